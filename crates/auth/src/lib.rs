@@ -16,6 +16,7 @@ mod options;
 mod random;
 pub mod scope;
 mod secret;
+pub mod secrets;
 mod sessions;
 mod sign_in_codes;
 mod signing;

@@ -23,8 +23,8 @@ pub enum VaultFault {
     #[error(transparent)]
     Key(#[from] KeyFault),
     #[error(
-        "the tokens of server `{server}` cannot be record: they were sealed with another key than the current one \
-        (`POWERSTRIP_KEY`, or `vault.key` in the data folder), or were altered"
+        "the vault's entry for `{server}` cannot be opened: it was sealed with another key than the current one \
+        (`POWERSTRIP_KEY`, or `vault.key` in the data folder), or was altered"
     )]
     Sealed { server: String },
     #[error("a secret could not be sealed")]
@@ -63,7 +63,7 @@ impl Vault {
         Ok(self.database.save_vault_row(&row).await?)
     }
 
-    /// All records of a kind for a server, newest first, each with its own error if it cannot be record.
+    /// All records of a kind for a server, newest first, each with its own error if it cannot be opened.
     pub(crate) async fn all<T: DeserializeOwned>(
         &self,
         kind: &'static str,
@@ -77,6 +77,21 @@ impl Vault {
                 (row.slot, record)
             })
             .collect())
+    }
+
+    /// All records of a kind that an owner has, each with its time and its own error if it cannot be opened.
+    pub(crate) async fn of_owner<T: DeserializeOwned>(
+        &self,
+        kind: &'static str,
+        tenant: &str,
+        owner: &str,
+    ) -> Result<Vec<(VaultRow, Result<T, VaultFault>)>, VaultFault> {
+        let rows = self.database.vault_rows_of(kind, tenant, owner).await?;
+        let open = |row: VaultRow| {
+            let record = self.unseal(&row);
+            (row, record)
+        };
+        Ok(rows.into_iter().map(open).collect())
     }
 
     /// Removes a record, if there is one.

@@ -1,11 +1,9 @@
-use std::path::Path;
 use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::environment::Environment;
-use crate::secret::SecretSource;
+use crate::secret::{SecretReader, SecretSource};
 use crate::{Secret, Span};
 
 /// How people decide about calls that need approval, in addition to the dashboard and `powerstrip approvals`.
@@ -33,7 +31,7 @@ impl Default for Approvals {
 pub struct Webhook {
     /// The URL that receives a JSON message by POST. A private address must be in `egress.allow`.
     pub url: String,
-    /// The secret that signs the message, as `{env: NAME}` or `{file: PATH}`.
+    /// The secret that signs the message, as `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`.
     pub secret: SecretSource,
 }
 
@@ -41,11 +39,10 @@ impl Webhook {
     /// The secret to sign with.
     pub(super) fn resolve(
         &self,
-        environment: &Environment,
-        base: &Path,
+        reader: &SecretReader<'_>,
     ) -> Result<Secret, (&'static str, String)> {
         ::auth::check_url(&self.url).map_err(|why| ("url", why.to_string()))?;
-        let secret = self.secret.fetch(environment, base);
+        let secret = self.secret.fetch(reader);
         secret.map_err(|why| ("secret", why.to_string()))
     }
 }

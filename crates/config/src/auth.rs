@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 
 use auth::{AccessOptions, IntrospectionOptions, IssuerOptions, ScopeNames, check_url};
 use schemars::JsonSchema;
@@ -10,8 +9,7 @@ use secrecy::SecretString;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::environment::Environment;
-use crate::secret::HeaderSource;
+use crate::secret::{HeaderSource, SecretReader, SecretSource};
 use crate::servers::EntryFault;
 use crate::sign_in::SignIn;
 
@@ -89,7 +87,7 @@ pub struct Introspection {
     pub url: String,
     /// The gateway's client id at the issuer.
     pub client_id: String,
-    /// The gateway's client secret, as `{env: NAME}` or `{file: PATH}`.
+    /// The gateway's client secret, as `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`.
     pub client_secret: HeaderSource,
 }
 
@@ -134,12 +132,19 @@ impl<'de> Deserialize<'de> for Audience {
 }
 
 impl Auth {
+    /// The sources of the section's secrets.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = &SecretSource> {
+        let introspection = self.introspection.as_ref();
+        let introspection = introspection.and_then(|endpoint| endpoint.client_secret.source());
+        let sign_in = self.sign_in.as_ref().and_then(|sign_in| sign_in.client_secret.as_ref());
+        introspection.map(|(source, _)| source).into_iter().chain(sign_in)
+    }
+
     /// The section as options of the `auth` crate, with secrets fetched. Faults name keys below `auth`.
     pub(super) fn resolve(
         &self,
         public_url: String,
-        environment: &Environment,
-        base: &Path,
+        reader: &SecretReader<'_>,
     ) -> Result<AccessOptions, Vec<EntryFault>> {
         let mut faults = Vec::new();
         let mut fault = |keys: &[&str], message: String| {
@@ -193,11 +198,12 @@ impl Auth {
         }
         let introspection = introspection.and_then(|endpoint| match &endpoint.client_secret {
             HeaderSource::Plain(_) => {
-                let message = "a secret is written `{env: NAME}` or `{file: PATH}`";
+                let message =
+                    "a secret is written `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`";
                 fault(&["introspection", "client_secret"], message.to_owned());
                 None
             }
-            source => match source.fetch(environment, base) {
+            source => match source.fetch(reader) {
                 Ok(secret) => Some(IntrospectionOptions {
                     url: endpoint.url.clone(),
                     client_id: endpoint.client_id.clone(),
@@ -209,7 +215,7 @@ impl Auth {
                 }
             },
         });
-        let resolve = |sign_in: &SignIn| sign_in.resolve(environment, base);
+        let resolve = |sign_in: &SignIn| sign_in.resolve(reader);
         let sign_in = self.sign_in.as_ref().map(resolve).transpose().unwrap_or_else(|unusable| {
             for (key, message) in unusable {
                 fault(&["sign_in", key], message);

@@ -2,11 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::dotenv;
+use crate::fault::Fault;
 
 /// The environment variables, read once when the program starts.
 #[derive(Clone, Default)]
 pub struct Environment(BTreeMap<OsString, OsString>);
+
+/// Shows names only: values may be secrets.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
 
 /// An environment variable whose value cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +59,30 @@ impl Environment {
     #[cfg(test)]
     pub fn with<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         Self(variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+
+    /// This environment, completed by the `.env` file of a folder, and what is wrong with that file.
+    pub(crate) fn with_dotenv(&self, folder: &Path) -> (Self, Vec<Fault>) {
+        let file = folder.join(dotenv::FILE_NAME);
+        let length = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
+        if length == 0 {
+            return (self.clone(), Vec::new());
+        }
+        let unusable = |why: String| (self.clone(), vec![Fault::of_file(&file, None, why)]);
+        if length > dotenv::MAX_BYTES {
+            return unusable(format!("is not read: {length} bytes are too many"));
+        }
+        let text = match std::fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) => return unusable(format!("cannot be read: {error}")),
+        };
+        let parsed = dotenv::parse(&text);
+        let mut completed = self.clone();
+        for (name, value) in parsed.variables {
+            completed.0.entry(name.into()).or_insert_with(|| value.into());
+        }
+        let fault = |(line, why)| Fault::of_file(&file, Some(line), why);
+        (completed, parsed.faults.into_iter().map(fault).collect())
     }
 
     fn set(&self, name: &str) -> Option<&OsString> {

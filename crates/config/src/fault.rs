@@ -3,10 +3,30 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use schema::yaml::{Step, show_path};
+use schema::yaml::{Node, Step, show_path};
 use serde::Serialize;
 
 use crate::reader::{Misread, Why, nearest};
+
+/// Finds the lines of faults in the file.
+#[derive(Clone, Copy)]
+pub(crate) struct Locator<'a> {
+    pub(crate) file: Option<&'a Path>,
+    pub(crate) tree: Option<&'a Node>,
+}
+
+impl Locator<'_> {
+    /// A fault of a key.
+    pub(crate) fn fault(&self, path: &[&str], message: String) -> Fault {
+        let steps: Vec<_> = path.iter().map(|key| Step::Key((*key).to_owned())).collect();
+        Fault {
+            file: self.file.map(Path::to_owned),
+            line: self.tree.map(|tree| tree.line_of(&steps)),
+            key: path.join("."),
+            message,
+        }
+    }
+}
 
 /// Documented keys that this version does not support yet; they are not reported as typing errors.
 const LATER: [&str; 7] =

@@ -3,18 +3,18 @@
 use std::collections::btree_map::Entry;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use auth::AccessOptions;
-use schema::yaml::{Limits, Node, Step};
+use schema::yaml::{Limits, Node};
 
 use crate::auth::check_public_url;
 use crate::environment::Environment;
-use crate::fault::{BadConfig, Fault};
-use crate::loaded::{Loaded, Servers};
+use crate::fault::{BadConfig, Fault, Locator};
+use crate::loaded::{Loaded, entry_fault, resolve_access, storage_fault};
 use crate::overrides::Overrides;
-use crate::secret::Secret;
+use crate::secret::{SecretFault, SecretReader, SecretSource};
 use crate::settings::{Config, FILE_NAME};
-use crate::{agents, mcp_json, reader};
+use crate::{agents, literals, mcp_json, reader};
 
 /// How a config file is read.
 pub(crate) const YAML_LIMITS: Limits =
@@ -41,30 +41,29 @@ pub fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadC
     if let Some(path) = &overrides.mcp_json {
         faults.extend(add_servers(&mut config, path));
     }
-    let validator = Validator { file: file.as_deref(), tree: tree.as_ref(), environment };
-    let otlp_headers = validator.otlp_headers(&config, &mut faults);
-    let mut servers = validator.servers(&config, &mut faults);
-    sort_as_written(&mut servers, tree.as_ref());
+    let base = file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    let (environment, mut warnings) = environment.with_dotenv(base);
+    let locator = Locator { file: file.as_deref(), tree: tree.as_ref() };
+    let validator = Validator {
+        locator,
+        environment: &environment,
+        assuming: SecretReader::assuming(&environment, base),
+    };
+    validator.telemetry(&config, &mut faults);
+    validator.servers(&config, &mut faults);
     validator.limits(&config, &mut faults);
     validator.storage(&config, &mut faults);
     validator.agents(&config, &mut faults);
     apply(&mut config, &overrides);
     validator.listen(&config, &overrides, &mut faults);
-    let access = validator.access(&config, &mut faults);
-    let webhook_secret = validator.webhook(&config, &mut faults);
-    if faults.is_empty() {
-        Ok(Loaded { config, file, otlp_headers, servers, webhook_secret, access })
-    } else {
-        Err(BadConfig(faults))
+    validator.access(&config, &mut faults);
+    validator.webhook(&config, &mut faults);
+    if !faults.is_empty() {
+        return Err(BadConfig(faults));
     }
-}
-
-/// Sorts servers into the order of the file, by which contested names are given. Servers of other files come last.
-fn sort_as_written(servers: &mut Servers, tree: Option<&Node>) {
-    let written: Vec<&str> =
-        tree.and_then(|tree| tree.get("servers")).into_iter().flat_map(Node::keys).collect();
-    let place = |name: &str| written.iter().position(|known| *known == name);
-    servers.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+    warnings.extend(literals::find(&config, locator));
+    let tree = tree.map(Arc::new);
+    Ok(Loaded { config, file, environment, warnings, tree })
 }
 
 fn apply(config: &mut Config, overrides: &Overrides) {
@@ -127,75 +126,46 @@ fn read_text(path: &Path) -> io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-/// Checks what types alone cannot: settings that contradict each other or do not fit the machine.
+/// Checks what types alone cannot: settings that contradict each other or do not fit the machine. Secrets are not
+/// fetched.
 struct Validator<'a> {
-    file: Option<&'a Path>,
-    tree: Option<&'a Node>,
+    locator: Locator<'a>,
     environment: &'a Environment,
+    assuming: SecretReader<'a>,
 }
 
 impl Validator<'_> {
     fn fault(&self, path: &[&str], message: String) -> Fault {
-        let steps: Vec<_> = path.iter().map(|key| Step::Key((*key).to_owned())).collect();
-        Fault {
-            file: self.file.map(Path::to_owned),
-            line: self.tree.map(|tree| tree.line_of(&steps)),
-            key: path.join("."),
-            message,
-        }
+        self.locator.fault(path, message)
     }
 
-    /// The folder that relative paths start at.
-    fn base(&self) -> &Path {
-        self.file.and_then(Path::parent).unwrap_or(Path::new(""))
-    }
-
-    fn otlp_headers(&self, config: &Config, faults: &mut Vec<Fault>) -> Vec<(String, Secret)> {
-        let Some(otlp) = &config.telemetry.otlp else { return Vec::new() };
-        let base = self.base();
-        let mut headers = Vec::new();
-        for (name, source) in &otlp.headers {
-            match source.fetch(self.environment, base) {
-                Ok(secret) => headers.push((name.clone(), secret)),
-                Err(error) => {
-                    faults.push(
-                        self.fault(&["telemetry", "otlp", "headers", name], error.to_string()),
-                    );
-                }
-            }
-        }
-        headers
-    }
-
-    fn webhook(&self, config: &Config, faults: &mut Vec<Fault>) -> Option<Secret> {
-        let webhook = config.approvals.webhook.as_ref()?;
-        match webhook.resolve(self.environment, self.base()) {
-            Ok(secret) => Some(secret),
-            Err((key, why)) => {
-                faults.push(self.fault(&["approvals", "webhook", key], why));
-                None
+    fn telemetry(&self, config: &Config, faults: &mut Vec<Fault>) {
+        let headers = config.telemetry.otlp.iter().flat_map(|otlp| &otlp.headers);
+        for (name, value) in headers {
+            if let Some((SecretSource::Vault { .. }, _)) = value.source() {
+                let keys = ["telemetry", "otlp", "headers", name];
+                faults.push(self.fault(&keys, SecretFault::BeforeVault.to_string()));
             }
         }
     }
 
-    fn servers(&self, config: &Config, faults: &mut Vec<Fault>) -> Servers {
-        let mut servers = Vec::new();
+    fn webhook(&self, config: &Config, faults: &mut Vec<Fault>) {
+        let webhook = config.approvals.webhook.as_ref();
+        if let Some(Err((key, why))) = webhook.map(|webhook| webhook.resolve(&self.assuming)) {
+            faults.push(self.fault(&["approvals", "webhook", key], why));
+        }
+    }
+
+    fn servers(&self, config: &Config, faults: &mut Vec<Fault>) {
         for (name, server) in &config.servers {
             // An entry with misread keys is already reported; checking the rest would only add misleading faults.
             let entry = format!("servers.{name}.");
             if faults.iter().any(|fault| fault.key.starts_with(&entry)) {
                 continue;
             }
-            match server.resolve(name, self.environment, self.base()) {
-                Ok(resolved) => servers.push((name.clone(), resolved)),
-                Err(unusable) => faults.extend(unusable.into_iter().map(|unusable| {
-                    let below = unusable.keys.iter().map(String::as_str);
-                    let path: Vec<_> = ["servers", name].into_iter().chain(below).collect();
-                    self.fault(&path, unusable.message)
-                })),
-            }
+            let unusable = server.check(name, &self.assuming).into_iter();
+            faults.extend(unusable.map(|fault| entry_fault(self.locator, name, fault)));
         }
-        servers
     }
 
     fn agents(&self, config: &Config, faults: &mut Vec<Fault>) {
@@ -217,23 +187,18 @@ impl Validator<'_> {
         if faults.iter().any(|fault| fault.key.starts_with("storage")) {
             return;
         }
-        let database = config.storage.database_url(self.environment).err();
-        let bucket = config.storage.bucket(self.environment).err().into_iter().flatten();
-        for (keys, message) in database.into_iter().chain(bucket) {
-            let path: Vec<_> = ["storage"].into_iter().chain(keys).collect();
-            faults.push(self.fault(&path, message));
-        }
+        let unusable = config.storage.check(self.environment).into_iter();
+        faults.extend(unusable.map(|fault| storage_fault(self.locator, fault)));
     }
 
-    fn access(&self, config: &Config, faults: &mut Vec<Fault>) -> Option<AccessOptions> {
+    fn access(&self, config: &Config, faults: &mut Vec<Fault>) {
         if let Some(url) = &config.public_url
             && let Err(why) = check_public_url(url)
         {
             faults.push(self.fault(&["public_url"], why));
         }
-        let auth = config.auth.as_ref()?;
-        if faults.iter().any(|fault| fault.key.starts_with("auth")) {
-            return None;
+        if config.auth.is_none() || faults.iter().any(|fault| fault.key.starts_with("auth")) {
+            return;
         }
         if config.public_url.is_none() && config.listen.0.ip().is_unspecified() {
             let message = format!(
@@ -242,21 +207,9 @@ impl Validator<'_> {
             );
             faults.push(self.fault(&["public_url"], message));
         }
-        let public_url = match &config.public_url {
-            Some(url) => url.trim_end_matches('/').to_owned(),
-            None => format!("http://{}", config.listen.0),
-        };
-        match auth.resolve(public_url, self.environment, self.base()) {
-            Ok(options) => Some(options),
-            Err(unusable) => {
-                faults.extend(unusable.into_iter().map(|unusable| {
-                    let below = unusable.keys.iter().map(String::as_str);
-                    let path: Vec<_> = ["auth"].into_iter().chain(below).collect();
-                    self.fault(&path, unusable.message)
-                }));
-                None
-            }
-        }
+        faults.extend(
+            resolve_access(config, self.locator, &self.assuming).err().into_iter().flatten(),
+        );
     }
 
     fn listen(&self, config: &Config, overrides: &Overrides, faults: &mut Vec<Fault>) {

@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::environment::Environment;
 use crate::file_strategies::References;
-use crate::secret::{HeaderSource, Secret, SecretSource};
+use crate::secret::{HeaderSource, Secret, SecretFault, SecretReader, SecretSource};
 use crate::units::{Size, Span};
 
 /// Limits of stored files.
@@ -104,7 +104,7 @@ impl Storage {
         });
         let database = self.database.iter_mut().filter_map(|database| match database {
             HeaderSource::Plain(_) => None,
-            HeaderSource::Secret(secret) => Some(secret),
+            HeaderSource::Secret(source) | HeaderSource::Prefixed { source, .. } => Some(source),
         });
         for secret in s3.chain(database) {
             if let SecretSource::File { file } = secret {
@@ -113,12 +113,40 @@ impl Storage {
         }
     }
 
+    /// What is wrong with the section apart from missing secrets.
+    pub(super) fn check(&self, environment: &Environment) -> Vec<StorageFault> {
+        let mut faults = Vec::new();
+        let s3 = self.s3.iter().flat_map(|s3| {
+            [("access_key", &s3.access_key), ("secret_key", &s3.secret_key)]
+                .into_iter()
+                .chain(s3.session_token.as_ref().map(|token| ("session_token", token)))
+        });
+        let database = self.database.as_ref().and_then(|database| database.source());
+        let database = database.map(|(source, _)| (vec!["database"], source));
+        let s3 = s3.map(|(key, source)| (vec!["s3", key], source));
+        for (keys, source) in database.into_iter().chain(s3) {
+            // The vault is in the database, and files must not wait for it.
+            if matches!(source, SecretSource::Vault { .. }) {
+                faults.push((keys, SecretFault::BeforeVault.to_string()));
+            }
+        }
+        if !faults.is_empty() {
+            return faults;
+        }
+        let assuming = SecretReader::assuming(environment, Path::new(""));
+        if matches!(self.database, Some(HeaderSource::Plain(_))) {
+            faults.extend(self.database_url(environment).err());
+        }
+        faults.extend(self.bucket_with(&assuming).err().into_iter().flatten());
+        faults
+    }
+
     /// The URL of the PostgreSQL database, if one is configured.
     pub fn database_url(&self, environment: &Environment) -> Result<Option<Secret>, StorageFault> {
         let Some(database) = &self.database else { return Ok(None) };
         let fault = |why: String| (vec!["database"], why);
-        let secret =
-            database.fetch(environment, Path::new("")).map_err(|why| fault(why.to_string()))?;
+        let reader = SecretReader::without_vault(environment, Path::new(""));
+        let secret = database.fetch(&reader).map_err(|why| fault(why.to_string()))?;
         let url: Option<Url> = secret.expose().parse().ok();
         let url = url.filter(|url| matches!(url.scheme(), "postgres" | "postgresql"));
         let Some(url) = url.filter(Url::has_host) else {
@@ -139,6 +167,13 @@ impl Storage {
         &self,
         environment: &Environment,
     ) -> Result<Option<BucketOptions>, Vec<StorageFault>> {
+        self.bucket_with(&SecretReader::without_vault(environment, Path::new("")))
+    }
+
+    fn bucket_with(
+        &self,
+        reader: &SecretReader<'_>,
+    ) -> Result<Option<BucketOptions>, Vec<StorageFault>> {
         let (location, s3) = match (&self.objects, &self.s3) {
             (None, None) => return Ok(None),
             (Some(_), None) => {
@@ -152,9 +187,7 @@ impl Storage {
             (Some(location), Some(s3)) => (location, s3),
         };
         let mut faults = Vec::new();
-        let mut fetch = |key: &'static str, source: &SecretSource| match source
-            .fetch(environment, Path::new(""))
-        {
+        let mut fetch = |key: &'static str, source: &SecretSource| match source.fetch(reader) {
             Ok(secret) => secret.expose().to_owned(),
             Err(why) => {
                 faults.push((vec!["s3", key], why.to_string()));

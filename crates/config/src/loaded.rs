@@ -1,39 +1,227 @@
-//! A configuration that was read, checked and completed with its secrets.
+//! A configuration that was read and checked, and the secrets that it names.
 
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use auth::AccessOptions;
+use auth::secrets::SecretNames;
 use proto::{Scrubber, secrets_of};
+use schema::yaml::Node;
+use store::BucketOptions;
 
-use crate::secret::Secret;
+use crate::environment::Environment;
+use crate::fault::{BadConfig, Fault, Locator};
+use crate::files::StorageFault;
+use crate::secret::{Secret, SecretReader, SecretSource, VaultSecrets};
+use crate::servers::EntryFault;
 use crate::settings::Config;
 
 /// Servers by name, with secrets fetched.
 pub type Servers = Vec<(String, upstream::ServerConfig)>;
 
-/// A valid configuration and its file.
+/// A valid configuration and its file. Its secrets are fetched only where they are used: in the process that owns the
+/// data folder.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     pub config: Config,
     /// The file that it was read from, if any.
     pub file: Option<PathBuf>,
-    /// Headers for the OTLP collector, with secrets fetched.
-    pub otlp_headers: Vec<(String, Secret)>,
-    /// The servers, with secrets fetched.
+    /// The variables of the process, completed by `.env` beside the config file.
+    pub environment: Environment,
+    /// Settings that are most likely mistakes.
+    pub warnings: Vec<Fault>,
+    pub(crate) tree: Option<Arc<Node>>,
+}
+
+/// A configuration's secrets. Where one is missing, what needs it is off.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The servers; those without a secret say so and are not used.
     pub servers: Servers,
-    /// The secret that signs messages of the approval webhook.
+    /// The secret that signs messages of the approval webhook; without it, there are none.
     pub webhook_secret: Option<Secret>,
-    /// Which callers are accepted, with secrets fetched; only the local user if unset.
-    pub access: Option<AccessOptions>,
+    /// What is off because of a missing secret.
+    pub missing: Vec<Fault>,
+    scrubber: Scrubber,
+}
+
+impl Resolved {
+    /// A scrubber of the secrets of servers, the OTLP collector and the webhook.
+    pub fn scrubber(&self) -> Scrubber {
+        self.scrubber.clone()
+    }
 }
 
 impl Loaded {
-    /// A scrubber of the secrets of servers, the OTLP collector and the webhook.
-    pub fn scrubber(&self) -> Scrubber {
-        let servers = self.servers.iter().flat_map(|(_, server)| server.secrets());
-        let collector = self.otlp_headers.iter();
-        let collector = collector.flat_map(|(name, value)| secrets_of(name, value.expose()));
-        let webhooks = self.webhook_secret.iter().map(|secret| secret.expose().to_owned());
-        Scrubber::new(servers.chain(collector).chain(webhooks))
+    fn locator(&self) -> Locator<'_> {
+        Locator { file: self.file.as_deref(), tree: self.tree.as_deref() }
     }
+
+    /// The folder that relative paths start at.
+    pub fn base(&self) -> &Path {
+        self.file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""))
+    }
+
+    /// The same configuration without servers.
+    pub fn without_servers(&self) -> Self {
+        let mut loaded = self.clone();
+        loaded.config.servers.clear();
+        loaded
+    }
+
+    /// Fetches the secrets of servers and of the approval webhook.
+    pub fn resolve(&self, vault: &VaultSecrets) -> Resolved {
+        let (config, locator) = (&self.config, self.locator());
+        let reader = SecretReader::with_vault(&self.environment, self.base(), vault);
+        let (mut servers, mut missing) = (Vec::new(), Vec::new());
+        for (name, server) in &config.servers {
+            let (resolved, faults) = server.resolve(&reader);
+            if !server.disabled {
+                missing.extend(faults.into_iter().map(|fault| entry_fault(locator, name, fault)));
+            }
+            servers.push((name.clone(), resolved));
+        }
+        sort_as_written(&mut servers, self.tree.as_deref());
+        let webhook = config.approvals.webhook.as_ref().map(|webhook| webhook.resolve(&reader));
+        let webhook_secret = webhook.transpose().unwrap_or_else(|(key, why)| {
+            let why = format!("{why}; no message is sent without it");
+            missing.push(locator.fault(&["approvals", "webhook", key], why));
+            None
+        });
+        let headers = self.otlp_headers().unwrap_or_else(|faults| {
+            missing.extend(faults);
+            Vec::new()
+        });
+        let of_servers = servers.iter().flat_map(|(_, server)| server.secrets());
+        let collector = headers.iter().flat_map(|(name, value)| secrets_of(name, value.expose()));
+        let webhooks = webhook_secret.iter().map(|secret| secret.expose().to_owned());
+        let scrubber = Scrubber::new(of_servers.chain(collector).chain(webhooks));
+        Resolved { servers, webhook_secret, missing, scrubber }
+    }
+
+    /// The secrets of servers that this process cannot find, without looking into the vault.
+    pub fn missing_outside_vault(&self) -> Vec<Fault> {
+        let locator = self.locator();
+        let reader = SecretReader::without_vault(&self.environment, self.base());
+        let mut missing = Vec::new();
+        for (name, server) in self.config.servers.iter().filter(|(_, server)| !server.disabled) {
+            let faults = server.missing_outside_vault(&reader).into_iter();
+            missing.extend(faults.map(|fault| entry_fault(locator, name, fault)));
+        }
+        missing.extend(self.otlp_headers().err().into_iter().flatten());
+        missing
+    }
+
+    /// Headers for the OTLP collector, or why there are none.
+    pub fn otlp_headers(&self) -> Result<Vec<(String, Secret)>, Vec<Fault>> {
+        let Some(otlp) = &self.config.telemetry.otlp else { return Ok(Vec::new()) };
+        let reader = SecretReader::without_vault(&self.environment, self.base());
+        let (mut headers, mut faults) = (Vec::new(), Vec::new());
+        for (name, source) in &otlp.headers {
+            match source.fetch(&reader) {
+                Ok(secret) => headers.push((name.clone(), secret)),
+                Err(why) => {
+                    let why = format!("{why}; no traces are sent without it");
+                    let keys = ["telemetry", "otlp", "headers", name];
+                    faults.push(self.locator().fault(&keys, why));
+                }
+            }
+        }
+        if faults.is_empty() { Ok(headers) } else { Err(faults) }
+    }
+
+    /// Which callers are accepted, with secrets fetched; only the local user if `auth` is unset. A missing secret is an
+    /// error: without it, other callers would be accepted than configured.
+    pub fn access(&self, vault: &VaultSecrets) -> Result<Option<AccessOptions>, BadConfig> {
+        let reader = SecretReader::with_vault(&self.environment, self.base(), vault);
+        resolve_access(&self.config, self.locator(), &reader).map_err(BadConfig)
+    }
+
+    /// The URL of the PostgreSQL database, if one is configured.
+    pub fn database_url(&self) -> Result<Option<Secret>, BadConfig> {
+        let url = self.config.storage.database_url(&self.environment);
+        url.map_err(|fault| BadConfig(vec![storage_fault(self.locator(), fault)]))
+    }
+
+    /// The bucket of files, if one is configured.
+    pub fn bucket(&self) -> Result<Option<BucketOptions>, BadConfig> {
+        self.config.storage.bucket(&self.environment).map_err(|faults| {
+            let fault = |fault| storage_fault(self.locator(), fault);
+            BadConfig(faults.into_iter().map(fault).collect())
+        })
+    }
+
+    /// The secrets of which each person stores a value of their own, with the servers that use them.
+    pub fn personal_secrets(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (server, entry) in &self.config.servers {
+            for name in entry.personal_secrets() {
+                names.entry(name.to_owned()).or_default().insert(server.clone());
+            }
+        }
+        names
+    }
+
+    /// The secrets in the vault that the config asks for.
+    pub fn secret_names(&self) -> SecretNames {
+        SecretNames { gateway: self.vault_secrets(), personal: self.personal_secrets() }
+    }
+
+    /// The names of the gateway's secrets in the vault that the config uses.
+    pub fn vault_secrets(&self) -> BTreeSet<String> {
+        let config = &self.config;
+        let servers = config.servers.values().flat_map(|server| {
+            let values = server.env.values().chain(server.headers.values());
+            let values = values.filter_map(|value| value.source()).map(|(source, _)| source);
+            let tokens = server.auth.iter().flat_map(|auth| auth.secrets());
+            values.chain(tokens.map(|(_, source)| source))
+        });
+        let webhook = config.approvals.webhook.iter().map(|webhook| &webhook.secret);
+        let auth = config.auth.iter().flat_map(|auth| auth.secrets());
+        let all = servers.chain(webhook).chain(auth);
+        all.filter_map(SecretSource::vault_name).map(str::to_owned).collect()
+    }
+}
+
+/// The options of `auth`, or its faults.
+pub(crate) fn resolve_access(
+    config: &Config,
+    locator: Locator<'_>,
+    reader: &SecretReader<'_>,
+) -> Result<Option<AccessOptions>, Vec<Fault>> {
+    let Some(auth) = &config.auth else { return Ok(None) };
+    let public_url = match &config.public_url {
+        Some(url) => url.trim_end_matches('/').to_owned(),
+        None => format!("http://{}", config.listen.0),
+    };
+    auth.resolve(public_url, reader).map(Some).map_err(|unusable| {
+        let fault = |unusable: EntryFault| {
+            let below = unusable.keys.iter().map(String::as_str);
+            let path: Vec<_> = ["auth"].into_iter().chain(below).collect();
+            locator.fault(&path, unusable.message)
+        };
+        unusable.into_iter().map(fault).collect()
+    })
+}
+
+/// A fault of a server's entry.
+pub(crate) fn entry_fault(locator: Locator<'_>, server: &str, fault: EntryFault) -> Fault {
+    let below = fault.keys.iter().map(String::as_str);
+    let path: Vec<_> = ["servers", server].into_iter().chain(below).collect();
+    locator.fault(&path, fault.message)
+}
+
+/// A fault of the section `storage`.
+pub(crate) fn storage_fault(locator: Locator<'_>, (keys, message): StorageFault) -> Fault {
+    let path: Vec<_> = ["storage"].into_iter().chain(keys).collect();
+    locator.fault(&path, message)
+}
+
+/// Sorts servers into the order of the file, by which contested names are given. Servers of other files come last.
+fn sort_as_written(servers: &mut Servers, tree: Option<&Node>) {
+    let written: Vec<&str> =
+        tree.and_then(|tree| tree.get("servers")).into_iter().flat_map(Node::keys).collect();
+    let place = |name: &str| written.iter().position(|known| *known == name);
+    servers.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
 }

@@ -1,15 +1,13 @@
 //! `servers.NAME.auth`: how the gateway obtains tokens for a protected server.
 
 use std::fmt;
-use std::path::Path;
 
 use auth::client::{ClientConfig, Grant, IdentityProvider, Resource, SubjectToken};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::environment::Environment;
-use crate::secret::{SecretFault, SecretSource};
+use crate::secret::{SecretFault, SecretReader, SecretSource};
 
 /// How the gateway obtains tokens for a protected server. Without it, users log in when the server requires a token.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
@@ -19,7 +17,7 @@ pub struct ServerAuth {
     pub grant: GrantKind,
     /// The gateway's client id at the authorization server; without it, the gateway registers itself.
     pub client_id: Option<String>,
-    /// The client secret, as `{env: NAME}` or `{file: PATH}`.
+    /// The client secret, as `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`.
     pub client_secret: Option<SecretSource>,
     /// A private key in PEM form that authenticates the gateway, instead of a client secret.
     pub private_key: Option<SecretSource>,
@@ -118,16 +116,25 @@ impl<'de> Deserialize<'de> for ResourceChoice {
 }
 
 impl ServerAuth {
+    /// The secrets of the section, by key.
+    pub(super) fn secrets(&self) -> impl Iterator<Item = (&'static str, &SecretSource)> {
+        let keys = [
+            ("client_secret", &self.client_secret),
+            ("private_key", &self.private_key),
+            ("subject_token", &self.subject_token),
+        ];
+        keys.into_iter().filter_map(|(key, source)| Some((key, source.as_ref()?)))
+    }
+
     /// The section as options of the OAuth client, with secrets fetched; faults by key.
     pub(super) fn resolve(
         &self,
-        environment: &Environment,
-        base: &Path,
+        reader: &SecretReader<'_>,
     ) -> Result<ClientConfig, Vec<(&'static str, String)>> {
         let mut faults = Vec::new();
         let mut fetch = |key: &'static str, source: &Option<SecretSource>| {
             let fetched: Result<_, SecretFault> =
-                source.as_ref().map(|source| source.fetch(environment, base)).transpose();
+                source.as_ref().map(|source| source.fetch(reader)).transpose();
             fetched.unwrap_or_else(|why| {
                 faults.push((key, why.to_string()));
                 None
@@ -136,11 +143,19 @@ impl ServerAuth {
         let convert = |secret: crate::Secret| auth::Secret::new(secret.expose());
         let client_secret = fetch("client_secret", &self.client_secret).map(convert);
         let private_key = fetch("private_key", &self.private_key).map(convert);
+        let both = client_secret.is_some() && private_key.is_some();
+        // An assumed secret is no key in PEM form, but counts like a client secret.
+        let (client_secret, private_key, key_id) = if reader.is_assuming() && !both {
+            let key_id = self.key_id.clone().filter(|_| private_key.is_none());
+            (client_secret.or(private_key), None, key_id)
+        } else {
+            (client_secret, private_key, self.key_id.clone())
+        };
         // Fetched here as well, to report a missing file at start.
         let subject = fetch("subject_token", &self.subject_token).map(convert);
         let subject = match &self.subject_token {
             Some(SecretSource::File { file }) => {
-                subject.map(|_| SubjectToken::File(base.join(file)))
+                subject.map(|_| SubjectToken::File(reader.base().join(file)))
             }
             _ => subject.map(SubjectToken::Given),
         };
@@ -161,7 +176,7 @@ impl ServerAuth {
             client_id: self.client_id.clone(),
             client_secret,
             private_key,
-            key_id: self.key_id.clone(),
+            key_id,
             scopes: self.scopes.clone(),
             issuer: self.issuer.clone(),
             resource: match &self.resource {

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
-use upstream::{EraChoice, Instances, Kind, Pin, SandboxMode, ServerConfig, Start, UrlTransport};
+use upstream::{
+    EraChoice, Instances, Kind, Personal, PersonalSecret, Pin, SandboxMode, ServerConfig, Start,
+    UrlTransport,
+};
 
-use crate::environment::Environment;
-use crate::secret::{HeaderSource, SecretFault};
+use crate::secret::{HeaderSource, SecretReader, SecretSource};
 use crate::server_auth::ServerAuth;
 use crate::units::Span;
 
@@ -31,7 +33,8 @@ pub struct Server {
     pub command: Option<String>,
     /// The program's arguments.
     pub args: Vec<String>,
-    /// Environment variables of the program, as text, `{env: NAME}` or `{file: PATH}`. Few others are passed on.
+    /// Environment variables of the program, as text, `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`. Few others are
+    /// passed on.
     pub env: BTreeMap<String, HeaderSource>,
     /// The working directory of the program, relative to this file. By default it is the folder of this file.
     pub cwd: Option<PathBuf>,
@@ -50,7 +53,7 @@ pub struct Server {
     /// The protocol era to speak with the server: `legacy` (2025-11-25 and before, with sessions), `modern`
     /// (2026-07-28), or `auto`: each caller's own era where the server speaks both.
     pub era: EraOf,
-    /// Headers of every request, as text, `{env: NAME}` or `{file: PATH}`.
+    /// Headers of every request, as text, `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`.
     pub headers: BTreeMap<String, HeaderSource>,
     /// How the gateway obtains tokens, if the server requires them.
     pub auth: Option<ServerAuth>,
@@ -293,13 +296,8 @@ impl Server {
         }
     }
 
-    /// The entry as a [`ServerConfig`], with secrets fetched.
-    pub(super) fn resolve(
-        &self,
-        name: &str,
-        environment: &Environment,
-        base: &Path,
-    ) -> Result<ServerConfig, Vec<EntryFault>> {
+    /// What is wrong with the entry, apart from missing secrets.
+    pub(super) fn check(&self, name: &str, assuming: &SecretReader<'_>) -> Vec<EntryFault> {
         let mut faults = Vec::new();
         if name == RESERVED {
             let message = format!("`{RESERVED}` is reserved for the gateway; choose another name");
@@ -309,20 +307,51 @@ impl Server {
             let message = "contradicts `instances`; remove one of the two".to_owned();
             faults.push(EntryFault { keys: vec!["shared".to_owned()], message });
         }
+        let (config, unusable) = self.resolve(assuming);
+        // A bad token section is reported with its own key.
+        let about_auth =
+            unusable.iter().any(|fault| fault.keys.first().is_some_and(|key| key == "auth"));
+        faults.extend(unusable);
+        if let Err(why) = config.check(name)
+            && !(about_auth && why.key == "auth")
+        {
+            let keys = (why.key != "name").then(|| why.key.to_owned()).into_iter().collect();
+            faults.push(EntryFault { keys, message: why.reason });
+        }
+        faults
+    }
+
+    /// The entry as a [`ServerConfig`], and the secrets that cannot be fetched.
+    pub(super) fn resolve(&self, reader: &SecretReader<'_>) -> (ServerConfig, Vec<EntryFault>) {
+        let mut faults = Vec::new();
         let mut fetch = |section: &str, sources: &BTreeMap<String, HeaderSource>| {
-            let mut values = BTreeMap::new();
+            let (mut values, mut personal) = (BTreeMap::new(), BTreeMap::new());
             for (key, source) in sources {
-                match source.fetch(environment, base) {
+                let of_person =
+                    source.source().and_then(|(source, prefix)| Some((source.personal()?, prefix)));
+                if let Some((secret, prefix)) = of_person {
+                    if let Some(value) = reader.for_listing(secret) {
+                        values.insert(key.clone(), format!("{prefix}{}", value.expose()));
+                    }
+                    let (secret, prefix) = (secret.to_owned(), prefix.to_owned());
+                    personal.insert(key.clone(), PersonalSecret { secret, prefix });
+                    continue;
+                }
+                match source.fetch(reader) {
                     Ok(secret) => {
                         values.insert(key.clone(), secret.expose().to_owned());
                     }
-                    Err(why) => faults.push(EntryFault::secret(section, key, &why)),
+                    Err(why) => faults.push(EntryFault {
+                        keys: vec![section.to_owned(), key.clone()],
+                        message: why.to_string(),
+                    }),
                 }
             }
-            values
+            (values, personal)
         };
-        let (env, headers) = (fetch("env", &self.env), fetch("headers", &self.headers));
-        let auth = self.auth.as_ref().map(|auth| auth.resolve(environment, base)).transpose();
+        let (env, personal_env) = fetch("env", &self.env);
+        let (headers, personal_headers) = fetch("headers", &self.headers);
+        let auth = self.auth.as_ref().map(|auth| auth.resolve(reader)).transpose();
         let auth = auth.unwrap_or_else(|unusable| {
             faults.extend(unusable.into_iter().map(|(key, message)| EntryFault {
                 keys: vec!["auth".to_owned(), key.to_owned()],
@@ -330,12 +359,42 @@ impl Server {
             }));
             None
         });
-        let config = ServerConfig { auth, ..self.with(env, headers) };
-        if let Err(why) = config.check(name) {
-            let keys = (why.key != "name").then(|| why.key.to_owned()).into_iter().collect();
-            faults.push(EntryFault { keys, message: why.reason });
-        }
-        if faults.is_empty() { Ok(config) } else { Err(faults) }
+        let personal = Personal { env: personal_env, headers: personal_headers };
+        let missing = faults
+            .iter()
+            .map(|fault| format!("{}: {}", fault.keys.join("."), fault.message))
+            .collect();
+        (ServerConfig { auth, personal, missing, ..self.with(env, headers) }, faults)
+    }
+
+    /// The secrets that come from variables and files and cannot be fetched.
+    pub(super) fn missing_outside_vault(&self, reader: &SecretReader<'_>) -> Vec<EntryFault> {
+        let values = [("env", &self.env), ("headers", &self.headers)].into_iter();
+        let values = values.flat_map(|(section, values)| {
+            let source = move |(key, value): (&'_ String, &'_ HeaderSource)| {
+                let (source, _) = value.source()?;
+                Some((vec![section.to_owned(), key.clone()], source.clone()))
+            };
+            values.iter().filter_map(source)
+        });
+        let tokens = self.auth.iter().flat_map(|auth| auth.secrets());
+        let tokens =
+            tokens.map(|(key, source)| (vec!["auth".to_owned(), key.to_owned()], source.clone()));
+        let outside = values
+            .chain(tokens)
+            .filter(|(_, source)| !matches!(source, SecretSource::Vault { .. }));
+        outside
+            .filter_map(|(keys, source)| {
+                let message = source.fetch(reader).err()?.to_string();
+                Some(EntryFault { keys, message })
+            })
+            .collect()
+    }
+
+    /// The secrets of which each person has a value of their own.
+    pub(super) fn personal_secrets(&self) -> impl Iterator<Item = &str> {
+        let sources = self.env.values().chain(self.headers.values());
+        sources.filter_map(|source| source.source()?.0.personal())
     }
 
     fn with(
@@ -405,14 +464,10 @@ impl Server {
                 PinWhen::Off => Pin::Off,
             },
             references: self.references == StoreLarge::On,
+            personal: Personal::default(),
+            missing: Vec::new(),
             reach: upstream::Reach::Named,
         }
-    }
-}
-
-impl EntryFault {
-    fn secret(section: &str, key: &str, why: &SecretFault) -> Self {
-        Self { keys: vec![section.to_owned(), key.to_owned()], message: why.to_string() }
     }
 }
 

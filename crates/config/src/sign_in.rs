@@ -1,14 +1,11 @@
 //! `auth.sign_in`: people sign in to the dashboard at the identity provider.
 
-use std::path::Path;
-
 use auth::SignInOptions;
 use auth::client::Resource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::environment::Environment;
-use crate::secret::SecretSource;
+use crate::secret::{SecretReader, SecretSource};
 use crate::server_auth::ResourceChoice;
 
 /// How people sign in to the dashboard at the identity provider (OpenID Connect, authorization code with PKCE). The
@@ -18,7 +15,7 @@ use crate::server_auth::ResourceChoice;
 pub struct SignIn {
     /// The gateway's client id at the provider.
     pub client_id: String,
-    /// The client secret, as `{env: NAME}` or `{file: PATH}`; unset for a public client.
+    /// The client secret, as `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`; unset for a public client.
     #[serde(default)]
     pub client_secret: Option<SecretSource>,
     /// The scopes to request. By default `openid` and, without `roles_claim`, the scopes to list and call tools. Add
@@ -34,8 +31,7 @@ impl SignIn {
     /// The section as options of the `auth` crate, with its secret fetched; faults by key.
     pub(super) fn resolve(
         &self,
-        environment: &Environment,
-        base: &Path,
+        reader: &SecretReader<'_>,
     ) -> Result<SignInOptions, Vec<(&'static str, String)>> {
         let mut faults = Vec::new();
         if self.client_id.is_empty() || self.client_id.contains(char::is_control) {
@@ -45,7 +41,7 @@ impl SignIn {
             ));
         }
         let source = self.client_secret.as_ref();
-        let secret = source.map(|source| source.fetch(environment, base)).transpose();
+        let secret = source.map(|source| source.fetch(reader)).transpose();
         let client_secret = secret.unwrap_or_else(|why| {
             faults.push(("client_secret", why.to_string()));
             None

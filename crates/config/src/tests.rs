@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use strip::agents::{ApprovalRule, Listing};
 
-use super::{BadConfig, Config, Loaded, Overrides, Sandbox, load};
+use super::{BadConfig, Config, Loaded, Overrides, Sandbox, VaultSecrets, load};
 use crate::environment::Environment;
 use crate::settings::ToolNames;
 
@@ -217,7 +217,8 @@ fn a_public_address_needs_auth() {
         assert!(faults.contains("`auth`"), "{faults}");
     }
     let open = Fixture::new("listen: 192.168.1.2:80\nauth: {}\n").load().unwrap();
-    assert!(open.access.is_some_and(|access| access.api_keys && access.issuer.is_none()));
+    let access = open.access(&VaultSecrets::default()).unwrap();
+    assert!(access.is_some_and(|access| access.api_keys && access.issuer.is_none()));
     let faults = Fixture::new("listen: 0.0.0.0:80\nauth: {}\n").faults();
     assert!(faults.contains("public_url: is required with `auth`"), "{faults}");
     let flags = Overrides { listen: Some("0.0.0.0:1".parse().unwrap()), ..Overrides::default() };
@@ -237,7 +238,8 @@ fn the_auth_section_is_read_with_its_secrets() {
     let environment = Environment::with([("SECRET", "s3cret")]);
     let loaded = load(&fixture.flags(), &environment).unwrap();
     assert!(!format!("{loaded:?}").contains("s3cret"));
-    let access = loaded.access.unwrap();
+    let access = loaded.access(&VaultSecrets::default()).unwrap().unwrap();
+    assert!(!format!("{access:?}").contains("s3cret"));
     assert_eq!(access.public_url, "https://tools.example");
     assert_eq!(
         (access.scopes.read.as_str(), access.scopes.call.as_str()),
@@ -253,7 +255,8 @@ fn the_auth_section_is_read_with_its_secrets() {
     assert_eq!(sign_in.scopes, ["openid", "tools:read"]);
     assert_eq!(sign_in.resource, ::auth::client::Resource::Omitted);
     let many = Fixture::new("auth: { issuer: 'https://x', audience: [a, b] }\n").load().unwrap();
-    assert_eq!(many.access.unwrap().issuer.unwrap().audience, ["a", "b"]);
+    let many = many.access(&VaultSecrets::default()).unwrap().unwrap();
+    assert_eq!(many.issuer.unwrap().audience, ["a", "b"]);
 }
 
 #[test]
@@ -278,10 +281,6 @@ fn faults_of_the_auth_section_name_their_key() {
             "auth.introspection.client_secret: a secret is written `{env: NAME}`",
         ),
         (
-            "auth: { issuer: 'https://x', introspection: { url: 'https://x/i', client_id: a, client_secret: { env: A } } }",
-            "auth.introspection.client_secret: the environment variable `A` is not set",
-        ),
-        (
             "auth: { sign_in: { client_id: a } }",
             "auth.sign_in: has no effect without `auth.issuer`",
         ),
@@ -294,10 +293,6 @@ fn faults_of_the_auth_section_name_their_key() {
         (
             "auth: { issuer: 'https://x', sign_in: { client_id: a, client_secret: b } }",
             "auth.sign_in.client_secret: ",
-        ),
-        (
-            "auth: { issuer: 'https://x', sign_in: { client_id: a, client_secret: { env: A } } }",
-            "auth.sign_in.client_secret: the environment variable `A` is not set",
         ),
         (
             "auth: { issuer: 'https://x', sign_in: { client_id: a, scopes: ['a b'] } }",
@@ -336,7 +331,7 @@ fn secrets_come_from_the_environment_or_a_file() {
         "telemetry:\n  otlp:\n    endpoint: https://otlp.example.com\n    headers:\n      \
          authorization: { env: TOKEN }\n      x-key: { file: key.txt }\n      x-plain: visible\n",
     );
-    let secretless = fixture.faults();
+    let secretless = BadConfig(fixture.load().unwrap().otlp_headers().unwrap_err()).to_string();
     assert!(
         secretless.contains("powerstrip.yaml:5: telemetry.otlp.headers.authorization: "),
         "{secretless}"
@@ -346,8 +341,9 @@ fn secrets_come_from_the_environment_or_a_file() {
 
     std::fs::write(fixture.folder.path().join("key.txt"), "k3y\n").unwrap();
     let loaded = load(&fixture.flags(), &Environment::with([("TOKEN", "t0ken")])).unwrap();
+    let headers = loaded.otlp_headers().unwrap();
     let headers: Vec<_> =
-        loaded.otlp_headers.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
+        headers.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
     assert_eq!(headers, [("authorization", "t0ken"), ("x-key", "k3y"), ("x-plain", "visible")]);
     let shown = format!("{loaded:?}");
     assert!(
@@ -358,7 +354,19 @@ fn secrets_come_from_the_environment_or_a_file() {
 
 #[test]
 fn a_secret_has_one_source() {
-    for reference in ["{}", "{ env: A, file: b }", "{ vault: x }", "{ env: '' }", "5"] {
+    for reference in [
+        "{}",
+        "{ env: A, file: b }",
+        "{ vault: x }",
+        "{ env: '' }",
+        "5",
+        "{ secret: 'a b' }",
+        "{ secret: a, env: B }",
+        "{ env: A, per: person }",
+        "{ secret: a, per: team }",
+        // Telemetry starts before the vault is open.
+        "{ secret: a }",
+    ] {
         let yaml = format!(
             "telemetry: {{ otlp: {{ endpoint: 'http://x', headers: {{ a: {reference} }} }} }}"
         );
@@ -399,7 +407,9 @@ fn servers_are_read_with_their_secrets() {
     std::fs::write(fixture.folder.path().join("key.txt"), "k3y\n").unwrap();
     let environment = Environment::with([("FILES_TOKEN", "t0ken")]);
     let loaded = load(&fixture.flags(), &environment).unwrap();
-    let server = |name: &str| &loaded.servers.iter().find(|(known, _)| known == name).unwrap().1;
+    let resolved = loaded.resolve(&VaultSecrets::default());
+    assert_eq!(resolved.missing, []);
+    let server = |name: &str| &resolved.servers.iter().find(|(known, _)| known == name).unwrap().1;
     let (base, files) = (fixture.folder.path(), server("files"));
     assert_eq!(files.command.as_deref(), base.join("bin/files").to_str());
     assert_eq!(files.cwd, Some(base.join("data")));
@@ -424,7 +434,7 @@ fn servers_are_read_with_their_secrets() {
         "looked up in PATH, not in the config's folder"
     );
     assert!(server("later").disabled);
-    let shown = format!("{loaded:?}");
+    let shown = format!("{loaded:?} {resolved:?}");
     assert!(!shown.contains("t0ken") && !shown.contains("k3y"), "{shown}");
 }
 
@@ -462,10 +472,11 @@ fn servers_of_mcp_json_are_added_to_those_of_the_file() {
 
     std::fs::write(&json, r#"{"mcpServers": {"b": {"command": "./y"}}}"#).unwrap();
     let loaded = load().unwrap();
-    let names: Vec<_> = loaded.servers.iter().map(|(name, _)| name.as_str()).collect();
+    let servers = loaded.resolve(&VaultSecrets::default()).servers;
+    let names: Vec<_> = servers.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["a", "b"]);
     let expected = fixture.folder.path().join("y");
-    assert_eq!(loaded.servers[1].1.command.as_deref(), expected.to_str());
+    assert_eq!(servers[1].1.command.as_deref(), expected.to_str());
 
     std::fs::write(&json, r#"{"mcpServers": {"a": {"command": "y"}}}"#).unwrap();
     let faults = load().unwrap_err().to_string();

@@ -8,6 +8,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::assets::{ICON, SCRIPT, STYLE};
 use crate::headers;
+use crate::paths::SECRETS;
 use crate::theme::Theme;
 use crate::viewer::Viewer;
 use crate::words::inert;
@@ -247,6 +248,7 @@ fn navigation(viewer: &Viewer, current: Option<Section>) -> Markup {
                     span title=(inert(viewer.principal().tenant.as_str())) {
                         (inert(&viewer.principal().subject))
                     }
+                    a.link href=(SECRETS) { "My secrets" }
                     form method="post" action="/dashboard/sign-out" {
                         (csrf(viewer))
                         button.link type="submit" { "Sign out" }

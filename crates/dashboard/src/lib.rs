@@ -28,6 +28,7 @@ mod prompts;
 mod provider;
 mod routes;
 mod runs;
+mod secrets;
 mod servers;
 mod service;
 mod settings;
@@ -42,7 +43,7 @@ mod viewer;
 mod words;
 
 pub use routes::ROUTES;
-pub use service::{Checkup, ClientSetup, DashboardService, QuarantinedTool};
+pub use service::{Checkup, ClientSetup, DashboardService, OwnSecret, QuarantinedTool};
 pub use state::Parts;
 
 use std::sync::Arc;

@@ -32,3 +32,4 @@ pub(crate) const FILE_IMAGE: &str = "/dashboard/files/{id}/image";
 pub(crate) const PROMPTS: &str = "/dashboard/prompts";
 pub(crate) const PROMPT: &str = "/dashboard/prompts/{domain}/{name}/{major}";
 pub(crate) const SETTINGS: &str = "/dashboard/settings";
+pub(crate) const SECRETS: &str = "/dashboard/secrets";

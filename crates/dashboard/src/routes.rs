@@ -15,7 +15,7 @@ use crate::layout::bare_refusal;
 use crate::state::Dashboard;
 use crate::{
     agents, approvals, assets, calls, catalog, connect, files, headers, live, overview, paths,
-    posted, prompts, provider, runs, servers, settings, sign_in, theme, tool, tries,
+    posted, prompts, provider, runs, secrets, servers, settings, sign_in, theme, tool, tries,
 };
 
 /// A page that needs a signed-in browser.
@@ -61,6 +61,11 @@ pub const ROUTES: &[Route] = &[
     page("GET", paths::FILE_IMAGE, "a file that is an image, as an image"),
     page("GET", paths::PROMPTS, "the prompts"),
     page("GET, POST", paths::PROMPT, "one prompt, and a form to render it"),
+    page(
+        "GET, POST",
+        paths::SECRETS,
+        "the viewer's own secrets, and forms to store and remove them",
+    ),
     page("GET", paths::SETTINGS, "findings about the settings"),
 ];
 
@@ -106,6 +111,7 @@ impl Pages for Dashboard {
             .route(paths::FILE_IMAGE, get(files::image))
             .route(paths::PROMPTS, get(prompts::list))
             .route(paths::PROMPT, get(prompts::page).post(prompts::render))
+            .route(paths::SECRETS, get(secrets::page).post(secrets::change))
             .route(paths::SETTINGS, get(settings::page))
             .layer(map_response(headers::guard_response))
             .with_state(self.clone())

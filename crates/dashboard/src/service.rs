@@ -1,7 +1,10 @@
 //! What the pages need from the process around them.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use proto::Finding;
+use auth::Secret;
+use proto::{Finding, Principal};
 use strip::catalog::Change;
 
 /// The result of checking the settings and this machine.
@@ -45,6 +48,16 @@ pub struct ClientSetup {
     pub snippet: String,
 }
 
+/// A secret of which each person has a value of their own.
+#[derive(Clone, Debug)]
+pub struct OwnSecret {
+    pub name: String,
+    /// The servers that use it.
+    pub servers: Vec<String>,
+    /// When the viewer has stored a value.
+    pub stored_unix_ms: Option<u64>,
+}
+
 /// What only the process knows: its settings and the quarantine.
 #[async_trait]
 pub trait DashboardService: Send + Sync {
@@ -53,6 +66,21 @@ pub trait DashboardService: Send + Sync {
 
     /// How clients are connected to the gateway at this address, which may need a key.
     fn client_setups(&self, base_url: &str, needs_key: bool) -> Vec<ClientSetup>;
+
+    /// The secrets of which this person stores a value of their own.
+    async fn own_secrets(&self, principal: &Principal) -> Result<Vec<OwnSecret>, String>;
+
+    /// Stores a person's own value.
+    async fn set_own_secret(
+        &self,
+        principal: &Arc<Principal>,
+        name: &str,
+        value: Secret,
+    ) -> Result<(), String>;
+
+    /// Removes a person's own value.
+    async fn remove_own_secret(&self, principal: &Arc<Principal>, name: &str)
+    -> Result<(), String>;
 
     /// A tool in quarantine, compared with the definition that was trusted.
     async fn quarantined(&self, tool: &str) -> Result<QuarantinedTool, String>;

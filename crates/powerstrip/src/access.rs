@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::context::Context;
-use crate::gateway::{Freshness, Gateway};
+use crate::gateway::{Foundation, Freshness, Gateway};
 use crate::invocation::Invocation;
 use crate::operation_client::run_here;
 use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
@@ -53,10 +53,9 @@ impl Access {
         }
         match claim_or_connect(&loaded.config.data_dir, agent).await? {
             Ownership::Ours(owned) => {
-                let (servers, environment) = (loaded.servers.clone(), &context.environment);
-                let (config, freshness) = (&loaded.config, Freshness::Once);
                 let principal = local_principal(loaded, agent)?;
-                let gateway = Gateway::open(config, servers, environment, owned, freshness);
+                let foundation = Foundation::open(context, loaded, owned).await?;
+                let gateway = Gateway::open(context, loaded, foundation, Freshness::Once);
                 Ok(Self::Here(Box::new(gateway.await?), principal))
             }
             Ownership::Other(owner) => Ok(Self::Owner(owner)),

@@ -16,6 +16,7 @@ pub(crate) mod login;
 pub(crate) mod new;
 pub(crate) mod prompts;
 pub(crate) mod runs;
+pub(crate) mod secret;
 pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod stdio;

@@ -14,10 +14,23 @@ use crate::builtin;
 pub(crate) fn check_config(loaded: &Loaded) -> Vec<Finding> {
     let (config, reserved) = (&loaded.config, reserved_ids());
     let mut findings = lint(config, &reserved);
+    findings.extend(
+        loaded
+            .warnings
+            .iter()
+            .cloned()
+            .map(|fault| Finding { severity: Severity::Warning, ..as_finding(fault) }),
+    );
     let mut known = toolpack::pack_ids(&config.tools, &reserved);
     known.extend(reserved);
     findings.extend(agents::check(loaded, &known));
     findings
+}
+
+/// Secrets that this process cannot find, without looking into the vault.
+pub(crate) fn missing_secrets(loaded: &Loaded, severity: Severity) -> Vec<Finding> {
+    let missing = loaded.missing_outside_vault().into_iter();
+    missing.map(|fault| Finding { severity, ..as_finding(fault) }).collect()
 }
 
 /// The ids of built-in tools, which toolpacks cannot use.

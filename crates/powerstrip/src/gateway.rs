@@ -7,6 +7,7 @@ pub(crate) mod call_operations;
 mod console;
 pub(crate) mod database;
 pub(crate) mod files;
+pub(crate) mod foundation;
 pub(crate) mod login;
 mod names;
 mod operations;
@@ -21,15 +22,16 @@ mod sources;
 pub(crate) mod waiting;
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ::operations::Table;
 use anyhow::Context as _;
 use auth::client::OAuthClient;
+use auth::secrets::{SecretService, SecretStore};
 use auth::vault::KeySource;
 use auth::{Access, AccessOptions, AdminFault, AdminToken, ApiKeys, ApprovalLinks, LocalAccess};
-use config::{Config, Environment, Loaded, Overrides, Servers};
+use config::{Loaded, Overrides, Resolved};
 use doors::{LocalDoor, ServerRegistration, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
@@ -54,6 +56,7 @@ use approvals::Webhook;
 use audit::CallKeeper;
 pub(crate) use board::Board;
 pub(crate) use console::{ConfigSource, GatewayConsole};
+pub(crate) use foundation::Foundation;
 use names::StoredNames;
 use operations::Services;
 use quarantine::Quarantine;
@@ -64,9 +67,6 @@ use sources::Sources;
 
 /// The memory for recorded answers, in bytes.
 const CACHE_BYTES: u64 = 64 << 20;
-
-/// The file in the data folder that holds the key of the vault.
-const KEY_FILE: &str = "vault.key";
 
 /// How long new local sessions may send their first request when the process ends.
 const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_millis(30);
@@ -81,6 +81,10 @@ pub(crate) struct Gateway {
     upstreams: Arc<Upstreams>,
     keyring: Arc<OAuthClient>,
     key: KeySource,
+    secrets: Arc<SecretStore>,
+    secret_service: Arc<SecretService>,
+    /// The secrets of the running config.
+    resolved: Mutex<Arc<Resolved>>,
     keeper: Keeper,
     registry: Arc<Registry>,
     store: Store,
@@ -112,18 +116,13 @@ struct Store {
 impl Gateway {
     /// Builds the gateway on a data folder that this process owns.
     pub(crate) async fn open(
-        config: &Config,
-        servers: Servers,
-        environment: &Environment,
-        folder: DataFolder,
+        context: &Context,
+        loaded: &Loaded,
+        foundation: Foundation,
         freshness: Freshness,
     ) -> anyhow::Result<Self> {
-        let database = database::open(config, environment, folder.path());
-        let (runner, database) = tokio::join!(Runner::new(), database);
-        let runner = runner.context("processes cannot be started on this host")?;
-        // `check` runs on a temporary folder; the configured one stays hidden from tools as well.
-        let runner = Arc::new(runner.hiding(folder.path()).hiding(&config.data_dir));
-        let database = database?;
+        let Foundation { folder, database, runner, key, secrets } = foundation;
+        let (config, environment) = (&loaded.config, &loaded.environment);
         let interrupted = database.close_interrupted_calls().await?;
         if interrupted > 0 {
             tracing::warn!(
@@ -137,7 +136,7 @@ impl Gateway {
         let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
         let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
         let path = folder.path();
-        let mut files = files::parts(config, environment, path, database.clone(), &client)?;
+        let mut files = files::parts(loaded, path, database.clone(), &client)?;
         files.text = Arc::new(TextExtractor::new(Arc::clone(&runner), Bounds::default()));
         let holders = names::holders(database.server_names().await?);
         let parts = Parts {
@@ -153,28 +152,33 @@ impl Gateway {
         let strip = Strip::new(config.settings(), parts);
         strip.set_agents(config.profiles());
         let call_keeper = Arc::new(CallKeeper::new(&database));
-        call_keeper.apply(&strip, config, &servers);
         strip.catalog().publish(control::SOURCE, strip.control_tools());
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
 
         let ending = CancellationToken::new();
-        let key = environment
-            .vault_key()
-            .map_or_else(|| KeySource::File(folder.path().join(KEY_FILE)), KeySource::Given);
         let keyring = OAuthClient::new(database.clone(), key.clone(), clock.clone());
         if config.auth.is_some() {
             keyring.set_multi_user();
+        }
+        let resolved = loaded.resolve(&foundation::vault_secrets(&secrets, loaded).await);
+        context.secrets.store(Arc::new(resolved.scrubber()));
+        call_keeper.apply(&strip, config, &resolved.servers);
+        if freshness == Freshness::Followed {
+            for fault in loaded.warnings.iter().chain(&resolved.missing) {
+                tracing::warn!("{fault}");
+            }
         }
         let deps = servers::ServerDeps {
             strip: &strip,
             runner: &runner,
             client: client.clone(),
             keyring: &keyring,
+            secrets: &secrets,
             database: &database,
             clock: clock.clone(),
             environment,
         };
-        let upstreams = servers::start(servers, deps);
+        let upstreams = servers::start(resolved.servers.clone(), deps);
         let sources =
             Sources::open(config, &strip, &runner, client.clone(), environment, freshness, &ending)
                 .await;
@@ -211,7 +215,10 @@ impl Gateway {
             approvals::open(config, &strip, database.clone(), audit.clone(), &ending).await?;
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         let console = Arc::new(GatewayConsole::new(&upstreams, &registry, &strip));
+        let secret_service =
+            SecretService::new(Arc::clone(&secrets), audit.clone(), loaded.secret_names());
         let operations = Arc::new(operations::table(&Services {
+            secrets: &secret_service,
             strip: &strip,
             keys: &keys,
             registry: &registry,
@@ -243,6 +250,9 @@ impl Gateway {
             upstreams,
             keyring,
             key,
+            secrets,
+            secret_service,
+            resolved: Mutex::new(Arc::new(resolved)),
             keeper,
             registry,
             store: Store { database, audit, folder },
@@ -296,9 +306,9 @@ impl Gateway {
         loaded: &Loaded,
         base: &str,
     ) -> anyhow::Result<Option<Webhook>> {
-        let approvals = &loaded.config.approvals;
-        let Some((target, secret)) = approvals.webhook.as_ref().zip(loaded.webhook_secret.as_ref())
-        else {
+        let (approvals, resolved) = (&loaded.config.approvals, self.resolved());
+        let secret = resolved.webhook_secret.as_ref();
+        let Some((target, secret)) = approvals.webhook.as_ref().zip(secret) else {
             return Ok(None);
         };
         let links = Arc::new(ApprovalLinks::new(&self.key, Clock::default())?);
@@ -326,7 +336,8 @@ impl Gateway {
     /// What the dashboard shows about this process.
     pub(crate) fn dashboard(&self, context: &Arc<Context>, flags: Overrides) -> Arc<Board> {
         let (quarantine, runner) = (Arc::clone(&self.quarantine), Arc::clone(&self.runner));
-        Arc::new(Board::new(Arc::clone(context), flags, quarantine, runner))
+        let secrets = Arc::clone(&self.secret_service);
+        Arc::new(Board::new(Arc::clone(context), flags, quarantine, runner, secrets))
     }
 
     /// The operations of this gateway.
@@ -342,6 +353,21 @@ impl Gateway {
     /// The pending approvals.
     pub(crate) fn approvals(&self) -> &Arc<Approvals> {
         &self.approvals
+    }
+
+    /// The secrets of the running config.
+    pub(crate) fn resolved(&self) -> Arc<Resolved> {
+        Arc::clone(&self.resolved.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Fetches the secrets of a configuration.
+    pub(crate) async fn resolve(&self, loaded: &Loaded) -> Resolved {
+        loaded.resolve(&foundation::vault_secrets(&self.secrets, loaded).await)
+    }
+
+    /// The secrets in the vault.
+    pub(crate) fn secrets(&self) -> &Arc<SecretStore> {
+        &self.secrets
     }
 
     /// The tokens for servers.

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use auth::secrets::{SecretService, SecretStore, operations as secret_operations};
 use auth::{ApiKeys, LocalAccess, key_operations};
 use config::Loaded;
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use operations::{Caller, Operation, RawInput, Table};
 use proto::Clock;
-use store::{DataFolder, Database};
+use store::{AuditTrail, DataFolder, Database};
 use strip::files::Files;
 use strip::files::operations::FileService;
 
 use crate::context::Context;
 use crate::gateway::database;
+use crate::gateway::foundation::key_source;
 use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
 use crate::{files, gateway};
 
@@ -30,24 +32,43 @@ pub(crate) async fn run_here<O: Operation>(
 /// Access to some operations of a data folder. No tool and no server is started for them.
 pub(crate) enum OperationClient {
     Owner(Box<OwnerProcess>),
-    Here { table: Table, database: Database, _folder: DataFolder },
+    Here { table: Table, database: Database, audit: Option<AuditTrail>, _folder: DataFolder },
 }
 
 impl OperationClient {
     /// Operations on keys.
-    pub(crate) async fn for_keys(context: &Context, loaded: &Loaded) -> anyhow::Result<Self> {
+    pub(crate) async fn for_keys(_: &Context, loaded: &Loaded) -> anyhow::Result<Self> {
         let config = &loaded.config;
         let folder = match claim_or_connect(&config.data_dir, None).await? {
             Ownership::Other(owner) => return Ok(Self::Owner(Box::new(owner))),
             Ownership::Ours(folder) => folder,
         };
-        let database = database::open(config, &context.environment, folder.path()).await?;
+        let database = database::open(loaded, folder.path()).await?;
         let keys = ApiKeys::open(database.clone(), Clock::default()).await?;
-        Ok(Self::Here { table: key_operations::table(&Arc::new(keys)), database, _folder: folder })
+        let table = key_operations::table(&Arc::new(keys));
+        Ok(Self::Here { table, database, audit: None, _folder: folder })
+    }
+
+    /// Operations on secrets.
+    pub(crate) async fn for_secrets(context: &Context, loaded: &Loaded) -> anyhow::Result<Self> {
+        let folder = match claim_or_connect(&loaded.config.data_dir, None).await? {
+            Ownership::Other(owner) => return Ok(Self::Owner(Box::new(owner))),
+            Ownership::Ours(folder) => folder,
+        };
+        let database = database::open(loaded, folder.path()).await?;
+        let key = key_source(&context.environment, folder.path());
+        let store = SecretStore::new(database.clone(), key, Clock::default());
+        if loaded.config.auth.is_some() {
+            store.set_multi_user();
+        }
+        let audit = AuditTrail::start(database.clone());
+        let service = SecretService::new(store, audit.clone(), loaded.secret_names());
+        let table = secret_operations::table(&service);
+        Ok(Self::Here { table, database, audit: Some(audit), _folder: folder })
     }
 
     /// Operations on files.
-    pub(crate) async fn for_files(context: &Context, loaded: &Loaded) -> anyhow::Result<Self> {
+    pub(crate) async fn for_files(_: &Context, loaded: &Loaded) -> anyhow::Result<Self> {
         let config = &loaded.config;
         let folder = match claim_or_connect(&config.data_dir, None).await? {
             Ownership::Other(owner) => return Ok(Self::Owner(Box::new(owner))),
@@ -55,11 +76,12 @@ impl OperationClient {
         };
         let policy = AddressPolicy::new(config.egress.rules(), OwnListeners::default());
         let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
-        let (environment, path) = (&context.environment, folder.path());
-        let database = database::open(config, environment, path).await?;
-        let parts = gateway::files::parts(config, environment, path, database.clone(), &client)?;
+        let path = folder.path();
+        let database = database::open(loaded, path).await?;
+        let parts = gateway::files::parts(loaded, path, database.clone(), &client)?;
         let service = Arc::new(FileService::Folder(Box::new(Files::new(parts))));
-        Ok(Self::Here { table: files::table(&service), database, _folder: folder })
+        let table = files::table(&service);
+        Ok(Self::Here { table, database, audit: None, _folder: folder })
     }
 
     /// Runs an operation.
@@ -72,7 +94,12 @@ impl OperationClient {
 
     /// Closes the database and releases the folder.
     pub(crate) async fn close(self) {
-        if let Self::Here { database, .. } = self {
+        if let Self::Here { database, audit, .. } = self {
+            if let Some(audit) = audit
+                && let Err(error) = audit.close().await
+            {
+                tracing::error!(%error, "the last audit rows could not be written");
+            }
             database.close().await;
         }
     }

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
+use auth::client::Holder;
 use config::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, Servers, load, loosened};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
+use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
@@ -41,7 +43,8 @@ impl Reload {
         flags: Overrides,
         loaded: &Loaded,
     ) -> Arc<Self> {
-        let Loaded { config, servers, file, .. } = loaded.clone();
+        let Loaded { config, file, .. } = loaded.clone();
+        let servers = gateway.resolved().servers.clone();
         let current = Mutex::new(Current { config, file, servers, refused: None });
         let hangups = std::sync::Mutex::new(signal(SignalKind::hangup()).ok());
         let reload = Arc::new(Self { gateway, flags, context, current, hangups });
@@ -61,6 +64,7 @@ impl Reload {
                 let _ = self.apply(true).await;
             }
         };
+        let secrets = self.follow_secrets();
         let changes = async {
             // Without a file, the default one may still be created.
             let file = loaded.file.unwrap_or_else(|| FILE_NAME.into());
@@ -69,6 +73,7 @@ impl Reload {
         tokio::select! {
             () = signals => {}
             () = changes => {}
+            () = secrets => {}
             () = cancel.cancelled() => {}
         }
     }
@@ -85,27 +90,55 @@ impl Reload {
         }
     }
 
+    /// Applies changes of secrets in the vault.
+    async fn follow_secrets(&self) {
+        let mut changes = self.gateway.secrets().changes();
+        loop {
+            match changes.recv().await {
+                Ok(Holder::Gateway) => {}
+                Ok(person) => self.gateway.end_sessions_of(&person).await,
+                Err(RecvError::Lagged(_)) => self.gateway.end_personal_sessions().await,
+                Err(RecvError::Closed) => return std::future::pending().await,
+            }
+            // It has logged why, if it was refused.
+            let _ = self.apply(false).await;
+        }
+    }
+
     async fn apply(&self, requested: bool) -> Result<(), BadConfig> {
         let mut current = self.current.lock().await;
-        match self.load(&current) {
+        let loaded = match self.load(&current) {
+            Ok(loaded) => {
+                let resolved = self.gateway.resolve(&loaded).await;
+                Ok((loaded, resolved))
+            }
+            Err(refused) => Err(refused),
+        };
+        match loaded {
             // Compares servers as well: a secret may have changed although the file has not.
-            Ok(loaded) if loaded.config == current.config && loaded.servers == current.servers => {
+            Ok((loaded, resolved))
+                if loaded.config == current.config && resolved.servers == current.servers =>
+            {
                 if requested || current.refused.take().is_some() {
                     tracing::info!("the config has not changed");
                 }
             }
-            Ok(loaded) => {
+            Ok((loaded, resolved)) => {
+                for fault in loaded.warnings.iter().chain(&resolved.missing) {
+                    tracing::warn!("{fault}");
+                }
                 for key in needs_restart(&current.config, &loaded.config) {
                     tracing::warn!("`{key}` has changed: it takes effect at the next start");
                 }
-                self.context.secrets.store(Arc::new(loaded.scrubber()));
-                let Loaded { config, servers, file, .. } = loaded;
-                for key in loosened(&current.config, &config) {
+                self.context.secrets.store(Arc::new(resolved.scrubber()));
+                for key in loosened(&current.config, &loaded.config) {
                     tracing::warn!("the changed config removes a protection: `{key}`");
-                    self.gateway.audit_removal(&key, &config).await;
+                    self.gateway.audit_removal(&key, &loaded.config).await;
                 }
-                self.gateway.reconfigure(&current.config, &config, servers.clone()).await;
+                let servers = resolved.servers.clone();
+                self.gateway.reconfigure(&current.config, &loaded, resolved).await;
                 tracing::info!("the config is reloaded");
+                let Loaded { config, file, .. } = loaded;
                 *current = Current { config, file, servers, refused: None };
             }
             Err(refused) => {

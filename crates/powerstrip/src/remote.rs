@@ -167,9 +167,22 @@ impl Remote {
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
+        self.request(Method::GET, path, None).await
+    }
+
+    /// Asks a route for JSON; another status than success is an error with the gateway's message.
+    pub(crate) async fn request<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> anyhow::Result<T> {
         let deadline = Some(Duration::from_secs(30));
-        let response =
-            self.send(Method::GET, path, HeaderMap::new(), Bytes::new(), deadline).await?;
+        let (headers, body) = match body {
+            Some(body) => (json_headers(), body.to_string().into()),
+            None => (HeaderMap::new(), Bytes::new()),
+        };
+        let response = self.send(method, path, headers, body, deadline).await?;
         if !response.status.is_success() {
             let envelope: Result<Envelope, _> = serde_json::from_slice(&response.body);
             let error = envelope.ok().and_then(|envelope| envelope.errors.into_iter().next());

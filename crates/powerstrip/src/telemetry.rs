@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use config::{BadConfig, Fault, Loaded, LogFormat};
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use proto::Scrubber;
+use proto::{Scrubber, secrets_of};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
@@ -43,7 +43,11 @@ impl Telemetry {
             None => EnvFilter::try_new(format!("{level},{LIBRARY_LEVELS}"))
                 .context("the default log filter")?,
         };
-        context.secrets.store(Arc::new(loaded.scrubber()));
+        // The process that owns the data folder says what is missing.
+        let headers = loaded.otlp_headers().ok();
+        let known = headers.iter().flatten();
+        let known = known.flat_map(|(name, value)| secrets_of(name, value.expose()));
+        context.secrets.store(Arc::new(Scrubber::new(known)));
         let secrets = Arc::clone(&context.secrets);
         let lines = tracing_subscriber::fmt::layer().with_writer(move || Line(secrets.load_full()));
         let lines = match loaded.config.telemetry.logs {
@@ -53,11 +57,11 @@ impl Telemetry {
             }
             LogFormat::Json => lines.json().boxed(),
         };
-        let provider = match &loaded.config.telemetry.otlp {
-            Some(otlp) => {
-                Some(export::provider(&otlp.endpoint, &loaded.otlp_headers, &context.secrets)?)
+        let provider = match (&loaded.config.telemetry.otlp, &headers) {
+            (Some(otlp), Some(headers)) => {
+                Some(export::provider(&otlp.endpoint, headers, &context.secrets)?)
             }
-            None => None,
+            _ => None,
         };
         let traces = match &provider {
             Some(provider) => {

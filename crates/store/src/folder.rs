@@ -8,6 +8,10 @@ use aws_lc_rs::rand;
 use crate::StoreError;
 
 const LOCK_FILE: &str = "lock";
+const IGNORE_FILE: &str = ".gitignore";
+
+/// The name of the data folder where the config has no other.
+const DEFAULT_NAME: &str = ".powerstrip";
 pub(crate) const DATABASE_FILE: &str = "powerstrip.db";
 
 /// A data folder that this process owns until the value is dropped or the process ends, however it ends.
@@ -32,13 +36,25 @@ impl DataFolder {
     /// Tries to become the one process that owns a data folder, and creates the folder if need be.
     pub fn claim(path: &Path) -> Result<Claim, StoreError> {
         prepare(path)?;
-        claim_prepared(path).map_err(|source| StoreError::Folder { path: path.to_owned(), source })
+        let claimed = ignore_in_git(path).and_then(|()| claim_prepared(path));
+        claimed.map_err(|source| StoreError::Folder { path: path.to_owned(), source })
     }
 
     /// Where the folder is.
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
+
+/// Keeps the folder out of Git: it holds keys. A folder that holds other files as well is left as it is.
+fn ignore_in_git(path: &Path) -> io::Result<()> {
+    let ours = path.file_name().is_some_and(|name| name == DEFAULT_NAME)
+        || fs::read_dir(path)?.next().is_none();
+    let file = path.join(IGNORE_FILE);
+    if !ours || file.exists() {
+        return Ok(());
+    }
+    open_private(&file)?.write_all(b"*\n")
 }
 
 fn claim_prepared(path: &Path) -> io::Result<Claim> {

@@ -6,6 +6,7 @@ use crate::{Database, StoreError};
 pub struct VaultSlot {
     /// What is sealed, such as `token`.
     pub kind: &'static str,
+    /// The server, or the name of a secret.
     pub server: String,
     /// Empty, like the owner, for rows of the gateway itself.
     pub tenant: String,
@@ -45,6 +46,31 @@ impl Database {
             Ok(VaultRow { slot, sealed: row.get("sealed")?, at_ms: row.get("at_ms")? })
         };
         self.sql.all(select.bind(kind).bind(server)).await?.iter().map(read).collect()
+    }
+
+    /// The sealed rows of an owner, by name.
+    pub async fn vault_rows_of(
+        &self,
+        kind: &'static str,
+        tenant: &str,
+        owner: &str,
+    ) -> Result<Vec<VaultRow>, StoreError> {
+        let select = query(
+            "SELECT server, issuer, sealed, at_ms FROM vault \
+             WHERE kind = $1 AND tenant = $2 AND owner = $3 ORDER BY server",
+        );
+        let read = |row: &Row| {
+            let slot = VaultSlot {
+                kind,
+                server: row.get("server")?,
+                tenant: tenant.to_owned(),
+                owner: owner.to_owned(),
+                issuer: row.get("issuer")?,
+            };
+            Ok(VaultRow { slot, sealed: row.get("sealed")?, at_ms: row.get("at_ms")? })
+        };
+        let select = select.bind(kind).bind(tenant).bind(owner);
+        self.sql.all(select).await?.iter().map(read).collect()
     }
 
     /// Stores a sealed row, in place of the one in its slot.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
 use crate::{Gateway, powerstrip_binary};
@@ -63,6 +63,24 @@ impl Gateway {
     /// Runs a `powerstrip` command with the config of this gateway.
     pub async fn run(&self, arguments: &[&str]) -> CommandOutput {
         self.run_with(arguments, &[]).await
+    }
+
+    /// The same, with this text on standard input.
+    pub async fn run_with_input(&self, arguments: &[&str], input: &str) -> CommandOutput {
+        let mut child = Command::new(powerstrip_binary())
+            .args(arguments)
+            .args(["--config", "powerstrip.yaml"])
+            .current_dir(self.folder())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command runs");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        // A command that reads no input may have ended already.
+        let _ = stdin.write_all(input.as_bytes()).await;
+        drop(stdin);
+        child.wait_with_output().await.expect("the command ends").into()
     }
 
     /// The same, with these environment variables.

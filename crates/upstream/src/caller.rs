@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use strip::{Client, Request};
 
 use crate::config::{Instances, ServerConfig};
+use crate::personal::PersonalValues;
 use crate::rpc;
 
 /// The caller that a session or process is kept for, with the capabilities declared in its handshake. Scopes are not
@@ -20,6 +21,8 @@ pub(crate) struct Caller {
     apps: bool,
     /// The client session, where each one has its own process or session at the server.
     session: Option<Arc<str>>,
+    /// The person's values, for a server that takes some from each person.
+    personal: Option<Arc<PersonalValues>>,
 }
 
 impl Caller {
@@ -32,7 +35,8 @@ impl Caller {
             _ => Arc::default(),
         };
         let apps = client.is_some_and(|client| rpc::shows_apps(client.capabilities()));
-        Self { principal: Arc::clone(principal), questions, apps, session: None }
+        let principal = Arc::clone(principal);
+        Self { principal, questions, apps, session: None, personal: None }
     }
 
     /// The caller whose session or process serves a call; none where all callers share one.
@@ -45,6 +49,22 @@ impl Caller {
             }
             Instances::Shared => None,
         }
+    }
+
+    /// The same caller with secrets of their own.
+    pub(crate) fn with_personal(self, personal: Option<Arc<PersonalValues>>) -> Self {
+        Self { personal, ..self }
+    }
+
+    /// The person's own values for the server.
+    pub(crate) fn personal(&self) -> Option<&Arc<PersonalValues>> {
+        self.personal.as_ref()
+    }
+
+    /// Whether it uses secrets of this person, or of any.
+    pub(crate) fn uses_secrets_of(&self, person: Option<&Holder>) -> bool {
+        let personal = self.personal.as_ref();
+        personal.is_some_and(|values| person.is_none_or(|person| values.belong_to(person)))
     }
 
     #[cfg(test)]
@@ -92,13 +112,24 @@ impl Caller {
         Self { questions: Arc::default(), apps: false, ..self.clone() }
     }
 
-    fn parts(&self) -> (&str, &str, Option<&str>, &[u8], bool, Option<&str>) {
-        let principal = &self.principal;
-        let agent = principal.agent.as_deref();
-        let session = self.session.as_deref();
-        (principal.tenant.as_str(), &principal.subject, agent, &self.questions, self.apps, session)
+    fn parts(&self) -> Parts<'_> {
+        let Principal { tenant, subject, agent, .. } = &*self.principal;
+        let (agent, session) = (agent.as_deref(), self.session.as_deref());
+        let personal = self.personal.as_deref();
+        (tenant.as_str(), subject, agent, &self.questions, self.apps, session, personal)
     }
 }
+
+/// What makes two callers the same: tenant, subject, agent, capabilities, session and secrets.
+type Parts<'a> = (
+    &'a str,
+    &'a str,
+    Option<&'a str>,
+    &'a [u8],
+    bool,
+    Option<&'a str>,
+    Option<&'a PersonalValues>,
+);
 
 impl PartialEq for Caller {
     fn eq(&self, other: &Self) -> bool {

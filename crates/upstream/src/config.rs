@@ -1,3 +1,4 @@
+mod personal;
 mod protocol;
 mod secrets;
 
@@ -14,6 +15,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use proto::{Digest, ToolId, digest};
 use serde::Deserialize;
 
+pub use personal::{Personal, PersonalSecret};
 pub use protocol::{EraChoice, UrlTransport};
 
 /// One server of `servers:`. Either `command` or at least one URL is set, or a document for `kind: openapi`.
@@ -68,6 +70,12 @@ pub struct ServerConfig {
     pub pin: Pin,
     /// Whether large parts of its answers are stored, and replaced by references.
     pub references: bool,
+    /// Variables and headers of which each person has a value of their own.
+    #[serde(skip)]
+    pub personal: Personal,
+    /// The secrets that could not be fetched: for each, its key and what to do. The server is not used without them.
+    #[serde(skip)]
+    pub missing: Vec<String>,
     /// Which of its URLs the egress policy is opened for; not a key of the config file.
     #[serde(skip)]
     pub reach: Reach,
@@ -209,6 +217,8 @@ impl Default for ServerConfig {
             deterministic: Vec::new(),
             pin: Pin::default(),
             references: true,
+            personal: Personal::default(),
+            missing: Vec::new(),
             reach: Reach::default(),
         }
     }
@@ -269,7 +279,8 @@ impl ServerConfig {
 
     /// Whether the entry has an `authorization` header.
     pub(crate) fn sends_authorization(&self) -> bool {
-        self.headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
+        let names = self.headers.keys().chain(self.personal.headers.keys());
+        names.into_iter().any(|name| name.eq_ignore_ascii_case("authorization"))
     }
 
     /// The configured headers. They are credentials: they do not follow a redirect to another origin.
@@ -352,10 +363,12 @@ impl ServerConfig {
                 Rule::for_url(url).map_err(|why| fault(key, &why.to_string()))?;
             }
         }
-        for (name, value) in &self.headers {
+        let own = self.personal.headers.keys().map(|name| (name, ""));
+        let given = self.headers.iter().map(|(name, value)| (name, value.as_str()));
+        for (name, value) in given.chain(own) {
             // The value may be a secret, so no message quotes it.
-            let parsed = HeaderName::try_from(name.as_str()).is_ok()
-                && HeaderValue::try_from(value.as_str()).is_ok();
+            let parsed =
+                HeaderName::try_from(name.as_str()).is_ok() && HeaderValue::try_from(value).is_ok();
             if !parsed {
                 return Err(fault("headers", &format!("`{name}` is not a usable header")));
             }
@@ -363,6 +376,7 @@ impl ServerConfig {
                 return Err(fault("headers", &format!("`{name}` is written by the gateway")));
             }
         }
+        self.personal.check(self.is_shared()).map_err(|(key, why)| fault(key, &why))?;
         if let Some(auth) = &self.auth {
             if self.command.is_some() {
                 return Err(fault("auth", "a program is not asked for tokens"));

@@ -7,8 +7,24 @@ use proto::{Scrubber, secrets_of};
 use strip::servers::Servers;
 use tokio::sync::{Notify, watch};
 
+use crate::caller::Caller;
 use crate::config::ServerConfig;
+use crate::deps::Deps;
 use crate::journal::Journal;
+use crate::personal::{PersonalSecrets, PersonalValues};
+
+/// A scrubber for text that is read line by line: it also finds each line of a secret of several lines.
+pub(crate) fn line_scrubber(secrets: &[String]) -> Scrubber {
+    let lines = secrets.iter().flat_map(|secret| secret.lines());
+    Scrubber::new(secrets.iter().map(String::as_str).chain(lines))
+}
+
+/// A scrubber, and what it was made for.
+struct WithToken {
+    token: HeaderValue,
+    personal: Option<Arc<PersonalValues>>,
+    scrubber: Scrubber,
+}
 
 /// What all connections to one server share: where its notifications go, and its secrets.
 pub(crate) struct ServerContext {
@@ -21,9 +37,11 @@ pub(crate) struct ServerContext {
     /// The same for stderr, which is read line by line: it also knows each line of a secret of several lines.
     pub(crate) stderr_scrubber: Scrubber,
     pub(crate) journal: Arc<Journal>,
+    /// The secrets that each person has for it.
+    pub(crate) personal: PersonalSecrets,
     secrets: Vec<String>,
-    /// The scrubber that also knows the token of the latest request.
-    with_token: Mutex<Option<(HeaderValue, Scrubber)>>,
+    /// The scrubber that also knows the token of the latest request, for the secrets of this person.
+    with_token: Mutex<Option<WithToken>>,
     /// How many questions of the server nobody could be asked.
     refused_questions: AtomicU64,
     server: String,
@@ -34,15 +52,14 @@ impl ServerContext {
     pub(crate) fn new(
         server: &str,
         config: &ServerConfig,
-        servers: &Arc<Servers>,
+        deps: &Deps,
         journal: Arc<Journal>,
     ) -> Self {
-        let secrets = config.secrets();
-        let lines = secrets.iter().flat_map(|secret| secret.lines());
-        let whole = secrets.iter().map(String::as_str);
+        let (secrets, servers) = (config.secrets(), &deps.servers);
         Self {
             scrubber: Scrubber::new(&secrets),
-            stderr_scrubber: Scrubber::new(whole.chain(lines)),
+            stderr_scrubber: line_scrubber(&secrets),
+            personal: PersonalSecrets::new(config, deps.secrets.as_ref()),
             journal,
             secrets,
             with_token: Mutex::default(),
@@ -54,17 +71,41 @@ impl ServerContext {
         }
     }
 
-    /// The scrubber for a request with this token.
-    pub(crate) fn scrubber_with(&self, token: Option<&HeaderValue>) -> Scrubber {
-        let Some(token) = token else { return self.scrubber.clone() };
+    /// The scrubber for what a caller's process or session sends.
+    pub(crate) fn scrubber_of(&self, caller: Option<&Caller>) -> Scrubber {
+        let personal = caller.and_then(Caller::personal);
+        personal.map_or_else(|| self.scrubber.clone(), |values| values.scrubber().clone())
+    }
+
+    /// The scrubber for the stderr of a caller's process.
+    pub(crate) fn stderr_scrubber_of(&self, caller: Option<&Caller>) -> Scrubber {
+        match caller.and_then(Caller::personal) {
+            Some(values) => line_scrubber(values.secrets()),
+            None => self.stderr_scrubber.clone(),
+        }
+    }
+
+    /// The scrubber for a request of a caller with this token.
+    pub(crate) fn scrubber_with(
+        &self,
+        caller: Option<&Caller>,
+        token: Option<&HeaderValue>,
+    ) -> Scrubber {
+        let Some(token) = token else { return self.scrubber_of(caller) };
+        let personal = caller.and_then(Caller::personal);
         let mut known = self.with_token.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, scrubber)) = known.as_ref().filter(|(known, _)| known == token) {
-            return scrubber.clone();
+        if let Some(known) = known.as_ref()
+            && known.token == *token
+            && known.personal.as_ref() == personal
+        {
+            return known.scrubber.clone();
         }
         let text = token.to_str().unwrap_or_default();
         let of_token = secrets_of("authorization", text);
-        let scrubber = Scrubber::new(self.secrets.iter().chain(&of_token));
-        *known = Some((token.clone(), scrubber.clone()));
+        let secrets = personal.map_or(&self.secrets[..], |values| values.secrets());
+        let scrubber = Scrubber::new(secrets.iter().chain(&of_token));
+        let (token, personal) = (token.clone(), personal.cloned());
+        *known = Some(WithToken { token, personal, scrubber: scrubber.clone() });
         scrubber
     }
 

@@ -5,7 +5,6 @@ use proto::{Code, canonical};
 use serde_json::{Map, Value, json};
 use strip::{AskError, AskMode, Client, Failure, Job};
 
-use crate::caller::Caller;
 use crate::era::Era;
 use crate::error::{AskResult, TransportError, rpc_failure};
 use crate::questions;
@@ -41,7 +40,8 @@ impl Server {
         request: RpcRequest<'_>,
         job: &Job,
     ) -> Result<ServerReply, Failure> {
-        let caller = || Caller::of_request(&job.request, &self.config);
+        let caller = self.caller_of(&job.request).await?;
+        let caller = || caller.clone();
         let Some(client) = &job.request.client else {
             let answer = self.transport.ask(caller().as_ref(), &request).await;
             return self.result(answer).map(ServerReply::Result);

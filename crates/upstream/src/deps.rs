@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use auth::client::OAuthClient;
+use auth::secrets::SecretStore;
 use egress::http::Client;
 use egress::process::Runner;
 use proto::{Clock, Digest};
@@ -24,6 +25,8 @@ pub struct Deps {
     pub http: Client,
     /// Tokens for servers that require them; without it, no token is sent.
     pub keyring: Option<Arc<OAuthClient>>,
+    /// Secrets of people, for servers that take a value of each person.
+    pub secrets: Option<Arc<SecretStore>>,
     /// Usually `Catalog::publish`.
     pub publish: Publish,
     /// Where prompts and resources are published.

@@ -49,6 +49,12 @@ pub(crate) enum TransportError {
     /// A person has to log in, with this link.
     #[error("a person has to log in: `powerstrip login` gives them a link")]
     Login(Option<Arc<str>>),
+    /// The caller has not stored their own values of these secrets.
+    #[error("the caller has no value of the secret {0}")]
+    NeedsOwnSecret(Arc<str>),
+    /// Secrets of the caller cannot be used.
+    #[error("{0}")]
+    SecretsUnreadable(Arc<str>),
     /// It requires a token that could not be obtained.
     #[error("{why}")]
     NoToken { why: Arc<str>, transient: bool },
@@ -150,6 +156,22 @@ impl TransportError {
                 Failure::new(Code::Denied, message)
                     .details(json!({"server": server, "login": login}))
             }
+            Self::NeedsOwnSecret(names) => {
+                let names: Vec<_> = names.split(' ').collect();
+                let (what, first) = (names.join("`, `"), names.first().unwrap_or(&""));
+                let message = format!(
+                    "server `{server}` needs your own value of the secret `{what}`: store it with \
+                     `powerstrip secret set --mine {first}` or on the page My secrets of the dashboard \
+                     (/dashboard/secrets), and call again"
+                );
+                Failure::new(Code::Denied, message)
+                    .details(json!({"server": server, "secrets": names}))
+            }
+            Self::SecretsUnreadable(_) => unavailable(format!(
+                "your secrets for server `{server}` cannot be used; store them again with `powerstrip secret set --mine`"
+            ))
+            .blame(Blame::Gateway)
+            .retryable(false),
             Self::NoToken { transient, .. } => {
                 unavailable(format!("the gateway has no token for server `{server}`"))
                     .blame(Blame::Gateway)

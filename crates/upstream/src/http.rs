@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use auth::client::Holder;
 use egress::http::Scope;
 use tokio::sync::Notify;
 use tokio::time::{Instant, interval, timeout};
@@ -269,6 +270,12 @@ impl HttpTransport {
                 replica.health().record_answer();
             }
         }
+    }
+
+    /// Closes the sessions that use secrets of this person, or of any.
+    pub(crate) async fn end_sessions_of(&self, person: Option<&Holder>) {
+        let closing = self.replicas.iter().map(|replica| replica.close_of(person));
+        let _ = timeout(CLOSE_TIMEOUT, futures_util::future::join_all(closing)).await;
     }
 
     pub(crate) fn abandon(&self) {

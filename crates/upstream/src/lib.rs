@@ -20,6 +20,7 @@ mod notifications;
 mod openapi;
 mod outage;
 mod outcome;
+mod personal;
 mod questions;
 mod random;
 mod registry;
@@ -42,8 +43,8 @@ mod upstream;
 mod upstreams;
 
 pub use config::{
-    ConfigFault, EraChoice, Instances, Kind, Pin, Reach, Sandbox, SandboxMode, ServerConfig, Start,
-    UrlTransport,
+    ConfigFault, EraChoice, Instances, Kind, Personal, PersonalSecret, Pin, Reach, Sandbox,
+    SandboxMode, ServerConfig, Start, UrlTransport,
 };
 pub use deps::{Deps, ListStore, OtherOfferings, Publish, ToolList};
 pub use era::Era;

@@ -23,6 +23,7 @@ use crate::Deps;
 use crate::config::{ServerConfig, is_url};
 use crate::error::{TransportError, shown};
 use crate::message_buffer::MAX_ANSWER_BYTES;
+use crate::personal::PersonalValues;
 use crate::status::{ListFault, State, Status};
 use document::{Document, MAX_BYTES};
 use operation::Operation;
@@ -156,7 +157,12 @@ impl OpenApiService {
     }
 
     /// Calls an operation.
-    pub(crate) async fn call(&self, name: &str, call: &strip::Request) -> Result<Output, Failure> {
+    pub(crate) async fn call(
+        &self,
+        name: &str,
+        call: &strip::Request,
+        personal: Option<&PersonalValues>,
+    ) -> Result<Output, Failure> {
         if self.api.load().is_none() {
             // The list was stored by an earlier gateway, the document was not.
             self.list().await.map_err(|error| error.failure(&self.name))?;
@@ -168,15 +174,20 @@ impl OpenApiService {
             return Err(Failure::new(Code::Unavailable, message));
         };
         let key = call.idempotency_key.as_deref();
-        let request = request::build(operation, &api.base, &self.headers, &call.input, key)?;
+        let mut headers = self.headers.clone();
+        if let Some(personal) = personal {
+            personal.add_headers(&mut headers);
+        }
+        let request = request::build(operation, &api.base, &headers, &call.input, key)?;
         // The stack enforces the deadline by dropping this future.
         let limits =
             Limits { deadline: None, max_body_bytes: MAX_ANSWER_BYTES as u64, ..Limits::default() };
         let answer = api.client.send(request, &limits, &Scope::everything()).await;
         let mut answer = answer.map_err(|error| TransportError::from(error).failure(&self.name))?;
-        if !self.secrets.is_empty() {
+        let secrets = personal.map_or(&self.secrets, |values| values.scrubber());
+        if !secrets.is_empty() {
             let mut body = answer.body.to_vec();
-            self.secrets.bytes(&mut body);
+            secrets.bytes(&mut body);
             answer.body = body.into();
         }
         answer::read(&self.name, &answer, self.config.clean_results)
@@ -242,8 +253,8 @@ fn parse(config: &ServerConfig, location: &str, bytes: &[u8]) -> Result<ParsedDo
     let began = Instant::now();
     let document = Document::parse(bytes).map_err(|fault| fault.to_string())?;
     let base = base(config, location, &document)?;
-    let fixed: HashSet<String> =
-        config.headers.keys().map(|name| name.to_ascii_lowercase()).collect();
+    let fixed = config.headers.keys().chain(config.personal.headers.keys());
+    let fixed: HashSet<String> = fixed.map(|name| name.to_ascii_lowercase()).collect();
     let (offered, faults) =
         operation::read(&document, &fixed).map_err(|fault| fault.to_string())?;
     let faults = faults

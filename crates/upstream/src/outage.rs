@@ -63,7 +63,8 @@ impl Upstream {
             ))
             .retryable(false),
             State::NeedsSecret => {
-                let why = status.reason.as_deref().unwrap_or("a secret is missing");
+                let why = status.reason.as_deref().map(without_places);
+                let why = why.unwrap_or_else(|| "a secret is missing".into());
                 unavailable(format!("server `{name}` is not used: {why}"))
                     .blame(Blame::Gateway)
                     .retryable(false)

@@ -1,14 +1,17 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use strip::Failure;
+use proto::Principal;
 use strip::servers::Offering;
+use strip::{Failure, Request};
 
+use crate::caller::Caller;
 use crate::config::ServerConfig;
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::error::TransportError;
 use crate::journal::Journal;
+use crate::personal::PersonalValues;
 use crate::request_state::StateSigner;
 use crate::suspended::SuspendedCalls;
 use crate::transport::Transport;
@@ -33,7 +36,7 @@ impl Server {
         journal: Arc<Journal>,
     ) -> Self {
         let config = Arc::new(config);
-        let context = Arc::new(ServerContext::new(name, &config, &deps.servers, journal));
+        let context = Arc::new(ServerContext::new(name, &config, deps, journal));
         Self {
             name: name.to_owned(),
             transport: Arc::new(Transport::new(name, &config, deps, &context)),
@@ -43,6 +46,22 @@ impl Server {
             signer: StateSigner::new(deps.clock.clone()),
             suspended: SuspendedCalls::default(),
         }
+    }
+
+    /// The caller whose session or process serves a call, with their own secrets; none where all callers share one.
+    pub(crate) async fn caller_of(&self, request: &Request) -> Result<Option<Caller>, Failure> {
+        let caller = Caller::of_request(request, &self.config);
+        let personal = self.personal_values(&request.principal).await?;
+        Ok(caller.map(|caller| caller.with_personal(personal)))
+    }
+
+    /// The person's own secrets for this server.
+    pub(crate) async fn personal_values(
+        &self,
+        principal: &Principal,
+    ) -> Result<Option<Arc<PersonalValues>>, Failure> {
+        // What one person has not stored is no error of the server.
+        self.context.personal.of(principal).await.map_err(|error| error.failure(&self.name))
     }
 
     /// Notes why a call got no answer; the failure for the caller names neither hosts nor secrets.

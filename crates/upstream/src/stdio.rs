@@ -12,6 +12,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use auth::client::Holder;
 use operations::servers::ProcessView;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -107,7 +108,7 @@ impl StdioTransport {
         let caller = &if modern { caller.without_capabilities() } else { caller.clone() };
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         // With several people, no caller may claim the primary process.
-        if !caller.can_be_asked() && caller.is_local() {
+        if !caller.can_be_asked() && caller.is_local() && caller.personal().is_none() {
             let owner = slots.owner.get_or_insert_with(|| caller.clone());
             if owner == caller {
                 return Ok(Claim::new(&self.primary, own));
@@ -155,6 +156,14 @@ impl StdioTransport {
             }
         });
         Ok(claim)
+    }
+
+    /// Ends the processes that use secrets of this person, or of any.
+    pub(crate) fn end_sessions_of(&self, person: Option<&Holder>) {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        for (_, ended) in slots.others.extract_if(|caller, _| caller.uses_secrets_of(person)) {
+            ended.stop.cancel();
+        }
     }
 
     pub(crate) fn era(&self) -> Option<Era> {

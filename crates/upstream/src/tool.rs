@@ -47,7 +47,9 @@ impl UpstreamTool {
     async fn call(&self, job: &Job) -> Result<Output, Failure> {
         let server = &self.server;
         if let Transport::OpenApi(service) = &*server.transport {
-            return service.call(&self.definition.remote, &job.request).await;
+            let personal = server.personal_values(&job.request.principal).await?;
+            let (name, personal) = (&self.definition.remote, personal.as_deref());
+            return service.call(name, &job.request, personal).await;
         }
         let params = Params::Call { name: &self.definition.remote, arguments: &job.request.input };
         let request = RpcRequest {

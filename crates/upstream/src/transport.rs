@@ -1,6 +1,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use auth::client::Holder;
+
 use crate::caller::Caller;
 use crate::config::{Kind, ServerConfig};
 use crate::context::ServerContext;
@@ -83,6 +85,15 @@ impl Transport {
         match self {
             Self::Http(http) => http.maintain().await,
             Self::Stdio(stdio) => stdio.maintain().await,
+            Self::OpenApi(_) => {}
+        }
+    }
+
+    /// Ends the processes and sessions that use secrets of this person, or of any.
+    pub(crate) async fn end_sessions_of(&self, person: Option<&Holder>) {
+        match self {
+            Self::Http(http) => http.end_sessions_of(person).await,
+            Self::Stdio(stdio) => stdio.end_sessions_of(person),
             Self::OpenApi(_) => {}
         }
     }

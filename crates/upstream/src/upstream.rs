@@ -1,6 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use auth::client::Holder;
 use operations::servers::ServerLogs;
 use proto::{Principal, clean};
 use serde_json::{Map, Value};
@@ -13,7 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::backoff::Backoff;
 use crate::caller::Caller;
-use crate::config::ServerConfig;
+use crate::config::{PersonalSecret, ServerConfig};
 use crate::deps::{Deps, OtherOfferings, ToolList};
 use crate::error::TransportError;
 use crate::journal::Journal;
@@ -81,8 +82,9 @@ impl Upstream {
         let Before { list, journal } = before;
         let journal = journal.unwrap_or_else(|| Arc::new(Journal::new(name, deps.clock.clone())));
         let server = Arc::new(Server::new(name, config, deps, journal));
-        if let Some(fault) = &fault {
-            server.context.journal.note_error(fault.clone());
+        let missing = Some(server.config.missing.join("; ")).filter(|why| !why.is_empty());
+        if let Some(why) = missing.or_else(|| fault.clone()) {
+            server.context.journal.note_error(why);
         }
         let upstream = Arc::new(Self {
             server,
@@ -112,7 +114,8 @@ impl Upstream {
     }
 
     fn is_used(&self) -> bool {
-        self.fault.is_none() && !self.server.config.disabled
+        let config = &self.server.config;
+        self.fault.is_none() && !config.disabled && config.missing.is_empty()
     }
 
     fn listed(&self) -> MutexGuard<'_, Listed> {
@@ -152,7 +155,9 @@ impl Upstream {
     /// The link by which a person logs in to the server; none if no login is needed.
     pub async fn login(&self, principal: &Arc<Principal>) -> Result<Option<Arc<str>>, Failure> {
         let server = &self.server;
-        let caller = (!server.config.is_shared()).then(|| Caller::new(principal, None));
+        let personal = server.personal_values(principal).await?;
+        let caller = (!server.config.is_shared())
+            .then(|| Caller::new(principal, None).with_personal(personal));
         let params = Map::new();
         let request = RpcRequest::plain("tools/list", Params::Map(&params));
         match server.transport.ask(caller.as_ref(), &request).await {
@@ -183,10 +188,14 @@ impl Upstream {
         if self.is_used() {
             server.transport.describe(&mut status);
         } else {
-            status.state = State::Disabled;
-            status.reason = match &self.fault {
-                Some(fault) => Some(format!("its entry cannot be used: {fault}")),
-                None => Some("`disabled: true` in the config".to_owned()),
+            let config = &server.config;
+            (status.state, status.reason) = if config.disabled {
+                (State::Disabled, Some("`disabled: true` in the config".to_owned()))
+            } else if !config.missing.is_empty() {
+                (State::NeedsSecret, Some(config.missing.join("; ")))
+            } else {
+                let fault = self.fault.as_deref().unwrap_or_default();
+                (State::Disabled, Some(format!("its entry cannot be used: {fault}")))
             };
         }
         let journal = &server.context.journal;
@@ -269,7 +278,27 @@ impl Upstream {
         match error {
             // The supervisor of its process has noted why.
             TransportError::Down { .. } => {}
-            _ => journal.is_down(&error.to_string()),
+            _ => journal.is_down(&self.describe_listing_error(error)),
+        }
+    }
+
+    /// Why the tools cannot be listed. No person's secret is used for it, which may be the reason.
+    fn describe_listing_error(&self, error: &TransportError) -> String {
+        let config = &self.server.config;
+        let given = |key: &String| config.env.contains_key(key) || config.headers.contains_key(key);
+        let personal = config.personal.env.iter().chain(&config.personal.headers);
+        match personal.into_iter().find(|(key, _)| !given(key)) {
+            Some((_, PersonalSecret { secret, .. })) => format!(
+                "{error}; if it lists its tools only with a secret, store one for that with `powerstrip secret set {secret}`"
+            ),
+            None => error.to_string(),
+        }
+    }
+
+    /// Ends the processes and sessions that use secrets of this person, or of any.
+    pub(crate) async fn end_sessions_of(&self, person: Option<&Holder>) {
+        if !self.server.config.personal.is_empty() {
+            self.server.transport.end_sessions_of(person).await;
         }
     }
 

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use auth::client::Holder;
 use egress::http::AddressPolicy;
 use futures_util::future::join_all;
 use serde_json::Value;
@@ -55,6 +56,7 @@ impl Upstreams {
             // The same server under a changed config keeps its list until it is listed again.
             let stays = configured.get(&name).is_some_and(|config| {
                 !config.disabled
+                    && config.missing.is_empty()
                     && config.origin() == old.config().origin()
                     && config.check(&name).is_ok()
             });
@@ -167,6 +169,11 @@ impl Upstreams {
 
     pub(crate) fn names(&self) -> Vec<String> {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
+    /// Ends the processes and sessions that use secrets of this person, or of any: their values have changed.
+    pub async fn end_sessions_of(&self, person: Option<&Holder>) {
+        join_all(self.servers().values().map(|upstream| upstream.end_sessions_of(person))).await;
     }
 
     /// The state of every server, by name.

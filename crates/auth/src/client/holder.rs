@@ -19,7 +19,7 @@ impl Holder {
     }
 
     /// Tenant and owner, as stored in rows.
-    pub(super) fn parts(&self) -> (&str, &str) {
+    pub(crate) fn parts(&self) -> (&str, &str) {
         match self {
             Self::Gateway => ("", ""),
             Self::Person { tenant, subject } => (tenant, subject),

@@ -1,7 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::{Overrides, load};
+use crate::environment::Environment;
+use crate::{BadConfig, Overrides, VaultSecrets, load};
 
 const CANARY: &str = "canary91b2";
 
@@ -13,7 +14,11 @@ fn loaded(auth: &str) -> Result<ClientConfig, String> {
     let flags = Overrides { config: Some(file), ..Overrides::default() };
     let environment = Environment::with([("SECRET", CANARY)]);
     let loaded = load(&flags, &environment).map_err(|bad| bad.to_string())?;
-    Ok(loaded.servers[0].1.auth.clone().unwrap())
+    let resolved = loaded.resolve(&VaultSecrets::default());
+    if !resolved.missing.is_empty() {
+        return Err(BadConfig(resolved.missing).to_string());
+    }
+    Ok(resolved.servers[0].1.auth.clone().unwrap())
 }
 
 #[test]
@@ -38,7 +43,11 @@ fn faults_name_their_key_and_no_secret() {
         ("{client_secret: canary91b2}", "client_secret", "{env: NAME}"),
         ("{client_secret: {env: SECRET}}", "client_id", "needs one"),
         ("{client_id: me, client_secret: {env: SECRET}}", "issuer", "name it here"),
-        ("{client_id: me, client_secret: {env: UNSET}}", "client_secret", "UNSET"),
+        (
+            "{client_id: me, client_secret: {env: UNSET}, issuer: 'https://as'}",
+            "client_secret",
+            "UNSET",
+        ),
         ("{grant: client_credentials}", "client_id", "needs one"),
         ("{grant: client_credentials, client_id: me}", "client_secret", "needs"),
         ("{client_id: me, private_key: {env: SECRET}, issuer: 'https://as'}", "private_key", "PEM"),

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use clap::Args;
-use config::{BadConfig, Config, FILE_NAME, Loaded, Overrides};
+use config::{BadConfig, FILE_NAME, Loaded, Overrides};
 use operations::Operation as _;
 use proto::{Finding, Severity};
 use serde::Serialize;
@@ -15,9 +15,9 @@ use toolpack::CannedCall;
 
 use crate::context::Context;
 use crate::exit::FAILED;
-use crate::findings::{as_finding, check_config, reserved_ids};
+use crate::findings::{as_finding, check_config, missing_secrets, reserved_ids};
 use crate::gateway::server_operations::ListServers;
-use crate::gateway::{Freshness, Gateway};
+use crate::gateway::{Foundation, Freshness, Gateway};
 use crate::output::{self, Style};
 use crate::owner::greet;
 
@@ -46,22 +46,28 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let mut is_running = false;
         let (loaded, mut findings) = match context.load_with(self.flags(context)?) {
             Ok(loaded) => {
                 let file = loaded.file.clone().unwrap_or_else(|| FILE_NAME.into());
                 let served_findings = served(&loaded.config.data_dir, &file).await;
-                (Some(loaded), served_findings)
+                is_running = served_findings.is_some();
+                (Some(loaded), served_findings.unwrap_or_default())
             }
             Err(BadConfig(faults)) => (None, faults.into_iter().map(as_finding).collect()),
         };
         let mut checked = Checked::default();
         if let Some(loaded) = &loaded {
             findings.extend(check_config(loaded));
+            if !is_running {
+                // Advice: the gateway may get them elsewhere, and starts without the servers that need them.
+                findings.extend(missing_secrets(loaded, Severity::Advice));
+            }
             checked = Checked::of(loaded);
             if self.run {
                 let calls = toolpack::canned_calls(&loaded.config.tools, &reserved_ids());
                 checked.examples_run = calls.len();
-                findings.extend(run_examples(&loaded.config, &calls, context).await?);
+                findings.extend(run_examples(loaded, &calls, context).await?);
             }
         }
         let fails = |finding: &Finding| match finding.severity {
@@ -159,12 +165,13 @@ impl Checked {
     }
 }
 
-/// What a gateway that runs on the data folder has found in its servers' tools. None is started for it.
-async fn served(data: &Path, config: &Path) -> Vec<Finding> {
+/// What a gateway that runs on the data folder has found in its servers and their tools; none if there is no gateway.
+/// None is started for it.
+async fn served(data: &Path, config: &Path) -> Option<Vec<Finding>> {
     if !data.exists() {
-        return Vec::new();
+        return None;
     }
-    let Ok(Some(owner)) = greet(data, json!({"door": "cli"})).await else { return Vec::new() };
+    let owner = greet(data, json!({"door": "cli"})).await.ok().flatten()?;
     let servers = owner.request(ListServers::NAME, json!({})).await.unwrap_or_default();
     let about = |server: &Value, what: String| Finding {
         severity: Severity::Warning,
@@ -176,6 +183,9 @@ async fn served(data: &Path, config: &Path) -> Vec<Finding> {
     for server in servers["servers"].as_array().into_iter().flatten() {
         let listed = |key: &str| server[key].as_array().cloned().unwrap_or_default();
         let name = |of: &Value| of["tool"].as_str().unwrap_or_default().to_owned();
+        if server["state"] == "needs_secret" {
+            findings.push(about(server, server["reason"].as_str().unwrap_or_default().to_owned()));
+        }
         findings.extend(listed("hiddenCharacters").iter().map(|hiding| {
             let (tool, count) = (name(hiding), &hiding["characters"]);
             about(server, format!("the definition of `{tool}` hides {count} invisible characters"))
@@ -185,12 +195,12 @@ async fn served(data: &Path, config: &Path) -> Vec<Finding> {
             about(server, format!("`{}` is quarantined: {reason}", name(held)))
         }));
     }
-    findings
+    Some(findings)
 }
 
 /// Runs the canned calls of all packs on a data folder that goes away again.
 async fn run_examples(
-    config: &Config,
+    loaded: &Loaded,
     calls: &[CannedCall],
     context: &Context,
 ) -> anyhow::Result<Vec<Finding>> {
@@ -198,8 +208,9 @@ async fn run_examples(
     let Claim::Owner(folder) = DataFolder::claim(scratch.path())? else {
         bail!("the folder for the run is in use");
     };
-    let environment = &context.environment;
-    let gateway = Gateway::open(config, Vec::new(), environment, folder, Freshness::Once).await?;
+    let loaded = loaded.without_servers();
+    let foundation = Foundation::open(context, &loaded, folder).await?;
+    let gateway = Gateway::open(context, &loaded, foundation, Freshness::Once).await?;
     let mut findings = Vec::new();
     for call in calls {
         findings.extend(try_example(gateway.strip(), call).await);

@@ -14,7 +14,7 @@ pub(crate) struct ConfigCommand {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Print the configuration that flags, environment, file and defaults add up to
+    /// Print the configuration that flags, environment, file and defaults add up to, with literal secrets masked
     Show,
     /// Print the JSON Schema of powerstrip.yaml, for editors
     Schema,
@@ -26,7 +26,7 @@ impl ConfigCommand {
     pub(crate) fn run(&self, context: &Context) -> anyhow::Result<ExitCode> {
         match self.what {
             What::Show => {
-                let config = context.load()?.config;
+                let config = context.load()?.config.masked();
                 if context.global.json {
                     output::json(&config)?;
                 } else {

@@ -17,7 +17,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::context::Context;
-use crate::gateway::{Freshness, Gateway, approvals};
+use crate::gateway::{Foundation, Freshness, Gateway, approvals};
 use crate::handover::{self, HandoverListener};
 use crate::memory;
 use crate::output::{self, Style};
@@ -77,16 +77,17 @@ impl Serve {
 
         let folder = handover::inherit(&config.data_dir).await?;
         let handover_listener = HandoverListener::open(folder.path());
-        let servers = loaded.servers.clone();
-        let (environment, freshness) = (&context.environment, Freshness::Followed);
-        let gateway = Gateway::open(config, servers, environment, folder, freshness).await?;
+        let foundation = Foundation::open(&context, &loaded, folder).await?;
+        // Before anything is started: without a secret of `auth`, the gateway must not serve anybody.
+        let access = foundation.access(&loaded).await?;
+        let gateway = Gateway::open(&context, &loaded, foundation, Freshness::Followed).await?;
         let gateway = Arc::new(gateway);
         gateway.listeners().register(address);
         gateway.keyring().set_base_url(&url);
         let logins = Some(Arc::clone(gateway.keyring()));
         let admin = Arc::new(gateway.admin()?);
         let shutdown = signals::shutdown()?;
-        let public = match (&loaded.config.public_url, &loaded.access) {
+        let public = match (&loaded.config.public_url, &access) {
             (Some(_), Some(access)) => access.public_url.clone(),
             _ => url.clone(),
         };
@@ -94,8 +95,8 @@ impl Serve {
             loaded.config.public_url.as_deref().unwrap_or(&url).parse().context("public_url")?,
         );
         let webhook = gateway.approval_webhook(&loaded, &public)?;
-        let access = gateway.access(loaded.access.clone(), &public);
-        let servers = gateway.server_registration(loaded.access.is_some())?;
+        let servers = gateway.server_registration(access.is_some())?;
+        let access = gateway.access(access, &public);
         let limited = limited(&loaded.config.limits);
         let codes = Arc::new(SignInCodes::new(Clock::default()));
         let pages = dashboard::pages(dashboard::Parts {

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use auth::Secret;
+use auth::secrets::SecretService;
+use auth::secrets::operations::PersonalSecretView;
 use config::clients::{Client, Endpoint};
 use config::{BadConfig, Overrides};
-use dashboard::{Checkup, ClientSetup, DashboardService, QuarantinedTool};
+use dashboard::{Checkup, ClientSetup, DashboardService, OwnSecret, QuarantinedTool};
 use egress::process::Runner;
+use proto::{Principal, Severity};
 use tokio::sync::OnceCell;
 
 use super::quarantine::{Quarantine, ShownDefinition};
 use crate::context::Context;
-use crate::findings::{as_finding, check_config};
+use crate::findings::{as_finding, check_config, missing_secrets};
 use crate::programs::{Program, describe_tier, find_programs};
 
 /// Checks the settings, and shows and approves tools in quarantine.
@@ -20,6 +24,7 @@ pub(crate) struct Board {
     flags: Overrides,
     quarantine: Arc<Quarantine>,
     runner: Arc<Runner>,
+    secrets: Arc<SecretService>,
     /// Looked up once: starting seven programs takes a moment.
     programs: OnceCell<Vec<Program>>,
 }
@@ -30,8 +35,9 @@ impl Board {
         flags: Overrides,
         quarantine: Arc<Quarantine>,
         runner: Arc<Runner>,
+        secrets: Arc<SecretService>,
     ) -> Self {
-        Self { context, flags, quarantine, runner, programs: OnceCell::new() }
+        Self { context, flags, quarantine, runner, secrets, programs: OnceCell::new() }
     }
 }
 
@@ -43,13 +49,15 @@ impl DashboardService for Board {
             Ok(loaded) => {
                 let file = loaded.file.as_ref();
                 let file = file.map_or("none: defaults".to_owned(), |f| f.display().to_string());
-                let config = schema::yaml::to_string(&loaded.config);
+                let config = schema::yaml::to_string(&loaded.config.masked());
                 let facts = vec![
                     ("Config".to_owned(), true, file),
                     ("Data folder".to_owned(), true, loaded.config.data_dir.display().to_string()),
                     ("Address".to_owned(), true, loaded.config.listen.to_string()),
                 ];
-                (facts, check_config(&loaded), config.unwrap_or_default())
+                let mut findings = check_config(&loaded);
+                findings.extend(missing_secrets(&loaded, Severity::Warning));
+                (facts, findings, config.unwrap_or_default())
             }
             Err(BadConfig(faults)) => {
                 let text = "the file is invalid; the previous configuration is still in effect";
@@ -88,6 +96,36 @@ impl DashboardService for Board {
             snippet: client.snippet(&endpoint),
         };
         Client::ALL.into_iter().map(setup).collect()
+    }
+
+    async fn own_secrets(&self, principal: &Principal) -> Result<Vec<OwnSecret>, String> {
+        let secrets = self.secrets.list_of_person(principal).await;
+        let shown = |secret: PersonalSecretView| OwnSecret {
+            name: secret.name,
+            servers: secret.servers,
+            stored_unix_ms: secret.stored_unix_ms,
+        };
+        secrets
+            .map(|secrets| secrets.into_iter().map(shown).collect())
+            .map_err(|error| error.message)
+    }
+
+    async fn set_own_secret(
+        &self,
+        principal: &Arc<Principal>,
+        name: &str,
+        value: Secret,
+    ) -> Result<(), String> {
+        let stored = self.secrets.set_of_person(principal, name, value).await;
+        stored.map_err(|error| error.message)
+    }
+
+    async fn remove_own_secret(
+        &self,
+        principal: &Arc<Principal>,
+        name: &str,
+    ) -> Result<(), String> {
+        self.secrets.remove_of_person(principal, name).await.map_err(|error| error.message)
     }
 
     async fn quarantined(&self, tool: &str) -> Result<QuarantinedTool, String> {

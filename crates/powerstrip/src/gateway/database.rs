@@ -2,21 +2,16 @@
 
 use std::path::Path;
 
-use anyhow::anyhow;
-use config::{Config, Environment};
+use config::Loaded;
 use store::Database;
 
 /// PostgreSQL if it is configured, otherwise the SQLite file of the data folder.
-pub(crate) async fn open(
-    config: &Config,
-    environment: &Environment,
-    data_dir: &Path,
-) -> anyhow::Result<Database> {
-    let url = config.storage.database_url(environment);
-    let url = url.map_err(|(_, why)| anyhow!("storage.database {why}"))?;
-    match url {
+pub(crate) async fn open(loaded: &Loaded, data_dir: &Path) -> anyhow::Result<Database> {
+    match loaded.database_url()? {
         // `check` runs on a temporary folder and must not touch the database of a running gateway.
-        Some(url) if data_dir == config.data_dir => Ok(Database::connect(url.expose()).await?),
+        Some(url) if data_dir == loaded.config.data_dir => {
+            Ok(Database::connect(url.expose()).await?)
+        }
         _ => Ok(Database::open(data_dir).await?),
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use async_trait::async_trait;
 use bytes::Bytes;
-use config::{Config, Environment};
+use config::Loaded;
 use egress::http::{BodyStream, Client, FetchError, Limits, Request, Rule, Scope};
 use futures_util::StreamExt as _;
 use http::HeaderValue;
@@ -29,22 +29,15 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The file storage of a config.
 pub(crate) fn parts(
-    config: &Config,
-    environment: &Environment,
+    loaded: &Loaded,
     data: &Path,
     database: Database,
     client: &Client,
 ) -> anyhow::Result<FileParts> {
     let mut parts = FileParts::in_folder(data, database, Clock::default())?;
-    parts.rules = config.file_rules();
+    parts.rules = loaded.config.file_rules();
     parts.sniff = |head, name| documents::sniff(head, Some(name)).to_owned();
-    // Loading the config has checked the secrets, but a file may have been removed since.
-    let bucket = config.storage.bucket(environment).map_err(|faults| {
-        let messages: Vec<_> =
-            faults.iter().map(|(keys, why)| format!("storage.{} {why}", keys.join("."))).collect();
-        anyhow::Error::msg(messages.join("; "))
-    })?;
-    if let Some(bucket) = bucket {
+    if let Some(bucket) = loaded.bucket()? {
         let client = BucketClient::new(&bucket, client)?;
         parts.objects = Objects::bucket(bucket, client).context("`storage` cannot be used")?;
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use auth::client::OAuthClient;
+use auth::secrets::{SecretService, operations as secret_operations};
 use auth::{ApiKeys, key_operations};
 use operations::Table;
 use strip::Strip;
@@ -24,11 +25,12 @@ pub(super) struct Services<'a> {
     pub(super) console: &'a Arc<GatewayConsole>,
     pub(super) quarantine: &'a Arc<Quarantine>,
     pub(super) keyring: &'a Arc<OAuthClient>,
+    pub(super) secrets: &'a Arc<SecretService>,
 }
 
 /// All operations.
 pub(super) fn table(services: &Services<'_>) -> Table {
-    let Services { strip, keys, registry, upstreams, console, quarantine, keyring } = services;
+    let Services { strip, keys, registry, upstreams, console, quarantine, keyring, .. } = services;
     let logins = LoginService { upstreams: Arc::clone(upstreams), keyring: Arc::clone(keyring) };
     strip::operations::table(strip)
         .merge(files::path_table(&Arc::new(FileService::Strip(Arc::clone(strip)))))
@@ -39,4 +41,5 @@ pub(super) fn table(services: &Services<'_>) -> Table {
         .merge(login::table(&Arc::new(logins)))
         .merge(quarantine::table(quarantine))
         .merge(waiting::table(strip))
+        .merge(secret_operations::table(services.secrets))
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use auth::client::OAuthClient;
+use auth::secrets::SecretStore;
 use config::{Environment, Servers};
 use egress::http::Client;
 use egress::process::Runner;
@@ -37,6 +38,7 @@ pub(super) struct ServerDeps<'a> {
     pub(super) runner: &'a Arc<Runner>,
     pub(super) client: Client,
     pub(super) keyring: &'a Arc<OAuthClient>,
+    pub(super) secrets: &'a Arc<SecretStore>,
     pub(super) database: &'a Database,
     pub(super) clock: Clock,
     pub(super) environment: &'a Environment,
@@ -51,6 +53,7 @@ pub(super) fn start(servers: Servers, deps: ServerDeps<'_>) -> Arc<Upstreams> {
         http: deps.client,
         publish: Arc::new(move |name, tools| catalog.publish(&source(name), tools)),
         keyring: Some(Arc::clone(deps.keyring)),
+        secrets: Some(Arc::clone(deps.secrets)),
         servers: Arc::clone(deps.strip.servers()),
         lists: Arc::new(StoredLists(deps.database.clone())),
         began_unix_ms: deps.clock.unix_ms(),

@@ -1,7 +1,10 @@
 //! Applies a changed config while the gateway runs.
 
+use std::sync::{Arc, PoisonError};
+
 use auth::LocalAccess;
-use config::{Config, Servers};
+use auth::client::Holder;
+use config::{Config, Loaded, Resolved};
 use proto::{Clock, TraceId, digest};
 use store::AuditRow;
 
@@ -29,11 +32,25 @@ impl Gateway {
         }
     }
 
+    /// Ends the processes and sessions that use a person's secrets; the next call starts them with the new values.
+    pub(crate) async fn end_sessions_of(&self, person: &Holder) {
+        self.upstreams.end_sessions_of(Some(person)).await;
+    }
+
+    /// Ends the processes and sessions that use secrets of any person.
+    pub(crate) async fn end_personal_sessions(&self) {
+        self.upstreams.end_sessions_of(None).await;
+    }
+
     /// Applies a changed config, as far as that is possible without a restart.
-    pub(crate) async fn reconfigure(&self, before: &Config, now: &Config, configured: Servers) {
-        self.call_keeper.apply(&self.strip, now, &configured);
+    pub(crate) async fn reconfigure(&self, before: &Config, loaded: &Loaded, resolved: Resolved) {
+        let now = &loaded.config;
+        let resolved = Arc::new(resolved);
+        *self.resolved.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&resolved);
+        self.secret_service.set_names(loaded.secret_names());
+        self.call_keeper.apply(&self.strip, now, &resolved.servers);
         // Unchanged servers keep running.
-        servers::apply(&self.upstreams, configured, &self.strip).await;
+        servers::apply(&self.upstreams, resolved.servers.clone(), &self.strip).await;
         let mut sources = self.sources.lock().await;
         self.strip.reconfigure(now.settings());
         self.strip.files().set_rules(now.file_rules());

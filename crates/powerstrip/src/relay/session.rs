@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
-use crate::gateway::{Freshness, Gateway, SocketPath};
+use crate::gateway::{Foundation, Freshness, Gateway, SocketPath};
 use crate::handover::{self, HandoverListener};
 use crate::owner;
 use crate::reload::Reload;
@@ -96,9 +96,8 @@ impl Session {
             .ok();
         // What is in force may have changed since this process started.
         let loaded = context.load().unwrap_or_else(|_| loaded.clone());
-        let (config, servers) = (&loaded.config, loaded.servers.clone());
-        let (environment, freshness) = (&context.environment, Freshness::Followed);
-        let gateway = Gateway::open(config, servers, environment, folder, freshness).await?;
+        let foundation = Foundation::open(context, &loaded, folder).await?;
+        let gateway = Gateway::open(context, &loaded, foundation, Freshness::Followed).await?;
         let gateway = Arc::new(gateway);
         let ending = CancellationToken::new();
         let flags = context.global.overrides();

@@ -7,5 +7,6 @@ mod keys;
 mod matrix;
 mod provider;
 mod scopes;
+mod secrets;
 mod shares;
 mod support;

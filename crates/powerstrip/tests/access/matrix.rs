@@ -5,6 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Response, send};
 
+use crate::secrets::assert_only_own;
 use crate::support::{Caller, LEGACY, Setup, call_message};
 
 /// The victim, and callers who must not see her data.
@@ -48,6 +49,9 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
             "/v1/runs" | "/v1/runs/{id}" | "/v1/runs/{id}/answers" => {
                 runs(&setup, route.pattern).await;
             }
+            // Every caller has secrets of their own: what others store is tested in `secrets.rs`.
+            "/v1/secrets" => assert_same_for_all(&callers, route.pattern).await,
+            "/v1/secrets/{name}" => assert_only_own(&setup, route.methods).await,
             "/v1/servers"
             | "/v1/servers/{name}"
             | "/v1/servers/{name}/heartbeat"

@@ -13,6 +13,7 @@ mod pipe;
 mod project;
 mod prompts;
 mod reload;
+mod secret;
 mod serve;
 mod stdio;
 mod telemetry;

@@ -77,12 +77,14 @@ fn folders_of_ours_are_closed_to_others_and_foreign_ones_left_alone() {
     fs::set_permissions(&empty, Permissions::from_mode(0o777)).unwrap();
     owner(&empty);
     assert_eq!(mode(&empty), 0o700, "it holds our lock file");
+    assert_eq!(fs::read_to_string(empty.join(".gitignore")).unwrap(), "*\n");
 
     let foreign = open("foreign");
     fs::write(foreign.join("someone's file"), "").unwrap();
     owner(&foreign);
     assert_eq!(mode(&foreign), 0o755);
     assert_eq!(mode(&foreign.join("lock")), 0o600);
+    assert!(!foreign.join(".gitignore").exists(), "Git may follow its files");
 }
 
 #[test]

@@ -174,6 +174,9 @@ impl Exchange {
     ) -> Result<(StreamingResponse, Scrubber), TransportError> {
         let request = |bearer: Option<HeaderValue>, proof: Option<HeaderValue>| {
             let mut headers = endpoint.headers.clone();
+            if let Some(personal) = endpoint.caller.as_ref().and_then(Caller::personal) {
+                personal.add_headers(&mut headers);
+            }
             if let Some(bearer) = bearer {
                 headers.insert(AUTHORIZATION, bearer);
             }
@@ -189,12 +192,12 @@ impl Exchange {
         };
         let Some(tokens) = &self.tokens else {
             let response = self.client.stream(request(None, None), limits, &self.scope).await?;
-            return Ok((response, self.context.scrubber.clone()));
+            return Ok((response, self.context.scrubber_of(endpoint.caller.as_ref())));
         };
         let mut authorizer = Authorizer::new(tokens, endpoint.caller.as_ref());
         loop {
             let bearer = authorizer.bearer().await;
-            let secrets = self.context.scrubber_with(bearer.as_ref());
+            let secrets = self.context.scrubber_with(endpoint.caller.as_ref(), bearer.as_ref());
             let proof = authorizer.proof(&method, &endpoint.url);
             let response = self.client.stream(request(bearer, proof), limits, &self.scope).await?;
             let Some(challenge) = authorizer.challenge(&endpoint.url, &response) else {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use auth::client::Holder;
 use egress::http::{Body, SendFault};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use http::{Method, StatusCode};
@@ -299,6 +300,15 @@ impl Replica {
     pub(super) async fn close_idle(&self, idle: Duration) {
         let is_idle = |slot: &Arc<SessionSlot>| slot.is_idle(idle) && Arc::strong_count(slot) == 1;
         let old: Vec<_> = self.table().extract_if(|_, slot| is_idle(slot)).collect();
+        for (caller, slot) in old {
+            self.close_session(Some(&caller), &slot).await;
+        }
+    }
+
+    /// Closes the sessions that use secrets of this person, or of any.
+    pub(super) async fn close_of(&self, person: Option<&Holder>) {
+        let of_person = |caller: &Caller| caller.uses_secrets_of(person);
+        let old: Vec<_> = self.table().extract_if(|caller, _| of_person(caller)).collect();
         for (caller, slot) in old {
             self.close_session(Some(&caller), &slot).await;
         }

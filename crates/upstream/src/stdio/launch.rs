@@ -89,10 +89,15 @@ impl Launcher {
     ) -> Result<Child, TransportError> {
         *latest.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let began = timeout(timing.start, async {
-            let piped = self.runner.spawn_piped(self.spec.clone()).await;
+            let mut spec = self.spec.clone();
+            for (name, value) in caller.and_then(Caller::personal).iter().flat_map(|own| own.env())
+            {
+                spec = spec.env(name, value);
+            }
+            let piped = self.runner.spawn_piped(spec).await;
             let piped = piped.map_err(|why| TransportError::Unreachable(why.to_string().into()))?;
             let channel = if caller.is_none() { Channel::Gateway } else { Channel::Caller };
-            let mut child = self.attach(piped, channel);
+            let mut child = self.attach(piped, channel, caller);
             *latest.lock().unwrap_or_else(PoisonError::into_inner) =
                 child.pid.map(|pid| StartedProcess { pid, started_unix_ms: self.clock.unix_ms() });
             let connection = Arc::clone(&child.connection);
@@ -126,7 +131,7 @@ impl Launcher {
         Ok(child)
     }
 
-    fn attach(&self, piped: Piped, channel: Channel) -> Child {
+    fn attach(&self, piped: Piped, channel: Channel, caller: Option<&Caller>) -> Child {
         let Piped { stdin, stdout, stderr: stderr_pipe, process } = piped;
         let pid = process.id();
         self.context.journal.note(pid, "started".to_owned());
@@ -139,6 +144,7 @@ impl Launcher {
             unexpected_messages: Arc::clone(&self.unexpected_messages),
             shared: self.shared,
             channel,
+            secrets: self.context.scrubber_of(caller),
         };
         let writing = tokio::spawn(pipes::write(stdin, queue));
         let reading =
@@ -147,8 +153,9 @@ impl Launcher {
             );
         let listening = tokio::spawn({
             let context = Arc::clone(&self.context);
+            let secrets = self.context.stderr_scrubber_of(caller);
             async move {
-                context.journal.follow(stderr_pipe, pid, &context.stderr_scrubber).await;
+                context.journal.follow(stderr_pipe, pid, &secrets).await;
             }
         });
         Child {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
+use proto::Scrubber;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
@@ -48,6 +49,8 @@ pub(super) struct Reader {
     /// Whether several callers use this process.
     pub(super) shared: bool,
     pub(super) channel: Channel,
+    /// Removes secrets from messages.
+    pub(super) secrets: Scrubber,
 }
 
 impl Reader {
@@ -79,7 +82,7 @@ impl Reader {
     }
 
     fn receive(&self, mut line: RawMessage) {
-        let unreadable = line.open(&self.context.scrubber, |message| match message {
+        let unreadable = line.open(&self.secrets, |message| match message {
             Ok(Message::Answer { id: Some(id), answer }) => {
                 if !self.pending.settle(id, Ok(answer)) {
                     self.unexpected_messages.fetch_add(1, Ordering::Relaxed);

@@ -103,6 +103,7 @@ impl Setup {
             runner: runner().await,
             http: Client::new(policy).unwrap(),
             keyring: None,
+            secrets: None,
             publish: {
                 let catalog = Arc::clone(&catalog);
                 Arc::new(move |source, tools| catalog.publish(source, tools))

@@ -1,0 +1,111 @@
+//! Finds `${NAME}` in settings. Other programs replace it by a variable; here it would be taken as it is written.
+
+use crate::fault::{Fault, Locator};
+use crate::secret::HeaderSource;
+use crate::settings::Config;
+
+/// Warns about each setting of a server that looks like a variable.
+pub(crate) fn find(config: &Config, locator: Locator<'_>) -> Vec<Fault> {
+    let mut found = Vec::new();
+    for (name, server) in &config.servers {
+        for (section, values) in [("env", &server.env), ("headers", &server.headers)] {
+            for (key, value) in values {
+                let HeaderSource::Plain(text) = value else { continue };
+                if let Some(variable) = Variable::find(text) {
+                    let path = ["servers", name, section, key];
+                    found.push(locator.fault(&path, variable.advice_for_value()));
+                }
+            }
+        }
+        let args = server.args.iter().map(|text| ("args", text));
+        let command = server.command.iter().map(|text| ("command", text));
+        let url = server.url.iter().map(|text| ("url", text));
+        let urls = server.urls.iter().map(|text| ("urls", text));
+        let base = server.base_url.iter().map(|text| ("base_url", text));
+        let document = server.document.iter().map(|text| ("document", text));
+        for (key, text) in args.chain(command).chain(url).chain(urls).chain(base).chain(document) {
+            if let Some(variable) = Variable::find(text) {
+                found.push(locator.fault(&["servers", name, key], variable.advice_for(key)));
+            }
+        }
+    }
+    found
+}
+
+/// `${NAME}` in a text. The text around it is not shown: it may hold a secret.
+struct Variable<'a> {
+    written: &'a str,
+    name: &'a str,
+    before: &'a str,
+    after: &'a str,
+}
+
+impl<'a> Variable<'a> {
+    fn find(text: &'a str) -> Option<Self> {
+        let start = text.find("${")?;
+        let end = start + text[start..].find('}')?;
+        let inner = &text[start + 2..end];
+        let inner = inner.strip_prefix("env:").unwrap_or(inner);
+        let name = inner.split(":-").next().unwrap_or(inner);
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        // A default could be a secret.
+        let written = if inner.contains(":-") { "${…}" } else { &text[start..=end] };
+        is_name.then_some(Self { written, name, before: &text[..start], after: &text[end + 1..] })
+    }
+
+    fn advice_for_value(&self) -> String {
+        let Self { written, name, .. } = self;
+        let as_written = format!("`{written}` is passed on as it is written");
+        // Only well-known words are repeated.
+        let known = ["Bearer ", "bearer ", "Basic ", "Token ", "token "];
+        match (self.before, self.after) {
+            ("", "") => format!("{as_written}: write `{{env: {name}}}` for the variable's value"),
+            (before, "") if known.contains(&before) => format!(
+                "{as_written}: write `{{env: {name}, prefix: \"{before}\"}}` for the variable's value"
+            ),
+            (_, "") => format!(
+                "{as_written}: write `{{env: {name}, prefix: …}}` for a text followed by the variable's value"
+            ),
+            _ => format!(
+                "{as_written}: put the whole text into a variable, and write `{{env: NAME}}` here"
+            ),
+        }
+    }
+
+    fn advice_for(&self, key: &str) -> String {
+        let Self { written, name, .. } = self;
+        let instead = match key {
+            "args" | "command" => format!(
+                "write the value itself, or pass it as a variable with `env: {{{name}: {{env: {name}}}}}`"
+            ),
+            _ => "write the value itself; a secret belongs into `headers`".to_owned(),
+        };
+        format!(
+            "`{written}` is passed on as it is written, variables are not expanded here: {instead}"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn the_advice_says_what_to_write() {
+        let advice = |text| Variable::find(text).map(|variable| variable.advice_for_value());
+        assert!(advice("${TOKEN}").unwrap().contains("write `{env: TOKEN}`"));
+        assert!(advice("${env:TOKEN}").unwrap().contains("write `{env: TOKEN}`"));
+        let bearer = advice("Bearer ${TOKEN}").unwrap();
+        assert!(bearer.contains("`{env: TOKEN, prefix: \"Bearer \"}`"), "{bearer}");
+        for text in ["s3cret${A}", "${A:-s3cret}", "s3cret ${A} s3cret"] {
+            let shown = advice(text).unwrap();
+            assert!(!shown.contains("s3cret"), "{shown}");
+        }
+        for text in ["", "$5", "${", "{A}", "${}", "a$b", "${1}", "${a b}"] {
+            assert_eq!(advice(text), None, "{text}");
+        }
+    }
+}

@@ -270,8 +270,10 @@ const RUNS = {
 async function stop() {
   if (gateway && gateway.exitCode === null) {
     const ended = new Promise((resolve) => gateway.once('exit', resolve));
+    const timer = setTimeout(() => gateway.kill('SIGKILL'), 5_000);
     gateway.kill('SIGTERM');
-    await Promise.race([ended, pause(5_000).then(() => gateway.kill('SIGKILL'))]);
+    await ended;
+    clearTimeout(timer);
   }
   rmSync(home, { recursive: true, force: true });
 }

@@ -16,6 +16,7 @@ mod process;
 mod provider;
 mod service;
 mod signer;
+mod sse_server;
 mod workspace;
 
 pub use app_server::AppServer;
@@ -36,4 +37,5 @@ pub use process::{CommandOutput, ServerProcess, sibling_program};
 pub use provider::OidcProvider;
 pub use service::Service;
 pub use signer::{Signer, hmac_token, s256, unsigned_token};
+pub use sse_server::SseServer;
 pub use workspace::{ReservedPort, eventually, powerstrip_binary};

@@ -8,6 +8,7 @@ use strip::{Client, Request};
 
 use crate::config::{Instances, ServerConfig};
 use crate::personal::PersonalValues;
+use crate::questions;
 use crate::rpc;
 
 /// The caller that a session or process is kept for, with the capabilities declared in its handshake. Scopes are not
@@ -19,6 +20,8 @@ pub(crate) struct Caller {
     questions: Arc<[u8]>,
     /// Whether the caller's client shows MCP Apps.
     apps: bool,
+    /// Whether it is asked by requests of its own, as legacy servers do it.
+    direct: bool,
     /// The client session, where each one has its own process or session at the server.
     session: Option<Arc<str>>,
     /// The person's values, for a server that takes some from each person.
@@ -27,16 +30,17 @@ pub(crate) struct Caller {
 
 impl Caller {
     pub(crate) fn new(principal: &Arc<Principal>, client: Option<&Arc<dyn Client>>) -> Self {
-        let questions = client.map(|client| rpc::question_capabilities(client.capabilities()));
-        let questions = match questions {
+        let declared = client.map(|client| rpc::question_capabilities(client.capabilities()));
+        let questions = match declared {
             Some(questions) if !questions.is_empty() => {
                 canonical::bytes(&Value::Object(questions)).into()
             }
             _ => Arc::default(),
         };
         let apps = client.is_some_and(|client| rpc::shows_apps(client.capabilities()));
+        let direct = client.is_some_and(|client| questions::are_direct(&**client));
         let principal = Arc::clone(principal);
-        Self { principal, questions, apps, session: None, personal: None }
+        Self { principal, questions, apps, direct, session: None, personal: None }
     }
 
     /// The caller whose session or process serves a call; none where all callers share one.
@@ -107,11 +111,18 @@ impl Caller {
         !self.questions.is_empty()
     }
 
-    /// The same caller without capabilities.
-    pub(crate) fn without_capabilities(&self) -> Self {
-        Self { questions: Arc::default(), apps: false, ..self.clone() }
+    /// Whether the caller's client is asked by requests of its own, as legacy servers do it.
+    pub(crate) fn is_asked_directly(&self) -> bool {
+        self.direct
     }
 
+    /// The same caller without capabilities.
+    pub(crate) fn without_capabilities(&self) -> Self {
+        Self { questions: Arc::default(), apps: false, direct: false, ..self.clone() }
+    }
+
+    /// Without `direct`: a legacy server cannot tell the difference, and at a server of both eras only callers that
+    /// are asked directly keep their capabilities.
     fn parts(&self) -> Parts<'_> {
         let Principal { tenant, subject, agent, .. } = &*self.principal;
         let (agent, session) = (agent.as_deref(), self.session.as_deref());

@@ -12,13 +12,11 @@ use crate::request_state::Purpose;
 use crate::rpc::{Answers, Params, RpcRequest, RpcResult};
 use crate::server::Server;
 use crate::suspended::{CallEvent, OwnedRequest, SuspendableCall};
+use crate::tasks;
 use crate::unanswerable;
 
 /// The most rounds of questions in one call.
 const MAX_ROUNDS: usize = 10;
-
-/// The extension that a client must support to be given a task.
-const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// Prefixes of a signed state: the handle of a suspended call, the server's own state, or no state.
 const SUSPENDED: &str = "parked:";
@@ -43,7 +41,7 @@ impl Server {
         let caller = self.caller_of(&job.request).await?;
         let caller = || caller.clone();
         let Some(client) = &job.request.client else {
-            let answer = self.transport.ask(caller().as_ref(), &request).await;
+            let answer = tasks::ask(&self.transport, caller().as_ref(), &request).await;
             return self.result(answer).map(ServerReply::Result);
         };
         let identity = identity(&request, job);
@@ -76,14 +74,13 @@ impl Server {
             let retried = round > 0 || job.request.resume.is_some();
             let answers = Answers { responses: &responses, state: state.as_deref() };
             let sent = RpcRequest { answers: retried.then_some(answers), ..request };
-            let answer = self.transport.ask(caller().as_ref(), &sent).await;
+            let answer = tasks::ask(&self.transport, caller().as_ref(), &sent).await;
             let result = self.result(answer)?;
             let Some(mut interim) = interim(&result) else {
                 return Ok(ServerReply::Result(result));
             };
             if interim["resultType"] == "task" {
-                let extension = client.capabilities().get("extensions").and_then(|e| e.get(TASKS));
-                if extension.is_none() || client.ask_mode() == AskMode::Direct {
+                if !tasks::are_taken_by(&**client) {
                     return Err(self.unexpected("a task"));
                 }
                 self.signer.sign_task(&self.name, &job.request.principal, &mut interim);

@@ -29,6 +29,8 @@ pub(crate) struct Definition {
     pub(crate) header_params: Vec<HeaderParam>,
     /// Whether a call that got no answer may be sent again.
     pub(crate) repeatable: bool,
+    /// Whether the server runs it as a task only.
+    pub(crate) requires_task: bool,
 }
 
 impl Definition {
@@ -82,7 +84,14 @@ impl Definition {
             files: files(&tool["_meta"])?,
         };
         let header_params = header_params(&descriptor.input_schema)?;
-        Ok(Some(Self { remote: name.to_owned(), descriptor, header_params, repeatable }))
+        let requires_task = tool["execution"]["taskSupport"] == "required";
+        Ok(Some(Self {
+            remote: name.to_owned(),
+            descriptor,
+            header_params,
+            repeatable,
+            requires_task,
+        }))
     }
 }
 

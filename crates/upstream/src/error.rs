@@ -61,6 +61,11 @@ pub(crate) enum TransportError {
     /// An HTTP status without a JSON-RPC answer.
     #[error("HTTP {status}")]
     Status { status: u16, retry_after: Option<Duration> },
+    /// The URL does not lead to an MCP server, whichever transport is tried.
+    #[error(
+        "HTTP {0}: no MCP server answers at this URL, neither over streamable HTTP nor over HTTP+SSE"
+    )]
+    NoServer(u16),
     /// The answer violates the protocol.
     #[error("{0}")]
     Malformed(Arc<str>),
@@ -195,6 +200,10 @@ impl TransportError {
             Self::Status { status, .. } => {
                 internal(format!("server `{server}` answered with HTTP {status}"))
             }
+            Self::NoServer(status) => unavailable(format!(
+                "no MCP server answers at the URL of server `{server}` (HTTP {status}): check `servers.{server}.url`"
+            ))
+            .retryable(false),
             Self::Malformed(_) => {
                 internal(format!("server `{server}` gave an answer that is not MCP"))
             }

@@ -15,6 +15,8 @@ const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ServerInfo {
     pub(crate) era: Era,
+    /// Whether it may accept `initialize`: a modern server does not say, and is taken to until it has refused.
+    pub(crate) may_speak_legacy: bool,
     /// The version that both speak.
     pub(crate) version: &'static str,
     /// Whether it sends notifications when its lists or its resources change.
@@ -29,6 +31,7 @@ impl ServerInfo {
     /// What is assumed of a server before the handshake.
     pub(crate) const UNKNOWN: Self = Self {
         era: Era::Legacy,
+        may_speak_legacy: true,
         version: "",
         notifies_changes: false,
         server: None,
@@ -47,14 +50,14 @@ pub(crate) enum ProbeResult {
 impl ProbeResult {
     pub(crate) fn of_result(result: &RawValue) -> Self {
         let Ok(result) = serde_json::from_str::<Value>(result.get()) else { return Self::Legacy };
-        let speaks = result["supportedVersions"]
-            .as_array()
-            .is_some_and(|versions| versions.iter().any(|version| version == MODERN));
-        if !speaks {
+        let versions =
+            result["supportedVersions"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if !versions.iter().any(|version| version == MODERN) {
             return Self::Legacy;
         }
         Self::Modern(ServerInfo {
             era: Era::Modern,
+            may_speak_legacy: true,
             version: MODERN,
             notifies_changes: notifies_changes(&result),
             server: about(&result["_meta"]["io.modelcontextprotocol/serverInfo"]),
@@ -69,6 +72,7 @@ impl ProbeResult {
         }
         Self::Modern(ServerInfo {
             era: Era::Modern,
+            may_speak_legacy: true,
             version: MODERN,
             notifies_changes: false,
             server: None,
@@ -130,6 +134,7 @@ pub(crate) fn read_initialize(result: &RawValue) -> Result<ServerInfo, String> {
     })?;
     Ok(ServerInfo {
         era: Era::Legacy,
+        may_speak_legacy: true,
         version,
         notifies_changes: notifies_changes(&result),
         server: about(&result["serverInfo"]),
@@ -169,7 +174,7 @@ mod tests {
         let ProbeResult::Modern(facts) = ProbeResult::of_result(&raw(&modern)) else {
             panic!("modern")
         };
-        assert!(facts.notifies_changes);
+        assert!(facts.notifies_changes && facts.may_speak_legacy);
         assert_eq!(facts.server, Some(json!({"name": "n", "version": "2"})));
         for legacy in
             [json!({"supportedVersions": ["2025-11-25"]}), json!({}), json!(null), json!("x")]

@@ -1,10 +1,13 @@
-//! Servers behind URLs: streamable HTTP in both eras, over one or several replicas.
+//! Servers behind URLs: streamable HTTP in both eras, and HTTP+SSE, over one or several replicas.
 
+mod channel;
 mod exchange;
 mod headers;
 mod health;
 mod listen;
 mod listener;
+mod opening;
+mod reading;
 mod replica;
 mod session;
 mod tokens;
@@ -32,7 +35,7 @@ use crate::rpc::RpcRequest;
 use crate::status::{ReplicaStatus, State, Status};
 use crate::timing::Timing;
 use exchange::Exchange;
-use replica::Replica;
+use replica::{Protocol, Replica};
 
 /// How long closing a server's sessions may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -71,8 +74,10 @@ impl HttpTransport {
         let scope = Scope::origins(config.all_urls());
         let common = headers::common(config);
         let exchange = Arc::new(Exchange::new(client, common, tokens, scope, context));
+        let protocol = Protocol::of(config);
+        let replica = |url| Arc::new(Replica::new(url, &exchange, protocol));
         Self {
-            replicas: config.all_urls().map(|url| Arc::new(Replica::new(url, &exchange))).collect(),
+            replicas: config.all_urls().map(replica).collect(),
             exchange,
             timing: deps.timing,
             context: Arc::clone(context),
@@ -290,7 +295,8 @@ impl HttpTransport {
 
     pub(crate) fn describe(&self, status: &mut Status) {
         let now = Instant::now();
-        status.transport = "http";
+        let is_sse = |replica: &Arc<Replica>| replica.is_sse.load(Ordering::Relaxed);
+        status.transport = if self.replicas.iter().all(is_sse) { "sse" } else { "http" };
         status.replicas = self.replicas.iter().map(|replica| replica.status()).collect();
         status.sessions = self.replicas.iter().map(|replica| replica.sessions()).sum();
         status.odd_messages = self.exchange.unexpected_messages.load(Ordering::Relaxed);

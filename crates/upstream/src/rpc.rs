@@ -17,6 +17,12 @@ use crate::era::{Era, MODERN};
 /// The `_meta` key that carries a caller's idempotency key, so that the server can recognise a repeated call.
 const IDEMPOTENCY_KEY: &str = "powerstrip/idempotency-key";
 
+/// The extension of 2026-07-28 by which a client takes tasks.
+pub(crate) const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+/// How long a legacy server keeps a task, in milliseconds; longer than any call may take.
+const TASK_TTL_MS: u64 = 3_600_000;
+
 /// A request that can be written for either era.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RpcRequest<'a> {
@@ -35,6 +41,8 @@ pub(crate) struct RpcRequest<'a> {
     pub(crate) answers: Option<Answers<'a>>,
     /// Files for which the parameters have placeholders.
     pub(crate) attached: Option<&'a Arc<Attachments>>,
+    /// Whether the server may answer with a task, which the gateway waits for.
+    pub(crate) as_task: bool,
 }
 
 /// Answers to the questions of a modern server, and the state that it gave with them.
@@ -71,6 +79,7 @@ impl<'a> RpcRequest<'a> {
             client: None,
             answers: None,
             attached: None,
+            as_task: false,
         }
     }
 
@@ -132,6 +141,9 @@ impl Serialize for WrittenParams<'_> {
             Params::Call { name, arguments } => {
                 map.serialize_entry("name", name)?;
                 map.serialize_entry("arguments", arguments)?;
+                if self.request.as_task && self.era == Era::Legacy {
+                    map.serialize_entry("task", &json!({"ttl": TASK_TTL_MS}))?;
+                }
             }
             Params::Map(params) => {
                 callers = params.get("_meta").and_then(Value::as_object);
@@ -151,7 +163,9 @@ impl Serialize for WrittenParams<'_> {
         let callers = callers.or_else(|| client.map(|client| client.meta()));
         if modern || self.request.idempotency_key.is_some() || callers.is_some() {
             let (key, id) = (self.request.idempotency_key, self.id);
-            let meta = Meta { modern, own: self.request.own, key, callers, client, id };
+            let Self { request, .. } = self;
+            let (own, as_task) = (request.own, request.as_task);
+            let meta = Meta { modern, own, as_task, key, callers, client, id };
             map.serialize_entry("_meta", &meta)?;
         }
         map.end()
@@ -161,6 +175,7 @@ impl Serialize for WrittenParams<'_> {
 struct Meta<'a> {
     modern: bool,
     own: bool,
+    as_task: bool,
     key: Option<&'a str>,
     /// What the caller added, without the keys that the gateway writes.
     callers: Option<&'a Map<String, Value>>,
@@ -175,12 +190,16 @@ impl Serialize for Meta<'_> {
         if self.modern {
             map.serialize_entry("io.modelcontextprotocol/protocolVersion", MODERN)?;
             map.serialize_entry("io.modelcontextprotocol/clientInfo", &CLIENT)?;
-            let capabilities = match self.client {
+            let mut capabilities = match self.client {
                 Some(client) => declared(&**client),
                 // Its own lists are to have everything that any caller may use.
                 None if self.own => Map::from_iter(apps_capability()),
                 None => Map::new(),
             };
+            if self.as_task {
+                let extensions = capabilities.entry("extensions").or_insert_with(|| json!({}));
+                extensions[TASKS] = json!({});
+            }
             map.serialize_entry("io.modelcontextprotocol/clientCapabilities", &capabilities)?;
             if let Some(level) = self.client.and_then(|client| client.log_level()) {
                 map.serialize_entry("io.modelcontextprotocol/logLevel", level.as_str())?;

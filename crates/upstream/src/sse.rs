@@ -1,15 +1,46 @@
-//! Server-sent events, as far as MCP needs them: the data of each event, one JSON-RPC message.
+//! Server-sent events, as far as MCP needs them: the data of each event, its kind, and where a stream is resumed.
+
+use std::time::Duration;
 
 use bytes::Bytes;
+use http::HeaderValue;
 
 use crate::message_buffer::{MessageBuffer, RawMessage, TooLarge};
 
 /// A longer line of data is collected before it ends.
 const LONG_LINE: usize = 16 * 1024;
 
+/// The longest event id that is remembered.
+const MAX_ID_BYTES: usize = 1_024;
+
+/// What the data of an event is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum EventKind {
+    /// A JSON-RPC message.
+    #[default]
+    Message,
+    /// The URL that messages are posted to, in the transport of 2024-11-05.
+    Endpoint,
+    /// Nothing that MCP defines.
+    Other,
+}
+
+/// How far a stream was read, and how it is resumed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Position {
+    /// The id of the last event.
+    pub(crate) last_id: Option<HeaderValue>,
+    /// How long the server wants the client to wait before it connects again.
+    pub(crate) retry: Option<Duration>,
+}
+
 /// Parses bytes as they arrive and returns the data of whole events.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
+    pub(crate) position: Position,
+    kind: EventKind,
+    /// The id of an event that has not ended yet.
+    id: Option<HeaderValue>,
     /// Bytes of a line that has not ended yet.
     line: Vec<u8>,
     /// Whether the line has data that is being collected already.
@@ -23,12 +54,18 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Takes the next bytes and calls `event` with the data of each event that ends in them, until it returns false.
+    /// Reads a stream that goes on after this position.
+    pub(crate) fn after(position: Position) -> Self {
+        Self { position, ..Self::default() }
+    }
+
+    /// Takes the next bytes and calls `event` with each event that ends in them, until it returns false. Returns the
+    /// bytes after that event.
     pub(crate) fn feed(
         &mut self,
         bytes: &Bytes,
-        mut event: impl FnMut(RawMessage) -> bool,
-    ) -> Result<(), TooLarge> {
+        mut event: impl FnMut(EventKind, RawMessage) -> bool,
+    ) -> Result<Bytes, TooLarge> {
         let mut rest = bytes.clone();
         while !rest.is_empty() {
             if std::mem::take(&mut self.after_return) && rest[0] == b'\n' {
@@ -36,20 +73,24 @@ impl Events {
                 continue;
             }
             let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
-                return self.add(&rest);
+                self.add(&rest)?;
+                return Ok(Bytes::new());
             };
             self.add(&rest.split_to(end))?;
             self.after_return = rest[0] == b'\r';
             let _line_end = rest.split_to(1);
             if self.end_line() {
-                let data = self.data.take();
-                if std::mem::take(&mut self.has_data) && !event(data) {
-                    return Ok(());
+                if let Some(id) = self.id.take() {
+                    self.position.last_id = Some(id);
+                }
+                let (kind, data) = (std::mem::take(&mut self.kind), self.data.take());
+                if std::mem::take(&mut self.has_data) && !event(kind, data) {
+                    return Ok(rest);
                 }
             }
             self.data.check()?;
         }
-        Ok(())
+        Ok(rest)
     }
 
     /// Adds a part of a line.
@@ -82,13 +123,36 @@ impl Events {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => (line, &[][..]),
         };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
         if field != b"data" {
+            self.read_field(field, value);
             return None;
         }
         if std::mem::replace(&mut self.has_data, true) {
             self.data.add_slice(b"\n");
         }
-        Some(value.strip_prefix(b" ").unwrap_or(value))
+        Some(value)
+    }
+
+    /// Reads a field other than the data.
+    fn read_field(&mut self, field: &[u8], value: &[u8]) {
+        match field {
+            b"event" => {
+                self.kind = match value {
+                    b"" | b"message" => EventKind::Message,
+                    b"endpoint" => EventKind::Endpoint,
+                    _ => EventKind::Other,
+                };
+            }
+            b"id" if value.len() <= MAX_ID_BYTES => {
+                self.id = HeaderValue::from_bytes(value).ok().filter(|id| !id.is_empty());
+            }
+            b"retry" => {
+                let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+                self.position.retry = number.map(Duration::from_millis).or(self.position.retry);
+            }
+            _ => {}
+        }
     }
 
     /// Ends a line; true if it ends an event.
@@ -117,7 +181,7 @@ mod tests {
         let mut events = Events::default();
         let mut found = Vec::new();
         for chunk in chunks {
-            let take = |data: RawMessage| {
+            let take = |_, data: RawMessage| {
                 found.push(String::from_utf8_lossy(&data.json).into_owned());
                 true
             };
@@ -134,10 +198,34 @@ mod tests {
     }
 
     #[test]
+    fn an_event_has_a_kind_and_moves_the_position() {
+        let text = "event: endpoint\ndata: /post\n\nretry: 250\nid: 7\ndata:\n\nevent: ping\ndata: x\n\n\
+                    data: m\nid: 8\n\nretry: soon\nid: unfinished\n";
+        let (mut events, mut found) = (Events::default(), Vec::new());
+        let rest = events.feed(&Bytes::from_static(text.as_bytes()), |kind, data| {
+            found.push((kind, String::from_utf8(data.json).unwrap()));
+            true
+        });
+        assert_eq!(rest, Ok(Bytes::new()));
+        let expected = [
+            (EventKind::Endpoint, "/post"),
+            (EventKind::Message, ""),
+            (EventKind::Other, "x"),
+            (EventKind::Message, "m"),
+        ];
+        assert_eq!(found, expected.map(|(kind, data)| (kind, data.to_owned())));
+        assert_eq!(events.position.last_id.as_ref().unwrap(), "8");
+        assert_eq!(events.position.retry, Some(Duration::from_millis(250)));
+        let stopped =
+            Events::default().feed(&Bytes::from_static(b"data: a\n\ndata: b"), |_, _| false);
+        assert_eq!(stopped, Ok(Bytes::from_static(b"data: b")));
+    }
+
+    #[test]
     fn an_event_without_end_is_refused() {
         let feed = |events: &mut Events, bytes: &'static [u8], times: usize| {
             let bytes = Bytes::from_static(bytes);
-            (0..times).try_for_each(|_| events.feed(&bytes, |_| true))
+            (0..times).try_for_each(|_| events.feed(&bytes, |_, _| true).map(|_rest| ()))
         };
         let part: &[u8] = &[b' '; 10_000];
         // Text of any length, in one line or in many, and a comment.
@@ -161,7 +249,7 @@ mod tests {
             let mut events = Events::default();
             let mut found = Vec::new();
             for chunk in text.as_bytes().chunks(cut) {
-                let take = |data| {
+                let take = |_, data| {
                     found.push(data);
                     true
                 };
@@ -211,7 +299,7 @@ mod tests {
         let mut events = Events::default();
         let mut found = Vec::new();
         for chunk in chunks {
-            let take = |data: RawMessage| {
+            let take = |_, data: RawMessage| {
                 found.push(data.json);
                 true
             };

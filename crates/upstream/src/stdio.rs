@@ -28,6 +28,7 @@ use crate::rpc::RpcRequest;
 use crate::share::Share;
 use crate::status::{State, Status};
 use crate::timing::Timing;
+use handshake::KnownEra;
 use launch::Launcher;
 use slot::{Claim, Slot, Stage, Supervision};
 
@@ -104,7 +105,7 @@ impl StdioTransport {
         let Some(caller) = caller else { return Ok(Claim::new(&self.primary, own)) };
         // A modern server receives the client's capabilities with each request, a legacy one only in the handshake: there,
         // each set of capabilities needs its own process.
-        let modern = self.launcher.known_era() == Some(Era::Modern);
+        let modern = self.launcher.known().is_modern_for(caller);
         let caller = &if modern { caller.without_capabilities() } else { caller.clone() };
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         // With several people, no caller may claim the primary process.
@@ -167,12 +168,16 @@ impl StdioTransport {
     }
 
     pub(crate) fn era(&self) -> Option<Era> {
-        self.launcher.known_era()
+        self.launcher.known().era()
     }
 
     /// A known legacy server is not probed again.
     pub(crate) fn expect(&self, era: Option<Era>) {
-        self.launcher.set_era(era);
+        self.launcher.set_known(match era {
+            None => KnownEra::Nothing,
+            Some(Era::Legacy) => KnownEra::Legacy,
+            Some(Era::Modern) => KnownEra::Modern,
+        });
     }
 
     pub(crate) async fn list_due(&self, listed: bool, wait: Duration) {

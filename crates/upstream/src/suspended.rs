@@ -19,6 +19,7 @@ use crate::caller::Caller;
 use crate::error::{AskResult, TransportError};
 use crate::request_state::ANSWER_TIMEOUT;
 use crate::rpc::{HeaderParam, Params, RpcRequest};
+use crate::tasks;
 use crate::transport::Transport;
 
 /// The most suspended calls of one server.
@@ -82,6 +83,7 @@ pub(crate) struct OwnedRequest {
     header_params: Vec<HeaderParam>,
     repeatable: bool,
     attached: Option<Arc<Attachments>>,
+    as_task: bool,
     caller: Option<Caller>,
 }
 
@@ -106,11 +108,12 @@ impl OwnedRequest {
             header_params: request.header_params.to_vec(),
             repeatable: request.repeatable,
             attached: request.attached.cloned(),
+            as_task: request.as_task,
             caller,
         }
     }
 
-    async fn send(&self, transport: &Transport, client: &Arc<dyn Client>) -> AskResult {
+    async fn send(&self, transport: &Arc<Transport>, client: &Arc<dyn Client>) -> AskResult {
         let request = RpcRequest {
             method: &self.method,
             params: match &self.params {
@@ -124,8 +127,9 @@ impl OwnedRequest {
             client: Some(client),
             answers: None,
             attached: self.attached.as_ref(),
+            as_task: self.as_task,
         };
-        transport.ask(self.caller.as_ref(), &request).await
+        tasks::ask(transport, self.caller.as_ref(), &request).await
     }
 }
 

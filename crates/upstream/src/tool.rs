@@ -9,9 +9,11 @@ use strip::{Failure, Job, Output, Reply, Tool};
 use crate::config::{Pin, is_url};
 use crate::conversation::ServerReply;
 use crate::definition::Definition;
+use crate::era::Era;
 use crate::outcome::{self, Rules};
 use crate::rpc::{Params, RpcRequest};
 use crate::server::Server;
+use crate::tasks;
 use crate::transport::Transport;
 use crate::unanswerable;
 
@@ -44,6 +46,16 @@ impl UpstreamTool {
         Arc::ptr_eq(&self.listed, listed) || self.listed == *listed
     }
 
+    /// Whether the gateway runs the tool as a task, because the caller gets no tasks of this server.
+    fn runs_as_task(&self, job: &Job) -> bool {
+        let passed_on = || {
+            let client = job.request.client.as_ref();
+            self.server.transport.era() == Some(Era::Modern)
+                && client.is_some_and(|client| tasks::are_taken_by(&**client))
+        };
+        self.definition.requires_task && !passed_on()
+    }
+
     async fn call(&self, job: &Job) -> Result<Output, Failure> {
         let server = &self.server;
         if let Transport::OpenApi(service) = &*server.transport {
@@ -55,6 +67,7 @@ impl UpstreamTool {
         let request = RpcRequest {
             header_params: &self.definition.header_params,
             repeatable: self.definition.repeatable,
+            as_task: self.runs_as_task(job),
             ..RpcRequest::for_job("tools/call", params, job)
         };
         let refused = server.context.refused_questions();

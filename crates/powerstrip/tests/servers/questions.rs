@@ -78,7 +78,19 @@ async fn a_prompt_may_ask_a_question_first() {
 
 #[tokio::test]
 async fn a_legacy_caller_answers_questions_of_a_modern_server() {
-    let gateway = gateway().await;
+    legacy_caller_answers("modern").await;
+}
+
+#[tokio::test]
+async fn a_legacy_caller_answers_questions_of_a_server_of_both_eras() {
+    legacy_caller_answers("auto").await;
+}
+
+async fn legacy_caller_answers(era: &str) {
+    let program = crate::support::fixture();
+    let entry = format!("  near: {{ command: '{}', era: {era} }}", program.display());
+    let gateway = Gateway::with().config(&format!("servers:\n{entry}\n")).start().await;
+    wait_until_listed(&gateway, "near__greet").await;
     let peer = LegacyPeer::open(&gateway, json!({"elicitation": {}, "sampling": {}})).await;
     let (asked, answer) = peer
         .call("near__test_elicitation", json!({"message": "Who are you?"}), |request| {

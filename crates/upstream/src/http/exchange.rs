@@ -7,31 +7,32 @@ use std::time::Duration;
 use auth::client::ServerTokens;
 use bytes::Bytes;
 use egress::http::{
-    Body, BodyStream, Client as HttpClient, Limits, Request, Scope, StreamingResponse,
+    Body, Client as HttpClient, Limits, Request, Scope, SendFault, StreamingResponse,
 };
-use futures_util::{FutureExt as _, StreamExt as _};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use proto::Scrubber;
 use strip::Client;
-use tokio::task::JoinSet;
+use strip::files::Piece;
 
+use super::headers;
 use super::listener::Listener;
+use super::reading::EventBody;
 use super::tokens::Authorizer;
 use crate::caller::Caller;
 use crate::context::ServerContext;
-use crate::error::{AskResult, TransportError};
-use crate::message_buffer::{MAX_ANSWER_BYTES, MAX_MESSAGE_BYTES, MessageBuffer, TooLarge};
-use crate::notifications::{self, Recipient};
-use crate::questions;
-use crate::rpc::{Answer, Message, RpcError};
-use crate::sse::Events;
+use crate::era::Era;
+use crate::error::TransportError;
+use crate::message_buffer::MAX_MESSAGE_BYTES;
+use crate::rpc::{Answer, Message, RpcError, RpcRequest};
+use crate::sse::{Events, Position};
 
 /// How much is read of the body of a rejection.
 const MAX_REJECTION_BYTES: usize = 64 * 1024;
 
 /// How long the rest of a body is read, so that its connection can be used again.
-const REST_TIMEOUT: Duration = Duration::from_secs(1);
+pub(super) const REST_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Sends requests to one server. It has its own connection pool, so that a slow server does not delay others.
 pub(super) struct Exchange {
@@ -41,7 +42,7 @@ pub(super) struct Exchange {
     limits: Limits,
     /// The server's own origins: a redirect must not lead to hosts that only other servers and tools may reach.
     scope: Scope,
-    context: Arc<ServerContext>,
+    pub(super) context: Arc<ServerContext>,
     /// How many messages belonged to no request.
     pub(super) unexpected_messages: AtomicU64,
 }
@@ -54,6 +55,21 @@ pub(super) struct Rejection {
     /// Whether the body mentions a session.
     pub(super) about_session: bool,
     pub(super) retry_after: Option<Duration>,
+}
+
+impl Rejection {
+    /// The error of a rejection without a JSON-RPC answer.
+    pub(super) fn transport_error(&self) -> TransportError {
+        match self.status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                TransportError::Unauthorized(self.status.as_u16())
+            }
+            status => {
+                let retry_after = self.retry_after;
+                TransportError::Status { status: status.as_u16(), retry_after }
+            }
+        }
+    }
 }
 
 /// How a POST ended.
@@ -69,6 +85,8 @@ pub(super) struct Endpoint {
     pub(super) headers: HeaderMap,
     /// The caller whose token is sent; the gateway's own if none.
     pub(super) caller: Option<Caller>,
+    /// Whether a stream that ends before the answer can be resumed with `Last-Event-ID`.
+    pub(super) resumable: bool,
 }
 
 impl Exchange {
@@ -106,6 +124,11 @@ impl Exchange {
         self.tokens.as_ref()
     }
 
+    /// Counts a message that belongs to no request.
+    pub(super) fn note_unexpected(&self) {
+        self.unexpected_messages.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Sends a request and waits for the answer to `id`. Dropping the future closes the stream.
     pub(super) async fn post(
         self: &Arc<Self>,
@@ -121,7 +144,7 @@ impl Exchange {
         let answer = match kind(&response.headers) {
             Kind::Json => self.read_json(id, response.body, &secrets).await?,
             Kind::Events => {
-                let body = EventBody { stream: response.body, secrets: &secrets };
+                let body = EventBody::new(response.body, &secrets);
                 self.read_answer(endpoint, id, body, client).await?
             }
             Kind::Other => {
@@ -144,24 +167,53 @@ impl Exchange {
         Ok(self.send(endpoint, method, body.into(), &self.limits).await?.0.status)
     }
 
-    /// Follows a stream of unlimited length until it ends; calls `opened` once it is open.
-    pub(super) async fn follow(
-        self: &Arc<Self>,
+    /// Posts a message whose answer, if any, arrives on another stream.
+    pub(super) async fn post_message(
+        &self,
+        endpoint: &Endpoint,
+        body: Body,
+    ) -> Result<Result<(), Rejection>, TransportError> {
+        let (response, secrets) = self.send(endpoint, Method::POST, body, &self.limits).await?;
+        if response.status.is_success() {
+            return Ok(Ok(()));
+        }
+        Ok(Err(rejected(response, &secrets).await))
+    }
+
+    /// Opens a stream of unlimited length.
+    pub(super) async fn open_stream(
+        &self,
         endpoint: &Endpoint,
         method: Method,
         body: Body,
-        listener: Listener<'_>,
-        opened: impl FnOnce(),
-    ) -> Result<(), TransportError> {
+    ) -> Result<(StreamingResponse, Scrubber), TransportError> {
         let limits = Limits { max_body_bytes: u64::MAX, ..self.limits.clone() };
         let (response, secrets) = self.send(endpoint, method, body, &limits).await?;
         if !response.status.is_success() || !matches!(kind(&response.headers), Kind::Events) {
             let status = response.status.as_u16();
             return Err(TransportError::Status { status, retry_after: None });
         }
+        Ok((response, secrets))
+    }
+
+    /// Follows a stream of unlimited length until it ends; calls `opened` once it is open. `position` says where the
+    /// stream goes on, and is moved.
+    pub(super) async fn follow(
+        self: &Arc<Self>,
+        endpoint: &Endpoint,
+        method: Method,
+        body: Body,
+        listener: Listener<'_>,
+        position: &mut Position,
+        opened: impl FnOnce(),
+    ) -> Result<(), TransportError> {
+        let (response, secrets) = self.open_stream(endpoint, method, body).await?;
         opened();
-        let body = EventBody { stream: response.body, secrets: &secrets };
-        self.read_events(endpoint, body, listener, |_, _| true).await.map(|_rest| ())
+        let body = EventBody::new(response.body, &secrets);
+        let mut events = Events::after(std::mem::take(position));
+        let ended = self.read_events(endpoint, body, listener, &mut events, |_, _| true).await;
+        *position = events.position;
+        ended.map(|_rest| ())
     }
 
     /// Sends a request. Returns the response and its scrubber, which includes the token of this request.
@@ -207,123 +259,15 @@ impl Exchange {
             authorizer.answer(&endpoint.url, challenge).await?;
         }
     }
-
-    async fn read_json(&self, id: u64, mut body: BodyStream, secrets: &Scrubber) -> AskResult {
-        let mut buffer = MessageBuffer::default();
-        while let Some(chunk) = body.next().await {
-            buffer.add(&chunk?);
-            buffer.check().map_err(too_large)?;
-        }
-        buffer.take().open(secrets, |message| match message.map_err(TransportError::malformed)? {
-            Message::Answer { id: Some(answered), answer } if answered == id => Ok(answer),
-            // A request that the server could not parse is rejected without its id.
-            Message::Answer { id: None, answer: Err(error) } => Ok(Err(error)),
-            _ => {
-                self.unexpected_messages.fetch_add(1, Ordering::Relaxed);
-                Err(TransportError::malformed("the answer is to another request"))
-            }
-        })
-    }
-
-    /// Reads events until the answer to `id`.
-    async fn read_answer(
-        self: &Arc<Self>,
-        endpoint: &Endpoint,
-        id: u64,
-        body: EventBody<'_>,
-        client: Option<&Arc<dyn Client>>,
-    ) -> AskResult {
-        let mut found = None;
-        let listener = client.map_or(Listener::None, |client| Listener::Request(id, client));
-        let rest = self.read_events(endpoint, body, listener, |answered, answer| {
-            if answered != Some(id) {
-                self.unexpected_messages.fetch_add(1, Ordering::Relaxed);
-                return true;
-            }
-            found = Some(answer);
-            false
-        });
-        let rest = rest.await?;
-        if let Some(mut rest) = rest {
-            // A connection can be reused once its body is read to the end, which usually has arrived already.
-            if !matches!(rest.next().now_or_never(), Some(None)) {
-                tokio::spawn(tokio::time::timeout(REST_TIMEOUT, async move {
-                    while let Some(Ok(_)) = rest.next().await {}
-                }));
-            }
-        }
-        found.ok_or_else(|| TransportError::lost("the stream ended before the answer"))
-    }
-
-    /// Reads events until `take` returns false, and returns the rest of the stream; none if it has ended.
-    async fn read_events(
-        self: &Arc<Self>,
-        endpoint: &Endpoint,
-        body: EventBody<'_>,
-        listener: Listener<'_>,
-        mut take: impl FnMut(Option<u64>, Answer) -> bool,
-    ) -> Result<Option<BodyStream>, TransportError> {
-        let EventBody { stream: mut body, secrets } = body;
-        let mut events = Events::default();
-        let mut fault = None;
-        let mut over = false;
-        // Open questions end with the request.
-        let mut open: Option<JoinSet<()>> = None;
-        while let Some(chunk) = body.next().await {
-            let fed = events.feed(&chunk?, |mut data| {
-                if data.json.is_empty() {
-                    return true;
-                }
-                data.open(secrets, |message| match message {
-                    Ok(Message::Answer { id, answer }) => over = !take(id, answer),
-                    Ok(Message::Request { id, method, params }) => {
-                        let client = listener.client(&Recipient::Unspecified);
-                        let asks = client
-                            .as_ref()
-                            .is_some_and(|client| questions::can(&**client, &method));
-                        let answer =
-                            questions::answer(&self.context, id, &method, params, client.as_ref());
-                        let (exchange, endpoint) = (Arc::clone(self), endpoint.clone());
-                        let reply = async move {
-                            // Errors are ignored: a server that does not accept the answer cannot be helped.
-                            let _ = exchange.notify(&endpoint, Method::POST, answer.await).await;
-                        };
-                        if asks {
-                            open.get_or_insert_default().spawn(reply);
-                        } else {
-                            tokio::spawn(reply);
-                        }
-                    }
-                    Ok(Message::Notification { method, params }) => {
-                        let find = |recipient| listener.client(&recipient);
-                        let channel = listener.channel();
-                        notifications::dispatch(&self.context, channel, &method, params, find);
-                    }
-                    Err(why) => fault = Some(TransportError::malformed(why)),
-                });
-                !over && fault.is_none()
-            });
-            fed.map_err(too_large)?;
-            while open.as_mut().and_then(JoinSet::try_join_next).is_some() {}
-            if over {
-                return Ok(Some(body));
-            }
-            if let Some(fault) = fault {
-                return Err(fault);
-            }
-        }
-        Ok(None)
-    }
 }
 
-fn too_large(_: TooLarge) -> TransportError {
-    TransportError::TooLarge(MAX_ANSWER_BYTES as u64)
-}
-
-/// A stream of events, and the scrubber for it.
-struct EventBody<'a> {
-    stream: BodyStream,
-    secrets: &'a Scrubber,
+impl Endpoint {
+    /// Adds the header that says where a stream goes on.
+    pub(super) fn resume_after(&mut self, position: &Position) {
+        if let Some(id) = &position.last_id {
+            self.headers.insert(headers::LAST_EVENT_ID, id.clone());
+        }
+    }
 }
 
 enum Kind {
@@ -368,4 +312,16 @@ async fn rejected(response: StreamingResponse, secrets: &Scrubber) -> Rejection 
         .and_then(|value| value.to_str().ok()?.trim().parse().ok())
         .map(|seconds: u64| Duration::from_secs(seconds.min(3_600)));
     Rejection { status, error, about_session, retry_after }
+}
+
+/// The body of a request, with the files that it contains.
+pub(super) fn encode(request: &RpcRequest<'_>, id: u64, era: Era) -> Result<Body, TransportError> {
+    let written = request.encode(id, era).map_err(|why| {
+        TransportError::malformed(format!("the request cannot be written: {why}"))
+    })?;
+    let Some(attached) = request.attached else { return Ok(written.into()) };
+    let pieces = attached.pieces(written.into());
+    let (length, attached) = (Piece::total(&pieces), Arc::clone(attached));
+    let open = move || attached.read(pieces.clone()).map_err(SendFault::from).boxed();
+    Ok(Body::Streamed { length, open: Arc::new(open) })
 }

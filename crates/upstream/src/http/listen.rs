@@ -6,13 +6,14 @@ use egress::http::Body;
 use http::Method;
 use tokio::sync::watch;
 
-use super::exchange::Endpoint;
+use super::exchange::{Endpoint, encode};
 use super::headers;
 use super::listener::Listener;
-use super::replica::{Replica, encode};
+use super::replica::Replica;
 use crate::era::Era;
 use crate::error::TransportError;
 use crate::rpc::{Params, RpcRequest};
+use crate::sse::Position;
 use crate::subscription;
 
 /// Follows notifications until the stream ends; calls `opened` once it is open.
@@ -26,8 +27,17 @@ pub(super) async fn follow(
     if info.era == Era::Legacy {
         let session = replica.own_session().await?;
         let endpoint = replica.endpoint(None, &session);
-        let following =
-            exchange.follow(&endpoint, Method::GET, Body::none(), Listener::Gateway, opened);
+        let following = async {
+            if let Some(channel) = &session.channel {
+                // Its one stream is open already and carries the notifications, too.
+                opened();
+                channel.wait_until_ended().await;
+                replica.close_own(&session);
+                return Ok(());
+            }
+            let (body, position) = (Body::none(), &mut Position::default());
+            exchange.follow(&endpoint, Method::GET, body, Listener::Gateway, position, opened).await
+        };
         let ended = tokio::select! {
             ended = following => ended,
             error = subscribe(replica, watched.subscribe()) => Err(error),
@@ -45,15 +55,17 @@ pub(super) async fn follow(
         let request = RpcRequest::plain("subscriptions/listen", Params::Map(&params));
         let mut headers = exchange.common();
         headers::modern(&mut headers, &request);
-        let endpoint = Endpoint { url: replica.url.clone(), headers, caller: None };
+        let url = replica.url.clone();
+        let endpoint = Endpoint { url, headers, caller: None, resumable: false };
         let body = encode(&request, replica.next_id(), Era::Modern)?;
+        let position = &mut Position::default();
         let on_open = || {
             if let Some(opened) = opened.take() {
                 opened();
             }
         };
         tokio::select! {
-            ended = exchange.follow(&endpoint, Method::POST, body, Listener::Gateway, on_open) => return ended,
+            ended = exchange.follow(&endpoint, Method::POST, body, Listener::Gateway, position, on_open) => return ended,
             // Other resources are watched: a new stream names them.
             Ok(()) = watched.changed() => {}
         }

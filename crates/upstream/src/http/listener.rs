@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use strip::Client;
 
 use crate::notifications::{Channel, Recipient};
+use crate::pending::Pending;
 
 /// Whose stream it is.
 #[derive(Clone, Copy)]
@@ -18,13 +19,27 @@ pub(super) enum Listener<'a> {
     Request(u64, &'a Arc<dyn Client>),
     /// A caller's session's, for messages that belong to no request in particular.
     Session(&'a WaitingClients),
+    /// A stream on which the answers to all requests of a session arrive.
+    Channel(&'a Pending, ChannelOwner),
+}
+
+/// Who uses a stream on which the answers to all requests arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChannelOwner {
+    /// The gateway, and all callers where they share a session.
+    Gateway,
+    /// One caller.
+    Caller,
 }
 
 impl Listener<'_> {
     pub(super) fn channel(self) -> Channel {
         match self {
-            Listener::Gateway => Channel::Gateway,
-            Listener::None | Listener::Request(..) | Listener::Session(_) => Channel::Caller,
+            Listener::Gateway | Listener::Channel(_, ChannelOwner::Gateway) => Channel::Gateway,
+            Listener::Channel(_, ChannelOwner::Caller)
+            | Listener::None
+            | Listener::Request(..)
+            | Listener::Session(_) => Channel::Caller,
         }
     }
 
@@ -34,6 +49,10 @@ impl Listener<'_> {
             (Listener::Gateway | Listener::None, _) => None,
             (Listener::Request(id, _), Recipient::Token(token)) if *token != id => None,
             (Listener::Request(_, client), _) => Some(Arc::clone(client)),
+            (Listener::Channel(pending, _), Recipient::Token(token)) => pending.client_of(*token),
+            (Listener::Channel(pending, owner), Recipient::Unspecified) => {
+                pending.latest_client(owner == ChannelOwner::Gateway)
+            }
             (Listener::Session(clients), Recipient::Token(token)) => {
                 clients.table().get(token).cloned()
             }

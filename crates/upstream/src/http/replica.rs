@@ -1,26 +1,26 @@
 //! One URL of a server: its era, its health, and the legacy sessions that callers have there.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use auth::client::Holder;
-use egress::http::{Body, SendFault};
-use futures_util::{StreamExt as _, TryStreamExt as _};
-use http::{Method, StatusCode};
-use strip::files::Piece;
+use egress::http::Body;
+use http::{HeaderMap, Method};
+use strip::Client;
 use tokio::time::Instant;
 
-use super::exchange::{Endpoint, Exchange, PostOutcome, Rejection};
+use super::exchange::{Endpoint, Exchange, PostOutcome, encode};
 use super::headers;
 use super::health::Health;
 use super::session::{Session, SessionSlot};
 use crate::caller::Caller;
+use crate::config::{EraChoice, ServerConfig, UrlTransport};
 use crate::era::Era;
 use crate::error::{AskResult, TransportError};
-use crate::handshake::{self, ProbeResult, ServerInfo};
+use crate::handshake::{self, ServerInfo};
 use crate::rpc::{self, Params, RpcRequest};
 use crate::share::Share;
 use crate::status::ReplicaStatus;
@@ -31,14 +31,31 @@ const SHARE: Share = Share { all: 4_096, of_caller: 256, reserved: 512 };
 /// How long closing a session in the background may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// What the config says about how a server is spoken to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Protocol {
+    pub(super) transport: UrlTransport,
+    pub(super) era: EraChoice,
+}
+
+impl Protocol {
+    pub(super) fn of(config: &ServerConfig) -> Self {
+        Self { transport: config.transport, era: config.era }
+    }
+}
+
 pub(super) struct Replica {
     pub(super) url: String,
     pub(super) exchange: Arc<Exchange>,
     pub(super) outstanding: AtomicUsize,
     health: Mutex<Health>,
-    info: ArcSwapOption<ServerInfo>,
+    /// What the config says about transport and era.
+    pub(super) protocol: Protocol,
+    /// Whether the server speaks the transport of 2024-11-05.
+    pub(super) is_sse: AtomicBool,
+    pub(super) info: ArcSwapOption<ServerInfo>,
     /// Held while the era is probed, so that concurrent callers probe once.
-    probing: tokio::sync::Mutex<()>,
+    pub(super) probing: tokio::sync::Mutex<()>,
     gateway: Arc<SessionSlot>,
     sessions: Mutex<HashMap<Caller, Arc<SessionSlot>>>,
     next: AtomicU64,
@@ -46,8 +63,10 @@ pub(super) struct Replica {
 }
 
 impl Replica {
-    pub(super) fn new(url: &str, exchange: &Arc<Exchange>) -> Self {
+    pub(super) fn new(url: &str, exchange: &Arc<Exchange>, protocol: Protocol) -> Self {
         Self {
+            protocol,
+            is_sse: AtomicBool::new(protocol.transport == UrlTransport::Sse),
             url: url.to_owned(),
             exchange: Arc::clone(exchange),
             outstanding: AtomicUsize::new(0),
@@ -87,14 +106,15 @@ impl Replica {
     pub(super) async fn ask(&self, caller: Option<&Caller>, request: &RpcRequest<'_>) -> AskResult {
         let (mut reopened, mut reprobed) = (false, false);
         loop {
-            let outcome = match self.era(caller).await? {
+            let era = self.era(caller, request.client).await?;
+            let outcome = match era {
                 Era::Modern => self.ask_modern(caller, request).await,
                 Era::Legacy => self.ask_legacy(caller, request).await,
             };
             match outcome {
                 Err(TransportError::Expired) if !reopened => reopened = true,
                 Err(TransportError::WrongEra(_)) if !reprobed => {
-                    self.info.store(None);
+                    self.forget_era(era);
                     reprobed = true;
                 }
                 outcome => return outcome,
@@ -104,7 +124,7 @@ impl Replica {
 
     /// Whether the server answers at all; a rejection is an answer.
     pub(super) async fn ping(&self) -> Result<(), TransportError> {
-        let outcome = match self.era(None).await {
+        let outcome = match self.era(None, None).await {
             Ok(Era::Modern) => {
                 self.ask_modern(None, &RpcRequest::plain("server/discover", Params::None)).await
             }
@@ -119,44 +139,7 @@ impl Replica {
         }
     }
 
-    async fn era(&self, caller: Option<&Caller>) -> Result<Era, TransportError> {
-        if let Some(info) = &*self.info.load() {
-            return Ok(info.era);
-        }
-        // Boxed to keep the common future small.
-        Box::pin(self.find_era(caller)).await
-    }
-
-    async fn find_era(&self, caller: Option<&Caller>) -> Result<Era, TransportError> {
-        let _one = self.probing.lock().await;
-        if let Some(info) = &*self.info.load() {
-            return Ok(info.era);
-        }
-        let info = self.probe(caller).await?;
-        let era = info.era;
-        self.info.store(Some(Arc::new(info)));
-        Ok(era)
-    }
-
-    /// Sends a modern request and interprets the answer or rejection.
-    async fn probe(&self, caller: Option<&Caller>) -> Result<ServerInfo, TransportError> {
-        let discover = RpcRequest::plain("server/discover", Params::None);
-        let probed = match self.post_modern(caller, &discover).await? {
-            PostOutcome::Answer { answer: Ok(result), .. } => ProbeResult::of_result(&result.raw),
-            PostOutcome::Answer { answer: Err(error), .. } => ProbeResult::of_error(&error),
-            PostOutcome::Rejection(rejected) => match (rejected.status.as_u16(), &rejected.error) {
-                (401 | 403 | 429 | 500.., None) => return Err(rejection_error(&rejected)),
-                (_, Some(error)) => ProbeResult::of_error(error),
-                (_, None) => ProbeResult::Legacy,
-            },
-        };
-        Ok(match probed {
-            ProbeResult::Modern(info) => info,
-            ProbeResult::Legacy => ServerInfo::UNKNOWN,
-        })
-    }
-
-    async fn post_modern(
+    pub(super) async fn post_modern(
         &self,
         caller: Option<&Caller>,
         request: &RpcRequest<'_>,
@@ -164,7 +147,7 @@ impl Replica {
         let id = self.next_id();
         let mut headers = self.exchange.common();
         headers::modern(&mut headers, request);
-        let endpoint = Endpoint { url: self.url.clone(), headers, caller: caller.cloned() };
+        let endpoint = self.bare_endpoint(caller, headers);
         self.exchange.post(&endpoint, id, encode(request, id, Era::Modern)?, request.client).await
     }
 
@@ -179,7 +162,7 @@ impl Replica {
                 Err(TransportError::WrongEra(format!("HTTP {}", rejected.status.as_u16()).into()))
             }
             Some(error) => Ok(Err(error)),
-            None => Err(rejection_error(&rejected)),
+            None => Err(rejected.transport_error()),
         }
     }
 
@@ -187,21 +170,20 @@ impl Replica {
         let slot = self.slot(caller)?;
         let session = slot.open(|| self.initialize(caller)).await?;
         let endpoint = self.endpoint(caller, &session);
-        let info = self.info();
-        let stated = info.as_ref().and_then(|info| info.capabilities.as_ref());
+        let stated = session.capabilities.as_ref();
         if let Some(params) = session.log_level.raise(request.client, stated) {
             let id = self.next_id();
             let set_level = RpcRequest::plain("logging/setLevel", Params::Map(&params));
             let body = encode(&set_level, id, Era::Legacy)?;
             // The call is sent even if the server refuses the level.
-            let _ = Box::pin(self.exchange.post(&endpoint, id, body, None)).await;
+            let _ = Box::pin(self.post_legacy(&session, &endpoint, id, body, None)).await;
         }
         let id = self.next_id();
         let body = encode(request, id, Era::Legacy)?;
         let _waiting = session.clients.enter(id, request.client);
         let mut cancel =
             CancelOnDrop { exchange: &self.exchange, endpoint: &endpoint, id, armed: true };
-        let posted = self.exchange.post(&endpoint, id, body, request.client).await;
+        let posted = self.post_legacy(&session, &endpoint, id, body, request.client).await;
         cancel.armed = false;
         let rejected = match posted? {
             PostOutcome::Answer { answer: Err(error), .. }
@@ -222,15 +204,38 @@ impl Replica {
                 Err(TransportError::WrongEra(error.code.to_string().into()))
             }
             Some(error) => Ok(Err(error)),
-            None => Err(rejection_error(&rejected)),
+            None => Err(rejected.transport_error()),
+        }
+    }
+
+    /// Sends a request within a session.
+    pub(super) async fn post_legacy(
+        &self,
+        session: &Session,
+        endpoint: &Endpoint,
+        id: u64,
+        body: Body,
+        client: Option<&Arc<dyn Client>>,
+    ) -> Result<PostOutcome, TransportError> {
+        match &session.channel {
+            Some(channel) => channel.ask(&self.exchange, id, body, client).await,
+            None => self.exchange.post(endpoint, id, body, client).await,
         }
     }
 
     /// The endpoint of a request within a session.
     pub(super) fn endpoint(&self, caller: Option<&Caller>, session: &Session) -> Endpoint {
+        if let Some(channel) = &session.channel {
+            return channel.endpoint().clone();
+        }
         let mut headers = self.exchange.common();
         session.add_headers(&mut headers);
-        Endpoint { url: self.url.clone(), headers, caller: caller.cloned() }
+        Endpoint { resumable: true, ..self.bare_endpoint(caller, headers) }
+    }
+
+    /// The endpoint of a request outside of a session.
+    pub(super) fn bare_endpoint(&self, caller: Option<&Caller>, headers: HeaderMap) -> Endpoint {
+        Endpoint { url: self.url.clone(), headers, caller: caller.cloned(), resumable: false }
     }
 
     /// The gateway's own session, opened if need be.
@@ -260,40 +265,6 @@ impl Replica {
             tokio::spawn(tokio::time::timeout(CLOSE_TIMEOUT, closing));
         }
         Ok(Arc::clone(table.entry(caller.clone()).or_default()))
-    }
-
-    /// The legacy handshake.
-    async fn initialize(&self, caller: Option<&Caller>) -> Result<Session, TransportError> {
-        let id = self.next_id();
-        let params = handshake::initialize_params(caller);
-        let request = RpcRequest::plain("initialize", Params::Map(&params));
-        let (headers, caller) = (self.exchange.common(), caller.cloned());
-        let endpoint = Endpoint { url: self.url.clone(), headers, caller };
-        let body = encode(&request, id, Era::Legacy)?;
-        let (result, answered) = match self.exchange.post(&endpoint, id, body, None).await? {
-            PostOutcome::Answer { answer: Ok(result), headers } => (result, headers),
-            PostOutcome::Answer { answer: Err(error), .. }
-            | PostOutcome::Rejection(Rejection { error: Some(error), .. }) => {
-                let why = format!("`initialize` failed with {}", error.code);
-                return Err(TransportError::WrongEra(why.into()));
-            }
-            PostOutcome::Rejection(rejected) => {
-                // No MCP server answers there now: the next request probes again.
-                self.info.store(None);
-                return Err(rejection_error(&rejected));
-            }
-        };
-        let info = handshake::read_initialize(&result.raw)
-            .map_err(|why| TransportError::WrongEra(why.into()))?;
-        let mut session = Session::new(answered.get(headers::SESSION).cloned(), info.version);
-        self.info.store(Some(Arc::new(info)));
-        let initialized = rpc::notification("notifications/initialized", &serde_json::json!({}));
-        let endpoint = self.endpoint(endpoint.caller.as_ref(), &session);
-        self.exchange.notify(&endpoint, Method::POST, initialized).await?;
-        if session.has_id() && endpoint.caller.as_ref().is_some_and(Caller::can_be_asked) {
-            session.listen(&self.exchange, endpoint).await;
-        }
-        Ok(session)
     }
 
     /// Closes sessions that were not used for a while.
@@ -366,29 +337,6 @@ impl Replica {
 
     pub(super) fn next_id(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
-    }
-}
-
-pub(super) fn encode(request: &RpcRequest<'_>, id: u64, era: Era) -> Result<Body, TransportError> {
-    let written = request.encode(id, era).map_err(|why| {
-        TransportError::malformed(format!("the request cannot be written: {why}"))
-    })?;
-    let Some(attached) = request.attached else { return Ok(written.into()) };
-    let pieces = attached.pieces(written.into());
-    let (length, attached) = (Piece::total(&pieces), Arc::clone(attached));
-    let open = move || attached.read(pieces.clone()).map_err(SendFault::from).boxed();
-    Ok(Body::Streamed { length, open: Arc::new(open) })
-}
-
-/// The error of a rejection without a JSON-RPC answer.
-fn rejection_error(rejected: &Rejection) -> TransportError {
-    match rejected.status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-            TransportError::Unauthorized(rejected.status.as_u16())
-        }
-        status => {
-            TransportError::Status { status: status.as_u16(), retry_after: rejected.retry_after }
-        }
     }
 }
 

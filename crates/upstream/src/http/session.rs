@@ -4,23 +4,34 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use egress::http::Body;
 use http::{HeaderMap, HeaderValue, Method};
+use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::channel::SseChannel;
 use super::exchange::{Endpoint, Exchange, Rejection};
 use super::headers;
 use super::listener::{Listener, WaitingClients};
 use crate::error::TransportError;
+use crate::handshake::ServerInfo;
 use crate::notifications::SessionLogLevel;
+use crate::sse::Position;
 
 /// How long a stream may take to open, and the pause before it is opened again.
 const STREAM_PAUSE: Duration = Duration::from_secs(1);
+
+/// The shortest pause before a stream is opened again, whatever the server says.
+const MIN_PAUSE: Duration = Duration::from_millis(100);
 
 /// A legacy session as the server opened it.
 pub(super) struct Session {
     id: Option<HeaderValue>,
     version: &'static str,
+    /// The server's capabilities in this session.
+    pub(super) capabilities: Option<Value>,
+    /// The one stream of the session, in the transport of 2024-11-05.
+    pub(super) channel: Option<SseChannel>,
     pub(super) log_level: SessionLogLevel,
     /// The clients whose requests are in progress.
     pub(super) clients: Arc<WaitingClients>,
@@ -29,7 +40,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(id: Option<HeaderValue>, version: &'static str) -> Self {
+    pub(super) fn new(id: Option<HeaderValue>, info: &ServerInfo) -> Self {
         let id = id.map(|mut id| {
             // The id is a credential.
             id.set_sensitive(true);
@@ -37,7 +48,9 @@ impl Session {
         });
         Self {
             id,
-            version,
+            version: info.version,
+            capabilities: info.capabilities.clone(),
+            channel: None,
             log_level: SessionLogLevel::default(),
             clients: Arc::default(),
             _listening: None,
@@ -50,22 +63,31 @@ impl Session {
         let (exchange, clients) = (Arc::clone(exchange), Arc::clone(&self.clients));
         let listening = tokio::spawn(async move {
             let mut opened = Some(opened);
+            let mut position = Position::default();
             loop {
                 let on_open = || {
                     let _ = opened.take().map(|opened| opened.send(()));
                 };
                 let listener = Listener::Session(&clients);
+                let mut resumed = endpoint.clone();
+                resumed.resume_after(&position);
+                let (get, body) = (Method::GET, Body::none());
                 let ended =
-                    exchange.follow(&endpoint, Method::GET, Body::none(), listener, on_open).await;
+                    exchange.follow(&resumed, get, body, listener, &mut position, on_open).await;
                 // The stream is optional.
                 if matches!(ended, Err(TransportError::Status { .. })) {
                     return;
                 }
-                tokio::time::sleep(STREAM_PAUSE).await;
+                tokio::time::sleep(position.retry.unwrap_or(STREAM_PAUSE).max(MIN_PAUSE)).await;
             }
         });
         self._listening = Some(AbortOnDropHandle::new(listening));
         let _ = tokio::time::timeout(STREAM_PAUSE, open).await;
+    }
+
+    /// Whether requests can be sent in it, as far as the gateway knows.
+    pub(super) fn is_open(&self) -> bool {
+        self.channel.as_ref().is_none_or(SseChannel::is_open)
     }
 
     pub(super) fn has_id(&self) -> bool {
@@ -86,6 +108,7 @@ impl Session {
         match &rejected.error {
             // A modern server has no sessions.
             Some(error) if matches!(error.code, -32022..=-32020) => false,
+            _ if self.channel.is_some() => matches!(status, 400 | 404 | 410),
             _ => self.has_id() && (status == 404 || status == 400 && rejected.about_session),
         }
     }
@@ -120,7 +143,10 @@ impl SessionSlot {
     {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         if let Some(session) = self.current.load_full() {
-            return Ok(session);
+            if session.is_open() {
+                return Ok(session);
+            }
+            self.close(&session);
         }
         // Boxed to keep the common future small.
         Box::pin(self.open_new(initialize)).await

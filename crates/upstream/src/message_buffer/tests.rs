@@ -62,7 +62,7 @@ proptest! {
         let stream = format!(": hello\ndata: {{}}\n\nevent: message\r\ndata: {written}\r\n\r\ndata: {{}}\n\n");
         let (mut events, mut found) = (Events::default(), Vec::new());
         for chunk in stream.as_bytes().chunks(cut) {
-            let take = |data| {
+            let take = |_, data| {
                 found.push(data);
                 true
             };

@@ -1,15 +1,14 @@
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use strip::Client;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::era::Era;
 use crate::error::{AskResult, TransportError};
 use crate::handshake::ServerInfo;
 use crate::notifications::SessionLogLevel;
+use crate::pending::Pending;
 use crate::rpc::{self, Params, RpcRequest};
 
 /// The gateway's end of one process: a request is a line in the queue and an entry in the table.
@@ -55,8 +54,7 @@ impl Connection {
 
     /// Sends a request that lasts as long as the connection and does not keep it busy.
     pub(super) async fn ask_lasting(&self, request: &RpcRequest<'_>) -> AskResult {
-        self.pending.table().lasting += 1;
-        let _lasting = LastingRequest(&self.pending);
+        let _lasting = self.pending.begin_lasting();
         self.ask(request).await
     }
 
@@ -105,15 +103,6 @@ impl Connection {
     }
 }
 
-/// A request that lasts as long as the connection.
-struct LastingRequest<'a>(&'a Pending);
-
-impl Drop for LastingRequest<'_> {
-    fn drop(&mut self) {
-        self.0.table().lasting -= 1;
-    }
-}
-
 pub(super) fn terminated_line(message: &[u8]) -> Bytes {
     let mut line = Vec::with_capacity(message.len() + 1);
     line.extend_from_slice(message);
@@ -136,98 +125,5 @@ impl Drop for PendingRequest<'_> {
             let line = terminated_line(&rpc::cancelled(self.id));
             let _ = self.connection.outgoing.try_send(line);
         }
-    }
-}
-
-/// The requests in progress. An id is used once and answered once.
-#[derive(Default)]
-pub(super) struct Pending(Mutex<Table>);
-
-struct Waiter {
-    answer: oneshot::Sender<AskResult>,
-    /// The client that receives progress and can be asked questions.
-    client: Option<Arc<dyn Client>>,
-}
-
-#[derive(Default)]
-struct Table {
-    waiting: HashMap<u64, Waiter>,
-    /// How many of them last as long as the connection.
-    lasting: usize,
-    /// Why no more answers will come.
-    over: Option<TransportError>,
-}
-
-impl Pending {
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn register(
-        &self,
-        id: u64,
-        client: Option<&Arc<dyn Client>>,
-    ) -> Result<oneshot::Receiver<AskResult>, TransportError> {
-        let mut table = self.table();
-        if let Some(over) = &table.over {
-            return Err(over.clone());
-        }
-        let (sender, receiver) = oneshot::channel();
-        table.waiting.insert(id, Waiter { answer: sender, client: client.cloned() });
-        Ok(receiver)
-    }
-
-    /// Removes a request; false if it was answered already.
-    fn remove(&self, id: u64) -> bool {
-        self.table().waiting.remove(&id).is_some()
-    }
-
-    fn close_if_idle(&self) -> bool {
-        let mut table = self.table();
-        let idle = table.waiting.len() <= table.lasting;
-        if idle {
-            table.over.get_or_insert(TransportError::Expired);
-        }
-        idle
-    }
-
-    fn over(&self) -> Option<TransportError> {
-        self.table().over.clone()
-    }
-
-    /// The client of a request.
-    pub(super) fn client_of(&self, id: u64) -> Option<Arc<dyn Client>> {
-        self.table().waiting.get(&id)?.client.clone()
-    }
-
-    /// The client of the latest request, for messages that name no request. Where callers share a process, only while
-    /// there is one request, so that no client receives what belongs to another.
-    pub(super) fn latest_client(&self, shared: bool) -> Option<Arc<dyn Client>> {
-        let table = self.table();
-        if shared && table.waiting.len() > table.lasting + 1 {
-            return None;
-        }
-        let with_client = table.waiting.iter().filter(|(_, waiter)| waiter.client.is_some());
-        with_client.max_by_key(|(id, _)| **id)?.1.client.clone()
-    }
-
-    /// Delivers an answer; false if no request waits for it.
-    pub(super) fn settle(&self, id: u64, answer: AskResult) -> bool {
-        let waiter = self.table().waiting.remove(&id);
-        waiter.is_some_and(|waiter| waiter.answer.send(answer).is_ok())
-    }
-
-    /// Fails all requests in progress; later ones are still possible.
-    pub(super) fn fail_all(&self, why: &TransportError) {
-        let waiting = std::mem::take(&mut self.table().waiting);
-        for waiter in waiting.into_values() {
-            let _ = waiter.answer.send(Err(why.clone()));
-        }
-    }
-
-    /// Fails all requests, now and later.
-    pub(super) fn end(&self, why: &TransportError) {
-        self.table().over.get_or_insert_with(|| why.clone());
-        self.fail_all(why);
     }
 }

@@ -1,5 +1,5 @@
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,18 +10,19 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::timeout;
 
-use super::connection::{Connection, Pending};
-use super::handshake;
+use super::connection::Connection;
+use super::handshake::{self, KnownEra, Plan};
 use super::pipes::{self, Reader};
 use super::slot::StartedProcess;
 use crate::caller::Caller;
-use crate::config::ServerConfig;
+use crate::config::{EraChoice, ServerConfig};
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::era::Era;
 use crate::error::TransportError;
 use crate::journal::Journal;
 use crate::notifications::Channel;
+use crate::pending::Pending;
 use crate::rpc::{Params, RpcRequest};
 use crate::subscription;
 use crate::timing::Timing;
@@ -45,8 +46,9 @@ pub(super) struct Launcher {
     context: Arc<ServerContext>,
     /// Whether several callers use one process.
     shared: bool,
-    /// What is known of the server's era: 0 nothing, 1 modern, 2 legacy.
-    era: AtomicU8,
+    /// What the config says about the era.
+    choice: EraChoice,
+    known: Mutex<KnownEra>,
     pub(super) unexpected_messages: Arc<AtomicU64>,
 }
 
@@ -69,7 +71,8 @@ impl Launcher {
             spec: spec(config, deps),
             context: Arc::clone(context),
             shared: config.is_shared(),
-            era: AtomicU8::new(0),
+            choice: config.era,
+            known: Mutex::new(KnownEra::of(config.era)),
             unexpected_messages: Arc::default(),
         }
     }
@@ -101,23 +104,31 @@ impl Launcher {
             *latest.lock().unwrap_or_else(PoisonError::into_inner) =
                 child.pid.map(|pid| StartedProcess { pid, started_unix_ms: self.clock.unix_ms() });
             let connection = Arc::clone(&child.connection);
+            let plan = self.known().plan(self.choice, caller);
             let greeting = tokio::select! {
-                greeting = handshake::shake_hands(&connection, self.known_era(), caller, timing) => greeting,
+                greeting = handshake::shake_hands(&connection, plan, caller, timing) => greeting,
                 why = child.wait() => Err(why),
             };
             match greeting {
                 Ok(info) => {
-                    self.set_era(Some(info.era));
+                    self.set_known(self.known().after(plan, info.era));
                     child.connection.set_info(info);
                     Ok(child)
                 }
                 Err(why @ TransportError::Lost(_)) => {
                     // Some legacy servers exit at the first message that is not `initialize`: send that next time.
-                    self.set_era(Some(Era::Legacy).filter(|_| self.known_era().is_none()));
+                    let guessed = match (plan, self.known()) {
+                        // The other way round for a modern server.
+                        (Plan::LegacyFirst, KnownEra::Modern) => KnownEra::ModernOnly,
+                        (Plan::LegacyFirst, known) => known,
+                        (_, KnownEra::Nothing) => KnownEra::Legacy,
+                        _ => KnownEra::Nothing,
+                    };
+                    self.set_known(guessed);
                     Err(why)
                 }
                 Err(broken) => {
-                    self.set_era(None);
+                    self.set_known(KnownEra::Nothing);
                     child.stop().await;
                     Err(broken)
                 }
@@ -170,21 +181,15 @@ impl Launcher {
         }
     }
 
-    pub(super) fn known_era(&self) -> Option<Era> {
-        match self.era.load(Ordering::Relaxed) {
-            1 => Some(Era::Modern),
-            2 => Some(Era::Legacy),
-            _ => None,
-        }
+    pub(super) fn known(&self) -> KnownEra {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn set_era(&self, era: Option<Era>) {
-        let known = match era {
-            None => 0,
-            Some(Era::Modern) => 1,
-            Some(Era::Legacy) => 2,
-        };
-        self.era.store(known, Ordering::Relaxed);
+    /// Keeps what is known, unless the config names the era.
+    pub(super) fn set_known(&self, known: KnownEra) {
+        if self.choice == EraChoice::Auto {
+            *self.known.lock().unwrap_or_else(PoisonError::into_inner) = known;
+        }
     }
 }
 

@@ -9,11 +9,12 @@ use proto::Scrubber;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
-use super::connection::{Pending, terminated_line};
+use super::connection::terminated_line;
 use crate::context::ServerContext;
 use crate::error::TransportError;
 use crate::message_buffer::{MAX_ANSWER_BYTES, MessageBuffer, RawMessage};
 use crate::notifications::{self, Channel, Recipient};
+use crate::pending::Pending;
 use crate::questions;
 use crate::rpc::Message;
 

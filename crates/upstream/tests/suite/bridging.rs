@@ -130,7 +130,11 @@ impl Caller {
         }
     }
 
-    fn received(&self) -> Vec<Value> {
+    pub(crate) fn with_progress(self) -> Self {
+        Self { progress: true, ..self }
+    }
+
+    pub(crate) fn received(&self) -> Vec<Value> {
         self.received.lock().unwrap().clone()
     }
 }

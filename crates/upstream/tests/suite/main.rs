@@ -1,6 +1,7 @@
 //! The crate with servers of every kind, including misbehaving ones that are defined here.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod both_eras;
 mod bridging;
 mod fake;
 mod fixture;
@@ -16,3 +17,4 @@ mod replicas;
 mod shares;
 mod stdio;
 mod support;
+mod tasks;

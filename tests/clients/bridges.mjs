@@ -11,11 +11,14 @@ const everything = {
   calls: [['echo', { message: 'hi' }, 'hi']],
   asks: ['trigger-elicitation-request', 'Ada'],
   prompt: ['args-prompt', { city: 'Ulm' }, 'Ulm'],
-  // Two servers offer the same addresses; the second one's carry its name.
-  resource: [/^(far|near)\+demo:.*\/features\.md$/, 'Features'],
+  // Several servers offer the same addresses; those of all but the first carry its name.
+  resource: [/^\w+\+demo:.*\/features\.md$/, 'Features'],
 };
+// Runs as a task only; the gateway waits for it.
+const research = ['simulate-research-query', { topic: 'ants' }, 'Research Report'];
 const OFFERS = {
-  near: everything,
+  near: { ...everything, calls: [...everything.calls, research] },
+  old: { ...everything, calls: [...everything.calls, research], resource: [/^(\w+\+)?demo:.*\/features\.md$/, 'Features'] },
   far: { ...everything, resource: [/^demo:.*\/features\.md$/, 'Features'] },
   python: {
     calls: [['count', {}, 'Counted.']],

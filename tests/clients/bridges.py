@@ -56,7 +56,7 @@ async def main():
     callbacks = dict(elicitation_callback=elicit, sampling_callback=sample, list_roots_callback=roots)
     async with Client(url, mode=mode, **callbacks) as client:
         tools = {tool.name for tool in (await client.list_tools()).tools}
-        for server in ("near", "far"):
+        for server in ("near", "far", "old"):
             await call(client, f"{server}__echo", {"message": "hi"}, [], "hi")
             for tool, arguments, question, text in (
                 ("trigger-elicitation-request", {}, ["elicitation"], "Ada"),
@@ -70,6 +70,11 @@ async def main():
             name, work = f"{server}__trigger-long-running-operation", {"duration": 1, "steps": 2}
             await call(client, name, work, [], "completed", progress_callback=progress)
             assert steps == [(1, 2), (2, 2)], f"progress of {server}: {steps}"
+            # Runs as a task only: the gateway waits for it, and its states are progress.
+            steps.clear()
+            research = f"{server}__simulate-research-query"
+            await call(client, research, {"topic": "ants"}, [], "Research Report", progress_callback=progress)
+            assert len(steps) > 1, f"progress of {research}: {steps}"
         await call(client, "python__greet", {}, ["elicitation"], "Hello, Ada!")
         steps.clear()
         await call(client, "python__count", {}, [], "Counted.", progress_callback=progress)
@@ -83,9 +88,9 @@ async def main():
         review = await client.get_prompt("python__review", {"topic": "this"})
         assert review.messages[0].content.text == "Review this.", review
         uris = [str(resource.uri) for resource in (await client.list_resources()).resources]
-        # Both servers offer the same URIs: the first to offer them owns the plain ones.
+        # Three servers offer the same URIs: the first to offer them owns the plain ones.
         qualified = {uri.partition("+demo:")[0] for uri in uris if "+demo:" in uri}
-        assert "python://note" in uris and qualified in ({"near"}, {"far"}), uris
+        assert "python://note" in uris and len(qualified) == 2 and qualified < {"near", "far", "old"}, uris
         for uri in ("python://note", uris[0], uris[-1], "demo://resource/dynamic/text/1"):
             read = await client.read_resource(uri)
             assert read.contents, uri

@@ -1,4 +1,4 @@
-# Sourced by scripts/conformance, scripts/clients, scripts/bridges and scripts/framework-check: test tools of other people, at pinned versions, outside the checkout.
+# Sourced by scripts of this repository: test tools of other people, at pinned versions, outside the checkout.
 # Every function prints a path; when a tool cannot be had it returns 1 and the reason is in $tools_error.
 # $work is a folder that goes when the script ends.
 
@@ -52,4 +52,18 @@ node_22() {
     else
         modules=$(npm_tool node "$NODE") && [[ -x $modules/.bin/node ]] && echo "$modules/.bin/node"
     fi
+}
+
+# hold_port: a free port for a server that cannot pick one itself, in $port. A port that is bound but not listened on is not given to
+# other processes; the process that keeps it bound is added to $started.
+hold_port() {
+    exec {place}< <(exec python3 -c '
+import signal, socket
+kept = socket.socket()
+kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+kept.bind(("127.0.0.1", 0))
+print(kept.getsockname()[1], flush=True)
+signal.pause()')
+    started+=($!)
+    read -r -u "$place" port
 }

@@ -96,6 +96,11 @@ pub(crate) fn is_other_version(error: &RpcError) -> bool {
     matches!(error.code, -32022 | -32020)
 }
 
+/// Whether a server of both eras says that a request needs the modern one.
+pub(crate) fn needs_modern(error: &RpcError) -> bool {
+    error.code == -32600 && error.message.contains(MODERN)
+}
+
 fn notifies_changes(result: &Value) -> bool {
     let stated = &result["capabilities"];
     let changing = ["tools", "prompts", "resources"];

@@ -198,7 +198,10 @@ impl Serialize for Meta<'_> {
             };
             if self.as_task {
                 let extensions = capabilities.entry("extensions").or_insert_with(|| json!({}));
-                extensions[TASKS] = json!({});
+                // The caller wrote them, so they may be anything.
+                if let Some(extensions) = extensions.as_object_mut() {
+                    extensions.insert(TASKS.to_owned(), json!({}));
+                }
             }
             map.serialize_entry("io.modelcontextprotocol/clientCapabilities", &capabilities)?;
             if let Some(level) = self.client.and_then(|client| client.log_level()) {

@@ -24,6 +24,7 @@ use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::era::Era;
 use crate::error::{AskResult, TransportError};
+use crate::handshake::needs_modern;
 use crate::rpc::RpcRequest;
 use crate::share::Share;
 use crate::status::{State, Status};
@@ -80,6 +81,24 @@ impl StdioTransport {
     }
 
     pub(crate) async fn ask(&self, caller: Option<&Caller>, request: &RpcRequest<'_>) -> AskResult {
+        // A caller that is asked directly has a legacy process, even if the server is modern.
+        let is_modern = self.era() == Some(Era::Modern);
+        let direct = caller.filter(|caller| is_modern && caller.is_asked_directly());
+        let Some(direct) = direct else { return self.ask_process(caller, request).await };
+        let modern = direct.without_capabilities();
+        if request.answers.is_some() {
+            // Only the modern era has answers to earlier questions.
+            return self.ask_process(Some(&modern), request).await;
+        }
+        match self.ask_process(caller, request).await {
+            Ok(Err(error)) if needs_modern(&error) => {
+                self.ask_process(Some(&modern), request).await
+            }
+            answer => answer,
+        }
+    }
+
+    async fn ask_process(&self, caller: Option<&Caller>, request: &RpcRequest<'_>) -> AskResult {
         loop {
             let claim = self.claim(caller, request.own)?;
             let Some(connection) = claim.slot.connection().await? else {

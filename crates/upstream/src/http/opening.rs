@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 
 use http::Method;
 use serde_json::json;
-use strip::Client;
 
 use super::channel::SseChannel;
 use super::exchange::{PostOutcome, Rejection, encode};
@@ -21,16 +20,17 @@ use crate::questions;
 use crate::rpc::{self, Answer, Params, RpcRequest};
 
 impl Replica {
-    /// The era to ask in on behalf of a client. A server that speaks both is asked in the legacy one for a client that
-    /// is asked questions the legacy way.
+    /// The era for a request. A server that speaks both is asked in the legacy one for a client that is asked questions
+    /// the legacy way, unless the request answers questions of the modern one.
     pub(super) async fn era(
         &self,
         caller: Option<&Caller>,
-        client: Option<&Arc<dyn Client>>,
+        request: &RpcRequest<'_>,
     ) -> Result<Era, TransportError> {
         let choose = |info: &ServerInfo| {
             // Whether a modern server speaks the legacy era, too, shows only when it is tried.
             let both = info.may_speak_legacy && self.protocol.era == EraChoice::Auto;
+            let client = request.client.filter(|_| request.answers.is_none());
             let direct = client.is_some_and(|client| questions::are_direct(&**client));
             if both && direct { Era::Legacy } else { info.era }
         };

@@ -21,7 +21,7 @@ use crate::config::{EraChoice, ServerConfig, UrlTransport};
 use crate::era::Era;
 use crate::error::{AskResult, TransportError};
 use crate::handshake::{self, ServerInfo};
-use crate::rpc::{self, Params, RpcRequest};
+use crate::rpc::{self, Params, RpcError, RpcRequest};
 use crate::share::Share;
 use crate::status::ReplicaStatus;
 
@@ -106,12 +106,15 @@ impl Replica {
     pub(super) async fn ask(&self, caller: Option<&Caller>, request: &RpcRequest<'_>) -> AskResult {
         let (mut reopened, mut reprobed) = (false, false);
         loop {
-            let era = self.era(caller, request.client).await?;
+            let era = self.era(caller, request).await?;
             let outcome = match era {
                 Era::Modern => self.ask_modern(caller, request).await,
                 Era::Legacy => self.ask_legacy(caller, request).await,
             };
             match outcome {
+                Ok(Err(error)) if era == Era::Legacy && self.needs_modern(&error) => {
+                    return self.ask_modern(caller, request).await;
+                }
                 Err(TransportError::Expired) if !reopened => reopened = true,
                 Err(TransportError::WrongEra(_)) if !reprobed => {
                     self.forget_era(era);
@@ -122,12 +125,16 @@ impl Replica {
         }
     }
 
+    /// Whether a server of both eras says that a request needs the modern one.
+    fn needs_modern(&self, error: &RpcError) -> bool {
+        handshake::needs_modern(error) && self.info().is_some_and(|info| info.era == Era::Modern)
+    }
+
     /// Whether the server answers at all; a rejection is an answer.
     pub(super) async fn ping(&self) -> Result<(), TransportError> {
-        let outcome = match self.era(None, None).await {
-            Ok(Era::Modern) => {
-                self.ask_modern(None, &RpcRequest::plain("server/discover", Params::None)).await
-            }
+        let discover = RpcRequest::plain("server/discover", Params::None);
+        let outcome = match self.era(None, &discover).await {
+            Ok(Era::Modern) => self.ask_modern(None, &discover).await,
             Ok(Era::Legacy) => {
                 self.ask_legacy(None, &RpcRequest::plain("ping", Params::None)).await
             }

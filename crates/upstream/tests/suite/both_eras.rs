@@ -38,8 +38,11 @@ impl DualServer {
                 response.headers_mut().insert("mcp-session-id", declared.parse().unwrap());
                 response
             }
-            "tools/list" => result(&received, json!({"tools": [tool("era")]})),
+            "tools/list" => result(&received, json!({"tools": [tool("era"), tool("new")]})),
             "tools/call" if modern => result(&received, text_result("modern")),
+            "tools/call" if received.body["params"]["name"] == "new" => {
+                error(200, &received, -32600, "the result requires version 2026-07-28")
+            }
             "tools/call" => {
                 let session = received.header("mcp-session-id").unwrap_or_default();
                 result(&received, text_result(&format!("legacy {session}")))
@@ -78,6 +81,9 @@ async fn a_caller_that_is_asked_directly_gets_a_legacy_session() {
         assert_eq!(era_of(&setup, AskMode::Direct, json!({})).await, "modern");
         assert_eq!(setup.text("both:era", json!({})).await, "modern");
     }
+    let caller = Arc::new(Caller::new(AskMode::Direct, asked));
+    let new = setup.run(by("ann", "both:new", &caller)).await.unwrap();
+    assert_eq!(text(&new), "modern", "a tool of the modern era only");
     assert_eq!(fake.requests_of("initialize").len(), 1, "one session for one caller");
     assert_eq!(fake.requests_of("server/discover").len(), 1);
 }
@@ -154,6 +160,9 @@ async fn a_program_of_both_eras_gets_a_legacy_process_for_a_caller_that_is_asked
         let answer = text(&setup.run(call).await.unwrap());
         assert!(answer.contains("action=accept") && answer.contains("Ada"), "{name}: {answer}");
     }
+    // A tool that asks in the modern way only.
+    let call = by("ann", "auto:test_input_required_result_elicitation", &caller);
+    assert_eq!(text(&setup.run(call).await.unwrap()), "Hello, Ada!");
     // A caller that cannot be asked is served by a modern process, which says what is missing.
     let mute = setup.call("auto:test_elicitation", json!({"message": "Who?"})).await.unwrap_err();
     assert_eq!(mute.code, Code::Unsupported, "{mute:?}");

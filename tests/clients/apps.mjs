@@ -2,7 +2,7 @@
 //
 // usage: apps.mjs NODE_MODULES MODE URL SERVER=HTML...
 // MODE is legacy or 2026-07-28. Each SERVER is an example server behind the gateway, HTML the file of its app. All have a tool
-// `get-time` with an app at the same URI. With one client of 2026-07-28 for all, only the first app can be told apart.
+// `get-time` with an app at the same URI. With one client of 2026-07-28 for all, only the first app can be distinguished.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -57,7 +57,7 @@ impl Guards {
             descriptor.is_for_apps()
                 && descriptor.id.server().is_some_and(|server| self.apps.is_open(request, server))
         };
-        let mut found = view.tools().bare(reference.id.as_str()).iter().filter(of_open_app);
+        let mut found = view.tools().bare(reference.id.as_str()).filter(of_open_app);
         let entry = found.next().filter(|_| reference.major.is_none())?;
         found.next().is_none().then(|| Arc::clone(entry))
     }
@@ -76,7 +76,7 @@ impl Guards {
     }
 }
 
-/// The id that a wire name with the prefix of a server stands for. Only for messages: calls never split a wire name.
+/// The id that a wire name with the prefix of a server abbreviates. Only for messages: calls never split a wire name.
 fn of_wire_name(server: &str, name: &str) -> Option<ToolId> {
     let prefix: ToolId = format!("{server}:x").parse().ok()?;
     let prefix = wire::preferred(&prefix, None);

@@ -80,7 +80,7 @@ impl AppState {
         let app = &self.app;
         let only = format!("only-at-{}", self.label);
         let tool = |name: &str, meta: Value| {
-            json!({"name": name, "description": "Tells the time.", "_meta": meta,
+            json!({"name": name, "description": "Says the time.", "_meta": meta,
                 "inputSchema": {"type": "object", "properties": {"zone": {"type": "string"}}}})
         };
         json!([

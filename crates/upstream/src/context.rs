@@ -42,7 +42,7 @@ pub(crate) struct ServerContext {
     secrets: Vec<String>,
     /// The scrubber that also knows the token of the latest request, for the secrets of this person.
     with_token: Mutex<Option<WithToken>>,
-    /// How many questions of the server nobody could be asked.
+    /// How many questions of the server could not be forwarded.
     refused_questions: AtomicU64,
     server: String,
     servers: Arc<Servers>,

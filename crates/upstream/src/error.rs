@@ -24,8 +24,8 @@ const BUSY_RETRY: Duration = Duration::from_secs(1);
 /// The outcome of a request.
 pub(crate) type AskResult = Result<Answer, TransportError>;
 
-/// Why there is no answer. The texts are for logs and `powerstrip servers`: they may name hosts, which callers are not
-/// told.
+/// Why there is no answer. The texts are for logs and `powerstrip servers`: they may name hosts, which callers do not
+/// learn.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum TransportError {
     /// It is known to be down, so nothing was sent.
@@ -294,14 +294,14 @@ pub(crate) fn rpc_failure(server: &str, error: RpcError) -> Failure {
 /// An error in one line, with `…` for every URL, host, address and absolute path: callers do not learn where a server is.
 pub(crate) fn without_places(error: &str) -> String {
     let line = clean::line(error);
-    let mut told = String::new();
+    let mut shown = String::new();
     for word in line.split_whitespace() {
-        if told.len() > MAX_TOLD_BYTES {
-            told.push_str(" …");
+        if shown.len() > MAX_SHOWN_BYTES {
+            shown.push_str(" …");
             break;
         }
-        if !told.is_empty() {
-            told.push(' ');
+        if !shown.is_empty() {
+            shown.push(' ');
         }
         // An address of IPv6 begins with punctuation itself.
         let around = if word.contains(']') { "\"'`(),;:." } else { PUNCTUATION };
@@ -309,19 +309,19 @@ pub(crate) fn without_places(error: &str) -> String {
         let core = word[start..].trim_end_matches(|c: char| around.contains(c));
         if is_place(core) {
             let end = start + core.len();
-            told.extend([&word[..start], "…", &word[end..]]);
+            shown.extend([&word[..start], "…", &word[end..]]);
         } else {
-            told.push_str(word);
+            shown.push_str(word);
         }
     }
-    told
+    shown
 }
 
 /// Characters that may stand around a name.
 const PUNCTUATION: &str = "\"'`()[]{}<>,;:.!?";
 
-/// How much of an error a caller is told.
-const MAX_TOLD_BYTES: usize = 400;
+/// How much of an error a caller is shown.
+const MAX_SHOWN_BYTES: usize = 400;
 
 fn is_place(word: &str) -> bool {
     let host = word.rsplit_once(':').map_or(word, |(host, _)| host);
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn callers_do_not_learn_where_a_server_is() {
-        for (error, told) in [
+        for (error, shown) in [
             (
                 "cannot connect to 10.1.2.3: Connection refused",
                 "cannot connect to …: Connection refused",
@@ -374,7 +374,7 @@ mod tests {
             ("No such file or directory (os error 2)", "No such file or directory (os error 2)"),
             ("", ""),
         ] {
-            assert_eq!(without_places(error), told, "{error}");
+            assert_eq!(without_places(error), shown, "{error}");
         }
         assert!(without_places(&"word ".repeat(1_000)).len() < 500);
     }

@@ -16,7 +16,7 @@ const AGENTS: &str = "skills:
   part: { tools: ['two:show-time', 'two:get-time'] }
 agents:
   host: { skills: [whole] }
-  guest: { skills: [part] }
+  partial: { skills: [part] }
 ";
 
 /// Two servers, of either era, that have an app at the same URI.
@@ -104,14 +104,14 @@ async fn extensions_of_servers_are_advertised_in_both_eras() {
     let discovered = mcp(&url, "server/discover", json!({})).await;
     let hello = initialize_message(LEGACY, json!({}));
     let client = reqwest::Client::new();
-    let agent = setup.gateway.url("/agents/guest/mcp");
+    let agent = setup.gateway.url("/agents/partial/mcp");
     let initialized = send(legacy_request(client.post(&url), LEGACY, "", &hello)).await.body;
     for answer in [&discovered, &initialized] {
         let types = &answer["result"]["capabilities"]["extensions"][APPS]["mimeTypes"];
         assert_eq!(*types, json!(["text/html;profile=mcp-app"]), "{answer}");
     }
-    let guest = mcp(&agent, "server/discover", json!({})).await;
-    assert!(guest["result"]["capabilities"]["extensions"].get(APPS).is_none(), "{guest}");
+    let partial = mcp(&agent, "server/discover", json!({})).await;
+    assert!(partial["result"]["capabilities"]["extensions"].get(APPS).is_none(), "{partial}");
 }
 
 #[tokio::test]
@@ -168,17 +168,17 @@ async fn the_apps_of_one_session_do_not_count_in_another() {
 #[tokio::test]
 async fn who_may_not_read_an_app_gets_no_link_to_it() {
     let setup = Setup::start().await;
-    let guest = setup.gateway.url("/agents/guest/mcp");
-    let meta = meta_of(&guest, "two__show-time").await;
+    let partial = setup.gateway.url("/agents/partial/mcp");
+    let meta = meta_of(&partial, "two__show-time").await;
     assert!(meta.get("ui").is_none() && meta.get("ui/resourceUri").is_none(), "{meta}");
     assert_eq!(meta["other"], json!(1), "the rest stays");
-    let result = mcp_call(&guest, "two__show-time", json!({})).await;
+    let result = mcp_call(&partial, "two__show-time", json!({})).await;
     assert!(result["_meta"].get("ui").is_none(), "{result}");
     assert!(result["_meta"].get("ui/resourceUri").is_none(), "{result}");
     for uri in ["ui://two/time/app.html", APP] {
-        assert!(read(&guest, uri).await.get("error").is_some(), "{uri}");
+        assert!(read(&partial, uri).await.get("error").is_some(), "{uri}");
     }
-    let refused = said(&guest, "refresh").await;
+    let refused = said(&partial, "refresh").await;
     assert!(refused.contains("there is no tool `refresh`"), "{refused}");
     let host = setup.gateway.url("/agents/host/mcp");
     assert_eq!(
@@ -192,7 +192,7 @@ async fn models_do_not_find_or_call_what_is_only_for_apps() {
     let setup = Setup::start().await;
     let gateway = &setup.gateway;
     let found = gateway
-        .call("powerstrip:search_tools", &json!({"query": "tells the time refresh", "limit": 20}))
+        .call("powerstrip:search_tools", &json!({"query": "says the time refresh", "limit": 20}))
         .await;
     let found = found.body["data"]["tools"].to_string();
     assert!(found.contains("one:get-time") && !found.contains("refresh"), "{found}");

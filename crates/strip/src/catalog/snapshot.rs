@@ -130,22 +130,27 @@ impl Snapshot {
         if let Some(held) = self.waiting(reference.id.as_str()) {
             return Err(held.failure());
         }
-        let only = match self.bare(reference.id.as_str()) {
+        let only = match self.bare_names().get(reference.id.as_str()) {
             [] => return Err(self.unknown(name)),
             [only] => only,
             several => return Err(bare::ambiguous(reference.id.as_str(), several)),
         };
-        self.by_id.get(&only.descriptor.id).ok_or_else(|| self.unknown(name))
+        self.by_id.get(only).ok_or_else(|| self.unknown(name))
     }
 
     /// Whether a tool of any server has this name behind the server's.
     pub fn is_bare(&self, name: &str) -> bool {
-        !self.bare(name).is_empty()
+        !self.bare_names().get(name).is_empty()
     }
 
-    /// The tools of servers that have this name behind the server's.
-    pub(crate) fn bare(&self, name: &str) -> &[Arc<Entry>] {
-        self.bare.get_or_init(|| BareNames::of(&self.entries)).get(name)
+    /// The newest majors of the servers' tools that have this name behind the server's.
+    pub(crate) fn bare(&self, name: &str) -> impl Iterator<Item = &Arc<Entry>> {
+        self.bare_names().get(name).iter().filter_map(|id| self.by_id.get(id)?.first())
+    }
+
+    fn bare_names(&self) -> &BareNames {
+        let newest = self.entries.iter().filter(|entry| entry.superseded_by.is_none());
+        self.bare.get_or_init(|| BareNames::of(newest.map(|entry| &entry.descriptor.id)))
     }
 
     fn unknown(&self, name: &str) -> Failure {

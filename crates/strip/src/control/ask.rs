@@ -28,7 +28,7 @@ const LONGEST: Duration = Duration::from_secs(600);
 const WITHOUT_PROGRESS: Duration = Duration::from_secs(25);
 const WITH_PROGRESS: Duration = Duration::from_secs(50);
 
-/// How long before the end of the caller's timeout it answers that nobody has answered.
+/// How long before the end of the caller's timeout it answers that there is no answer yet.
 const ANSWERING: Duration = Duration::from_secs(1);
 
 /// How often a caller who wants progress is notified that the question is still open.

@@ -215,7 +215,7 @@ impl<'a> Shell<'a> {
         }
         let mut printed = out.lines().chain(err.lines()).map(squeeze);
         for line in shown {
-            let line = squeeze(&line.replace(ADDRESS, self.gateway.address()));
+            let line = squeeze(line.replace(ADDRESS, self.gateway.address()));
             if !printed.any(|printed| fits(&line, &printed)) {
                 return Err(format!("`{line}` is not printed:\n{told}"));
             }

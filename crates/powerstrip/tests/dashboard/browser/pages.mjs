@@ -73,6 +73,7 @@ await play(async (context) => {
     servers: "/dashboard/servers",
     server: "/dashboard/servers/crm",
     agents: "/dashboard/agents",
+    secrets: "/dashboard/secrets",
     connect: "/dashboard/connect?client=claude-desktop",
     failed: `/dashboard/calls/${failed.meta.traceId}`,
     settings: "/dashboard/settings",

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use testkit::{Gateway, eventually, mcp_call, powerstrip_binary};
+use testkit::{Gateway, eventually, mcp_call, powerstrip_binary, send};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
@@ -83,4 +83,12 @@ async fn servers_of_mcp_json_are_imported_and_served() {
         (result["content"][0]["text"] == json!("Hello, Ada!")).then_some(())
     })
     .await;
+
+    // A server that is not in the config file is not switched there.
+    let token = folder.path().join(said["adminToken"].as_str().expect("a path"));
+    let token = std::fs::read_to_string(token).expect("the admin token");
+    let disable = format!("{}/v1/servers/near/disable", said["url"].as_str().expect("a URL"));
+    let request = reqwest::Client::new().post(disable).json(&json!({}));
+    let refused = send(request.bearer_auth(token.trim())).await;
+    assert!(refused.body.to_string().contains("--mcp-json"), "{refused:?}");
 }

@@ -324,3 +324,6 @@ fn unwritten(error: store::StoreError) -> Failure {
     .retryable(false)
     .caused_by(error)
 }
+
+#[cfg(test)]
+mod tests;

@@ -162,7 +162,7 @@ impl Gateway {
         }
         let resolved = loaded.resolve(&foundation::vault_secrets(&secrets, loaded).await);
         context.secrets.store(Arc::new(resolved.scrubber()));
-        call_keeper.apply(&strip, config, &resolved.servers);
+        call_keeper.apply(&strip, config, resolved.scrubber());
         if freshness == Freshness::Followed {
             for fault in loaded.warnings.iter().chain(&resolved.missing) {
                 tracing::warn!("{fault}");

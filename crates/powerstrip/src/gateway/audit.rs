@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use config::{Config, Payloads, Servers};
+use config::{Config, Payloads};
 use proto::{Clock, Scrubber};
 use store::Database;
 use strip::Strip;
@@ -22,12 +22,12 @@ impl CallKeeper {
         Self { database: database.clone(), keep_ms: AtomicU64::new(u64::MAX) }
     }
 
-    /// Applies a config.
-    pub(super) fn apply(&self, strip: &Strip, config: &Config, servers: &Servers) {
+    /// Applies a config, whose secrets the scrubber removes.
+    pub(super) fn apply(&self, strip: &Strip, config: &Config, secrets: Scrubber) {
         let keep = u64::try_from(config.audit.keep.0.as_millis()).unwrap_or(u64::MAX);
         self.keep_ms.store(keep, Ordering::Relaxed);
         strip.set_payloads(config.audit.payloads == Payloads::Redacted);
-        strip.set_secrets(Scrubber::new(servers.iter().flat_map(|(_, server)| server.secrets())));
+        strip.set_secrets(secrets);
     }
 
     /// Deletes what is too old, again and again.

@@ -48,7 +48,7 @@ impl Gateway {
         let resolved = Arc::new(resolved);
         *self.resolved.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&resolved);
         self.secret_service.set_names(loaded.secret_names());
-        self.call_keeper.apply(&self.strip, now, &resolved.servers);
+        self.call_keeper.apply(&self.strip, now, resolved.scrubber());
         // Unchanged servers keep running.
         servers::apply(&self.upstreams, resolved.servers.clone(), &self.strip).await;
         let mut sources = self.sources.lock().await;

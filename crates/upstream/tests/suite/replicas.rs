@@ -73,7 +73,7 @@ async fn a_dead_replica_fails_no_call_and_is_used_again_when_it_returns() {
     }
     let admitted = |at: usize| setup.status("s").replicas[at].admitted;
     assert!(admitted(1));
-    assert_eq!(setup.status("s").state, State::Ready);
+    assert_eq!(setup.status("s").state, State::Degraded);
     let _back = Fake::on(address, well_behaved("c"));
     eventually("it is admitted again", || {
         admitted(0) && setup.status("s").replicas[0].last_error.is_none()

@@ -22,7 +22,7 @@ pub struct SseServer {
 }
 
 struct ServerState {
-    /// Where clients are told to post messages to, instead of to this server.
+    /// The URL for messages that clients get, instead of this server's.
     endpoint: Option<String>,
     sessions: Mutex<HashMap<String, mpsc::UnboundedSender<String>>>,
     questions: Mutex<HashMap<String, oneshot::Sender<Value>>>,
@@ -38,7 +38,7 @@ impl SseServer {
         Self::with_endpoint(None).await
     }
 
-    /// Starts one that tells clients to post messages to this URL.
+    /// Starts one that names this URL for messages.
     pub async fn misdirecting(endpoint: &str) -> Self {
         Self::with_endpoint(Some(endpoint.to_owned())).await
     }
@@ -179,7 +179,7 @@ async fn receive(state: &ServerState, stream: &mpsc::UnboundedSender<String>, me
                     "properties": {"name": {"type": "string"}}}}});
             let _ = stream.send(message_event(&question));
             let reply = answered.await.unwrap_or_default();
-            let name = reply["content"]["name"].as_str().unwrap_or("stranger");
+            let name = reply["content"]["name"].as_str().unwrap_or("unknown");
             json!({"content": [{"type": "text", "text": format!("Hello, {name}!")}]})
         }
         Some("tools/call") => {

@@ -8,7 +8,6 @@ use strip::{Client, Request};
 
 use crate::config::{Instances, ServerConfig};
 use crate::personal::PersonalValues;
-use crate::questions;
 use crate::rpc;
 
 /// The caller that a session or process is kept for, with the capabilities declared in its handshake. Scopes are not
@@ -38,7 +37,7 @@ impl Caller {
             _ => Arc::default(),
         };
         let apps = client.is_some_and(|client| rpc::shows_apps(client.capabilities()));
-        let direct = client.is_some_and(|client| questions::are_direct(&**client));
+        let direct = client.is_some_and(|client| rpc::is_asked_directly(&**client));
         let principal = Arc::clone(principal);
         Self { principal, questions, apps, direct, session: None, personal: None }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use strip::{AskError, AskMode, Client};
+use strip::{AskError, Client};
 
 use crate::context::ServerContext;
 use crate::rpc::QUESTION_CAPABILITIES;
@@ -58,12 +58,6 @@ pub(crate) fn can(client: &dyn Client, method: &str) -> bool {
 /// Whether a client can be asked anything.
 pub(crate) fn can_any(client: &dyn Client) -> bool {
     QUESTION_CAPABILITIES.iter().any(|can| client.capabilities().contains_key(*can))
-}
-
-/// Whether a client is asked by requests of its own while a call waits, as legacy servers do it. A server that speaks
-/// both eras is spoken to in the legacy one for such a client: many servers ask nothing in the modern one.
-pub(crate) fn are_direct(client: &dyn Client) -> bool {
-    client.ask_mode() == AskMode::Direct && can_any(client)
 }
 
 /// The capability that a request needs.

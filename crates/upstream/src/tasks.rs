@@ -13,7 +13,7 @@ use strip::{AskMode, Client};
 use crate::caller::Caller;
 use crate::error::{AskResult, TransportError};
 use crate::questions;
-use crate::rpc::{Answer, Params, RpcError, RpcRequest, RpcResult, TASKS};
+use crate::rpc::{self, Answer, Params, RpcError, RpcRequest, RpcResult, TASKS};
 use crate::transport::Transport;
 
 /// The pause between two polls where the server names none, and its limits.
@@ -214,7 +214,7 @@ impl RunningTask<'_> {
         &mut self,
         asked: &Map<String, Value>,
     ) -> Result<Result<(), RpcError>, TransportError> {
-        let client = self.client.filter(|client| questions::are_direct(&***client));
+        let client = self.client.filter(|client| rpc::is_asked_directly(&***client));
         let answered = match client {
             Some(client) => questions::ask_all(&**client, asked).await.ok(),
             None => None,
@@ -233,7 +233,7 @@ impl RunningTask<'_> {
         self.transport.ask(self.caller, &task_request(method, &params, self.client)).await
     }
 
-    /// Tells a client that wants progress what the task says about its state.
+    /// Reports the task's own description of its state to a client that wants progress.
     fn report(&mut self, state: &TaskState) {
         let Some(client) = self.client.filter(|client| client.wants_progress()) else { return };
         if state.status_message.is_none() || state.status_message == self.message {

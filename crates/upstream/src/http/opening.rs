@@ -16,7 +16,6 @@ use crate::config::{EraChoice, UrlTransport};
 use crate::era::Era;
 use crate::error::TransportError;
 use crate::handshake::{self, ProbeResult, ServerInfo};
-use crate::questions;
 use crate::rpc::{self, Answer, Params, RpcRequest};
 
 impl Replica {
@@ -31,7 +30,7 @@ impl Replica {
             // Whether a modern server speaks the legacy era, too, shows only when it is tried.
             let both = info.may_speak_legacy && self.protocol.era == EraChoice::Auto;
             let client = request.client.filter(|_| request.answers.is_none());
-            let direct = client.is_some_and(|client| questions::are_direct(&**client));
+            let direct = client.is_some_and(|client| rpc::is_asked_directly(&**client));
             if both && direct { Era::Legacy } else { info.era }
         };
         if let Some(info) = &*self.info.load() {

@@ -42,12 +42,12 @@ impl SlotType {
     }
 
     /// Whether options belong to it.
-    pub(crate) fn has_options(self) -> bool {
+    pub fn has_options(self) -> bool {
         matches!(self, Self::Choice | Self::Multi)
     }
 
     /// All that is wrong with an answer.
-    pub(crate) fn faults(self, options: &[String], value: &Value) -> Vec<String> {
+    pub fn faults(self, options: &[String], value: &Value) -> Vec<String> {
         let offered = || options.iter().map(|o| format!("`{o}`")).collect::<Vec<_>>().join(", ");
         let is_option =
             |value: &Value| value.as_str().is_some_and(|text| options.iter().any(|o| o == text));
@@ -90,7 +90,7 @@ impl SlotType {
     }
 
     /// The schema of an answer, as elicitation may ask for it.
-    pub(crate) fn schema(self, options: &[String]) -> Value {
+    pub fn schema(self, options: &[String]) -> Value {
         match self {
             Self::Choice => json!({"type": "string", "enum": options}),
             Self::Multi => {

@@ -111,7 +111,7 @@ async fn a_server_is_shown_restarted_disabled_and_enabled() {
 
     let rows = command(&gateway, &["calls", "tail", "--text", "servers."]).await;
     let decisions: Vec<_> = rows.as_array().unwrap().iter().map(|row| &row["decision"]).collect();
-    assert_eq!(decisions, ["restarted", "disabled", "refused", "enabled", "refused"], "{rows}");
+    assert_eq!(decisions, ["restarted", "disabled", "attempted", "enabled", "attempted"], "{rows}");
     assert_eq!(rows[1]["subject"], json!("admin"));
     assert_eq!(rows[1]["tool"], json!("servers.disable:near"));
 }

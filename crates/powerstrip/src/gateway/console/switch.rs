@@ -60,7 +60,8 @@ impl GatewayConsole {
         let restart = async {
             if upstream.status().state == ServerState::Disabled {
                 let message = format!("server `{name}` is disabled: `powerstrip enable {name}`");
-                return Err(OperationError::new(Code::Unavailable, message));
+                let error = OperationError::new(Code::Unavailable, message);
+                return Err(OperationError { retryable: false, ..error });
             }
             if !self.upstreams.restart(name).await && !self.registry.restart(name).await {
                 let message = format!("server `{name}` was removed a moment ago");
@@ -166,7 +167,8 @@ impl GatewayConsole {
             version: "".into(),
             definition: None,
             arguments: digest(name.as_bytes()),
-            decision: if done.is_ok() { switch.decision() } else { "refused" }.into(),
+            // Not `refused`: statistics count that as a call.
+            decision: if done.is_ok() { switch.decision() } else { "attempted" }.into(),
             outcome: done.as_ref().err().map_or("OK", |error| error.code.as_str()).into(),
             blame: None,
             duration_us: 0,

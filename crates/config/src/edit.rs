@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::file::YAML_LIMITS;
 use text::{Patch, Style};
 
+pub(crate) use file::replace_file;
 pub use file::update;
 
 const SECTION: &str = "servers";

@@ -1,6 +1,6 @@
 //! Reads the file and merges it with flags, environment variables and defaults.
 
-use std::collections::btree_map::Entry;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,13 +8,14 @@ use std::sync::Arc;
 use schema::yaml::{Limits, Node};
 
 use crate::auth::check_public_url;
+use crate::client_files::{Importer, Literals};
 use crate::environment::Environment;
 use crate::fault::{BadConfig, Fault, Locator};
 use crate::loaded::{Loaded, entry_fault, resolve_access, storage_fault};
 use crate::overrides::Overrides;
 use crate::secret::{SecretFault, SecretReader, SecretSource};
 use crate::settings::{Config, FILE_NAME};
-use crate::{agents, literals, mcp_json, reader};
+use crate::{agents, literals, reader};
 
 /// How a config file is read.
 pub(crate) const YAML_LIMITS: Limits =
@@ -38,11 +39,14 @@ pub fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadC
     if let Some(base) = file.as_deref().and_then(Path::parent) {
         config.anchor(base);
     }
-    if let Some(path) = &overrides.mcp_json {
-        faults.extend(add_servers(&mut config, path));
-    }
     let base = file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     let (environment, mut warnings) = environment.with_dotenv(base);
+    if let Some(path) = &overrides.mcp_json {
+        match add_servers(&mut config, path, &environment) {
+            Ok(notes) => warnings.extend(notes),
+            Err(fault) => faults.push(fault),
+        }
+    }
     let locator = Locator { file: file.as_deref(), tree: tree.as_ref() };
     let validator = Validator {
         locator,
@@ -95,27 +99,28 @@ fn read_file(path: &Path) -> Result<(Config, Option<Node>, Vec<Fault>), BadConfi
     Ok((config, Some(tree), faults))
 }
 
-/// Adds the servers of an `mcpServers` JSON file to those of the config.
-fn add_servers(config: &mut Config, path: &Path) -> Vec<Fault> {
+/// Adds the servers of a client's file to those of the config. Entries that cannot be used are warnings: the others
+/// are used.
+fn add_servers(
+    config: &mut Config,
+    path: &Path,
+    environment: &Environment,
+) -> Result<Vec<Fault>, Fault> {
     let fault = |message| Fault::of_file(path, None, message);
-    let imported = match mcp_json::read(path) {
-        Ok(imported) => imported,
-        Err(faults) => return faults.into_iter().map(fault).collect(),
+    let importer = Importer {
+        environment,
+        literals: Literals::Keep,
+        taken: BTreeSet::new(),
+        skip: config.servers.keys().cloned().collect(),
     };
-    let mut faults = Vec::new();
+    let imported = importer.read(path).map_err(fault)?;
     for (name, mut server) in imported.servers {
-        server.anchor(path.parent().unwrap_or(Path::new("")));
-        match config.servers.entry(name) {
-            Entry::Vacant(entry) => {
-                entry.insert(server);
-            }
-            Entry::Occupied(known) => {
-                let name = known.key();
-                faults.push(fault(format!("the server `{name}` is already in the config")));
-            }
-        }
+        server.anchor(&imported.folder);
+        config.servers.insert(name, server);
     }
-    faults
+    let refused = imported.refused.into_iter();
+    let refused = refused.map(|(name, why)| format!("the server `{name}` is not used: {why}"));
+    Ok(refused.chain(imported.notes).map(fault).collect())
 }
 
 fn read_text(path: &Path) -> io::Result<String> {

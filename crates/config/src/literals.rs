@@ -17,12 +17,12 @@ pub(crate) fn find(config: &Config, locator: Locator<'_>) -> Vec<Fault> {
                 }
             }
         }
-        let args = server.args.iter().map(|text| ("args", text));
-        let command = server.command.iter().map(|text| ("command", text));
-        let url = server.url.iter().map(|text| ("url", text));
-        let urls = server.urls.iter().map(|text| ("urls", text));
-        let base = server.base_url.iter().map(|text| ("base_url", text));
-        let document = server.document.iter().map(|text| ("document", text));
+        let args = server.args.iter().filter_map(plain).map(|text| ("args", text));
+        let command = server.command.iter().map(|text| ("command", text.as_str()));
+        let url = server.url.iter().filter_map(plain).map(|text| ("url", text));
+        let urls = server.urls.iter().map(|text| ("urls", text.as_str()));
+        let base = server.base_url.iter().map(|text| ("base_url", text.as_str()));
+        let document = server.document.iter().map(|text| ("document", text.as_str()));
         for (key, text) in args.chain(command).chain(url).chain(urls).chain(base).chain(document) {
             if let Some(variable) = Variable::find(text) {
                 found.push(locator.fault(&["servers", name, key], variable.advice_for(key)));
@@ -30,6 +30,13 @@ pub(crate) fn find(config: &Config, locator: Locator<'_>) -> Vec<Fault> {
         }
     }
     found
+}
+
+fn plain(value: &HeaderSource) -> Option<&str> {
+    match value {
+        HeaderSource::Plain(text) => Some(text),
+        HeaderSource::Secret(_) | HeaderSource::Prefixed { .. } => None,
+    }
 }
 
 /// `${NAME}` in a text. The text around it is not shown: it may hold a secret.

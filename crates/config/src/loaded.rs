@@ -172,8 +172,7 @@ impl Loaded {
     pub fn vault_secrets(&self) -> BTreeSet<String> {
         let config = &self.config;
         let servers = config.servers.values().flat_map(|server| {
-            let values = server.env.values().chain(server.headers.values());
-            let values = values.filter_map(|value| value.source()).map(|(source, _)| source);
+            let values = server.sources().map(|(_, source)| source);
             let tokens = server.auth.iter().flat_map(|auth| auth.secrets());
             values.chain(tokens.map(|(_, source)| source))
         });

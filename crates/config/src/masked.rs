@@ -94,10 +94,17 @@ impl Config {
 fn mask_server(server: &mut Server) {
     let values = server.env.iter_mut().chain(&mut server.headers);
     values.for_each(|(name, value)| mask_value(name, value));
-    let single = [&mut server.url, &mut server.base_url, &mut server.document];
+    let single = [&mut server.base_url, &mut server.document];
     single.into_iter().flatten().chain(&mut server.urls).for_each(mask_url);
+    if let Some(HeaderSource::Plain(url)) = &mut server.url {
+        mask_url(url);
+    }
     let mut after_flag = false;
     for argument in &mut server.args {
+        let HeaderSource::Plain(argument) = argument else {
+            after_flag = false;
+            continue;
+        };
         let is_flag = argument.starts_with('-');
         if after_flag && !is_flag {
             *argument = MASK.to_owned();

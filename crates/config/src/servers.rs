@@ -1,5 +1,7 @@
 //! `servers`: the MCP servers behind the gateway.
 
+mod resolve;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,12 +9,8 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
-use upstream::{
-    EraChoice, Instances, Kind, Personal, PersonalSecret, Pin, SandboxMode, ServerConfig, Start,
-    UrlTransport,
-};
 
-use crate::secret::{HeaderSource, SecretReader, SecretSource};
+use crate::secret::HeaderSource;
 use crate::server_auth::ServerAuth;
 use crate::units::Span;
 
@@ -31,8 +29,9 @@ pub struct Server {
     pub base_url: Option<String>,
     /// The program of a stdio server, started without a shell. A path is relative to this file.
     pub command: Option<String>,
-    /// The program's arguments.
-    pub args: Vec<String>,
+    /// The program's arguments, as text, `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`. Other programs on the
+    /// machine can read arguments; `env` is safer.
+    pub args: Vec<HeaderSource>,
     /// Environment variables of the program, as text, `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`. Few others are
     /// passed on.
     pub env: BTreeMap<String, HeaderSource>,
@@ -43,8 +42,9 @@ pub struct Server {
     pub(crate) folder: Option<PathBuf>,
     /// Whether the program is started with the gateway or at the first call.
     pub start: StartWhen,
-    /// The URL of a streamable HTTP server. Its host and port need no entry in `egress.allow`.
-    pub url: Option<String>,
+    /// The URL of a streamable HTTP server, or where it contains a secret, `{env: NAME}`, `{file: PATH}` or
+    /// `{secret: NAME}`. Its host and port need no entry in `egress.allow`.
+    pub url: Option<HeaderSource>,
     /// The URLs of its replicas, in addition to `url` if that is set.
     pub urls: Vec<String>,
     /// The transport of a server with a URL: `streamable` HTTP, the older `sse` (HTTP+SSE of 2024-11-05), or `auto`,
@@ -267,7 +267,7 @@ pub enum Confinement {
 }
 
 /// A fault of an entry: the keys below its name, and the message.
-pub(super) struct EntryFault {
+pub(crate) struct EntryFault {
     pub(super) keys: Vec<String>,
     pub(super) message: String,
 }
@@ -293,180 +293,6 @@ impl Server {
         let sandbox = &mut self.sandbox;
         for path in self.cwd.iter_mut().chain(&mut sandbox.read).chain(&mut sandbox.write) {
             *path = absolute(path);
-        }
-    }
-
-    /// What is wrong with the entry, apart from missing secrets.
-    pub(super) fn check(&self, name: &str, assuming: &SecretReader<'_>) -> Vec<EntryFault> {
-        let mut faults = Vec::new();
-        if name == RESERVED {
-            let message = format!("`{RESERVED}` is reserved for the gateway; choose another name");
-            faults.push(EntryFault { keys: Vec::new(), message });
-        }
-        if self.shared && self.instances.is_some_and(|instances| instances != InstancesOf::Shared) {
-            let message = "contradicts `instances`; remove one of the two".to_owned();
-            faults.push(EntryFault { keys: vec!["shared".to_owned()], message });
-        }
-        let (config, unusable) = self.resolve(assuming);
-        // A bad token section is reported with its own key.
-        let about_auth =
-            unusable.iter().any(|fault| fault.keys.first().is_some_and(|key| key == "auth"));
-        faults.extend(unusable);
-        if let Err(why) = config.check(name)
-            && !(about_auth && why.key == "auth")
-        {
-            let keys = (why.key != "name").then(|| why.key.to_owned()).into_iter().collect();
-            faults.push(EntryFault { keys, message: why.reason });
-        }
-        faults
-    }
-
-    /// The entry as a [`ServerConfig`], and the secrets that cannot be fetched.
-    pub(super) fn resolve(&self, reader: &SecretReader<'_>) -> (ServerConfig, Vec<EntryFault>) {
-        let mut faults = Vec::new();
-        let mut fetch = |section: &str, sources: &BTreeMap<String, HeaderSource>| {
-            let (mut values, mut personal) = (BTreeMap::new(), BTreeMap::new());
-            for (key, source) in sources {
-                let of_person =
-                    source.source().and_then(|(source, prefix)| Some((source.personal()?, prefix)));
-                if let Some((secret, prefix)) = of_person {
-                    if let Some(value) = reader.for_listing(secret) {
-                        values.insert(key.clone(), format!("{prefix}{}", value.expose()));
-                    }
-                    let (secret, prefix) = (secret.to_owned(), prefix.to_owned());
-                    personal.insert(key.clone(), PersonalSecret { secret, prefix });
-                    continue;
-                }
-                match source.fetch(reader) {
-                    Ok(secret) => {
-                        values.insert(key.clone(), secret.expose().to_owned());
-                    }
-                    Err(why) => faults.push(EntryFault {
-                        keys: vec![section.to_owned(), key.clone()],
-                        message: why.to_string(),
-                    }),
-                }
-            }
-            (values, personal)
-        };
-        let (env, personal_env) = fetch("env", &self.env);
-        let (headers, personal_headers) = fetch("headers", &self.headers);
-        let auth = self.auth.as_ref().map(|auth| auth.resolve(reader)).transpose();
-        let auth = auth.unwrap_or_else(|unusable| {
-            faults.extend(unusable.into_iter().map(|(key, message)| EntryFault {
-                keys: vec!["auth".to_owned(), key.to_owned()],
-                message,
-            }));
-            None
-        });
-        let personal = Personal { env: personal_env, headers: personal_headers };
-        let missing = faults
-            .iter()
-            .map(|fault| format!("{}: {}", fault.keys.join("."), fault.message))
-            .collect();
-        (ServerConfig { auth, personal, missing, ..self.with(env, headers) }, faults)
-    }
-
-    /// The secrets that come from variables and files and cannot be fetched.
-    pub(super) fn missing_outside_vault(&self, reader: &SecretReader<'_>) -> Vec<EntryFault> {
-        let values = [("env", &self.env), ("headers", &self.headers)].into_iter();
-        let values = values.flat_map(|(section, values)| {
-            let source = move |(key, value): (&'_ String, &'_ HeaderSource)| {
-                let (source, _) = value.source()?;
-                Some((vec![section.to_owned(), key.clone()], source.clone()))
-            };
-            values.iter().filter_map(source)
-        });
-        let tokens = self.auth.iter().flat_map(|auth| auth.secrets());
-        let tokens =
-            tokens.map(|(key, source)| (vec!["auth".to_owned(), key.to_owned()], source.clone()));
-        let outside = values
-            .chain(tokens)
-            .filter(|(_, source)| !matches!(source, SecretSource::Vault { .. }));
-        outside
-            .filter_map(|(keys, source)| {
-                let message = source.fetch(reader).err()?.to_string();
-                Some(EntryFault { keys, message })
-            })
-            .collect()
-    }
-
-    /// The secrets of which each person has a value of their own.
-    pub(super) fn personal_secrets(&self) -> impl Iterator<Item = &str> {
-        let sources = self.env.values().chain(self.headers.values());
-        sources.filter_map(|source| source.source()?.0.personal())
-    }
-
-    fn with(
-        &self,
-        env: BTreeMap<String, String>,
-        headers: BTreeMap<String, String>,
-    ) -> ServerConfig {
-        let sandbox = &self.sandbox;
-        ServerConfig {
-            kind: match self.kind {
-                ServerKind::Mcp => Kind::Mcp,
-                ServerKind::Openapi => Kind::Openapi,
-            },
-            document: self.document.clone(),
-            base_url: self.base_url.clone(),
-            command: self.command.clone(),
-            args: self.args.clone(),
-            env,
-            cwd: self.cwd.clone(),
-            folder: self.folder.clone(),
-            start: match self.start {
-                StartWhen::Eager => Start::Eager,
-                StartWhen::Lazy => Start::Lazy,
-            },
-            url: self.url.clone(),
-            urls: self.urls.clone(),
-            transport: match self.transport {
-                TransportOf::Auto => UrlTransport::Auto,
-                TransportOf::Streamable => UrlTransport::Streamable,
-                TransportOf::Sse => UrlTransport::Sse,
-            },
-            era: match self.era {
-                EraOf::Auto => EraChoice::Auto,
-                EraOf::Legacy => EraChoice::Legacy,
-                EraOf::Modern => EraChoice::Modern,
-            },
-            headers,
-            auth: None,
-            disabled: self.disabled,
-            timeout: self.timeout.map(|span| span.0),
-            only: self.only.clone(),
-            except: self.except.clone(),
-            rename: self.rename.clone(),
-            prefix: self.prefix,
-            instances: match self.instances {
-                Some(InstancesOf::Caller) => Instances::Caller,
-                Some(InstancesOf::Session) => Instances::Session,
-                Some(InstancesOf::Shared) => Instances::Shared,
-                None if self.shared => Instances::Shared,
-                None => Instances::Caller,
-            },
-            sandbox: upstream::Sandbox {
-                mode: match sandbox.mode {
-                    Confinement::Off => SandboxMode::Off,
-                    Confinement::Auto => SandboxMode::Auto,
-                    Confinement::Required => SandboxMode::Required,
-                },
-                network: sandbox.network,
-                read: sandbox.read.clone(),
-                write: sandbox.write.clone(),
-            },
-            clean_results: self.clean_results,
-            deterministic: self.deterministic.clone(),
-            pin: match self.pin {
-                PinWhen::FirstUse => Pin::FirstUse,
-                PinWhen::Strict => Pin::Strict,
-                PinWhen::Off => Pin::Off,
-            },
-            references: self.references == StoreLarge::On,
-            personal: Personal::default(),
-            missing: Vec::new(),
-            reach: upstream::Reach::Named,
         }
     }
 }

@@ -41,6 +41,9 @@ pub struct Config {
     pub prompts: PathBuf,
     /// MCP servers whose tools are offered as `name:tool`.
     pub servers: BTreeMap<String, Server>,
+    /// The MCP registry that `powerstrip add` searches, such as `https://registry.modelcontextprotocol.io`, if its own
+    /// catalog does not have a server.
+    pub server_registry: Option<String>,
     /// Servers that register themselves.
     pub registration: Registration,
     /// Which callers are accepted. Without this section, the gateway serves the local user, on loopback only; with it,
@@ -88,6 +91,7 @@ impl Default for Config {
             tools: vec!["tools".into()],
             prompts: "prompts".into(),
             servers: BTreeMap::new(),
+            server_registry: None,
             registration: Registration::default(),
             auth: None,
             public_url: None,

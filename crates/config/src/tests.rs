@@ -478,7 +478,12 @@ fn servers_of_mcp_json_are_added_to_those_of_the_file() {
     let expected = fixture.folder.path().join("y");
     assert_eq!(servers[1].1.command.as_deref(), expected.to_str());
 
-    std::fs::write(&json, r#"{"mcpServers": {"a": {"command": "y"}}}"#).unwrap();
-    let faults = load().unwrap_err().to_string();
-    assert!(faults.contains("mcp.json: the server `a` is already in the config"), "{faults}");
+    let entries = r#"{"mcpServers": {"a": {"command": "y"}, "c": {"command": "z"}, "d": {}}}"#;
+    std::fs::write(&json, entries).unwrap();
+    let loaded = load().unwrap();
+    assert_eq!(loaded.config.servers["a"].command.as_deref(), Some("x"));
+    assert_eq!(loaded.config.servers.keys().collect::<Vec<_>>(), ["a", "c"]);
+    let warnings: Vec<_> = loaded.warnings.iter().map(ToString::to_string).collect();
+    assert!(warnings[0].contains("mcp.json: the server `d` is not used"), "{warnings:?}");
+    assert!(warnings[1].contains("there is a server `a` already"), "{warnings:?}");
 }

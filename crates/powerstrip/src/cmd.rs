@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+pub(crate) mod add;
 pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod call;
@@ -7,6 +8,7 @@ pub(crate) mod calls;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod connect;
 pub(crate) mod doctor;
 pub(crate) mod extract_text;
 pub(crate) mod files;
@@ -15,6 +17,7 @@ pub(crate) mod keys;
 pub(crate) mod login;
 pub(crate) mod new;
 pub(crate) mod prompts;
+pub(crate) mod remove;
 pub(crate) mod runs;
 pub(crate) mod secret;
 pub(crate) mod serve;

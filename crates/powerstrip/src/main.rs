@@ -2,6 +2,7 @@
 
 mod access;
 mod builtin;
+mod catalog;
 mod cli;
 mod cmd;
 mod context;
@@ -12,13 +13,16 @@ mod finder;
 mod findings;
 mod gateway;
 mod handover;
+mod installer;
 mod invocation;
+mod mcp_registry;
 mod memory;
 mod operation_client;
 mod output;
 mod owner;
 mod port;
 mod programs;
+mod recipe;
 mod relay;
 mod reload;
 mod remote;

@@ -68,6 +68,12 @@ pub(crate) struct OwnerProcess {
 }
 
 impl OwnerProcess {
+    /// Connects to the process that owns a folder; none if there is no such process.
+    pub(crate) async fn find(folder: &Path) -> Option<Self> {
+        let client = greet(folder, json!({"door": "cli"})).await.ok().flatten()?;
+        Some(Self { folder: folder.to_owned(), client })
+    }
+
     /// Sends a request over the local socket.
     pub(crate) async fn ask<T: DeserializeOwned>(
         &self,

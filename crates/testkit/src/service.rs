@@ -1,6 +1,6 @@
 use axum::extract::{Path, Request};
 use axum::http::{HeaderMap, StatusCode};
-use axum::routing::{any, post};
+use axum::routing::{any, get, post};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -18,6 +18,15 @@ impl Service {
             Router::new().route("/echo", post(echo)).route("/status/{code}", any(status)).fallback(
                 |request: Request| async move { Json(json!({"path": request.uri().path()})) },
             );
+        Self::serve(router).await
+    }
+
+    /// Starts one that answers `GET` of a path with a value, and everything else with 404.
+    pub async fn answering(path: &str, value: Value) -> Self {
+        Self::serve(Router::new().route(path, get(async move || Json(value)))).await
+    }
+
+    async fn serve(router: Router) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address").to_string();
         let task = tokio::spawn(async move {

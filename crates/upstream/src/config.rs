@@ -76,6 +76,9 @@ pub struct ServerConfig {
     /// The secrets that could not be fetched: for each, its key and what to do. The server is not used without them.
     #[serde(skip)]
     pub missing: Vec<String>,
+    /// Secrets in arguments and URLs; not a key of the config file.
+    #[serde(skip)]
+    pub hidden: Vec<String>,
     /// Which of its URLs the egress policy is opened for; not a key of the config file.
     #[serde(skip)]
     pub reach: Reach,
@@ -219,6 +222,7 @@ impl Default for ServerConfig {
             references: true,
             personal: Personal::default(),
             missing: Vec::new(),
+            hidden: Vec::new(),
             reach: Reach::default(),
         }
     }

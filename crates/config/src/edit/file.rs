@@ -30,13 +30,14 @@ pub fn update(
     if before.as_deref() == Some(after.as_str()) {
         return Ok(());
     }
-    replace(&target, &folder, &after).map_err(failed)
+    replace_file(&target, &after).map_err(failed)
 }
 
-/// Writes to a file beside it and renames that: readers see the old text or the new one.
-fn replace(path: &Path, folder: &Path, text: &str) -> io::Result<()> {
+/// Writes to a file beside it and renames that: readers see the old text or the new one. A link stays a link.
+pub(crate) fn replace_file(path: &Path, text: &str) -> io::Result<()> {
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+    let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
     let written = (|| {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
         if let Ok(known) = fs::metadata(path) {

@@ -2,40 +2,60 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use config::{Server, mcp_json};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
+use super::add;
 use crate::context::Context;
 use crate::exit::Usage;
+use crate::installer::{Installer, note_import, written_keys};
 use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
-  powerstrip import ~/.cursor/mcp.json                        print the servers as YAML
-  powerstrip import .vscode/mcp.json >> powerstrip.yaml       add them to a config that has none
+  powerstrip import ~/.cursor/mcp.json --write                add the servers to powerstrip.yaml
+  powerstrip import .vscode/mcp.json                          print them as YAML
+  powerstrip import ~/.codex/config.toml --write
 
-It reads `mcpServers` (Claude Desktop, Cursor and others) or `servers` (VS Code). `${NAME}` becomes `{env: NAME}`.";
+It reads the files of Claude Code and Desktop, Cursor, VS Code, Windsurf, Zed, Cline, Codex, Gemini and others, with \
+comments. `${NAME}` becomes `{env: NAME}`. Secrets that the file contains are stored in the vault and written as \
+`{secret: NAME}`. An entry that cannot be used is reported; the others are taken.";
 
-/// Print the servers of an `mcpServers` JSON as `servers` of powerstrip.yaml
+/// Import the servers of another MCP client
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Import {
-    /// The JSON file of a client.
+    /// The configuration file of a client.
     file: PathBuf,
+    /// Add the servers to the config file, instead of printing them.
+    #[arg(long)]
+    write: bool,
 }
 
 impl Import {
-    pub(crate) fn run(&self, context: &Context) -> anyhow::Result<ExitCode> {
-        let imported = mcp_json::read(&self.file).map_err(|faults| {
-            let lines = faults.iter().map(|fault| format!("{}: {fault}", self.file.display()));
-            Usage(lines.collect::<Vec<_>>().join("\n"))
-        })?;
-        for note in &imported.notes {
-            output::note(note);
+    pub(crate) async fn run(&self, context: &Context) -> anyhow::Result<ExitCode> {
+        let installer = Installer::new(context);
+        let importer = installer.importer(!self.write).await?;
+        let named = |why: String| Usage(format!("{}: {why}", self.file.display()));
+        let mut imported = importer.read(&self.file).map_err(named)?;
+        imported.relative_to(&installer.folder());
+        if imported.servers.is_empty() && !imported.refused.is_empty() {
+            note_import(&imported);
+            return Err(named("none of the servers can be used".to_owned()).into());
+        }
+        if self.write {
+            return add::finish(context, &installer, imported).await;
+        }
+        let missing = installer.store_secrets(&mut imported).await;
+        note_import(&imported);
+        for name in imported.secrets.keys() {
+            output::note(format_args!("stored the secret {name} in the vault"));
+        }
+        for (name, how) in missing {
+            output::note(format_args!("missing secret {name}: {how}"));
         }
         let mut servers = Map::new();
         for (name, server) in &imported.servers {
-            servers.insert(name.clone(), said(server)?);
+            servers.insert(name.clone(), written_keys(server)?);
         }
         let section = json!({"servers": servers});
         if context.global.json {
@@ -45,14 +65,4 @@ impl Import {
         }
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// The keys that differ from what they are anyway.
-fn said(server: &Server) -> anyhow::Result<Value> {
-    let usual = serde_json::to_value(Server::default())?;
-    let mut said = serde_json::to_value(server)?;
-    if let Value::Object(keys) = &mut said {
-        keys.retain(|key, value| usual.get(key) != Some(value));
-    }
-    Ok(said)
 }

@@ -1,10 +1,12 @@
 //! Many MCP servers behind one gateway, isolated from each other.
 #![allow(clippy::disallowed_methods, reason = "tests")]
 
+mod adding;
 mod agents;
 mod approvals;
 mod apps;
 mod console;
+mod clients;
 mod finding;
 mod isolation;
 mod names;

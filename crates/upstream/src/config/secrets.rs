@@ -22,6 +22,7 @@ impl ServerConfig {
                 secrets.extend(pairs.flat_map(|(name, value)| secrets_of(&name, &value)));
             }
         }
+        secrets.extend(self.hidden.iter().cloned());
         if let Some(auth) = &self.auth {
             let given = match &auth.subject {
                 Some(SubjectToken::Given(token)) => Some(token),

@@ -1,0 +1,43 @@
+//! Configuration files of MCP clients: reads the servers of Claude Code and Desktop, Cursor, VS Code, Windsurf, Zed,
+//! Cline, Codex, Gemini and others, and edits those files.
+
+mod edit;
+mod entry;
+mod import;
+mod jsonc;
+mod literals;
+mod sections;
+mod template;
+mod toml;
+
+pub use edit::{ClientFile, format_of};
+pub use import::{Imported, Importer, Literals};
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::clients::Format;
+
+/// The largest file. Claude Code keeps its history in the same file.
+const MAX_FILE_BYTES: u64 = 64 << 20;
+
+/// Reads the text of a client's file.
+fn read_text(path: &Path) -> Result<String, String> {
+    let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
+    let length = std::fs::metadata(path).map_err(unreadable)?.len();
+    if length > MAX_FILE_BYTES {
+        return Err(format!("{length} bytes are too many for a client's configuration"));
+    }
+    std::fs::read_to_string(path).map_err(unreadable)
+}
+
+/// Reads JSON with comments, or TOML where the file's name says so.
+fn parse(text: &str, format: Format) -> Result<Value, String> {
+    match format {
+        Format::Toml => toml::parse(text).map_err(|error| format!("is not TOML: {error}")),
+        Format::Json if text.trim().is_empty() => Ok(Value::Null),
+        Format::Json => serde_json::from_str(&jsonc::to_json(text))
+            .map_err(|error| format!("is not JSON: {error}")),
+    }
+}

@@ -1,0 +1,147 @@
+//! Edits the configuration files of clients and keeps the rest of their text, comments included.
+
+mod json;
+mod toml;
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::{parse, read_text};
+use crate::clients::Format;
+use crate::edit::replace_file;
+
+/// The format of a file, by its name.
+pub fn format_of(path: &Path) -> Format {
+    let toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
+    if toml { Format::Toml } else { Format::Json }
+}
+
+/// The text of a client's file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientFile {
+    format: Format,
+    text: String,
+}
+
+impl ClientFile {
+    /// Reads a file; one that does not exist is empty.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = if path.exists() { read_text(path)? } else { String::new() };
+        Self::new(format_of(path), text)
+    }
+
+    /// A file with this text.
+    pub fn new(format: Format, text: String) -> Result<Self, String> {
+        match parse(&text, format)? {
+            Value::Object(_) | Value::Null => Ok(Self { format, text }),
+            _ => Err("is not an object".to_owned()),
+        }
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The value at a path.
+    pub fn get(&self, path: &[&str]) -> Option<Value> {
+        let document = parse(&self.text, self.format).ok()?;
+        path.iter().try_fold(&document, |value, key| value.get(key)).cloned()
+    }
+
+    /// Sets the value at a path of keys. A value that is there already leaves the text as it is.
+    pub fn set(&mut self, path: &[&str], value: &Value) -> Result<(), String> {
+        if self.get(path).as_ref() == Some(value) {
+            return Ok(());
+        }
+        let mut expected = self.document()?;
+        *place(&mut expected, path) = value.clone();
+        let edited = match self.format {
+            Format::Json => json::set(&self.text, path, value),
+            Format::Toml => toml::set(&self.text, path, value),
+        };
+        self.accept(edited, &expected)
+    }
+
+    /// Removes the key at a path; a missing one leaves the text as it is.
+    pub fn remove(&mut self, path: &[&str]) -> Result<(), String> {
+        let Some((name, above)) = path.split_last().filter(|_| self.get(path).is_some()) else {
+            return Ok(());
+        };
+        let mut expected = self.document()?;
+        if let Value::Object(map) = place(&mut expected, above) {
+            map.remove(*name);
+        }
+        let edited = match self.format {
+            Format::Json => json::remove(&self.text, path),
+            Format::Toml => toml::remove(&self.text, path),
+        };
+        self.accept(edited, &expected)
+    }
+
+    /// Replaces a file with this text. The file that was there is copied first; returns the name of the copy.
+    pub fn write(&self, path: &Path) -> std::io::Result<Option<std::path::PathBuf>> {
+        let backup = if path.exists() { Some(back_up(path)?) } else { None };
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        replace_file(path, &self.text)?;
+        Ok(backup)
+    }
+
+    fn document(&self) -> Result<Value, String> {
+        let document = parse(&self.text, self.format)?;
+        Ok(if document.is_null() { Value::Object(Map::new()) } else { document })
+    }
+
+    /// Takes an edited text if it means what was intended.
+    fn accept(&mut self, edited: Option<String>, expected: &Value) -> Result<(), String> {
+        let unusual = "is written in an unusual form; edit it by hand (see --print)".to_owned();
+        let Some(edited) = edited else { return Err(unusual) };
+        let mut now = parse(&edited, self.format).map_err(|_| unusual.clone())?;
+        let mut expected = expected.clone();
+        if self.format == Format::Toml {
+            // A table without keys is not written.
+            drop_empty(&mut now);
+            drop_empty(&mut expected);
+        }
+        if now != expected {
+            return Err(unusual);
+        }
+        self.text = edited;
+        Ok(())
+    }
+}
+
+fn drop_empty(value: &mut Value) {
+    if let Value::Object(map) = value {
+        map.values_mut().for_each(drop_empty);
+        map.retain(|_, value| value.as_object().is_none_or(|map| !map.is_empty()));
+    }
+}
+
+/// The value at a path; missing objects are made.
+fn place<'a>(document: &'a mut Value, path: &[&str]) -> &'a mut Value {
+    let mut value = document;
+    for key in path {
+        if !value.is_object() {
+            *value = Value::Object(Map::new());
+        }
+        value = &mut value[*key];
+    }
+    value
+}
+
+/// Copies a file to the first free name beside it, with its mode.
+fn back_up(path: &Path) -> std::io::Result<std::path::PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let numbered = (1..).map(|number| format!("{name}.bak{number}"));
+    let mut names = std::iter::once(format!("{name}.bak")).chain(numbered);
+    let free = names.find(|name| !path.with_file_name(name).exists());
+    let backup = path.with_file_name(free.unwrap_or_else(|| format!("{name}.bak")));
+    std::fs::copy(path, &backup)?;
+    Ok(backup)
+}
+
+#[cfg(test)]
+mod tests;

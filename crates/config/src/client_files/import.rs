@@ -1,0 +1,428 @@
+//! Turns the servers of a client's file into servers of the gateway.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::entry::{Entry, Transport};
+use super::sections::{Section, inputs, project_of, sections};
+use super::template::{self, Part, Places};
+use super::{format_of, literals, parse, read_text};
+use crate::environment::Environment;
+use crate::secret::{HeaderSource, Secret, SecretReader, SecretSource};
+use crate::servers::{Server, TransportOf, clean};
+use crate::units::Span;
+
+/// What becomes of secrets that are written out in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Literals {
+    /// They stay as they are: the entries are used at once and never written.
+    Keep,
+    /// They are replaced by references, and returned so that they can be stored.
+    Move,
+}
+
+/// The servers of a file.
+#[derive(Debug, Default)]
+pub struct Imported {
+    /// Servers that can be used, in the order of their names.
+    pub servers: BTreeMap<String, Server>,
+    /// Secrets that the file contained, by the name under which the servers refer to them.
+    pub secrets: BTreeMap<String, Secret>,
+    /// Secrets that the servers need and the file does not contain, with what they are for.
+    pub needed: BTreeMap<String, String>,
+    /// Keys that were left out and names that were changed.
+    pub notes: Vec<String>,
+    /// Entries that cannot be used, by the name that the file gives them, and why.
+    pub refused: Vec<(String, String)>,
+    /// The keys that lead to each server's entry in the file.
+    pub origins: BTreeMap<String, Vec<String>>,
+    /// The folder at which relative paths of the entries start.
+    pub folder: PathBuf,
+}
+
+impl Imported {
+    /// Refers to the file's secrets as environment variables, where they cannot be stored. Returns their names.
+    pub fn use_environment(&mut self) -> Vec<String> {
+        let names: Vec<_> = std::mem::take(&mut self.secrets).into_keys().collect();
+        let replace = |source: &mut SecretSource| {
+            if let SecretSource::Vault { secret, .. } = source
+                && names.contains(secret)
+            {
+                *source = SecretSource::Env { env: secret.clone() };
+            }
+        };
+        for server in self.servers.values_mut() {
+            let values = server.args.iter_mut().chain(&mut server.url);
+            for value in values.chain(server.env.values_mut()).chain(server.headers.values_mut()) {
+                match value {
+                    HeaderSource::Plain(_) => {}
+                    HeaderSource::Secret(source) | HeaderSource::Prefixed { source, .. } => {
+                        replace(source);
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    /// Writes paths below a config file's folder relative to it, as they mean the same there.
+    pub fn relative_to(&mut self, folder: &Path) {
+        for server in self.servers.values_mut() {
+            if server.cwd.as_deref() == Some(folder) {
+                server.cwd = None;
+            }
+            let below = server.command.as_deref().map(Path::new);
+            if let Some(below) = below.and_then(|command| command.strip_prefix(folder).ok()) {
+                server.command = Some(format!("./{}", below.display()));
+            }
+        }
+    }
+}
+
+/// Reads files of clients.
+pub struct Importer<'a> {
+    pub environment: &'a Environment,
+    pub literals: Literals,
+    /// Names of secrets that are in use already.
+    pub taken: BTreeSet<String>,
+    /// Servers that are left alone.
+    pub skip: BTreeSet<String>,
+}
+
+impl Importer<'_> {
+    /// Reads a file. The error says why nothing in it can be used.
+    pub fn read(&self, path: &Path) -> Result<Imported, String> {
+        let document = parse(&read_text(path)?, format_of(path))?;
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        self.read_document(&document, &absolute)
+    }
+
+    /// Reads a document as if it were the file at a path.
+    pub fn read_document(&self, document: &Value, path: &Path) -> Result<Imported, String> {
+        let sections = sections(document)?;
+        let home = self.environment.text("HOME");
+        let project = project_of(path, home.as_deref());
+        let own = path.parent().unwrap_or(Path::new("")).to_owned();
+        let mut imported =
+            Imported { folder: project.clone().unwrap_or(own), ..Imported::default() };
+        let inputs = inputs(document);
+        for section in sections {
+            let folder = section.project.clone().or_else(|| project.clone());
+            let here = std::env::current_dir().unwrap_or_default();
+            let workspace = folder.clone().unwrap_or(here);
+            for (written, value) in section.entries {
+                let places = Places { home: home.as_deref(), workspace: &workspace };
+                let mut work = Work {
+                    importer: self,
+                    places,
+                    inputs: &inputs,
+                    server: valid_name(written),
+                    folder: folder.as_deref(),
+                    imported: &mut imported,
+                };
+                work.add(written, value, &section);
+            }
+        }
+        Ok(imported)
+    }
+}
+
+/// The work on one entry.
+struct Work<'a> {
+    importer: &'a Importer<'a>,
+    places: Places<'a>,
+    inputs: &'a BTreeMap<String, String>,
+    server: String,
+    folder: Option<&'a Path>,
+    imported: &'a mut Imported,
+}
+
+impl Work<'_> {
+    fn add(&mut self, written: &str, value: &Value, section: &Section<'_>) {
+        let entry = match Entry::read(value) {
+            Ok(entry) => entry,
+            Err(why) => return self.imported.refused.push((written.to_owned(), why)),
+        };
+        if self.server.is_empty() {
+            let why = "the name has no letter or digit".to_owned();
+            return self.imported.refused.push((written.to_owned(), why));
+        }
+        if self.importer.skip.contains(&self.server) {
+            let note = format!("{written}: skipped, there is a server `{}` already", self.server);
+            return self.imported.notes.push(note);
+        }
+        if let Some(project) = &section.project
+            && self.imported.servers.contains_key(&self.server)
+        {
+            let name = project.file_name().unwrap_or_default().to_string_lossy();
+            self.server = valid_name(&format!("{}-{name}", self.server));
+        }
+        let (secrets, needed) = (self.imported.secrets.clone(), self.imported.needed.clone());
+        let read = self.server(&entry).and_then(|server| self.check(server));
+        match read {
+            Ok(_) if self.imported.servers.contains_key(&self.server) => {
+                (self.imported.secrets, self.imported.needed) = (secrets, needed);
+                let why = format!("another server is named `{}`", self.server);
+                self.imported.refused.push((written.to_owned(), why));
+            }
+            Ok(server) => {
+                if self.server != written {
+                    let note = format!("`{written}` is named `{}` here", self.server);
+                    self.imported.notes.push(note);
+                }
+                let notes = entry.notes.iter().map(|note| format!("{written}: {note}"));
+                self.imported.notes.extend(notes);
+                let origin = section.keys.iter().cloned().chain([written.to_owned()]);
+                self.imported.origins.insert(self.server.clone(), origin.collect());
+                self.imported.servers.insert(self.server.clone(), server);
+            }
+            Err(why) => {
+                (self.imported.secrets, self.imported.needed) = (secrets, needed);
+                self.imported.refused.push((written.to_owned(), why));
+            }
+        }
+    }
+
+    /// Refuses an entry that the gateway could not use, so that it does not stand in the way of the others.
+    fn check(&self, server: Server) -> Result<Server, String> {
+        let reader = SecretReader::assuming(self.importer.environment, Path::new(""));
+        match server.check(&self.server, &reader).into_iter().next() {
+            None => Ok(server),
+            Some(fault) if fault.keys.is_empty() => Err(fault.message),
+            Some(fault) => Err(format!("{}: {}", fault.keys.join("."), fault.message)),
+        }
+    }
+
+    fn server(&mut self, entry: &Entry) -> Result<Server, String> {
+        let command = entry.command.as_deref().map(|text| self.expand(text)).transpose()?;
+        let cwd = entry.cwd.as_deref().map(|text| self.expand(text)).transpose()?;
+        let mut args = Vec::new();
+        for (at, argument) in entry.args.iter().enumerate() {
+            let before = at.checked_sub(1).map(|before| entry.args[before].as_str());
+            args.push(self.argument(before, argument)?);
+        }
+        let mut env = BTreeMap::new();
+        for (key, value) in &entry.env {
+            let value = self.named(key, key, value).map_err(|why| format!("env.{key}: {why}"))?;
+            env.insert(key.clone(), value);
+        }
+        let mut headers = BTreeMap::new();
+        for (key, value) in &entry.headers {
+            let name = format!("{}_{key}", self.server);
+            let value =
+                self.named(key, &name, value).map_err(|why| format!("headers.{key}: {why}"))?;
+            headers.insert(key.clone(), value);
+        }
+        let url = entry.url.as_deref().map(|url| self.url(url)).transpose()?;
+        // A client runs the programs of a project in the project's folder.
+        let cwd = cwd.map(PathBuf::from).map(|cwd| self.places.workspace.join(cwd));
+        let cwd = cwd.or_else(|| command.as_ref().and(self.folder.map(Path::to_owned)));
+        Ok(Server {
+            command: command.map(|command| self.locate(command)),
+            args,
+            env,
+            cwd,
+            url,
+            transport: match entry.transport {
+                Transport::Sse => TransportOf::Sse,
+                Transport::Auto | Transport::Streamable => TransportOf::Auto,
+            },
+            headers,
+            disabled: entry.disabled,
+            timeout: entry
+                .timeout_secs
+                .map(|seconds| Span(std::time::Duration::from_secs(seconds))),
+            only: entry.only.clone(),
+            except: entry.except.clone(),
+            ..Server::default()
+        })
+    }
+
+    /// A relative path of a program starts at the project.
+    fn locate(&self, command: String) -> String {
+        let command = match command.strip_prefix("~/").zip(self.places.home) {
+            Some((rest, home)) => format!("{home}/{rest}"),
+            None => command,
+        };
+        if !command.contains('/') {
+            return command;
+        }
+        let folder = self.folder.unwrap_or(&self.imported.folder);
+        clean(&folder.join(command)).to_string_lossy().into_owned()
+    }
+
+    /// Replaces all variables.
+    fn expand(&self, text: &str) -> Result<String, String> {
+        let mut expanded = String::new();
+        for part in self.parts(text)? {
+            match part {
+                Part::Text(text) => expanded.push_str(&text),
+                Part::Variable { name, .. } => {
+                    let value = self.importer.environment.text(&name);
+                    let unset = || format!("`{name}` is not set; set it and try again");
+                    expanded.push_str(&value.ok_or_else(unset)?);
+                }
+                Part::Input(id) => {
+                    return Err(format!(
+                        "`${{input:{id}}}` is possible only at the end of a value; write it out and try again"
+                    ));
+                }
+            }
+        }
+        Ok(expanded)
+    }
+
+    /// The parts of a value; variables that have a default and are not set are replaced by it.
+    fn parts(&self, text: &str) -> Result<Vec<Part>, String> {
+        let parts = template::parse(text, &self.places)?.into_iter().map(|part| match part {
+            Part::Variable { name, default: Some(default) }
+                if self.importer.environment.text(&name).is_none() =>
+            {
+                Part::Text(default)
+            }
+            part => part,
+        });
+        Ok(parts.collect())
+    }
+
+    /// A value that is a variable or a text before one.
+    fn reference(&mut self, parts: &[Part]) -> Option<HeaderSource> {
+        let (last, before) = parts.split_last()?;
+        let prefix = before
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => Some(text.clone()),
+                Part::Variable { name, .. } if !literals::is_secret_name(name) => {
+                    self.importer.environment.text(name)
+                }
+                Part::Variable { .. } | Part::Input(_) => None,
+            })
+            .collect::<Option<String>>()?;
+        let source = match last {
+            Part::Text(_) => return None,
+            Part::Variable { name, .. } => SecretSource::Env { env: name.clone() },
+            Part::Input(id) => {
+                let secret = secret_name(id);
+                let purpose =
+                    self.inputs.get(id).cloned().unwrap_or_else(|| format!("input `{id}`"));
+                self.imported.needed.insert(secret.clone(), purpose);
+                SecretSource::Vault { secret, per: None }
+            }
+        };
+        Some(behind(prefix, source))
+    }
+
+    /// The value of a variable or a header.
+    fn named(&mut self, key: &str, secret: &str, value: &str) -> Result<HeaderSource, String> {
+        let parts = self.parts(value)?;
+        if let Some(reference) = self.reference(&parts) {
+            return Ok(reference);
+        }
+        let text = self.expand(value)?;
+        let is_secret = literals::is_secret(key, &text) || names_secret(&parts);
+        if !is_secret || self.importer.literals == Literals::Keep {
+            return Ok(HeaderSource::Plain(text));
+        }
+        // The scheme of a header is no secret, and the token alone can be replaced more easily.
+        let prefix = ["Bearer ", "Basic ", "Token ", "token "];
+        let prefix = prefix.into_iter().find(|prefix| text.starts_with(prefix)).unwrap_or("");
+        let name = self.claim(secret, &text[prefix.len()..]);
+        Ok(behind(prefix.to_owned(), SecretSource::Vault { secret: name, per: None }))
+    }
+
+    fn argument(&mut self, before: Option<&str>, value: &str) -> Result<HeaderSource, String> {
+        let parts = self.parts(value)?;
+        if let Some(reference) = self.reference(&parts) {
+            return Ok(reference);
+        }
+        let text = self.expand(value)?;
+        let secret = literals::secret_in_argument(before, &text)
+            .or_else(|| names_secret(&parts).then_some(0));
+        match secret {
+            Some(start) if self.importer.literals == Literals::Move => {
+                let option = text[..start].trim_matches(|c: char| !c.is_ascii_alphanumeric());
+                let option = if option.is_empty() { before.unwrap_or("argument") } else { option };
+                let name = self.claim(&format!("{}_{option}", self.server), &text[start..]);
+                self.imported.notes.push(format!(
+                    "{}: takes a secret as an argument, which other programs on this machine can read; use a \
+                     variable in `env` if the server supports one",
+                    self.server
+                ));
+                let source = SecretSource::Vault { secret: name, per: None };
+                Ok(behind(text[..start].to_owned(), source))
+            }
+            _ => Ok(HeaderSource::Plain(text)),
+        }
+    }
+
+    fn url(&mut self, value: &str) -> Result<HeaderSource, String> {
+        let parts = self.parts(value)?;
+        if let Some(reference) = self.reference(&parts) {
+            return Ok(reference);
+        }
+        let text = self.expand(value)?;
+        let secret = literals::looks_secret(&text) || names_secret(&parts);
+        if !secret || self.importer.literals == Literals::Keep {
+            return Ok(HeaderSource::Plain(text));
+        }
+        let name = self.claim(&format!("{}_url", self.server), &text);
+        Ok(HeaderSource::Secret(SecretSource::Vault { secret: name, per: None }))
+    }
+
+    /// A name for a secret of the file; equal values share one.
+    fn claim(&mut self, wanted: &str, value: &str) -> String {
+        let wanted = secret_name(wanted);
+        let with_server = secret_name(&format!("{}_{wanted}", self.server));
+        let numbered = (2..).map(|number| format!("{with_server}_{number}"));
+        let free = |name: &String| match self.imported.secrets.get(name) {
+            Some(known) => known.expose() == value,
+            None => !self.importer.taken.contains(name),
+        };
+        let names = [wanted.clone(), with_server.clone()].into_iter().chain(numbered);
+        let name = names.into_iter().find(free).unwrap_or(wanted);
+        self.imported.secrets.insert(name.clone(), Secret::new(value));
+        name
+    }
+}
+
+fn behind(prefix: String, source: SecretSource) -> HeaderSource {
+    if prefix.is_empty() {
+        HeaderSource::Secret(source)
+    } else {
+        HeaderSource::Prefixed { prefix, source }
+    }
+}
+
+/// Whether a value contains a variable whose name is that of a secret.
+fn names_secret(parts: &[Part]) -> bool {
+    parts
+        .iter()
+        .any(|part| matches!(part, Part::Variable { name, .. } if literals::is_secret_name(name)))
+}
+
+/// A name that the vault and the environment allow: `GITHUB_TOKEN`.
+fn secret_name(text: &str) -> String {
+    let upper = text.trim().to_ascii_uppercase();
+    let words = upper.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name = words.collect::<Vec<_>>().join("_");
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let name = if begins { name } else { format!("SECRET_{name}") };
+    name.chars().take(64).collect()
+}
+
+/// Replaces the characters that server names do not allow.
+fn valid_name(written: &str) -> String {
+    let kept =
+        |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '-' };
+    let name: String = written.trim().chars().map(kept).collect();
+    let mut name = name.trim_matches(['-', '.', '_']).to_owned();
+    while name.contains("__") {
+        name = name.replace("__", "_");
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,208 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{Imported, Importer, Literals};
+use crate::client_files::parse;
+use crate::clients::Format;
+use crate::environment::Environment;
+
+const PROJECT: &str = "/srv/project/.vscode/mcp.json";
+const OWN: &str = "/home/ada/.cursor/mcp.json";
+
+fn import_as(literals: Literals, document: &Value, path: &str) -> Result<Imported, String> {
+    let environment =
+        Environment::with([("HOME", "/home/ada"), ("HOST", "h.example"), ("SET", "yes")]);
+    let importer = Importer {
+        environment: &environment,
+        literals,
+        taken: BTreeSet::from(["TAKEN_KEY".to_owned()]),
+        skip: BTreeSet::from(["known".to_owned()]),
+    };
+    importer.read_document(document, Path::new(path))
+}
+
+fn import(document: Value) -> Imported {
+    import_as(Literals::Move, &document, OWN).unwrap()
+}
+
+fn entry(imported: &Imported, name: &str) -> Value {
+    let usual = serde_json::to_value(crate::Server::default()).unwrap();
+    let mut entry = serde_json::to_value(&imported.servers[name]).unwrap();
+    entry.as_object_mut().unwrap().retain(|key, value| usual[key.as_str()] != *value);
+    entry
+}
+
+fn one(entry_of_client: Value) -> Value {
+    let imported = import(json!({"mcpServers": {"a": entry_of_client}}));
+    assert!(imported.refused.is_empty(), "{:?}", imported.refused);
+    entry(&imported, "a")
+}
+
+#[test]
+fn variables_become_references() {
+    assert_eq!(
+        one(json!({
+            "command": "${HOME}/bin/x",
+            "args": ["--dir=${workspaceFolderBasename:-x}", "${UNSET:-d}", "--key=${KEY}", "${SET:-d}"],
+            "env": {"A": "${TOKEN}", "B": "x-${env:C}", "D": "${HOST}:80", "E": "$GEMINI"},
+        })),
+        json!({
+            "command": "/home/ada/bin/x",
+            "args": ["--dir=x", "d", {"env": "KEY", "prefix": "--key="}, {"env": "SET"}],
+            "env": {
+                "A": {"env": "TOKEN"}, "B": {"env": "C", "prefix": "x-"}, "D": "h.example:80", "E": {"env": "GEMINI"},
+            },
+        })
+    );
+    assert_eq!(
+        one(
+            json!({"type": "sse", "url": "https://${HOST}/sse?key=${KEY}", "headers": {"Authorization": "Bearer ${T}"}})
+        ),
+        json!({
+            "url": {"env": "KEY", "prefix": "https://h.example/sse?key="},
+            "transport": "sse",
+            "headers": {"Authorization": {"env": "T", "prefix": "Bearer "}},
+        })
+    );
+}
+
+#[test]
+fn inputs_become_secrets_to_fill() {
+    let document = json!({
+        "inputs": [{"type": "promptString", "id": "api-key", "description": "Key of the API", "password": true}],
+        "servers": {"a": {"type": "stdio", "command": "x", "args": ["--dir", "${workspaceFolder}/data"],
+            "env": {"KEY": "${input:api-key}"}}},
+    });
+    let imported = import_as(Literals::Move, &document, PROJECT).unwrap();
+    assert_eq!(
+        entry(&imported, "a"),
+        json!({"command": "x", "args": ["--dir", "/srv/project/data"], "cwd": "/srv/project", "env": {"KEY": {"secret": "API_KEY"}}})
+    );
+    assert_eq!(imported.needed["API_KEY"], "Key of the API");
+}
+
+#[test]
+fn secrets_leave_the_entries() {
+    let document = json!({"mcpServers": {
+        "a": {"command": "x", "args": ["--token", "abcdef123456", "--url=http://ok"], "env": {"TAKEN_KEY": "hunter2222", "MODE": "fast"}},
+        "b": {"url": "https://x.example/mcp?api_key=abc12345", "headers": {"Authorization": "Bearer s3cr3t-value"}},
+        "c": {"command": "x", "env": {"TAKEN_KEY": "hunter2222"}},
+    }});
+    let imported = import(document.clone());
+    assert_eq!(
+        [entry(&imported, "a"), entry(&imported, "b"), entry(&imported, "c")],
+        [
+            json!({"command": "x", "args": ["--token", {"secret": "A_TOKEN"}, "--url=http://ok"],
+                "env": {"TAKEN_KEY": {"secret": "A_TAKEN_KEY"}, "MODE": "fast"}}),
+            json!({"url": {"secret": "B_URL"}, "headers": {"Authorization": {"secret": "B_AUTHORIZATION", "prefix": "Bearer "}}}),
+            json!({"command": "x", "env": {"TAKEN_KEY": {"secret": "C_TAKEN_KEY"}}}),
+        ]
+    );
+    let values: Vec<_> =
+        imported.secrets.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
+    assert_eq!(
+        values,
+        [
+            ("A_TAKEN_KEY", "hunter2222"),
+            ("A_TOKEN", "abcdef123456"),
+            ("B_AUTHORIZATION", "s3cr3t-value"),
+            ("B_URL", "https://x.example/mcp?api_key=abc12345"),
+            ("C_TAKEN_KEY", "hunter2222"),
+        ]
+    );
+    let mut outside = import(document.clone());
+    assert_eq!(outside.use_environment().len(), 5);
+    assert_eq!(entry(&outside, "b")["url"], json!({"env": "B_URL"}));
+    let kept = import_as(Literals::Keep, &document, OWN).unwrap();
+    assert_eq!(entry(&kept, "a")["env"]["TAKEN_KEY"], "hunter2222");
+    assert!(kept.secrets.is_empty());
+}
+
+#[test]
+fn every_client_has_its_keys() {
+    assert_eq!(one(json!({"serverUrl": "https://w/mcp"})), json!({"url": "https://w/mcp"}));
+    assert_eq!(
+        one(
+            json!({"httpUrl": "https://g/mcp", "timeout": 30000, "includeTools": ["a"], "trust": true})
+        ),
+        json!({"url": "https://g/mcp", "timeout": "30s", "only": ["a"]})
+    );
+    assert_eq!(
+        one(
+            json!({"source": "custom", "command": {"path": "x", "args": ["a"], "env": {"M": "1"}}, "settings": {}})
+        ),
+        json!({"command": "x", "args": ["a"], "env": {"M": "1"}})
+    );
+    assert_eq!(
+        one(json!({"command": "x", "disabled": true, "autoApprove": ["a"], "timeout": 60})),
+        json!({"command": "x", "disabled": true, "timeout": "1m"})
+    );
+    assert_eq!(
+        one(
+            json!({"type": "local", "command": ["x", "-y", "z"], "environment": {"M": 1}, "enabled": false})
+        ),
+        json!({"command": "x", "args": ["-y", "z"], "env": {"M": "1"}, "disabled": true})
+    );
+    assert_eq!(
+        one(json!({"command": "npx -y some-server"})),
+        json!({"command": "npx", "args": ["-y", "some-server"]})
+    );
+    let codex = parse("[mcp_servers.a]\nurl = \"https://c/mcp\"\nbearer_token_env_var = \"T\"\nenv_http_headers = { X = \"Y\" }\n\n[mcp_servers.b]\ncommand = \"x\"\nenv_vars = [\"Z\"]\ntool_timeout_sec = 5.0\n", Format::Toml).unwrap();
+    let imported = import_as(Literals::Move, &codex, "/home/ada/.codex/config.toml").unwrap();
+    assert_eq!(
+        entry(&imported, "a"),
+        json!({"url": "https://c/mcp", "headers": {"Authorization": {"env": "T", "prefix": "Bearer "}, "X": {"env": "Y"}}})
+    );
+    assert_eq!(
+        entry(&imported, "b"),
+        json!({"command": "x", "env": {"Z": {"env": "Z"}}, "timeout": "5s"})
+    );
+    assert_eq!(imported.origins["b"], ["mcp_servers", "b"]);
+}
+
+#[test]
+fn projects_of_claude_code_are_imported() {
+    let imported = import(json!({
+        "numStartups": 5,
+        "mcpServers": {"a": {"command": "x"}},
+        "projects": {"/srv/shop": {"mcpServers": {"a": {"type": "stdio", "command": "./y", "env": {}}, "b": {"url": "https://b/mcp"}}}, "/srv/other": {}},
+    }));
+    assert_eq!(imported.servers.keys().collect::<Vec<_>>(), ["a", "a-shop", "b"]);
+    assert_eq!(entry(&imported, "a-shop"), json!({"command": "/srv/shop/y", "cwd": "/srv/shop"}));
+    assert_eq!(imported.origins["a-shop"], ["projects", "/srv/shop", "mcpServers", "a"]);
+}
+
+#[test]
+fn a_bad_entry_leaves_the_others_alone() {
+    let imported = import(json!({"mcpServers": {
+        "good": {"command": "x"},
+        "Brave Search": {"command": "x", "unknown": 1},
+        "known": {"command": "x"},
+        "none": {}, "both": {"command": "x", "url": "https://x"}, "text": "npx", "socket": {"type": "ws", "url": "wss://x"},
+        "number": {"command": 5}, "client": {"command": "x", "args": ["${command:pick}"]},
+        "unset": {"command": "${UNSET}/x"}, "powerstrip": {"command": "x"}, "bad-url": {"url": "ftp://x"},
+        "Brave-Search": {"command": "y"},
+    }}));
+    assert_eq!(imported.servers.keys().collect::<Vec<_>>(), ["Brave-Search", "good"]);
+    let refused: Vec<_> = imported.refused.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(refused.len(), 10, "{:?}", imported.refused);
+    assert!(
+        imported.notes.iter().any(|note| note.contains("`unknown` is left out")),
+        "{:?}",
+        imported.notes
+    );
+    for (document, why) in [
+        (json!([]), "not an object"),
+        (json!({}), "no servers"),
+        (json!({"a": {"b": 1}}), "no servers"),
+    ] {
+        let error = import_as(Literals::Move, &document, OWN).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
+    let bare = import(json!({"a": {"command": "x"}}));
+    assert_eq!(bare.servers.len(), 1);
+}

@@ -1,0 +1,135 @@
+//! Finds secrets that are written out in client files. A value that is taken for one without being one is stored in
+//! the vault, which does no harm; the opposite would put a secret into the config.
+
+use url::Url;
+
+/// Parts of names whose values are secrets.
+const SECRET_NAMES: [&str; 12] = [
+    "KEY",
+    "TOKEN",
+    "SECRET",
+    "PASS",
+    "AUTH",
+    "CREDENTIAL",
+    "COOKIE",
+    "PRIVATE",
+    "SIGNATURE",
+    "PWD",
+    "BEARER",
+    "DSN",
+];
+
+/// How tokens of well-known services begin.
+const TOKEN_STARTS: [&str; 21] = [
+    "sk-",
+    "sk_",
+    "pk_",
+    "rk_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xapp-",
+    "AKIA",
+    "AIza",
+    "eyJ",
+    "hf_",
+    "ntn_",
+    "npm_",
+    "pypi-",
+    "tvly-",
+];
+
+/// A value of this length or more may be random.
+const MIN_RANDOM: usize = 20;
+
+/// Shorter values are no secrets.
+const MIN_SECRET: usize = 6;
+
+/// Whether a name says that its value is a secret.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    name.ends_with("_PAT") || SECRET_NAMES.iter().any(|part| name.contains(part))
+}
+
+/// Whether the value of a variable, header or option is a secret.
+pub(super) fn is_secret(name: &str, value: &str) -> bool {
+    let value = value.trim();
+    let harmless = value.len() < MIN_SECRET
+        || value.parse::<f64>().is_ok()
+        || ["true", "false", "none", "null"].contains(&value.to_ascii_lowercase().as_str());
+    if harmless {
+        return false;
+    }
+    let place = ["/", "./", "../", "~/"].iter().any(|start| value.starts_with(start));
+    if is_secret_name(name) {
+        let upper = name.to_ascii_uppercase();
+        let named_place = ["PATH", "FILE", "DIR"].iter().any(|end| upper.ends_with(end));
+        let address = value.starts_with("https://") && !has_secret_part(value);
+        return !(place && named_place) && !(address && upper.ends_with("URL"));
+    }
+    !place && looks_secret(value)
+}
+
+/// Whether a value is a secret whatever its name.
+pub(super) fn looks_secret(value: &str) -> bool {
+    if value.contains("://") {
+        return has_secret_part(value);
+    }
+    let bare = value.split_once(' ').map_or(value, |(_, credentials)| credentials);
+    let scheme = ["Bearer ", "Basic ", "Token ", "token "];
+    scheme.iter().any(|scheme| value.starts_with(scheme))
+        || TOKEN_STARTS.iter().any(|start| bare.starts_with(start) && bare.len() >= MIN_RANDOM)
+        || is_random(bare)
+}
+
+/// Letters and digits without structure, as in generated keys.
+fn is_random(value: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '=' | '+');
+    let digits = value.chars().filter(char::is_ascii_digit).count();
+    let letters = value.chars().filter(char::is_ascii_alphabetic).count();
+    let words = value.split(['-', '_']).all(|word| {
+        word.chars().all(|c| c.is_ascii_lowercase()) || word.chars().all(|c| c.is_ascii_digit())
+    });
+    value.len() >= MIN_RANDOM && value.chars().all(fits) && digits >= 3 && letters >= 3 && !words
+}
+
+/// Whether a URL contains a password, or a secret in its path or query.
+fn has_secret_part(text: &str) -> bool {
+    let Ok(url) = text.parse::<Url>() else { return false };
+    url.password().is_some()
+        || url.query_pairs().any(|(name, value)| is_secret(&name, &value))
+        || url.path_segments().is_some_and(|mut parts| parts.any(is_random))
+}
+
+/// The length of the text before the secret in an argument, if it has one; `before` is the argument before it.
+pub(super) fn secret_in_argument(before: Option<&str>, argument: &str) -> Option<usize> {
+    let is_option = |text: &str| text.starts_with('-');
+    for separator in ['=', ':'] {
+        if let Some((name, value)) = argument.split_once(separator)
+            && !value.starts_with("//")
+            && is_secret_name(name)
+            && is_secret(name, value)
+        {
+            let value_start = argument.len() - value.trim_start().len();
+            return Some(value_start);
+        }
+    }
+    if let Some(option) = before
+        && is_option(option)
+        && !option.contains('=')
+        && !is_option(argument)
+        && is_secret_name(option)
+        && is_secret(option, argument)
+    {
+        return Some(0);
+    }
+    (!is_option(argument) && looks_secret(argument)).then_some(0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,49 @@
+use super::{is_secret, looks_secret, secret_in_argument};
+
+#[test]
+fn secrets_are_told_from_settings() {
+    for (name, value) in [
+        ("GITHUB_PERSONAL_ACCESS_TOKEN", "ghp_abcdefghijklmnop"),
+        ("Authorization", "Bearer abc-123456"),
+        ("X-Api-Key", "hunter22"),
+        ("DATABASE", "postgres://ada:pw@db/x"),
+        ("ANYTHING", "f3a9c2E81b7d4c5e9a0b"),
+        ("ENDPOINT", "https://x.example/s/Zm9vYmFyMTIzNDU2Nzg5MA/mcp"),
+        ("ENDPOINT", "https://x.example/mcp?api_key=abc12345"),
+    ] {
+        assert!(is_secret(name, value), "{name}: {value}");
+    }
+    for (name, value) in [
+        ("MODE", "production"),
+        ("TOKEN_LIMIT", "4096"),
+        ("KEY_FILE", "/etc/keys/a.pem"),
+        ("AUTH_URL", "https://login.example.com/oauth"),
+        ("ENDPOINT", "https://mcp.example.com/v1/mcp"),
+        ("Accept", "application/json, text/event-stream"),
+        ("LOG_LEVEL", "debug"),
+        ("MODEL", "claude-sonnet-4-20250514"),
+        ("PATH", "/usr/local/bin:/usr/bin"),
+        ("DEBUG_KEYS", "true"),
+    ] {
+        assert!(!is_secret(name, value), "{name}: {value}");
+    }
+}
+
+#[test]
+fn secrets_in_arguments_are_found_with_the_text_before_them() {
+    let found = |before: Option<&str>, argument: &str| secret_in_argument(before, argument);
+    assert_eq!(found(None, "--api-key=sk-12345678"), Some(10));
+    assert_eq!(found(Some("--header"), "Authorization: Bearer abc12345"), Some(15));
+    assert_eq!(found(Some("--token"), "abcdef123"), Some(0));
+    assert_eq!(found(None, "postgresql://ada:secret@localhost/db"), Some(0));
+    for harmless in [
+        "-y",
+        "@scope/server-key-value@1.2.3",
+        "/srv/docs",
+        "https://mcp.example.com/mcp",
+        "--token",
+    ] {
+        assert_eq!(found(Some("-y"), harmless), None, "{harmless}");
+    }
+    assert!(!looks_secret("mcp-server-20250514"));
+}

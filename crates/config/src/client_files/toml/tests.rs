@@ -1,0 +1,60 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use proptest::prelude::{any, proptest};
+use serde_json::json;
+
+use super::{header, parse};
+
+#[test]
+fn a_configuration_of_codex_is_read() {
+    let text = r#"
+# model
+model = "gpt-5" # comment
+approval_policy = 'never'
+notify = [
+  "a", # first
+  'b',
+]
+since = 2025-01-01T00:00:00Z
+
+[mcp_servers.docs]
+command = "npx"
+args = ["-y", "say \"hi\" \u00e9"]
+env = { "API_KEY" = "x", MODE = "a" }
+startup_timeout_sec = 20.5
+enabled = true
+
+[mcp_servers."my server".env]
+PATH = '''
+/usr/bin'''
+a.b = -1_000
+"#;
+    assert_eq!(
+        parse(text).unwrap(),
+        json!({
+            "model": "gpt-5", "approval_policy": "never", "notify": ["a", "b"], "since": "2025-01-01T00:00:00Z",
+            "mcp_servers": {
+                "docs": {
+                    "command": "npx", "args": ["-y", "say \"hi\" é"], "env": {"API_KEY": "x", "MODE": "a"},
+                    "startup_timeout_sec": 20.5, "enabled": true,
+                },
+                "my server": {"env": {"PATH": "/usr/bin", "a": {"b": -1000}}},
+            },
+        })
+    );
+    let faulty =
+        ["a", "a = ", "a = 1 2", "a = \"x", "a = [1 2]", "[a", "a = 1\na = 2", "a = 1\n[a]"];
+    for text in faulty {
+        assert!(parse(text).is_err(), "{text}");
+    }
+    assert_eq!(parse("a = 1\nb").unwrap_err().to_string(), "line 2: a key is followed by `=`");
+    assert_eq!(header(" [mcp_servers.\"a b\".env] # x").unwrap(), ["mcp_servers", "a b", "env"]);
+    assert_eq!(header("a = [1]"), None);
+}
+
+proptest! {
+    #[test]
+    fn no_text_is_too_odd(text in any::<String>()) {
+        let _ = parse(&text);
+    }
+}

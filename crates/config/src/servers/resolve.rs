@@ -1,0 +1,236 @@
+//! An entry of `servers` as the gateway uses it, with its secrets.
+
+use std::collections::BTreeMap;
+
+use upstream::{
+    EraChoice, Instances, Kind, Personal, PersonalSecret, Pin, SandboxMode, ServerConfig, Start,
+    UrlTransport,
+};
+
+use super::{
+    Confinement, EntryFault, EraOf, InstancesOf, PinWhen, RESERVED, Server, ServerKind, StartWhen,
+    StoreLarge, TransportOf,
+};
+use crate::secret::{HeaderSource, SecretReader, SecretSource};
+
+/// Stands for a URL whose secret is not known.
+const UNKNOWN_URL: &str = "https://secret.invalid/";
+
+impl Server {
+    /// What is wrong with the entry, apart from missing secrets.
+    pub(crate) fn check(&self, name: &str, assuming: &SecretReader<'_>) -> Vec<EntryFault> {
+        let mut faults = Vec::new();
+        if name == RESERVED {
+            let message = format!("`{RESERVED}` is reserved for the gateway; choose another name");
+            faults.push(EntryFault { keys: Vec::new(), message });
+        }
+        if self.shared && self.instances.is_some_and(|instances| instances != InstancesOf::Shared) {
+            let message = "contradicts `instances`; remove one of the two".to_owned();
+            faults.push(EntryFault { keys: vec!["shared".to_owned()], message });
+        }
+        let (config, unusable) = self.resolve(assuming);
+        // A bad token section is reported with its own key.
+        let about_auth =
+            unusable.iter().any(|fault| fault.keys.first().is_some_and(|key| key == "auth"));
+        faults.extend(unusable);
+        if let Err(why) = config.check(name)
+            && !(about_auth && why.key == "auth")
+        {
+            let keys = (why.key != "name").then(|| why.key.to_owned()).into_iter().collect();
+            faults.push(EntryFault { keys, message: why.reason });
+        }
+        faults
+    }
+
+    /// The entry as a [`ServerConfig`], and the secrets that cannot be fetched.
+    pub(crate) fn resolve(&self, reader: &SecretReader<'_>) -> (ServerConfig, Vec<EntryFault>) {
+        let mut faults = Vec::new();
+        let mut fetch = |section: &str, sources: &BTreeMap<String, HeaderSource>| {
+            let (mut values, mut personal) = (BTreeMap::new(), BTreeMap::new());
+            for (key, source) in sources {
+                let of_person =
+                    source.source().and_then(|(source, prefix)| Some((source.personal()?, prefix)));
+                if let Some((secret, prefix)) = of_person {
+                    if let Some(value) = reader.for_listing(secret) {
+                        values.insert(key.clone(), format!("{prefix}{}", value.expose()));
+                    }
+                    let (secret, prefix) = (secret.to_owned(), prefix.to_owned());
+                    personal.insert(key.clone(), PersonalSecret { secret, prefix });
+                    continue;
+                }
+                match source.fetch(reader) {
+                    Ok(secret) => {
+                        values.insert(key.clone(), secret.expose().to_owned());
+                    }
+                    Err(why) => faults.push(EntryFault {
+                        keys: vec![section.to_owned(), key.clone()],
+                        message: why.to_string(),
+                    }),
+                }
+            }
+            (values, personal)
+        };
+        let (env, personal_env) = fetch("env", &self.env);
+        let (headers, personal_headers) = fetch("headers", &self.headers);
+        let (args, url) =
+            (self.fetch_args(reader, &mut faults), self.fetch_url(reader, &mut faults));
+        let auth = self.auth.as_ref().map(|auth| auth.resolve(reader)).transpose();
+        let auth = auth.unwrap_or_else(|unusable| {
+            faults.extend(unusable.into_iter().map(|(key, message)| EntryFault {
+                keys: vec!["auth".to_owned(), key.to_owned()],
+                message,
+            }));
+            None
+        });
+        let personal = Personal { env: personal_env, headers: personal_headers };
+        let missing = faults
+            .iter()
+            .map(|fault| format!("{}: {}", fault.keys.join("."), fault.message))
+            .collect();
+        let hidden = self.args.iter().zip(&args).chain(self.url.iter().zip(&url));
+        let hidden = hidden.filter_map(|(source, value)| {
+            let (_, prefix) = source.source()?;
+            value.strip_prefix(prefix).map(str::to_owned)
+        });
+        let hidden = hidden.filter(|secret| !secret.is_empty()).collect();
+        let resolved = self.with(env, headers);
+        (ServerConfig { args, url, auth, personal, missing, hidden, ..resolved }, faults)
+    }
+
+    fn fetch_args(&self, reader: &SecretReader<'_>, faults: &mut Vec<EntryFault>) -> Vec<String> {
+        let fetch = |(at, source): (usize, &HeaderSource)| match source.fetch(reader) {
+            Ok(secret) => secret.expose().to_owned(),
+            Err(why) => {
+                let keys = vec!["args".to_owned(), at.to_string()];
+                faults.push(EntryFault { keys, message: why.to_string() });
+                String::new()
+            }
+        };
+        self.args.iter().enumerate().map(fetch).collect()
+    }
+
+    fn fetch_url(&self, reader: &SecretReader<'_>, faults: &mut Vec<EntryFault>) -> Option<String> {
+        let source = self.url.as_ref()?;
+        let fetched = source.fetch(reader);
+        let fetched = fetched.map(|secret| secret.expose().to_owned()).map_err(|why| {
+            let keys = vec!["url".to_owned()];
+            faults.push(EntryFault { keys, message: why.to_string() });
+        });
+        // What stands for a secret need not be a URL.
+        let is_known = source.source().is_none() || !reader.is_assuming();
+        Some(match fetched {
+            Ok(url) if is_known || url::Url::parse(&url).is_ok() => url,
+            _ => UNKNOWN_URL.to_owned(),
+        })
+    }
+
+    /// Every value that may be a secret, with its keys.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = (Vec<String>, &SecretSource)> {
+        let named = [("env", &self.env), ("headers", &self.headers)].into_iter();
+        let named = named.flat_map(|(section, values)| {
+            values.iter().map(move |(key, value)| (vec![section.to_owned(), key.clone()], value))
+        });
+        let args = self.args.iter().enumerate();
+        let args = args.map(|(at, value)| (vec!["args".to_owned(), at.to_string()], value));
+        let url = self.url.iter().map(|value| (vec!["url".to_owned()], value));
+        let values = named.chain(args).chain(url);
+        values.filter_map(|(keys, value)| Some((keys, value.source()?.0)))
+    }
+
+    /// The secrets that come from variables and files and cannot be fetched.
+    pub(crate) fn missing_outside_vault(&self, reader: &SecretReader<'_>) -> Vec<EntryFault> {
+        let values = self.sources().map(|(keys, source)| (keys, source.clone()));
+        let tokens = self.auth.iter().flat_map(|auth| auth.secrets());
+        let tokens =
+            tokens.map(|(key, source)| (vec!["auth".to_owned(), key.to_owned()], source.clone()));
+        let outside = values
+            .chain(tokens)
+            .filter(|(_, source)| !matches!(source, SecretSource::Vault { .. }));
+        outside
+            .filter_map(|(keys, source)| {
+                let message = source.fetch(reader).err()?.to_string();
+                Some(EntryFault { keys, message })
+            })
+            .collect()
+    }
+
+    /// The secrets of which each person has a value of their own.
+    pub(crate) fn personal_secrets(&self) -> impl Iterator<Item = &str> {
+        let sources = self.env.values().chain(self.headers.values());
+        sources.filter_map(|source| source.source()?.0.personal())
+    }
+
+    fn with(
+        &self,
+        env: BTreeMap<String, String>,
+        headers: BTreeMap<String, String>,
+    ) -> ServerConfig {
+        let sandbox = &self.sandbox;
+        ServerConfig {
+            kind: match self.kind {
+                ServerKind::Mcp => Kind::Mcp,
+                ServerKind::Openapi => Kind::Openapi,
+            },
+            document: self.document.clone(),
+            base_url: self.base_url.clone(),
+            command: self.command.clone(),
+            args: Vec::new(),
+            env,
+            cwd: self.cwd.clone(),
+            folder: self.folder.clone(),
+            start: match self.start {
+                StartWhen::Eager => Start::Eager,
+                StartWhen::Lazy => Start::Lazy,
+            },
+            url: None,
+            urls: self.urls.clone(),
+            transport: match self.transport {
+                TransportOf::Auto => UrlTransport::Auto,
+                TransportOf::Streamable => UrlTransport::Streamable,
+                TransportOf::Sse => UrlTransport::Sse,
+            },
+            era: match self.era {
+                EraOf::Auto => EraChoice::Auto,
+                EraOf::Legacy => EraChoice::Legacy,
+                EraOf::Modern => EraChoice::Modern,
+            },
+            headers,
+            auth: None,
+            disabled: self.disabled,
+            timeout: self.timeout.map(|span| span.0),
+            only: self.only.clone(),
+            except: self.except.clone(),
+            rename: self.rename.clone(),
+            prefix: self.prefix,
+            instances: match self.instances {
+                Some(InstancesOf::Caller) => Instances::Caller,
+                Some(InstancesOf::Session) => Instances::Session,
+                Some(InstancesOf::Shared) => Instances::Shared,
+                None if self.shared => Instances::Shared,
+                None => Instances::Caller,
+            },
+            sandbox: upstream::Sandbox {
+                mode: match sandbox.mode {
+                    Confinement::Off => SandboxMode::Off,
+                    Confinement::Auto => SandboxMode::Auto,
+                    Confinement::Required => SandboxMode::Required,
+                },
+                network: sandbox.network,
+                read: sandbox.read.clone(),
+                write: sandbox.write.clone(),
+            },
+            clean_results: self.clean_results,
+            deterministic: self.deterministic.clone(),
+            pin: match self.pin {
+                PinWhen::FirstUse => Pin::FirstUse,
+                PinWhen::Strict => Pin::Strict,
+                PinWhen::Off => Pin::Off,
+            },
+            references: self.references == StoreLarge::On,
+            personal: Personal::default(),
+            missing: Vec::new(),
+            hidden: Vec::new(),
+            reach: upstream::Reach::Named,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The catalog of well-known MCP servers that ships with the program.
+
+use std::collections::BTreeMap;
+
+use schema::yaml::{self, Limits};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::recipe::Recipe;
+
+const SERVERS: &str = include_str!("catalog/servers.yaml");
+
+const LIMITS: Limits = Limits { max_bytes: 1 << 20, merge_keys: false, custom_tags: false };
+
+/// One server of the catalog.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Listing {
+    pub(crate) name: String,
+    pub(crate) about: String,
+    /// The program and its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) command: Vec<String>,
+    /// What has to be added to the command, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) arguments: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) transport: Option<String>,
+    /// Variables that are no secrets, and what they are.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) env: BTreeMap<String, String>,
+    /// Variables that hold secrets, and what they are.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) secrets: BTreeMap<String, String>,
+    /// The secret that is sent as a bearer token, and what it is.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) bearer: BTreeMap<String, String>,
+    pub(crate) homepage: String,
+    pub(crate) license: String,
+}
+
+/// All servers of the catalog.
+pub(crate) fn listings() -> Vec<Listing> {
+    // A test reads the file, so that a mistake in it cannot ship.
+    yaml::parse(SERVERS, LIMITS).unwrap_or_default()
+}
+
+/// The servers whose name or description contains a word.
+pub(crate) fn search(word: &str) -> Vec<Listing> {
+    let word = word.to_lowercase();
+    let matches = |listing: &Listing| {
+        listing.name.contains(&word) || listing.about.to_lowercase().contains(&word)
+    };
+    listings().into_iter().filter(matches).collect()
+}
+
+impl Listing {
+    /// How the server is added. `arguments` and `given` are what the user adds to it.
+    pub(crate) fn recipe(
+        &self,
+        arguments: &[String],
+        given: &BTreeMap<String, String>,
+    ) -> Result<Recipe, String> {
+        let name = &self.name;
+        if let Some(what) = self.arguments.as_ref().filter(|_| arguments.is_empty()) {
+            return Err(format!("`{name}` needs arguments: {what}. Add them with --arg"));
+        }
+        for (variable, what) in &self.env {
+            if !given.contains_key(variable) {
+                return Err(format!(
+                    "`{name}` needs `{variable}`, {what}: add -e {variable}=VALUE"
+                ));
+            }
+        }
+        let mut entry = Map::new();
+        if let Some((program, fixed)) = self.command.split_first() {
+            entry.insert("command".to_owned(), json!(program));
+            let all: Vec<_> = fixed.iter().chain(arguments).collect();
+            entry.insert("args".to_owned(), json!(all));
+        }
+        if let Some(url) = &self.url {
+            entry.insert("url".to_owned(), json!(url));
+        }
+        if let Some(transport) = &self.transport {
+            entry.insert("type".to_owned(), json!(transport));
+        }
+        let env: Map<_, _> = self.secrets.keys().map(|key| (key.clone(), input(key))).collect();
+        if !env.is_empty() {
+            entry.insert("env".to_owned(), Value::Object(env));
+        }
+        for key in self.bearer.keys() {
+            let value = format!("Bearer ${{input:{key}}}");
+            entry.insert("headers".to_owned(), json!({"Authorization": value}));
+        }
+        let inputs = self.secrets.iter().chain(&self.bearer);
+        let inputs = inputs.map(|(key, what)| (key.clone(), what.clone())).collect();
+        Ok(Recipe { entry, inputs })
+    }
+
+    /// How the server is started or reached, on one line.
+    pub(crate) fn target(&self) -> String {
+        self.url.clone().unwrap_or_else(|| self.command.join(" "))
+    }
+}
+
+fn input(key: &str) -> Value {
+    Value::String(format!("${{input:{key}}}"))
+}
+
+#[cfg(test)]
+mod tests;

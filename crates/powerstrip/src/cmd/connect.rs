@@ -1,0 +1,280 @@
+mod client;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+use config::client_files::ClientFile;
+use config::clients::{Client, ENTRY, Endpoint, TOKEN_VARIABLE};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::exit::Usage;
+use crate::installer::{self, Expected, Installed, Installer, note_import};
+use crate::output::{self, Style};
+use client::{Route, entry, path_of};
+
+const EXAMPLES: &str = "\
+Examples:
+  powerstrip connect claude-code                  write the gateway into ~/.claude.json
+  powerstrip connect cursor --print               show what would be written
+  powerstrip connect vscode --move                put the client's own servers behind the gateway
+  powerstrip connect claude-desktop --agent analyst
+  powerstrip connect                              the clients and their files
+
+The rest of the client's file stays as it is, and the file is copied before it is changed (`.bak`). Clients that can \
+use a URL get the gateway's; it has to run: `powerstrip serve`. Others start `powerstrip stdio` themselves.";
+
+/// Connect an MCP client to the gateway
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Connect {
+    /// The client; without one, all clients are listed.
+    #[arg(value_name = "CLIENT")]
+    client: Option<Client>,
+    /// Print the configuration instead of writing it.
+    #[arg(long)]
+    print: bool,
+    /// Move the client's servers to the gateway.
+    #[arg(long = "move", conflicts_with = "print")]
+    move_servers: bool,
+    /// The client's configuration file [default: where the client keeps it].
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// The name of the gateway in the client.
+    #[arg(long, default_value = ENTRY)]
+    name: String,
+    /// Offer only the tools of this agent.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Let the client start `powerstrip stdio`.
+    #[arg(long, conflicts_with = "http")]
+    stdio: bool,
+    /// Let the client connect to the gateway's URL.
+    #[arg(long)]
+    http: bool,
+}
+
+impl Connect {
+    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let Some(client) = self.client else { return list(context) };
+        let path = match &self.file {
+            Some(file) => file.clone(),
+            None => path_of(client, &context.environment).with_context(|| {
+                format!(
+                    "it is unknown where {client} keeps its configuration here; name it with --file"
+                )
+            })?,
+        };
+        let installer = Installer::new(context);
+        let route = self.route(context, client, &installer)?;
+        let entry = entry(client, &route);
+        let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
+        if self.print {
+            let mut fresh = ClientFile::new(client.format(), String::new()).map_err(named)?;
+            fresh.set(&[client.section(), &self.name], &entry).map_err(named)?;
+            output::note(format_args!("in {}:", path.display()));
+            output::text(fresh.text())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let before = ClientFile::read(&path).map_err(named)?;
+        let mut file = before.clone();
+        let mut moved = Vec::new();
+        let mut installed = None;
+        if self.move_servers && path.exists() {
+            let taken = self.take_servers(&installer, &path, &mut file).await?;
+            moved = taken.0;
+            installed = Some(taken.1);
+        }
+        file.set(&[client.section(), &self.name], &entry).map_err(named)?;
+        let backup = if file == before {
+            None
+        } else {
+            file.write(&path).with_context(|| path.display().to_string())?
+        };
+        let outcome = match &installed {
+            Some(installed) => {
+                let up = installed.names.iter().map(|name| (name.clone(), Expected::Up));
+                Some(installer::wait(&installer.load()?, &up.collect::<Vec<_>>()).await)
+            }
+            None => None,
+        };
+        if context.global.json {
+            output::json(&json!({
+                "client": client.to_string(), "file": path, "backup": backup, "changed": file != before,
+                "entry": entry, "moved": moved, "servers": outcome.map(|outcome| outcome.json()),
+            }))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let shown = path.display();
+        if file == before {
+            output::line(format_args!("{client} is connected already ({shown})"))?;
+        } else {
+            output::line(format_args!("connected {client} ({shown})"))?;
+        }
+        if let Some(backup) = backup {
+            output::line(format_args!("the file before: {}", backup.display()))?;
+        }
+        for name in &moved {
+            output::line(format_args!("moved `{name}` to {}", installer.file().display()))?;
+        }
+        if let Some(installed) = &installed {
+            for (name, how) in &installed.missing {
+                output::line(format_args!("missing secret {name}: {how}"))?;
+            }
+        }
+        match (&outcome, &route) {
+            (Some(outcome), _) if !moved.is_empty() => {
+                installer::report(outcome, Style::stdout(&context.environment))?;
+            }
+            (_, Route::Http { .. }) => output::line("the gateway has to run: `powerstrip serve`")?,
+            _ => {}
+        }
+        if file != before {
+            output::line(format_args!("restart {client}, or reload its servers"))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// How the client reaches the gateway.
+    fn route(
+        &self,
+        context: &Context,
+        client: Client,
+        installer: &Installer<'_>,
+    ) -> anyhow::Result<Route> {
+        let config = installer.load()?.config;
+        if let Some(agent) = self.agent.as_ref().filter(|agent| !config.agents.contains_key(*agent))
+        {
+            return Err(Usage(format!("the config has no agent `{agent}`")).into());
+        }
+        let address = match &config.public_url {
+            Some(url) => Some(url.trim_end_matches('/').to_owned()),
+            None => Some(config.listen.0)
+                .filter(|listen| listen.port() != 0)
+                .map(|listen| format!("http://{listen}")),
+        };
+        let program = std::env::current_exe().context("the path of this program is unknown")?;
+        let needs_key = config.auth.is_some();
+        // With a key, a process that the client starts is simpler: it needs none.
+        let url_fits = client != Client::ClaudeDesktop && !needs_key && address.is_some();
+        if self.http && client == Client::ClaudeDesktop {
+            let usage = "the file of claude-desktop names programs only; leave out --http";
+            return Err(Usage(usage.to_owned()).into());
+        }
+        if self.http || (url_fits && !self.stdio) {
+            let base_url = address.ok_or_else(|| {
+                Usage(
+                    "the gateway listens on a random port; set `listen` or use --stdio".to_owned(),
+                )
+            })?;
+            if needs_key {
+                output::note(format_args!(
+                    "the gateway needs a key: make one with `powerstrip keys add` and set {TOKEN_VARIABLE} where \
+                     the client runs"
+                ));
+            }
+            let agent = self.agent.as_ref().map(|agent| format!("/agents/{agent}/mcp"));
+            let path = agent.unwrap_or_else(|| "/mcp".to_owned());
+            let program = program.to_string_lossy().into_owned();
+            return Ok(Route::Http { endpoint: Endpoint { base_url, needs_key, program }, path });
+        }
+        let mut args = vec!["stdio".to_owned()];
+        let mut add = |flag: &str, path: &Path| -> anyhow::Result<()> {
+            args.extend([
+                flag.to_owned(),
+                std::path::absolute(path)?.to_string_lossy().into_owned(),
+            ]);
+            Ok(())
+        };
+        if installer.file().exists() {
+            add("--config", installer.file())?;
+        }
+        if !installer.file().exists() || context.global.data_dir.is_some() {
+            add("--data-dir", &config.data_dir)?;
+        }
+        if !installer.file().exists() {
+            for folder in &config.tools {
+                add("--tools", folder)?;
+            }
+        }
+        if let Some(agent) = &self.agent {
+            args.extend(["--agent".to_owned(), agent.clone()]);
+        }
+        Ok(Route::Stdio { program, args })
+    }
+
+    /// Adds the client's servers to the config and takes them out of the client's file.
+    async fn take_servers(
+        &self,
+        installer: &Installer<'_>,
+        path: &Path,
+        file: &mut ClientFile,
+    ) -> anyhow::Result<(Vec<String>, Installed)> {
+        let mut importer = installer.importer(false).await?;
+        importer.skip.insert(self.name.clone());
+        let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
+        let none = || Installed { names: Vec::new(), stored: Vec::new(), missing: Vec::new() };
+        let Ok(mut imported) = importer.read(path) else { return Ok((Vec::new(), none())) };
+        imported.relative_to(&installer.folder());
+        note_import(&imported);
+        // An entry that starts this program, under whatever name, is the gateway itself.
+        let gateway: Vec<_> = imported
+            .servers
+            .iter()
+            .filter(|(_, server)| is_gateway(server))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in gateway {
+            imported.servers.remove(&name);
+        }
+        let origins: Vec<_> = imported
+            .servers
+            .keys()
+            .filter_map(|name| imported.origins.get(name).cloned())
+            .collect();
+        let installed = installer.install(imported).await?;
+        for origin in &origins {
+            let keys: Vec<_> = origin.iter().map(String::as_str).collect();
+            file.remove(&keys).map_err(named)?;
+        }
+        Ok((installed.names.clone(), installed))
+    }
+}
+
+/// Whether an entry is this gateway: moving it behind itself would call in circles.
+fn is_gateway(server: &config::Server) -> bool {
+    let program = server.command.as_deref().map(Path::new).and_then(Path::file_name);
+    program.is_some_and(|program| program == "powerstrip")
+}
+
+fn list(context: &Context) -> anyhow::Result<ExitCode> {
+    let rows: Vec<_> = Client::ALL
+        .into_iter()
+        .map(|client| {
+            let path = path_of(client, &context.environment);
+            let connected = path.as_deref().and_then(|path| ClientFile::read(path).ok());
+            let connected = connected.and_then(|file| file.get(&[client.section(), ENTRY]));
+            (client, path, connected.is_some())
+        })
+        .collect();
+    if context.global.json {
+        let rows: Vec<Value> = rows
+            .iter()
+            .map(|(client, path, connected)| {
+                json!({"client": client.to_string(), "file": path, "connected": connected})
+            })
+            .collect();
+        output::json(&rows)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let style = Style::stdout(&context.environment);
+    for (client, path, connected) in rows {
+        let state = if connected { style.good("connected") } else { "-        ".to_owned() };
+        let path = path.map_or_else(|| "-".to_owned(), |path| path.display().to_string());
+        let name = style.bold(format_args!("{:14}", client.to_string()));
+        output::line(format_args!("{name}  {state}  {path}"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,205 @@
+//! Adds servers to the config file: moves their secrets into the vault, edits the file, and reports what a running
+//! gateway makes of it.
+
+mod outcome;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use config::client_files::{Imported, Importer, Literals};
+use config::{FILE_NAME, Loaded, Overrides, edit};
+use operations::NoInput;
+use serde_json::{Map, Value, json};
+
+use crate::context::Context;
+use crate::gateway::secrets::{ListSecrets, SecretText, SetSecret, SetSecretInput};
+use crate::operation_client::OperationClient;
+use crate::output;
+
+pub(crate) use outcome::{Expected, report, wait};
+
+/// The config file that commands edit.
+pub(crate) struct Installer<'a> {
+    context: &'a Context,
+    file: PathBuf,
+}
+
+/// What was added.
+pub(crate) struct Installed {
+    pub(crate) names: Vec<String>,
+    /// Secrets that are in the vault now.
+    pub(crate) stored: Vec<String>,
+    /// Secrets that the user has to provide, and how.
+    pub(crate) missing: Vec<(String, String)>,
+}
+
+impl<'a> Installer<'a> {
+    pub(crate) fn new(context: &'a Context) -> Self {
+        let named = context.global.config.clone();
+        let named = named.or_else(|| context.environment.path("POWERSTRIP_CONFIG"));
+        Self { context, file: named.unwrap_or_else(|| FILE_NAME.into()) }
+    }
+
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The folder of the config file.
+    pub(crate) fn folder(&self) -> PathBuf {
+        let absolute = std::path::absolute(&self.file).unwrap_or_else(|_| self.file.clone());
+        absolute.parent().map_or_else(PathBuf::new, Path::to_owned)
+    }
+
+    /// The names of the servers in the file.
+    pub(crate) fn servers(&self) -> anyhow::Result<BTreeSet<String>> {
+        let text = match std::fs::read_to_string(&self.file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(BTreeSet::new());
+            }
+            Err(error) => return Err(error).with_context(|| self.shown()),
+        };
+        let names = edit::server_names(&text).with_context(|| self.shown())?;
+        Ok(names.into_iter().collect())
+    }
+
+    /// Edits the file; a missing one is made.
+    pub(crate) fn update(
+        &self,
+        change: impl FnOnce(&str) -> Result<String, edit::EditError>,
+    ) -> anyhow::Result<()> {
+        edit::update(&self.file, change).with_context(|| self.shown())
+    }
+
+    /// An importer that moves secrets out of entries, and leaves known servers alone unless they are replaced.
+    pub(crate) async fn importer(&self, replace: bool) -> anyhow::Result<Importer<'a>> {
+        Ok(Importer {
+            environment: &self.context.environment,
+            literals: Literals::Move,
+            taken: self.stored_secrets().await,
+            skip: if replace { BTreeSet::new() } else { self.servers()? },
+        })
+    }
+
+    /// The names of the secrets in the vault; none if it cannot be read, which storing would report.
+    async fn stored_secrets(&self) -> BTreeSet<String> {
+        let Ok(loaded) = self.load() else { return BTreeSet::new() };
+        // Asking must not create a data folder.
+        if !loaded.config.data_dir.exists() {
+            return BTreeSet::new();
+        }
+        let listed = async {
+            let client = OperationClient::for_secrets(self.context, &loaded).await?;
+            let listed = client.run::<ListSecrets>(&NoInput {}).await;
+            client.close().await;
+            listed
+        };
+        let stored = listed.await.unwrap_or_default().into_iter();
+        stored.filter(|secret| secret.stored_unix_ms.is_some()).map(|secret| secret.name).collect()
+    }
+
+    /// Stores the secrets and writes the servers.
+    pub(crate) async fn install(&self, mut imported: Imported) -> anyhow::Result<Installed> {
+        let missing = self.store_secrets(&mut imported).await;
+        let stored = imported.secrets.keys().cloned().collect();
+        for (name, server) in &imported.servers {
+            let entry = written_keys(server)?;
+            self.update(|yaml| edit::set_server(yaml, name, &entry))?;
+        }
+        Ok(Installed { names: imported.servers.keys().cloned().collect(), stored, missing })
+    }
+
+    /// Moves the secrets of an import into the vault. Returns those that the user has to provide, and how.
+    pub(crate) async fn store_secrets(&self, imported: &mut Imported) -> Vec<(String, String)> {
+        let mut missing = Vec::new();
+        let known =
+            if imported.needed.is_empty() { BTreeSet::new() } else { self.stored_secrets().await };
+        for (name, purpose) in &imported.needed {
+            if !known.contains(name) && !imported.secrets.contains_key(name) {
+                missing.push((name.clone(), format!("`powerstrip secret set {name}` ({purpose})")));
+            }
+        }
+        if imported.secrets.is_empty() {
+            return missing;
+        }
+        if let Err(error) = self.store(imported).await {
+            output::note(format_args!("the vault cannot be used: {error:#}"));
+            for name in imported.use_environment() {
+                missing.push((
+                    name,
+                    "set this variable where the gateway runs, or in `.env`".to_owned(),
+                ));
+            }
+        }
+        missing
+    }
+
+    async fn store(&self, imported: &Imported) -> anyhow::Result<()> {
+        let loaded = self.load()?;
+        let client = OperationClient::for_secrets(self.context, &loaded).await?;
+        let mut stored = Ok(());
+        for (name, value) in &imported.secrets {
+            let value = SecretText(auth::Secret::new(value.expose()));
+            let input = SetSecretInput { name: name.clone(), value };
+            stored = client.run::<SetSecret>(&input).await.map(drop);
+            if stored.is_err() {
+                break;
+            }
+        }
+        client.close().await;
+        stored
+    }
+
+    /// The configuration as it is; a file that is to be made counts as empty.
+    pub(crate) fn load(&self) -> anyhow::Result<Loaded> {
+        let flags = self.context.global.overrides();
+        let flags = if self.file.exists() {
+            flags
+        } else {
+            let data_dir =
+                flags.data_dir.clone().unwrap_or_else(|| self.folder().join(".powerstrip"));
+            Overrides { config: None, data_dir: Some(data_dir), ..flags }
+        };
+        Ok(self.context.load_with(flags)?)
+    }
+
+    fn shown(&self) -> String {
+        format!("{} was not changed", self.file.display())
+    }
+}
+
+/// The keys of an entry that differ from their defaults.
+pub(crate) fn written_keys(server: &config::Server) -> anyhow::Result<Value> {
+    let usual = serde_json::to_value(config::Server::default())?;
+    let mut keys = serde_json::to_value(server)?;
+    if let Value::Object(keys) = &mut keys {
+        keys.retain(|key, value| usual.get(key) != Some(value));
+    }
+    Ok(keys)
+}
+
+/// Prints what was left out, what was refused and what is still missing.
+pub(crate) fn note_import(imported: &Imported) {
+    for note in &imported.notes {
+        output::note(note);
+    }
+    for (name, why) in &imported.refused {
+        output::note(format_args!("{name}: not imported: {why}"));
+    }
+}
+
+/// The same for programs.
+pub(crate) fn describe_import(imported: &Imported, installed: &Installed) -> Value {
+    let refused: Vec<_> =
+        imported.refused.iter().map(|(name, why)| json!({"name": name, "reason": why})).collect();
+    let missing: Map<_, _> =
+        installed.missing.iter().map(|(name, how)| (name.clone(), json!(how))).collect();
+    json!({
+        "added": installed.names,
+        "secrets_stored": installed.stored,
+        "secrets_missing": missing,
+        "notes": imported.notes,
+        "refused": refused,
+    })
+}

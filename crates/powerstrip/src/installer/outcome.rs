@@ -1,0 +1,147 @@
+//! What a running gateway makes of a changed config file.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use config::Loaded;
+use operations::NoInput;
+use proto::clean;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::gateway::server_operations::ListServers;
+use crate::output::{self, Style};
+use crate::owner::OwnerProcess;
+
+/// How long servers may take to come up. A package that is downloaded first takes longer.
+const WAIT: Duration = Duration::from_secs(10);
+
+const POLL: Duration = Duration::from_millis(100);
+
+/// What is expected of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expected {
+    Up,
+    Disabled,
+    Gone,
+}
+
+/// The state of a server, in the words of the gateway, and its last error.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    state: String,
+    error: Option<String>,
+    tools: u64,
+}
+
+/// What became of the servers.
+pub(crate) enum Outcome {
+    /// No gateway runs on this data folder.
+    NotRunning,
+    Servers(Vec<(String, Expected, Option<Value>)>),
+}
+
+/// Waits until the gateway that runs on the data folder, if any, has taken up the change.
+pub(crate) async fn wait(loaded: &Loaded, expected: &[(String, Expected)]) -> Outcome {
+    let folder = &loaded.config.data_dir;
+    let owner = if folder.exists() { OwnerProcess::find(folder).await } else { None };
+    let Some(owner) = owner else { return Outcome::NotRunning };
+    let deadline = Instant::now() + WAIT;
+    loop {
+        let seen = list(&owner).await;
+        let settled = |(name, expected): &(String, Expected)| is_settled(seen.get(name), *expected);
+        if expected.iter().all(settled) || Instant::now() > deadline {
+            let rows = expected.iter().map(|(name, expected)| {
+                let seen = seen.get(name).map(Seen::describe);
+                (name.clone(), *expected, seen)
+            });
+            return Outcome::Servers(rows.collect());
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+async fn list(owner: &OwnerProcess) -> BTreeMap<String, Seen> {
+    let Ok(list) = owner.run::<ListServers>(&NoInput {}).await else { return BTreeMap::new() };
+    let list = serde_json::to_value(list).unwrap_or_default();
+    let rows = list["servers"].as_array().cloned().unwrap_or_default();
+    let row = |row: &Value| {
+        let text = |key: &str| row[key].as_str().map(clean::line);
+        let seen = Seen {
+            state: text("state").unwrap_or_default(),
+            error: text("reason").or_else(|| text("last_error")).or_else(|| text("lastError")),
+            tools: row["tools"].as_u64().unwrap_or_default(),
+        };
+        Some((row["name"].as_str()?.to_owned(), seen))
+    };
+    rows.iter().filter_map(row).collect()
+}
+
+fn is_settled(seen: Option<&Seen>, expected: Expected) -> bool {
+    match (seen, expected) {
+        (None, expected) => expected == Expected::Gone,
+        (Some(seen), Expected::Disabled) => seen.state == "disabled",
+        (Some(seen), Expected::Up) => match seen.state.as_str() {
+            "starting" | "disabled" => false,
+            // The tools are listed shortly after the server is ready.
+            "ready" => seen.tools > 0,
+            // The error says why, and comes a little later than the state.
+            "down" | "degraded" => seen.error.is_some(),
+            _ => true,
+        },
+        (Some(_), Expected::Gone) => false,
+    }
+}
+
+impl Seen {
+    fn describe(&self) -> Value {
+        json!({"state": self.state, "error": self.error, "tools": self.tools})
+    }
+}
+
+/// Prints what became of the servers.
+pub(crate) fn report(outcome: &Outcome, style: Style) -> std::io::Result<()> {
+    let rows = match outcome {
+        Outcome::NotRunning => {
+            return output::line("start the gateway with `powerstrip serve`");
+        }
+        Outcome::Servers(rows) => rows,
+    };
+    for (name, expected, seen) in rows {
+        let name = style.bold(name);
+        let Some(seen) = seen else {
+            let text = match expected {
+                Expected::Gone => "stopped".to_owned(),
+                _ => style.doubtful(
+                    "the running gateway has not taken it up; does it use this config file?",
+                ),
+            };
+            output::line(format_args!("{name}  {text}"))?;
+            continue;
+        };
+        let state = seen["state"].as_str().unwrap_or_default();
+        let shown = match state {
+            "ready" => style.good(format_args!("ready, {} tools", seen["tools"])),
+            "disabled" => "disabled".to_owned(),
+            "starting" => "still starting; see `powerstrip servers`".to_owned(),
+            state => {
+                let error = seen["error"].as_str().unwrap_or("no error is known yet");
+                style.bad(format_args!("{state}: {error}"))
+            }
+        };
+        output::line(format_args!("{name}  {shown}"))?;
+    }
+    Ok(())
+}
+
+impl Outcome {
+    /// The same for programs: the state of each server, null where no gateway runs.
+    pub(crate) fn json(&self) -> Value {
+        match self {
+            Self::NotRunning => Value::Null,
+            Self::Servers(rows) => {
+                rows.iter().map(|(name, _, seen)| (name.clone(), json!(seen))).collect()
+            }
+        }
+    }
+}

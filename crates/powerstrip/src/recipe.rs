@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 /// How a server is added.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Recipe {
-    /// The entry in the form of `mcpServers`; `${input:NAME}` stands for a secret.
+    /// The entry in the form of `mcpServers`; `${input:NAME}` is a secret.
     pub(crate) entry: Map<String, Value>,
     /// The secrets and what they are.
     pub(crate) inputs: Vec<(String, String)>,

@@ -132,7 +132,7 @@ fn place<'a>(document: &'a mut Value, path: &[&str]) -> &'a mut Value {
     value
 }
 
-/// Copies a file to the first free name beside it, with its mode.
+/// Copies a file to the first free name in its folder, with its mode.
 fn back_up(path: &Path) -> std::io::Result<std::path::PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let numbered = (1..).map(|number| format!("{name}.bak{number}"));

@@ -372,16 +372,16 @@ impl Work<'_> {
     }
 
     /// A name for a secret of the file; equal values share one.
-    fn claim(&mut self, wanted: &str, value: &str) -> String {
-        let wanted = secret_name(wanted);
-        let with_server = secret_name(&format!("{}_{wanted}", self.server));
+    fn claim(&mut self, base: &str, value: &str) -> String {
+        let base = secret_name(base);
+        let with_server = secret_name(&format!("{}_{base}", self.server));
         let numbered = (2..).map(|number| format!("{with_server}_{number}"));
         let free = |name: &String| match self.imported.secrets.get(name) {
             Some(known) => known.expose() == value,
             None => !self.importer.taken.contains(name),
         };
-        let names = [wanted.clone(), with_server.clone()].into_iter().chain(numbered);
-        let name = names.into_iter().find(free).unwrap_or(wanted);
+        let names = [base.clone(), with_server.clone()].into_iter().chain(numbered);
+        let name = names.into_iter().find(free).unwrap_or(base);
         self.imported.secrets.insert(name.clone(), Secret::new(value));
         name
     }

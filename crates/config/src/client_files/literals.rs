@@ -91,11 +91,11 @@ pub(super) fn looks_secret(value: &str) -> bool {
 fn is_random(value: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '=' | '+');
     let digits = value.chars().filter(char::is_ascii_digit).count();
-    let letters = value.chars().filter(char::is_ascii_alphabetic).count();
+    let alphabetic = value.chars().filter(char::is_ascii_alphabetic).count();
     let words = value.split(['-', '_']).all(|word| {
         word.chars().all(|c| c.is_ascii_lowercase()) || word.chars().all(|c| c.is_ascii_digit())
     });
-    value.len() >= MIN_RANDOM && value.chars().all(fits) && digits >= 3 && letters >= 3 && !words
+    value.len() >= MIN_RANDOM && value.chars().all(fits) && digits >= 3 && alphabetic >= 3 && !words
 }
 
 /// Whether a URL contains a password, or a secret in its path or query.

@@ -91,12 +91,12 @@ impl Reader<'_> {
         }
     }
 
-    fn expect(&mut self, wanted: char, message: &'static str) -> Result<(), TomlError> {
+    fn expect(&mut self, expected: char, message: &'static str) -> Result<(), TomlError> {
         self.skip_space();
-        if self.peek() != Some(wanted) {
+        if self.peek() != Some(expected) {
             return Err(self.error(message));
         }
-        self.at += wanted.len_utf8();
+        self.at += expected.len_utf8();
         Ok(())
     }
 

@@ -33,23 +33,24 @@ pub fn update(
     replace_file(&target, &after).map_err(failed)
 }
 
-/// Writes to a file beside it and renames that: readers see the old text or the new one. A link stays a link.
+/// Writes a temporary file in the same folder and renames it: readers see the old text or the new one. A link stays a link.
 pub(crate) fn replace_file(path: &Path, text: &str) -> io::Result<()> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
     let written = (|| {
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(&beside)?;
+        let mut file =
+            OpenOptions::new().write(true).create(true).truncate(true).open(&temporary)?;
         if let Ok(known) = fs::metadata(path) {
             file.set_permissions(known.permissions())?;
         }
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
-        fs::rename(&beside, path)
+        fs::rename(&temporary, path)
     })();
     if written.is_err() {
         // Best effort: the error of the write is the one to report.
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&temporary);
     }
     written
 }

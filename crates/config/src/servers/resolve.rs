@@ -13,7 +13,7 @@ use super::{
 };
 use crate::secret::{HeaderSource, SecretReader, SecretSource};
 
-/// Stands for a URL whose secret is not known.
+/// The placeholder of a URL whose secret is not known.
 const UNKNOWN_URL: &str = "https://secret.invalid/";
 
 impl Server {
@@ -116,7 +116,7 @@ impl Server {
             let keys = vec!["url".to_owned()];
             faults.push(EntryFault { keys, message: why.to_string() });
         });
-        // What stands for a secret need not be a URL.
+        // The placeholder of a secret need not be a URL.
         let is_known = source.source().is_none() || !reader.is_assuming();
         Some(match fetched {
             Ok(url) if is_known || url::Url::parse(&url).is_ok() => url,

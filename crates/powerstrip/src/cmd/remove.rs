@@ -72,8 +72,8 @@ async fn change(
             Expected::Disabled => edit::set_disabled(&yaml, name, true),
         })
     })?;
-    let wanted: Vec<_> = names.iter().map(|name| (name.clone(), expected)).collect();
-    let outcome = installer::wait(&installer.load()?, &wanted).await;
+    let changes: Vec<_> = names.iter().map(|name| (name.clone(), expected)).collect();
+    let outcome = installer::wait(&installer.load()?, &changes).await;
     if context.global.json {
         let done = json!({"config": installer.file(), "changed": names, "servers": outcome.json()});
         output::json(&done)?;

@@ -116,8 +116,8 @@ async fn servers_are_added_while_the_gateway_runs_and_leave_again() {
         "{}",
         folder.config()
     );
-    let unknown = folder.run(&["remove", "near", "nobody"]).await;
-    assert!(unknown.failed(1).contains("no server `nobody`"), "{unknown:?}");
+    let unknown = folder.run(&["remove", "near", "unknown"]).await;
+    assert!(unknown.failed(1).contains("no server `unknown`"), "{unknown:?}");
     folder.greets("near").await;
     served.kill().await.unwrap();
 }
@@ -211,7 +211,7 @@ impl Folder {
 
 /// The first day, from an empty folder, by commands alone.
 #[tokio::test]
-async fn a_server_is_added_given_a_secret_broken_mended_and_disabled() {
+async fn a_server_is_added_given_a_secret_broken_repaired_and_disabled() {
     let (folder, far) = (Folder::new(), HttpFixture::start().await);
     let run = format!("test -n \"$TOKEN\" && exec '{}'", fixture().display());
     folder.script(&run);

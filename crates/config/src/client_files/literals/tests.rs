@@ -1,7 +1,7 @@
 use super::{is_secret, looks_secret, secret_in_argument};
 
 #[test]
-fn secrets_are_told_from_settings() {
+fn secrets_are_distinguished_from_settings() {
     for (name, value) in [
         ("GITHUB_PERSONAL_ACCESS_TOKEN", "ghp_abcdefghijklmnop"),
         ("Authorization", "Bearer abc-123456"),

@@ -46,10 +46,10 @@ pub(super) fn entry(client: Client, route: &Route) -> Value {
     match route {
         Route::Http { endpoint, path } => {
             let mut entry = client.entry(endpoint);
-            let (plain, wanted) = (endpoint.mcp_url(), format!("{}{path}", endpoint.base_url));
+            let (plain, address) = (endpoint.mcp_url(), format!("{}{path}", endpoint.base_url));
             for value in entry.as_object_mut().into_iter().flat_map(|entry| entry.values_mut()) {
                 if value.as_str() == Some(&plain) {
-                    *value = json!(wanted);
+                    *value = json!(address);
                 }
             }
             entry

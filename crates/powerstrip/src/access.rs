@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::gateway::{Foundation, Freshness, Gateway};
 use crate::invocation::Invocation;
 use crate::operation_client::run_here;
+use crate::output::progress::Progress;
 use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
 use crate::remote::Remote;
 
@@ -66,7 +67,7 @@ impl Access {
     pub(crate) async fn discovery(&self) -> anyhow::Result<Discovery> {
         match self {
             Self::Here(gateway, principal) => {
-                gateway.settle().await;
+                settle(gateway).await;
                 Ok(gateway.strip().discovery(principal))
             }
             Self::Owner(owner) => owner.ask("mcp.discover", json!({})).await,
@@ -77,7 +78,7 @@ impl Access {
     /// Runs an operation as the operator, once the servers of this process are up or known to be down.
     pub(crate) async fn run<O: Operation>(&self, input: &O::Input) -> anyhow::Result<O::Output> {
         if let Self::Here(gateway, _) = self {
-            gateway.settle().await;
+            settle(gateway).await;
         }
         self.run_unsettled::<O>(input).await
     }
@@ -105,7 +106,7 @@ impl Access {
                 Self::Here(gateway, principal) => {
                     // The tools of a server are unknown until it has answered.
                     if gateway.strip().catalog().snapshot().resolve(&invocation.tool).is_err() {
-                        gateway.settle().await;
+                        settle(gateway).await;
                     }
                     let (caller, input) = (Arc::clone(principal), invocation.input.clone());
                     let mut call = Request::new(&invocation.tool, input, caller, Door::Cli);
@@ -184,6 +185,17 @@ impl Access {
             gateway.close().await;
         }
     }
+}
+
+/// Waits until the servers of this process are up or known to be down, and says so on a terminal.
+async fn settle(gateway: &Gateway) {
+    let starting = gateway.server_statuses().len();
+    if starting == 0 {
+        return;
+    }
+    let progress = Progress::start(format!("starting {starting} servers"));
+    gateway.settle().await;
+    progress.end().await;
 }
 
 /// The local user, or one of the agents in the config.

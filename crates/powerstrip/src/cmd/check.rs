@@ -151,9 +151,7 @@ impl Checked {
             (self.agents, "agent", "agents"),
         ];
         let counts = counts.iter().filter(|(count, ..)| *count > 0);
-        let counts = counts.map(|(count, one, many)| {
-            format!(", {count} {}", if *count == 1 { one } else { many })
-        });
+        let counts = counts.map(|(count, one, many)| format!(", {}", counted(*count, one, many)));
         let checked = format!("checked {config}{}", counts.collect::<String>());
         let examples = match (self.examples, self.examples_run) {
             (0, 0) => "no examples to run".to_owned(),
@@ -263,8 +261,17 @@ fn print(findings: &[Finding], checked: &Checked, style: Style) -> anyhow::Resul
         (count(Severity::Error), count(Severity::Warning), count(Severity::Advice));
     let verdict = match findings.is_empty() {
         true => style.good("nothing is wrong"),
-        false => format!("{errors} errors, {warnings} warnings, {advice} pieces of advice"),
+        false => format!(
+            "{}, {}, {}",
+            counted(errors, "error", "errors"),
+            counted(warnings, "warning", "warnings"),
+            counted(advice, "piece of advice", "pieces of advice")
+        ),
     };
     output::line(verdict)?;
     Ok(())
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -111,6 +111,7 @@ fn data_folder(path: &Path) -> (Found, Option<u32>) {
 /// Whether the gateway can listen, or already does.
 fn address(listen: Listen, owner: Option<u32>) -> Found {
     let (ok, detail) = match TcpListener::bind(listen.0) {
+        Ok(_) if listen.0.port() == 0 => (true, format!("{listen}: `serve` takes a free port")),
         Ok(_) => (true, format!("{listen} is free")),
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
             let advice = format!(

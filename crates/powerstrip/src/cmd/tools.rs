@@ -9,7 +9,6 @@ use url::Url;
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::output::progress::Progress;
 use crate::output::table::{Cell, Table};
 use crate::output::{self, Style, Tone};
 use crate::remote::parse_url;
@@ -67,10 +66,7 @@ impl ToolsCommand {
 }
 
 async fn ls(access: &Access, context: &Context) -> anyhow::Result<ExitCode> {
-    let progress = Progress::start("waiting for the servers");
-    let discovery = access.discovery().await;
-    progress.end().await;
-    let discovery = discovery?;
+    let discovery = access.discovery().await?;
     if context.global.json {
         output::json(&discovery)?;
     } else {

@@ -137,7 +137,7 @@ fn tools_that_would_not_be_served_are_reported() {
             let ended = project.run(arguments);
             assert_eq!(ended.code, Some(1), "{ended:?}");
             assert!(ended.stdout.contains(expected), "{expected}: {ended:?}");
-            assert!(ended.stdout.contains("1 errors"), "reported once: {ended:?}");
+            assert!(ended.stdout.contains("1 error,"), "reported once: {ended:?}");
         }
     }
 }

@@ -8,8 +8,6 @@ use std::path::Path;
 use config::{Config, Fault, Loaded};
 use proto::{Clock, Finding, Severity, ToolId};
 
-use crate::builtin;
-
 /// Checks the tools, prompts and agents of a configuration without running anything.
 pub(crate) fn check_config(loaded: &Loaded) -> Vec<Finding> {
     let (config, reserved) = (&loaded.config, reserved_ids());

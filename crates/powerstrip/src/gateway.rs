@@ -31,6 +31,7 @@ use auth::client::OAuthClient;
 use auth::secrets::{SecretService, SecretStore};
 use auth::vault::KeySource;
 use auth::{Access, AccessOptions, AdminFault, AdminToken, ApiKeys, ApprovalLinks, LocalAccess};
+use builtin::finder::{self, Finder, Keeper};
 use config::{Loaded, Overrides, Resolved};
 use doors::{LocalDoor, ServerRegistration, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
@@ -46,10 +47,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use upstream::{Registry, Status, Upstreams};
 
-use crate::builtin;
 use crate::context::Context;
 use crate::extractor::{Bounds, TextExtractor};
-use crate::finder::{self, Finder, Keeper};
 pub(crate) use crate::watch::Freshness;
 
 use approvals::Webhook;
@@ -187,7 +186,8 @@ impl Gateway {
         let finder = Finder::new(&strip, Arc::new(move |name| servers::state(&known, name)));
         strip.catalog().publish(finder::SOURCE, finder.tools());
         let model = config.embeddings.path.clone();
-        let keeper = Keeper::start(finder, Arc::clone(&strip), model, freshness, ending.clone());
+        let long_running = freshness == Freshness::Followed;
+        let keeper = Keeper::start(finder, Arc::clone(&strip), model, long_running, ending.clone());
 
         let (terms, names) = (registration::terms(config), StoredNames::new(&database, &clock));
         let registry =

@@ -1,7 +1,6 @@
 //! Powerstrip: a gateway between AI agents and tools.
 
 mod access;
-mod builtin;
 mod catalog;
 mod cli;
 mod cmd;
@@ -9,7 +8,6 @@ mod context;
 mod exit;
 mod extractor;
 mod files;
-mod finder;
 mod findings;
 mod gateway;
 mod handover;
@@ -18,7 +16,6 @@ mod invocation;
 mod mcp_registry;
 mod memory;
 mod operation_client;
-mod output;
 mod owner;
 mod port;
 mod programs;
@@ -34,6 +31,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use config::{BadConfig, BadVariable, Environment};
+// The name by which the commands know it.
+use terminal as output;
 
 use crate::cli::Cli;
 use crate::context::Context;

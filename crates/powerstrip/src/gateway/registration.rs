@@ -17,7 +17,6 @@ use strip::Strip;
 use upstream::{Announcement, Grant, Holder, Registry, RegistryFault, Terms, Upstreams};
 
 use super::servers;
-use crate::builtin;
 
 /// The token by which servers of the gateway's own user register without any set-up.
 const TOKEN_FILE: &str = "registration-token";

@@ -1,8 +1,8 @@
-//! Printing to standard output and standard error: colours and line breaks are for terminals, never for pipes.
+//! Printing to standard output and standard error: tables, colours and progress for terminals, plain text for pipes.
 
-pub(crate) mod progress;
-pub(crate) mod table;
-pub(crate) mod time;
+pub mod progress;
+pub mod table;
+pub mod time;
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -12,28 +12,28 @@ use serde::Serialize;
 use terminal_size::terminal_size_of;
 
 /// Prints one line to standard output. A closed pipe (`| head`) is no error.
-pub(crate) fn line(text: impl Display) -> io::Result<()> {
+pub fn line(text: impl Display) -> io::Result<()> {
     ignore_closed_pipe(writeln!(io::stdout().lock(), "{text}"))
 }
 
 /// Prints text as it is to standard output.
-pub(crate) fn text(text: impl Display) -> io::Result<()> {
+pub fn text(text: impl Display) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     ignore_closed_pipe(write!(stdout, "{text}").and_then(|()| stdout.flush()))
 }
 
 /// Prints a value as indented JSON to standard output, as it is.
-pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
+pub fn json(value: &impl Serialize) -> io::Result<()> {
     line(serde_json::to_string_pretty(value)?)
 }
 
 /// Prints rows or one record as JSON to standard output: beside each `…UnixMs` stands an `…_at` in RFC 3339.
-pub(crate) fn record(value: &impl Serialize) -> io::Result<()> {
+pub fn record(value: &impl Serialize) -> io::Result<()> {
     json(&with_timestamps(value)?)
 }
 
 /// As [`record`], on one line.
-pub(crate) fn record_line(value: &impl Serialize) -> io::Result<()> {
+pub fn record_line(value: &impl Serialize) -> io::Result<()> {
     line(with_timestamps(value)?)
 }
 
@@ -44,7 +44,7 @@ fn with_timestamps(value: &impl Serialize) -> io::Result<serde_json::Value> {
 }
 
 /// Prints one line to standard error, for everything that is not the result.
-pub(crate) fn note(text: impl Display) {
+pub fn note(text: impl Display) {
     // There is nowhere else to report a closed standard error.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
@@ -58,20 +58,20 @@ fn ignore_closed_pipe(result: io::Result<()>) -> io::Result<()> {
 
 /// How an output shows text: in colour or not, and how wide a line may be.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Style {
+pub struct Style {
     coloured: bool,
     width: Option<usize>,
 }
 
 impl Style {
     /// For standard output.
-    pub(crate) fn stdout(environment: &Environment) -> Self {
+    pub fn stdout(environment: &Environment) -> Self {
         let width = terminal_size_of(io::stdout());
         Self::of(io::stdout().is_terminal(), width, environment)
     }
 
     /// For standard error.
-    pub(crate) fn stderr(environment: &Environment) -> Self {
+    pub fn stderr(environment: &Environment) -> Self {
         let width = terminal_size_of(io::stderr());
         Self::of(io::stderr().is_terminal(), width, environment)
     }
@@ -87,17 +87,17 @@ impl Style {
     }
 
     /// Whether colours are on.
-    pub(crate) fn is_coloured(self) -> bool {
+    pub fn is_coloured(self) -> bool {
         self.coloured
     }
 
     /// The width of the terminal, or `None` if the output is no terminal: then nothing is cut or wrapped.
-    pub(crate) fn width(self) -> Option<usize> {
+    pub fn width(self) -> Option<usize> {
         self.width
     }
 
     /// Text in a tone.
-    pub(crate) fn paint(self, tone: Tone, text: impl Display) -> String {
+    pub fn paint(self, tone: Tone, text: impl Display) -> String {
         match tone.code().filter(|_| self.coloured) {
             Some(code) => format!("\x1b[{code}m{text}\x1b[0m"),
             None => text.to_string(),
@@ -105,34 +105,35 @@ impl Style {
     }
 
     /// Names of things.
-    pub(crate) fn bold(self, text: impl Display) -> String {
+    pub fn bold(self, text: impl Display) -> String {
         self.paint(Tone::Strong, text)
     }
 
     /// Good states.
-    pub(crate) fn good(self, text: impl Display) -> String {
+    pub fn good(self, text: impl Display) -> String {
         self.paint(Tone::Good, text)
     }
 
     /// Bad states.
-    pub(crate) fn bad(self, text: impl Display) -> String {
+    pub fn bad(self, text: impl Display) -> String {
         self.paint(Tone::Bad, text)
     }
 
     /// States that need attention.
-    pub(crate) fn doubtful(self, text: impl Display) -> String {
+    pub fn doubtful(self, text: impl Display) -> String {
         self.paint(Tone::Doubtful, text)
     }
 
     /// Details.
-    pub(crate) fn faint(self, text: impl Display) -> String {
+    pub fn faint(self, text: impl Display) -> String {
         self.paint(Tone::Faint, text)
     }
 }
 
 /// What a text means, from which its colour follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
+    /// No colour.
     #[default]
     Plain,
     /// Names of things.
@@ -149,7 +150,7 @@ pub(crate) enum Tone {
 
 impl Tone {
     /// The tone of a state of a server, run, approval or call, by its name in our JSON.
-    pub(crate) fn of_state(state: &str) -> Self {
+    pub fn of_state(state: &str) -> Self {
         match state {
             "ready" | "ok" | "good" | "open" | "approved" | "consumed" | "completed" | "set" => {
                 Self::Good
@@ -188,7 +189,7 @@ fn wants_colour(terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bo
 }
 
 /// Untrusted text as one line: no character acts on the terminal, and none is invisible.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     proto::clean::visible(text).replace(['\n', '\t'], " ")
 }
 

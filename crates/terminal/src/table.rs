@@ -19,7 +19,7 @@ use std::io;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use super::{Style, Tone, line, shown};
+use crate::{Style, Tone, line, shown};
 
 /// The space between two columns.
 const GAP: usize = 2;
@@ -29,46 +29,46 @@ const NARROWEST: usize = 12;
 
 /// One cell: a text on one line, without characters that act on the terminal.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cell {
+pub struct Cell {
     text: String,
     tone: Tone,
 }
 
 impl Cell {
     /// Any text, also an untrusted one.
-    pub(crate) fn new(text: impl Display) -> Self {
+    pub fn new(text: impl Display) -> Self {
         Self { text: shown(&text.to_string()), tone: Tone::Plain }
     }
 
     /// A text, or `-` where there is none.
-    pub(crate) fn maybe(text: Option<impl Display>) -> Self {
+    pub fn maybe(text: Option<impl Display>) -> Self {
         text.map_or_else(|| Self::new("-").tone(Tone::Faint), Self::new)
     }
 
     /// A state, in the colour that goes with it.
-    pub(crate) fn state(state: &str) -> Self {
+    pub fn state(state: &str) -> Self {
         Self::new(state).tone(Tone::of_state(state))
     }
 
     /// The same text in another tone.
-    pub(crate) fn tone(self, tone: Tone) -> Self {
+    pub fn tone(self, tone: Tone) -> Self {
         Self { tone, ..self }
     }
 
     /// The text without its colour.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The text in its colour, outside a table.
-    pub(crate) fn painted(&self, style: Style) -> String {
+    pub fn painted(&self, style: Style) -> String {
         style.paint(self.tone, &self.text)
     }
 }
 
 /// Rows below a header. The last column gives way on a narrow terminal; [`Table::cut`] names others.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub struct Table {
     headers: Vec<&'static str>,
     cut: Vec<usize>,
     right: Vec<usize>,
@@ -82,7 +82,8 @@ struct Row {
 }
 
 impl Table {
-    pub(crate) fn new<const COLUMNS: usize>(headers: [&'static str; COLUMNS]) -> Self {
+    /// An empty table with these headers.
+    pub fn new<const COLUMNS: usize>(headers: [&'static str; COLUMNS]) -> Self {
         Self {
             headers: headers.to_vec(),
             cut: vec![COLUMNS.saturating_sub(1)],
@@ -92,13 +93,13 @@ impl Table {
     }
 
     /// Lets these columns be cut on a narrow terminal, instead of the last one.
-    pub(crate) fn cut<const COUNT: usize>(mut self, headers: [&str; COUNT]) -> Self {
+    pub fn cut<const COUNT: usize>(mut self, headers: [&str; COUNT]) -> Self {
         self.cut = self.columns(&headers);
         self
     }
 
     /// Aligns these columns to the right: numbers and sizes.
-    pub(crate) fn right<const COUNT: usize>(mut self, headers: [&str; COUNT]) -> Self {
+    pub fn right<const COUNT: usize>(mut self, headers: [&str; COUNT]) -> Self {
         self.right = self.columns(&headers);
         self
     }
@@ -108,25 +109,26 @@ impl Table {
         all.filter(|(_, header)| headers.contains(header)).map(|(column, _)| column).collect()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// Adds a row with one cell for each header.
-    pub(crate) fn row<const COLUMNS: usize>(&mut self, cells: [Cell; COLUMNS]) {
+    pub fn row<const COLUMNS: usize>(&mut self, cells: [Cell; COLUMNS]) {
         debug_assert_eq!(COLUMNS, self.headers.len(), "one cell for each header");
         self.rows.push(Row { cells: cells.to_vec(), details: Vec::new() });
     }
 
     /// Adds an indented line below the last row.
-    pub(crate) fn detail(&mut self, text: Cell) {
+    pub fn detail(&mut self, text: Cell) {
         if let Some(row) = self.rows.last_mut() {
             row.details.push(text);
         }
     }
 
     /// Prints the table to standard output.
-    pub(crate) fn print(&self, style: Style) -> io::Result<()> {
+    pub fn print(&self, style: Style) -> io::Result<()> {
         self.lines(style).into_iter().try_for_each(line)
     }
 
@@ -192,29 +194,30 @@ impl Table {
 
 /// Named values, one below the other: what `show` commands print.
 #[derive(Debug, Default)]
-pub(crate) struct Record {
+pub struct Record {
     fields: Vec<(String, Cell)>,
 }
 
 impl Record {
-    pub(crate) fn new() -> Self {
+    /// A record without fields.
+    pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds a field.
-    pub(crate) fn field(&mut self, name: &str, value: Cell) {
+    pub fn field(&mut self, name: &str, value: Cell) {
         self.fields.push((name.to_owned(), value));
     }
 
     /// Adds a field if it has a value.
-    pub(crate) fn maybe(&mut self, name: &str, value: Option<impl Display>) {
+    pub fn maybe(&mut self, name: &str, value: Option<impl Display>) {
         if let Some(value) = value {
             self.field(name, Cell::new(value));
         }
     }
 
     /// Prints the fields to standard output, the values aligned and wrapped on a terminal.
-    pub(crate) fn print(&self, style: Style) -> io::Result<()> {
+    pub fn print(&self, style: Style) -> io::Result<()> {
         self.lines(style).into_iter().try_for_each(line)
     }
 
@@ -236,7 +239,7 @@ impl Record {
 }
 
 /// A text of at most this width; one that is cut ends with `…`.
-pub(crate) fn truncate(text: &str, width: usize) -> String {
+pub fn truncate(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
@@ -253,7 +256,7 @@ pub(crate) fn truncate(text: &str, width: usize) -> String {
 }
 
 /// A text in lines of at most this width, broken between words where possible; one line if there is no width.
-pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
+pub fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
     let Some(width) = width.filter(|width| text.width() > *width) else {
         return vec![text.to_owned()];
     };

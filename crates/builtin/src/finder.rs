@@ -16,20 +16,20 @@ use strip::{Failure, Strip, Tool};
 use tokio::sync::{Notify, watch};
 
 use index::Index;
-pub(crate) use keeper::Keeper;
+pub use keeper::Keeper;
 use sight::Sights;
 
 /// The catalog's source name of these tools.
-pub(crate) const SOURCE: &str = "powerstrip";
+pub const SOURCE: &str = "powerstrip";
 
 /// How long a search waits for an index of the latest catalog before it uses an older one.
 const INDEX_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Returns the state of a server, in one word.
-pub(crate) type ServerState = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+pub type ServerState = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// State shared by the tools. The strip owns the tools, so they only hold a weak reference to it.
-pub(crate) struct Finder {
+pub struct Finder {
     strip: Weak<Strip>,
     server_state: ServerState,
     index: watch::Sender<Option<Arc<Index>>>,
@@ -40,7 +40,7 @@ pub(crate) struct Finder {
 
 impl Finder {
     /// A finder of the tools of a strip.
-    pub(crate) fn new(strip: &Arc<Strip>, server_state: ServerState) -> Arc<Self> {
+    pub fn new(strip: &Arc<Strip>, server_state: ServerState) -> Arc<Self> {
         Arc::new(Self {
             strip: Arc::downgrade(strip),
             server_state,
@@ -51,7 +51,7 @@ impl Finder {
     }
 
     /// The tools that find and call other tools.
-    pub(crate) fn tools(self: &Arc<Self>) -> Vec<Arc<dyn Tool>> {
+    pub fn tools(self: &Arc<Self>) -> Vec<Arc<dyn Tool>> {
         vec![
             typed(search::SearchTools { finder: Arc::clone(self) }),
             typed(describe::DescribeTool { finder: Arc::clone(self) }),

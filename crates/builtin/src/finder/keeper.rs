@@ -11,10 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::Finder;
 use super::index::Index;
-use crate::watch::Freshness;
 
 /// The task that builds indexes, and the channel that sets its model.
-pub(crate) struct Keeper {
+pub struct Keeper {
     model: watch::Sender<Option<PathBuf>>,
     task: JoinHandle<()>,
 }
@@ -22,14 +21,14 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// Starts the task. The first index is built at the first search, so that gateways without searches pay neither
     /// time nor memory; with a configured model it is built at start, to report a broken model early.
-    pub(crate) fn start(
+    pub fn start(
         finder: Arc<Finder>,
         strip: Arc<Strip>,
         model: Option<PathBuf>,
-        freshness: Freshness,
+        long_running: bool,
         ending: CancellationToken,
     ) -> Self {
-        let at_once = freshness == Freshness::Followed && model.is_some();
+        let at_once = long_running && model.is_some();
         let (model, models) = watch::channel(model);
         let task = tokio::spawn(async move {
             let keeping = async {
@@ -44,7 +43,7 @@ impl Keeper {
     }
 
     /// Replaces the model.
-    pub(crate) fn set_model(&self, folder: Option<PathBuf>) {
+    pub fn set_model(&self, folder: Option<PathBuf>) {
         self.model.send_if_modified(|current| {
             let differs = *current != folder;
             *current = folder;
@@ -53,7 +52,7 @@ impl Keeper {
     }
 
     /// Waits until the task has ended.
-    pub(crate) async fn end(self) {
+    pub async fn end(self) {
         let _ = self.task.await;
     }
 }

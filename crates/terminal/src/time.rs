@@ -10,22 +10,22 @@ fn now_ms() -> u64 {
 }
 
 /// How long ago a time was: `5s ago`, `3h ago`.
-pub(crate) fn ago(unix_ms: u64) -> String {
+pub fn ago(unix_ms: u64) -> String {
     format!("{} ago", about(Duration::from_millis(now_ms().saturating_sub(unix_ms))))
 }
 
 /// The time left until a time: `5s`, `3h`.
-pub(crate) fn left(until_unix_ms: u64) -> String {
+pub fn left(until_unix_ms: u64) -> String {
     about(Duration::from_millis(until_unix_ms.saturating_sub(now_ms())))
 }
 
 /// Whether a time has passed.
-pub(crate) fn is_past(unix_ms: u64) -> bool {
+pub fn is_past(unix_ms: u64) -> bool {
     unix_ms <= now_ms()
 }
 
 /// A duration in one unit.
-pub(crate) fn about(time: Duration) -> String {
+pub fn about(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
         0..120 => format!("{seconds}s"),

@@ -1,6 +1,7 @@
-//! Built-in tools. They need nothing installed and double as examples.
+//! The gateway's own tools: a few that need nothing installed and double as examples, and those that find other tools.
 
 mod echo;
+pub mod finder;
 mod select;
 mod stats;
 mod time;
@@ -12,10 +13,10 @@ use strip::Tool;
 use strip::typed::typed;
 
 /// The catalog's source name of these tools.
-pub(crate) const SOURCE: &str = "built-in";
+pub const SOURCE: &str = "built-in";
 
 /// All built-in tools.
-pub(crate) fn tools(clock: Clock) -> Vec<Arc<dyn Tool>> {
+pub fn tools(clock: Clock) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(echo::Echo::default()),
         Arc::new(select::Select::default()),

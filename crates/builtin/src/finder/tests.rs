@@ -18,7 +18,6 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio_util::sync::CancellationToken;
 
 use super::{Finder, Keeper, SOURCE};
-use crate::watch::Freshness;
 
 struct Named(Descriptor);
 
@@ -59,7 +58,7 @@ struct Setup {
     folder: tempfile::TempDir,
 }
 
-async fn setup(tools: Vec<Arc<dyn Tool>>, freshness: Freshness) -> Setup {
+async fn setup(tools: Vec<Arc<dyn Tool>>, long_running: bool) -> Setup {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(folder.path()).await.unwrap();
     let clock = Clock::default();
@@ -91,7 +90,7 @@ async fn setup(tools: Vec<Arc<dyn Tool>>, freshness: Freshness) -> Setup {
     strip.catalog().publish(SOURCE, finder.tools());
     strip.set_agents(searching("crm"));
     let ending = CancellationToken::new();
-    let keeper = Keeper::start(finder, Arc::clone(&strip), None, freshness, ending.clone());
+    let keeper = Keeper::start(finder, Arc::clone(&strip), None, long_running, ending.clone());
     Setup { strip, keeper, ending, folder }
 }
 
@@ -138,7 +137,7 @@ async fn pain_7_ten_thousand_tools_cost_a_few_hundred_tokens() {
             "Changes the record of a customer, and notifies its owner about it.",
         )
     });
-    let setup = setup(tools.collect(), Freshness::Once).await;
+    let setup = setup(tools.collect(), false).await;
     let (client, server) = tokio::io::duplex(64 << 10);
     let (read, write) = tokio::io::split(server);
     let serving = doors::serve_session(Arc::clone(&setup.strip), finder(), read, write);
@@ -180,7 +179,7 @@ async fn best_matches_come_first_and_recent_use_breaks_ties() {
         named("docs:find", "Finds a customer in documents."),
         named("crm:delete", "Deletes an invoice."),
     ];
-    let setup = setup(tools, Freshness::Followed).await;
+    let setup = setup(tools, true).await;
     let user = LocalAccess::default().user();
     assert_eq!(setup.search(Arc::clone(&user), "delete an invoice").await[0], "crm:delete");
     assert_eq!(setup.search(finder(), "find a customer").await[..2], ["crm:find_a", "crm:find_b"]);
@@ -204,7 +203,7 @@ async fn the_model_can_be_set_and_removed_at_run_time() {
         named("crm:count", "Counts."),
         named("crm:idle", "Nothing."),
     ];
-    let setup = setup(tools, Freshness::Followed).await;
+    let setup = setup(tools, true).await;
     assert!(setup.search(finder(), "florp").await.is_empty(), "no word in common");
     let folder = setup.folder.path().join("model");
     write_model(&folder);

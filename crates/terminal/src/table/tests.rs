@@ -1,7 +1,7 @@
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Cell, Record, Table, truncate, wrap};
-use crate::output::{Style, Tone};
+use crate::{Style, Tone};
 
 fn terminal(width: usize) -> Style {
     Style { coloured: false, width: Some(width) }

@@ -10,10 +10,11 @@ use tokio::time::Instant;
 const TICK: Duration = Duration::from_millis(500);
 
 /// Shows what is under way on standard error, if that is a terminal; the line goes away at the end.
-pub(crate) struct Progress(Option<JoinHandle<()>>);
+pub struct Progress(Option<JoinHandle<()>>);
 
 impl Progress {
-    pub(crate) fn start(what: impl Into<String>) -> Self {
+    /// Begins to show this text.
+    pub fn start(what: impl Into<String>) -> Self {
         if !io::stderr().is_terminal() {
             return Self(None);
         }
@@ -31,7 +32,7 @@ impl Progress {
     }
 
     /// Removes the line.
-    pub(crate) async fn end(self) {
+    pub async fn end(self) {
         if let Some(shown) = self.0 {
             shown.abort();
             let _ = shown.await;

@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use auth::secrets::operations::{ListSecrets, SecretText, SetSecret, SetSecretInput};
 use config::client_files::{Imported, Importer, Literals};
 use config::{FILE_NAME, Loaded, Overrides, edit};
 use operations::NoInput;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
-use crate::gateway::secrets::{ListSecrets, SecretText, SetSecret, SetSecretInput};
 use crate::operation_client::OperationClient;
 use crate::output;
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use strip::{Client, Request};
 
 use crate::config::{Instances, ServerConfig};
-use crate::personal::PersonalValues;
+use crate::personal::{Outdated, PersonalValues};
 use crate::rpc;
 
 /// The caller that a session or process is kept for, with the capabilities declared in its handshake. Scopes are not
@@ -64,10 +64,9 @@ impl Caller {
         self.personal.as_ref()
     }
 
-    /// Whether it uses secrets of this person, or of any.
-    pub(crate) fn uses_secrets_of(&self, person: Option<&Holder>) -> bool {
-        let personal = self.personal.as_ref();
-        personal.is_some_and(|values| person.is_none_or(|person| values.belong_to(person)))
+    /// Whether it uses secrets that are out of date.
+    pub(crate) fn uses_outdated(&self, outdated: &Outdated<'_>) -> bool {
+        self.personal.as_ref().is_some_and(|values| outdated.covers(values))
     }
 
     #[cfg(test)]

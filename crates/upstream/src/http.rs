@@ -16,7 +16,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use auth::client::Holder;
 use egress::http::Scope;
 use tokio::sync::Notify;
 use tokio::time::{Instant, interval, timeout};
@@ -29,6 +28,7 @@ use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::era::Era;
 use crate::error::{AskResult, TransportError};
+use crate::personal::Outdated;
 use crate::questions;
 use crate::random;
 use crate::rpc::RpcRequest;
@@ -277,9 +277,9 @@ impl HttpTransport {
         }
     }
 
-    /// Closes the sessions that use secrets of this person, or of any.
-    pub(crate) async fn end_sessions_of(&self, person: Option<&Holder>) {
-        let closing = self.replicas.iter().map(|replica| replica.close_of(person));
+    /// Closes the sessions that use secrets that are out of date.
+    pub(crate) async fn end_outdated(&self, outdated: &Outdated<'_>) {
+        let closing = self.replicas.iter().map(|replica| replica.close_outdated(outdated));
         let _ = timeout(CLOSE_TIMEOUT, futures_util::future::join_all(closing)).await;
     }
 

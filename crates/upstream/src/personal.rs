@@ -55,7 +55,23 @@ impl PersonalSecrets {
         let Some(store) = &self.store else {
             return Err(TransportError::SecretsUnreadable("there is no vault".into()));
         };
-        let holder = store.person(principal);
+        self.of_person(store, store.person(principal)).await.map(Some)
+    }
+
+    /// The values of a person that are out of date: all but those that are stored now.
+    pub(crate) async fn outdated<'a>(&self, person: Option<&'a Holder>) -> Outdated<'a> {
+        let current = match (&self.store, person) {
+            (Some(store), Some(person)) => self.of_person(store, person.clone()).await.ok(),
+            _ => None,
+        };
+        Outdated { person, current }
+    }
+
+    async fn of_person(
+        &self,
+        store: &Arc<SecretStore>,
+        holder: Holder,
+    ) -> Result<Arc<PersonalValues>, TransportError> {
         let stored = store.values(&holder).await;
         let stored =
             stored.map_err(|why| TransportError::SecretsUnreadable(why.to_string().into()))?;
@@ -63,14 +79,14 @@ impl PersonalSecrets {
         if let Some((known, values)) = ready.get(&holder)
             && Arc::ptr_eq(known, &stored)
         {
-            return Ok(Some(Arc::clone(values)));
+            return Ok(Arc::clone(values));
         }
         let values = Arc::new(self.values(holder.clone(), &stored)?);
         if ready.len() >= MAX_READY {
             ready.clear();
         }
         ready.insert(holder, (stored, Arc::clone(&values)));
-        Ok(Some(values))
+        Ok(values)
     }
 
     fn values(
@@ -108,12 +124,23 @@ impl PersonalSecrets {
     }
 }
 
-impl PersonalValues {
-    /// Whether they are this person's.
-    pub(crate) fn belong_to(&self, holder: &Holder) -> bool {
-        self.holder == *holder
-    }
+/// Values that must not be used any more.
+pub(crate) struct Outdated<'a> {
+    /// Whose; everybody's if none.
+    person: Option<&'a Holder>,
+    /// The values that replace them. A call may use them already.
+    current: Option<Arc<PersonalValues>>,
+}
 
+impl Outdated<'_> {
+    /// Whether they are among these values.
+    pub(crate) fn covers(&self, values: &PersonalValues) -> bool {
+        self.person.is_none_or(|person| values.holder == *person)
+            && self.current.as_deref() != Some(values)
+    }
+}
+
+impl PersonalValues {
     /// The variables of a process for this person.
     pub(crate) fn env(&self) -> &BTreeMap<String, String> {
         &self.env

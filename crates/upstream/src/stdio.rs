@@ -12,7 +12,6 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use auth::client::Holder;
 use operations::servers::ProcessView;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -25,6 +24,7 @@ use crate::deps::Deps;
 use crate::era::Era;
 use crate::error::{AskResult, TransportError};
 use crate::handshake::needs_modern;
+use crate::personal::Outdated;
 use crate::rpc::RpcRequest;
 use crate::share::Share;
 use crate::status::{State, Status};
@@ -178,10 +178,10 @@ impl StdioTransport {
         Ok(claim)
     }
 
-    /// Ends the processes that use secrets of this person, or of any.
-    pub(crate) fn end_sessions_of(&self, person: Option<&Holder>) {
+    /// Ends the processes that use secrets that are out of date.
+    pub(crate) fn end_outdated(&self, outdated: &Outdated<'_>) {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        for (_, ended) in slots.others.extract_if(|caller, _| caller.uses_secrets_of(person)) {
+        for (_, ended) in slots.others.extract_if(|caller, _| caller.uses_outdated(outdated)) {
             ended.stop.cancel();
         }
     }

@@ -1,8 +1,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use auth::client::Holder;
-
 use crate::caller::Caller;
 use crate::config::{Kind, ServerConfig};
 use crate::context::ServerContext;
@@ -11,6 +9,7 @@ use crate::era::Era;
 use crate::error::AskResult;
 use crate::http::HttpTransport;
 use crate::openapi::OpenApiService;
+use crate::personal::Outdated;
 use crate::rpc::{RpcError, RpcRequest};
 use crate::status::Status;
 use crate::stdio::StdioTransport;
@@ -89,11 +88,11 @@ impl Transport {
         }
     }
 
-    /// Ends the processes and sessions that use secrets of this person, or of any.
-    pub(crate) async fn end_sessions_of(&self, person: Option<&Holder>) {
+    /// Ends the processes and sessions that use secrets that are out of date.
+    pub(crate) async fn end_outdated(&self, outdated: &Outdated<'_>) {
         match self {
-            Self::Http(http) => http.end_sessions_of(person).await,
-            Self::Stdio(stdio) => stdio.end_sessions_of(person),
+            Self::Http(http) => http.end_outdated(outdated).await,
+            Self::Stdio(stdio) => stdio.end_outdated(outdated),
             Self::OpenApi(_) => {}
         }
     }

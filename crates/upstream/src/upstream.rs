@@ -295,10 +295,11 @@ impl Upstream {
         }
     }
 
-    /// Ends the processes and sessions that use secrets of this person, or of any.
+    /// Ends the processes and sessions that use earlier secrets of this person, or secrets of any.
     pub(crate) async fn end_sessions_of(&self, person: Option<&Holder>) {
         if !self.server.config.personal.is_empty() {
-            self.server.transport.end_sessions_of(person).await;
+            let outdated = self.server.context.personal.outdated(person).await;
+            self.server.transport.end_outdated(&outdated).await;
         }
     }
 

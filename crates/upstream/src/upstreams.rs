@@ -171,7 +171,7 @@ impl Upstreams {
         self.servers.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
-    /// Ends the processes and sessions that use secrets of this person, or of any: their values have changed.
+    /// Ends the processes and sessions that use earlier secrets of this person, or secrets of any.
     pub async fn end_sessions_of(&self, person: Option<&Holder>) {
         join_all(self.servers().values().map(|upstream| upstream.end_sessions_of(person))).await;
     }

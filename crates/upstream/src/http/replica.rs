@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use auth::client::Holder;
 use egress::http::Body;
 use http::{HeaderMap, Method};
 use strip::Client;
@@ -21,6 +20,7 @@ use crate::config::{EraChoice, ServerConfig, UrlTransport};
 use crate::era::Era;
 use crate::error::{AskResult, TransportError};
 use crate::handshake::{self, ServerInfo};
+use crate::personal::Outdated;
 use crate::rpc::{self, Params, RpcError, RpcRequest};
 use crate::share::Share;
 use crate::status::ReplicaStatus;
@@ -283,10 +283,10 @@ impl Replica {
         }
     }
 
-    /// Closes the sessions that use secrets of this person, or of any.
-    pub(super) async fn close_of(&self, person: Option<&Holder>) {
-        let of_person = |caller: &Caller| caller.uses_secrets_of(person);
-        let old: Vec<_> = self.table().extract_if(|caller, _| of_person(caller)).collect();
+    /// Closes the sessions that use secrets that are out of date.
+    pub(super) async fn close_outdated(&self, outdated: &Outdated<'_>) {
+        let is_old = |caller: &Caller| caller.uses_outdated(outdated);
+        let old: Vec<_> = self.table().extract_if(|caller, _| is_old(caller)).collect();
         for (caller, slot) in old {
             self.close_session(Some(&caller), &slot).await;
         }

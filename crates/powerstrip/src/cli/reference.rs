@@ -19,7 +19,7 @@ const GUIDES: [(&str, &str, &str); 20] = [
     ("disable", "MCP servers", "servers.md"),
     ("servers", "MCP servers", "servers.md"),
     ("login", "Protected servers", "protected.md"),
-    ("secret", "MCP servers", "servers.md#secrets"),
+    ("secret", "Secrets", "secrets.md"),
     ("tools", "MCP servers", "servers.md#when-a-tool-changes"),
     ("calls", "Operating", "operating.md#the-audit-trail"),
     ("runs", "Runs", "runs.md"),

@@ -1,5 +1,11 @@
 //! Secrets of which each person has a value of their own: used for that person's calls only, and shown nowhere.
 
+use std::sync::{Arc, Mutex};
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse as _, Response as Answer};
+use axum::{Json, Router};
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Response, eventually, send};
@@ -130,6 +136,69 @@ async fn a_persons_secret_is_used_for_their_calls_only() {
     .await;
     assert_eq!(of_amy, digest(&value("amy")));
     assert_eq!(used(&ann.call("plain:who", &nothing).await), digest(""));
+    assert_nowhere(&setup).await;
+}
+
+/// The header of each request, by method.
+type Seen = Arc<Mutex<Vec<(String, String)>>>;
+
+/// An MCP server over HTTP that answers with a digest of the header that it was sent.
+async fn answer(State(seen): State<Seen>, headers: HeaderMap, Json(ask): Json<Value>) -> Answer {
+    let header = headers.get("authorization").map_or("", |value| value.to_str().unwrap());
+    let method = ask["method"].as_str().unwrap_or_default();
+    seen.lock().unwrap().push((method.to_owned(), header.to_owned()));
+    if ask["id"].is_null() {
+        return StatusCode::ACCEPTED.into_response();
+    }
+    let result = match method {
+        "server/discover" => json!({
+            "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "ttlMs": 0,
+            "cacheScope": "private", "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "web", "version": "1"}},
+        }),
+        "tools/list" => json!({
+            "resultType": "complete",
+            "tools": [{"name": "who", "description": "Says who.", "inputSchema": {"type": "object"}}],
+        }),
+        _ => {
+            let data = json!({"digest": digest(header), "raw": header});
+            let content = [json!({"type": "text", "text": data.to_string()})];
+            json!({"resultType": "complete", "content": content, "structuredContent": data})
+        }
+    };
+    Json(json!({"jsonrpc": "2.0", "id": ask["id"], "result": result})).into_response()
+}
+
+#[tokio::test]
+async fn a_persons_header_is_sent_with_their_calls_only() {
+    let seen = Seen::default();
+    let router = Router::new().fallback(answer).with_state(Arc::clone(&seen));
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let config = format!(
+        "servers:\n  web: {{ url: '{url}', headers: {{ Authorization: {{ secret: web, per: person, prefix: 'Bearer ' }} }} }}\n"
+    );
+    let setup = Setup::with(&config, |gateway| gateway.env("POWERSTRIP_LOG", "debug")).await;
+    let ann = setup.caller(json!({"org": "acme", "sub": "ann"}));
+    let amy = setup.caller(json!({"org": "acme", "sub": "amy"}));
+    eventually("the tool is listed", || async {
+        ann.get("/mcp/discover").await.body.to_string().contains("web:who").then_some(())
+    })
+    .await;
+    let nothing = json!({});
+    let unset = ann.call("web:who", &nothing).await;
+    assert_eq!(unset.body["errors"][0]["details"]["secrets"], json!(["web"]), "{unset:?}");
+    for (who, caller) in [("ann", &ann), ("amy", &amy)] {
+        assert_eq!(store(caller, "web", &value(who)).await.status, 200);
+    }
+    for (who, caller) in [("ann", &ann), ("amy", &amy), ("ann", &ann)] {
+        let answer = caller.call("web:who", &nothing).await;
+        assert_eq!(used(&answer), digest(&format!("Bearer {}", value(who))), "{who}");
+        assert!(!answer.body.to_string().contains(CANARY), "{answer:?}");
+    }
+    for (method, header) in seen.lock().unwrap().iter() {
+        assert!(method != "tools/list" || header.is_empty(), "listed with {header}");
+    }
     assert_nowhere(&setup).await;
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use config::HeaderSource;
 use config::client_files::ClientFile;
 use config::clients::{Client, ENTRY, Endpoint, TOKEN_VARIABLE};
 use serde_json::{Value, json};
@@ -219,11 +220,16 @@ impl Connect {
         let Ok(mut imported) = importer.read(path) else { return Ok((Vec::new(), none())) };
         imported.relative_to(&installer.folder());
         note_import(&imported);
-        // An entry that starts this program, under whatever name, is the gateway itself.
+        let config = installer.load()?.config;
+        let addresses: Vec<_> = [Some(format!("http://{}", config.listen.0)), config.public_url]
+            .into_iter()
+            .flatten()
+            .collect();
+        // An entry that leads to this gateway, under whatever name, stays with the client.
         let gateway: Vec<_> = imported
             .servers
             .iter()
-            .filter(|(_, server)| is_gateway(server))
+            .filter(|(_, server)| is_gateway(server, &addresses))
             .map(|(name, _)| name.clone())
             .collect();
         for name in gateway {
@@ -244,9 +250,15 @@ impl Connect {
 }
 
 /// Whether an entry is this gateway: moving it behind itself would call in circles.
-fn is_gateway(server: &config::Server) -> bool {
+fn is_gateway(server: &config::Server, addresses: &[String]) -> bool {
     let program = server.command.as_deref().map(Path::new).and_then(Path::file_name);
-    program.is_some_and(|program| program == "powerstrip")
+    let at_address = match &server.url {
+        Some(HeaderSource::Plain(url)) => {
+            addresses.iter().any(|address| url.starts_with(&format!("{address}/")))
+        }
+        _ => false,
+    };
+    at_address || program.is_some_and(|program| program == "powerstrip")
 }
 
 fn list(context: &Context) -> anyhow::Result<ExitCode> {

@@ -16,13 +16,16 @@ use crate::error::TransportError;
 /// For how many people the values are kept ready.
 const MAX_READY: usize = 1_024;
 
+/// A person's stored secrets, and what was prepared of them.
+type Prepared = (Arc<SecretValues>, Arc<PersonalValues>);
+
 /// Finds the values that one server takes from each person.
 pub(crate) struct PersonalSecrets {
     store: Option<Arc<SecretStore>>,
     personal: Personal,
     /// The server's other secrets, which are scrubbed as well.
     shared: Vec<String>,
-    ready: Mutex<HashMap<Holder, (Arc<SecretValues>, Arc<PersonalValues>)>>,
+    ready: Mutex<HashMap<Holder, Prepared>>,
 }
 
 /// One person's values for one server.

@@ -20,7 +20,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         &["tools", "call", "calls", "runs", "approvals", "prompts", "files", "text"],
     ),
     ("Write your own", &["new"]),
-    ("Set up", &["agents", "keys", "secret", "config", "completions", "help"]),
+    ("Set up", &["agents", "keys", "config", "completions", "help"]),
 ];
 
 /// Arranges the help of all commands.

@@ -19,7 +19,7 @@ use crate::{Failure, Job, Output};
 
 pub use listing::{Listing, Offered};
 pub use outages::Outages;
-pub use owners::Claims;
+pub use owners::{Claims, OfferedAt};
 pub use watch::{Update, Watch};
 
 use watch::Watched;

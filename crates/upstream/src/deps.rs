@@ -10,7 +10,7 @@ use proto::{Clock, Digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strip::Tool;
-use strip::servers::{Claims, Servers};
+use strip::servers::{Claims, OfferedAt, Servers};
 
 use crate::era::Era;
 use crate::timing::Timing;
@@ -44,11 +44,11 @@ pub struct Deps {
 const START: u64 = 30_000;
 
 impl Deps {
-    /// The time of a claim on names that are offered now. Those of the start are equal, so that the order of the config
-    /// decides between servers and not which of them starts faster.
-    pub(crate) fn claim_time(&self) -> u64 {
-        let now = self.clock.unix_ms();
-        if now.saturating_sub(self.began_unix_ms) < START { self.began_unix_ms } else { now }
+    /// The time of claims on names that are offered now.
+    pub(crate) fn offered_at(&self) -> OfferedAt {
+        let (now_ms, began_ms) = (self.clock.unix_ms(), self.began_unix_ms);
+        let is_start = now_ms.saturating_sub(began_ms) < START;
+        OfferedAt { now_ms, start_ms: if is_start { began_ms } else { now_ms } }
     }
 }
 

@@ -317,7 +317,7 @@ impl Upstream {
             };
         }
         let OtherOfferings { prompts, resources, templates, claims, .. } = &other;
-        let (apps, now) = (listing::apps(tools), self.deps.claim_time());
+        let (apps, now) = (listing::apps(tools), self.deps.offered_at());
         let claims = claims.renew(prompts, resources, templates, &apps, now);
         OtherOfferings { claims, ..other }
     }

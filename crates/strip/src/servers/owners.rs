@@ -27,6 +27,16 @@ pub struct Claims {
     pub resources: BTreeMap<String, u64>,
 }
 
+/// When names are offered, in milliseconds since 1970.
+#[derive(Clone, Copy, Debug)]
+pub struct OfferedAt {
+    /// For resources: the first server to offer one owns it.
+    pub now_ms: u64,
+    /// For prompts and apps: the same for all servers that start with the gateway, so that the order of the config decides
+    /// between them.
+    pub start_ms: u64,
+}
+
 impl Claims {
     /// The claims of a server that offers these lists now.
     pub fn renew(
@@ -35,13 +45,14 @@ impl Claims {
         resources: &[Arc<Value>],
         templates: &[Arc<Value>],
         apps: &[String],
-        now_ms: u64,
+        at: OfferedAt,
     ) -> Self {
         let uris = names(resources, "uri").chain(names(templates, "uriTemplate"));
         let uris = uris.chain(apps.iter().map(String::as_str));
+        let of_uri = |uri: &str| if uri.starts_with(UI) { at.start_ms } else { at.now_ms };
         Self {
-            prompts: renewed(&self.prompts, names(prompts, "name"), now_ms),
-            resources: renewed(&self.resources, uris, now_ms),
+            prompts: renewed(&self.prompts, names(prompts, "name"), |_| at.start_ms),
+            resources: renewed(&self.resources, uris, of_uri),
         }
     }
 }
@@ -53,10 +64,11 @@ fn names<'a>(listed: &'a [Arc<Value>], key: &'a str) -> impl Iterator<Item = &'a
 fn renewed<'a>(
     before: &BTreeMap<String, u64>,
     listed: impl Iterator<Item = &'a str>,
-    now_ms: u64,
+    at: impl Fn(&str) -> u64,
 ) -> BTreeMap<String, u64> {
-    let mut claims: BTreeMap<String, u64> =
-        listed.map(|name| (name.to_owned(), before.get(name).copied().unwrap_or(now_ms))).collect();
+    let mut claims: BTreeMap<String, u64> = listed
+        .map(|name| (name.to_owned(), before.get(name).copied().unwrap_or_else(|| at(name))))
+        .collect();
     let mut unlisted: Vec<_> =
         before.iter().filter(|(name, _)| !claims.contains_key(*name)).collect();
     unlisted.sort_by_key(|(_, at)| **at);

@@ -72,6 +72,10 @@ fn a_subscriber_is_notified_of_its_resource_and_what_is_below_it_only() {
     assert!(servers.watch("crm+").is_none(), "a whole server cannot be subscribed to");
 }
 
+fn since(now_ms: u64) -> OfferedAt {
+    OfferedAt { now_ms, start_ms: now_ms }
+}
+
 /// A server that the operator named, with resources, templates and prompts that it first offered at `since`.
 fn offerer(
     name: &'static str,
@@ -83,7 +87,13 @@ fn offerer(
     };
     let (resources, templates) = (list("uri", uris), list("uriTemplate", templates));
     let prompts = list("name", prompts);
-    let claims = Claims::default().renew(&prompts, &resources, &templates, &[], since);
+    let claims = Claims::default().renew(
+        &prompts,
+        &resources,
+        &templates,
+        &[],
+        OfferedAt { now_ms: since, start_ms: since },
+    );
     let capabilities = json!({"resources": {}});
     let offering =
         Offering { prompts, resources, templates, capabilities, claims, ..Offering::default() };
@@ -150,8 +160,10 @@ fn a_qualified_uri_is_its_servers_only() {
 #[test]
 fn a_uri_stays_with_its_server_while_that_does_not_list_it() {
     let servers = Servers::default();
-    let claims = Claims::default().renew(&[], &[Arc::new(json!({"uri": "crm://a"}))], &[], &[], 1);
-    let gone = Offering { claims: claims.renew(&[], &[], &[], &[], 2), ..Offering::default() };
+    let claims =
+        Claims::default().renew(&[], &[Arc::new(json!({"uri": "crm://a"}))], &[], &[], since(1));
+    let gone =
+        Offering { claims: claims.renew(&[], &[], &[], &[], since(2)), ..Offering::default() };
     assert_eq!(gone.claims, claims);
     servers.publish(Arc::new(Lister { name: "crm", offering: Arc::new(gone) }));
     servers.publish(offerer("aa", 2, (&["crm://a"], &[], &[])));
@@ -201,7 +213,7 @@ fn a_prompt_takes_no_other_servers_name() {
 /// A server whose tools name these apps, and that lists none of them.
 fn app_server(name: &'static str, apps: &[&str]) -> Arc<dyn Server> {
     let apps: Vec<String> = apps.iter().map(|&app| app.to_owned()).collect();
-    let claims = Claims::default().renew(&[], &[], &[], &apps, 1);
+    let claims = Claims::default().renew(&[], &[], &[], &apps, since(1));
     let capabilities = json!({"resources": {}});
     let offering = Offering { apps, claims, capabilities, prefix: true, ..Offering::default() };
     Arc::new(Lister { name, offering: Arc::new(offering) })

@@ -37,7 +37,7 @@ pub(crate) enum OperationClient {
 
 impl OperationClient {
     /// Operations on keys.
-    pub(crate) async fn for_keys(_: &Context, loaded: &Loaded) -> anyhow::Result<Self> {
+    pub(crate) async fn for_keys(loaded: &Loaded) -> anyhow::Result<Self> {
         let config = &loaded.config;
         let folder = match claim_or_connect(&config.data_dir, None).await? {
             Ownership::Other(owner) => return Ok(Self::Owner(Box::new(owner))),
@@ -68,7 +68,7 @@ impl OperationClient {
     }
 
     /// Operations on files.
-    pub(crate) async fn for_files(_: &Context, loaded: &Loaded) -> anyhow::Result<Self> {
+    pub(crate) async fn for_files(loaded: &Loaded) -> anyhow::Result<Self> {
         let config = &loaded.config;
         let folder = match claim_or_connect(&config.data_dir, None).await? {
             Ownership::Other(owner) => return Ok(Self::Owner(Box::new(owner))),

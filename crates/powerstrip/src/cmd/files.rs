@@ -86,7 +86,7 @@ impl FilesCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
-        let client = OperationClient::for_files(context, &loaded).await?;
+        let client = OperationClient::for_files(&loaded).await?;
         let done = self.action.unwrap_or(Action::Ls).run(context, &loaded, &client).await;
         client.close().await;
         telemetry.flush().await;

@@ -71,7 +71,7 @@ impl KeysCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
-        let client = OperationClient::for_keys(context, &loaded).await?;
+        let client = OperationClient::for_keys(&loaded).await?;
         let done = self.action.unwrap_or(Action::Ls).run(&client, context).await;
         client.close().await;
         telemetry.flush().await;

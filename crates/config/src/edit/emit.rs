@@ -68,7 +68,7 @@ fn field(lines: &mut String, indent: &str, name: &str, value: &Value) {
 
 /// Whether a mapping names a secret: `{ env: NAME }`.
 fn is_reference(map: &Map<String, Value>) -> bool {
-    map.keys().all(|key| matches!(key.as_str(), "env" | "file" | "secret" | "per" | "default"))
+    map.keys().all(|key| matches!(key.as_str(), "env" | "file" | "secret" | "per" | "prefix"))
         && map.values().all(Value::is_string)
 }
 

@@ -219,6 +219,8 @@ impl Connect {
         let none = || Installed { names: Vec::new(), stored: Vec::new(), missing: Vec::new() };
         let Ok(mut imported) = importer.read(path) else { return Ok((Vec::new(), none())) };
         imported.relative_to(&installer.folder());
+        // The gateway's own entry is no news.
+        imported.notes.retain(|note| !note.starts_with(&format!("{}: skipped", self.name)));
         note_import(&imported);
         let config = installer.load()?.config;
         let addresses: Vec<_> = [Some(format!("http://{}", config.listen.0)), config.public_url]

@@ -67,7 +67,7 @@ impl ProbeResult {
 
     /// An error code of the modern era means a modern server that rejects something else; all others a legacy one.
     pub(crate) fn of_error(error: &RpcError) -> Self {
-        if !is_modern_error(error.code) {
+        if !is_modern_error(error.code) && !lists_modern(error) {
             return Self::Legacy;
         }
         Self::Modern(ServerInfo {
@@ -84,6 +84,13 @@ impl ProbeResult {
 /// Header mismatch and missing capability: codes that only a modern server answers with.
 fn is_modern_error(code: i64) -> bool {
     matches!(code, -32020 | -32021)
+}
+
+/// Whether a server that refuses a version lists the modern one among those that it speaks.
+fn lists_modern(error: &RpcError) -> bool {
+    let listed = error.data.as_ref().and_then(|data| data["supported"].as_array());
+    error.code == -32022
+        && listed.is_some_and(|versions| versions.iter().any(|version| version == MODERN))
 }
 
 /// Whether an error with HTTP status 400 or 404 is a modern server's answer to the request.

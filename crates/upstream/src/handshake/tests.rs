@@ -25,6 +25,12 @@ fn discovery_distinguishes_the_eras() {
         assert_eq!(ProbeResult::of_error(&error(code)), ProbeResult::Legacy, "{code}");
     }
     assert!(matches!(ProbeResult::of_error(&error(-32021)), ProbeResult::Modern(_)));
+    let listing =
+        |versions| RpcError { data: Some(json!({"supported": versions})), ..error(-32022) };
+    let modern = listing(json!(["2026-07-28"]));
+    assert!(matches!(ProbeResult::of_error(&modern), ProbeResult::Modern(_)));
+    let legacy = listing(json!(["2025-11-25"]));
+    assert_eq!(ProbeResult::of_error(&legacy), ProbeResult::Legacy);
 }
 
 #[test]

@@ -15,11 +15,11 @@ use url::Url;
 
 use crate::context::Context;
 use crate::gateway::{Foundation, Freshness, Gateway};
-use crate::invocation::Invocation;
 use crate::operation_client::run_here;
 use crate::output::progress::Progress;
 use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
-use crate::remote::Remote;
+use remote::Invocation;
+use remote::Remote;
 
 /// Access to a strip.
 pub(crate) enum Access {

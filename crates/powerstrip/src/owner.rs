@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::gateway::SocketPath;
 use crate::handover;
-use crate::remote::modern_request;
+use remote::modern_request;
 
 /// How long an owner may take to open its socket, or a stopping one to release the folder.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(15);

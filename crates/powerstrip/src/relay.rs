@@ -1,12 +1,7 @@
 //! `stdio`: relays messages between a client and the process that runs the strip. If the strip moves to another process,
 //! the client sees at worst an error that says to try again.
 
-mod bridge;
-mod client;
-mod frame;
-mod ledger;
 mod session;
-mod sse;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,16 +10,12 @@ use std::time::{Duration, Instant};
 use anyhow::ensure;
 use bytes::Bytes;
 use config::Loaded;
+use remote::{Client, FrameReader, Framing, Ledger, MessageReader, MessageWriter};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 
-pub(crate) use bridge::bridge;
-pub(crate) use client::Client;
-use client::MessageWriter;
-use frame::FrameReader;
-use ledger::Ledger;
 use session::Session;
 
 /// How long running calls may take to finish before another process takes the data folder over.
@@ -116,7 +107,7 @@ enum Event {
 /// Both directions between the client and one session.
 struct Link {
     up: session::Writer,
-    framing: frame::Framing,
+    framing: Framing,
     ledger: Arc<Ledger>,
     down: tokio::task::JoinHandle<()>,
     broken: CancellationToken,
@@ -127,7 +118,7 @@ struct Link {
 impl Link {
     fn begin<R, W>(
         session: &mut Session,
-        reader: &client::MessageReader<R>,
+        reader: &MessageReader<R>,
         writer: &Arc<MessageWriter<W>>,
         ledger: &Arc<Ledger>,
     ) -> Self

@@ -31,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("doors", &["proto", "auth", "strip", "operations"]),
     ("config", &["proto", "store", "egress", "auth", "schema", "strip", "upstream"]),
     ("terminal", &["proto", "config"]),
+    ("remote", &["proto", "egress", "config"]),
     ("dashboard", &["proto", "auth", "strip", "operations", "doors"]),
     (
         "powerstrip",
@@ -52,6 +53,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "config",
             "terminal",
             "dashboard",
+            "remote",
         ],
     ),
     ("testkit", &[]),

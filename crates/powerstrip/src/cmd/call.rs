@@ -16,10 +16,10 @@ use url::Url;
 use crate::access::Access;
 use crate::context::Context;
 use crate::exit::{FAILED, Usage};
-use crate::invocation::Invocation;
 use crate::output::{self, Style};
-use crate::remote::parse_url;
 use crate::telemetry::Telemetry;
+use remote::Invocation;
+use remote::parse_url;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -12,8 +12,8 @@ use crate::context::Context;
 use crate::exit::{FAILED, Usage};
 use crate::output::table::{Cell, Table};
 use crate::output::{self, Style, Tone};
-use crate::remote::parse_url;
 use crate::telemetry::Telemetry;
+use remote::parse_url;
 
 const EXAMPLES: &str = "\
 Examples:

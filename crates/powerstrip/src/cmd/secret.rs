@@ -19,8 +19,8 @@ use crate::exit::Usage;
 use crate::operation_client::OperationClient;
 use crate::output::table::{Cell, Table};
 use crate::output::{self, Style, Tone, time};
-use crate::remote::Remote;
 use crate::telemetry::Telemetry;
+use remote::Remote;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -5,10 +5,10 @@ use clap::Args;
 use url::Url;
 
 use crate::context::Context;
-use crate::relay::{self, Client};
-use crate::remote::{Remote, parse_url};
+use crate::relay;
 use crate::signals;
 use crate::telemetry::Telemetry;
+use remote::{Client, Remote, parse_url};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,8 +41,8 @@ impl Stdio {
         let agent = self.agent.as_deref();
         let ended = match &self.url {
             Some(url) => {
-                let remote = Remote::at(url, agent, &context.environment)?;
-                relay::bridge(client, remote, shutdown).await
+                let gateway = Remote::at(url, agent, &context.environment)?;
+                remote::bridge(client, gateway, shutdown).await
             }
             None => relay::run(client, &context, &loaded, agent, shutdown).await,
         };

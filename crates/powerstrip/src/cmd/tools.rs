@@ -11,8 +11,8 @@ use crate::access::Access;
 use crate::context::Context;
 use crate::output::table::{Cell, Table};
 use crate::output::{self, Style, Tone};
-use crate::remote::parse_url;
 use crate::telemetry::Telemetry;
+use remote::parse_url;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -9,8 +9,8 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::access::Access;
 use crate::gateway::waiting::{FindWaiting, MadeCall, WaitingCall};
-use crate::invocation::Invocation;
 use crate::output::{self, Style, shown, time};
+use remote::Invocation;
 
 /// When the gateway is first asked whether the call waits; most calls are answered before.
 const FIRST_LOOK: Duration = Duration::from_millis(300);

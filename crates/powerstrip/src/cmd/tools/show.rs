@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 use crate::access::Access;
 use crate::context::Context;
 use crate::exit::FAILED;
-use crate::invocation::Invocation;
 use crate::output::table::{Cell, Record, Table};
 use crate::output::{self, Style, Tone, shown};
+use remote::Invocation;
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {

@@ -22,11 +22,11 @@ const MAX_BODY: u64 = 64 << 20;
 const TOKEN: &str = "POWERSTRIP_TOKEN";
 
 /// The revision of MCP in which a request needs no session.
-pub(crate) const MODERN: &str = "2026-07-28";
+const MODERN: &str = "2026-07-28";
 
 /// A gateway at a URL.
 #[derive(Clone)]
-pub(crate) struct Remote {
+pub struct Remote {
     client: Client,
     base: String,
     credential: Option<HeaderValue>,
@@ -34,7 +34,7 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// The gateway at this URL; nothing is sent yet.
-    pub(crate) fn new(url: &Url, environment: &Environment) -> anyhow::Result<Self> {
+    pub fn new(url: &Url, environment: &Environment) -> anyhow::Result<Self> {
         let base = url
             .as_str()
             .trim_end_matches('/')
@@ -53,11 +53,7 @@ impl Remote {
     }
 
     /// The gateway at this URL, entered by an agent's door if one is named.
-    pub(crate) fn at(
-        url: &Url,
-        agent: Option<&str>,
-        environment: &Environment,
-    ) -> anyhow::Result<Self> {
+    pub fn at(url: &Url, agent: Option<&str>, environment: &Environment) -> anyhow::Result<Self> {
         let mut remote = Self::new(url, environment)?;
         if let Some(agent) = agent {
             remote.base = format!("{}/agents/{agent}", remote.base);
@@ -66,29 +62,29 @@ impl Remote {
     }
 
     /// The client, for exchanges that stream.
-    pub(crate) fn client(&self) -> &Client {
+    pub fn client(&self) -> &Client {
         &self.client
     }
 
     /// Adds what the gateway knows us by.
-    pub(crate) fn introduce(&self, headers: &mut HeaderMap) {
+    pub fn introduce(&self, headers: &mut HeaderMap) {
         if let Some(credential) = &self.credential {
             headers.insert(AUTHORIZATION, credential.clone());
         }
     }
 
     /// The URL of a path on the gateway.
-    pub(crate) fn url(&self, path: &str) -> String {
+    pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
 
     /// What the gateway offers.
-    pub(crate) async fn discovery(&self) -> anyhow::Result<Discovery> {
+    pub async fn discovery(&self) -> anyhow::Result<Discovery> {
         self.get("/mcp/discover").await
     }
 
     /// A prompt's body and spec.
-    pub(crate) async fn prompt(&self, prompt: &PromptRef) -> anyhow::Result<Value> {
+    pub async fn prompt(&self, prompt: &PromptRef) -> anyhow::Result<Value> {
         let major = match prompt.major {
             Some(major) => major,
             None => self.newest(prompt).await?,
@@ -109,11 +105,7 @@ impl Remote {
     }
 
     /// A prompt, filled in.
-    pub(crate) async fn render(
-        &self,
-        prompt: &PromptRef,
-        arguments: &Value,
-    ) -> anyhow::Result<Value> {
+    pub async fn render(&self, prompt: &PromptRef, arguments: &Value) -> anyhow::Result<Value> {
         let message = modern_request(
             "prompts/get",
             json!({"name": prompt.to_string(), "arguments": arguments}),
@@ -140,7 +132,7 @@ impl Remote {
     }
 
     /// Calls a tool.
-    pub(crate) async fn invoke(&self, invocation: &Invocation) -> anyhow::Result<Envelope> {
+    pub async fn invoke(&self, invocation: &Invocation) -> anyhow::Result<Envelope> {
         let mut headers = json_headers();
         if let Some(key) = &invocation.idempotency_key {
             headers.insert(
@@ -171,7 +163,7 @@ impl Remote {
     }
 
     /// Asks a route for JSON; another status than success is an error with the gateway's message.
-    pub(crate) async fn request<T: DeserializeOwned>(
+    pub async fn request<T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
@@ -195,7 +187,7 @@ impl Remote {
     }
 
     /// One whole exchange.
-    pub(crate) async fn send(
+    pub async fn send(
         &self,
         method: Method,
         path: &str,
@@ -215,7 +207,7 @@ impl Remote {
 }
 
 /// The path of a tool's route; an id may hold characters that a path may not.
-pub(crate) fn tool_path(tool: &str) -> String {
+fn tool_path(tool: &str) -> String {
     let mut path = String::from("/mcp/tool/");
     for byte in tool.bytes() {
         match byte {
@@ -229,7 +221,7 @@ pub(crate) fn tool_path(tool: &str) -> String {
 }
 
 /// A request of MCP that needs no session.
-pub(crate) fn modern_request(method: &str, mut params: Value) -> Value {
+pub fn modern_request(method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -255,7 +247,7 @@ fn parsed<T: DeserializeOwned>(response: &Response) -> anyhow::Result<T> {
 }
 
 /// Reads the URL of a gateway from the command line.
-pub(crate) fn parse_url(text: &str) -> Result<Url, String> {
+pub fn parse_url(text: &str) -> Result<Url, String> {
     let advice = "write where the gateway listens, such as `http://127.0.0.1:7777`";
     match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWrite;
 use tokio_util::task::TaskTracker;
 
-use super::super::client::MessageWriter;
+use crate::client::MessageWriter;
+use crate::gateway::Remote;
 use crate::invocation::Invocation;
-use crate::remote::Remote;
 
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;

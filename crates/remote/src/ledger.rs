@@ -19,7 +19,7 @@ const ENDLESS: [&str; 1] = ["subscriptions/listen"];
 
 /// The client's side of the conversation.
 #[derive(Default)]
-pub(super) struct Ledger {
+pub struct Ledger {
     state: Mutex<State>,
     changed: Notify,
 }
@@ -62,7 +62,7 @@ impl From<Value> for Params {
 
 impl Ledger {
     /// Records a message of the client. The session refuses what cannot be read.
-    pub(super) fn record_request(&self, message: &[u8]) {
+    pub fn record_request(&self, message: &[u8]) {
         let Ok(Head { id, method: Some(method), params, .. }) = serde_json::from_slice(message)
         else {
             return;
@@ -94,7 +94,7 @@ impl Ledger {
     }
 
     /// Whether a message of the session is for the client: answers to our own requests are not.
-    pub(super) fn concerns_client(message: &[u8]) -> bool {
+    pub fn concerns_client(message: &[u8]) -> bool {
         match serde_json::from_slice(message) {
             Ok(Head { id: Some(Value::String(id)), method: None, .. }) => !id.starts_with(OWN),
             _ => true,
@@ -102,7 +102,7 @@ impl Ledger {
     }
 
     /// Records a message of the session, once the client has it.
-    pub(super) fn record_answer(&self, message: &[u8]) {
+    pub fn record_answer(&self, message: &[u8]) {
         let Ok(Head { id: Some(id), method: None, error, .. }) = serde_json::from_slice(message)
         else {
             return;
@@ -121,7 +121,7 @@ impl Ledger {
     }
 
     /// Returns when every request that has an end is answered.
-    pub(super) async fn settled(&self) {
+    pub async fn settled(&self) {
         loop {
             let changed = self.changed.notified();
             if self.state().open.values().all(|endless| *endless) {
@@ -132,7 +132,7 @@ impl Ledger {
     }
 
     /// Gives up on all that is unanswered, and words it for the client. The handshake is simply repeated.
-    pub(super) fn abandon(&self) -> Vec<Vec<u8>> {
+    pub fn abandon(&self) -> Vec<Vec<u8>> {
         let mut state = self.state();
         let kept =
             state.hello.as_ref().filter(|hello| !hello.answered).map(|hello| hello.id.clone());
@@ -155,7 +155,7 @@ impl Ledger {
     }
 
     /// The messages that bring a new session to the state of the old one.
-    pub(super) fn replay(&self) -> Vec<Bytes> {
+    pub fn replay(&self) -> Vec<Bytes> {
         let state = self.state();
         let Some(hello) = &state.hello else { return Vec::new() };
         if !hello.answered {
@@ -175,7 +175,7 @@ impl Ledger {
     }
 
     /// Notifications for a listening client: another process may offer other tools.
-    pub(super) fn notices(&self) -> Vec<Vec<u8>> {
+    pub fn notices(&self) -> Vec<Vec<u8>> {
         let state = self.state();
         if !state.hello.as_ref().is_some_and(|hello| hello.answered && hello.confirmed) {
             return Vec::new();

@@ -8,17 +8,17 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::Mutex;
 
-use super::frame::{FrameReader, Framing};
+use crate::frame::{FrameReader, Framing};
 
 /// Both directions of a client.
-pub(crate) struct Client<R, W> {
-    pub(super) reader: MessageReader<R>,
-    pub(super) writer: Arc<MessageWriter<W>>,
+pub struct Client<R, W> {
+    pub reader: MessageReader<R>,
+    pub writer: Arc<MessageWriter<W>>,
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Client<R, W> {
     /// A client at the other end of two pipes.
-    pub(crate) fn new(read: R, write: W) -> Self {
+    pub fn new(read: R, write: W) -> Self {
         let writer = MessageWriter { write: Mutex::new(write), framing: OnceLock::new() };
         Self {
             reader: MessageReader { frames: FrameReader::sniffing(read) },
@@ -28,13 +28,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Client<R, W> {
 }
 
 /// Reads the client's messages.
-pub(crate) struct MessageReader<R> {
+pub struct MessageReader<R> {
     frames: FrameReader<R>,
 }
 
 impl<R: AsyncRead + Unpin> MessageReader<R> {
     /// The next message; `None` when the client has closed its end, or its framing is broken.
-    pub(crate) async fn next<W: AsyncWrite + Unpin>(
+    pub async fn next<W: AsyncWrite + Unpin>(
         &mut self,
         writer: &MessageWriter<W>,
     ) -> Option<Bytes> {
@@ -52,20 +52,20 @@ impl<R: AsyncRead + Unpin> MessageReader<R> {
     }
 
     /// How the client frames its messages.
-    pub(crate) fn framing(&self) -> Framing {
+    pub fn framing(&self) -> Framing {
         self.frames.framing()
     }
 }
 
 /// Writes to the client, one whole message at a time.
-pub(crate) struct MessageWriter<W> {
+pub struct MessageWriter<W> {
     write: Mutex<W>,
     framing: OnceLock<Framing>,
 }
 
 impl<W: AsyncWrite + Unpin> MessageWriter<W> {
     /// Writes a message in the client's own framing.
-    pub(crate) async fn send(&self, message: &[u8]) {
+    pub async fn send(&self, message: &[u8]) {
         let framed = self.framing.get().copied().unwrap_or_default().encode(message);
         let mut write = self.write.lock().await;
         let written = async {

@@ -16,11 +16,11 @@ use tokio::sync::RwLock;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio_util::task::TaskTracker;
 
-use super::super::client::MessageWriter;
-use super::super::frame::MAX_MESSAGE;
-use super::super::ledger::Ledger;
-use super::super::sse::Events;
-use crate::remote::{Remote, json_headers};
+use crate::client::MessageWriter;
+use crate::frame::MAX_MESSAGE;
+use crate::gateway::{Remote, json_headers};
+use crate::ledger::Ledger;
+use crate::sse::Events;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");

@@ -12,7 +12,7 @@ const MAX_HEADERS: usize = 8 << 10;
 
 /// How messages are framed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Framing {
+pub enum Framing {
     /// One message a line.
     #[default]
     Lines,
@@ -22,7 +22,7 @@ pub(crate) enum Framing {
 
 impl Framing {
     /// A message as it goes over the wire.
-    pub(crate) fn encode(self, message: &[u8]) -> Vec<u8> {
+    pub fn encode(self, message: &[u8]) -> Vec<u8> {
         match self {
             Self::Lines => {
                 let mut line = Vec::with_capacity(message.len() + 1);
@@ -45,7 +45,7 @@ impl Framing {
 }
 
 /// Reads whole messages. A read that is given up loses nothing.
-pub(crate) struct FrameReader<R> {
+pub struct FrameReader<R> {
     read: R,
     buffer: BytesMut,
     framing: Option<Framing>,
@@ -55,22 +55,22 @@ pub(crate) struct FrameReader<R> {
 
 impl<R: AsyncRead + Unpin> FrameReader<R> {
     /// Finds the framing out by the first bytes.
-    pub(crate) fn sniffing(read: R) -> Self {
+    pub fn sniffing(read: R) -> Self {
         Self { read, buffer: BytesMut::new(), framing: None, searched: 0 }
     }
 
     /// Reads messages in a framing that is known.
-    pub(crate) fn of(read: R, framing: Framing) -> Self {
+    pub fn of(read: R, framing: Framing) -> Self {
         Self { framing: Some(framing), ..Self::sniffing(read) }
     }
 
     /// The framing, as far as it is known.
-    pub(crate) fn framing(&self) -> Framing {
+    pub fn framing(&self) -> Framing {
         self.framing.unwrap_or_default()
     }
 
     /// The next message; nothing at the end. An error means that no next message can be found.
-    pub(crate) async fn next(&mut self) -> io::Result<Option<Bytes>> {
+    pub async fn next(&mut self) -> io::Result<Option<Bytes>> {
         loop {
             if let Some(message) = self.decode()? {
                 return Ok(Some(message));

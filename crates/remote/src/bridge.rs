@@ -9,14 +9,14 @@ use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use super::Client;
-use super::frame::Framing;
-use crate::remote::Remote;
+use crate::Client;
+use crate::frame::Framing;
+use crate::gateway::Remote;
 use lsp::LspBridge;
 use mcp::Exchange;
 
 /// Forwards messages until the client closes its end or the process stops.
-pub(crate) async fn bridge<R, W>(
+pub async fn bridge<R, W>(
     client: Client<R, W>,
     remote: Remote,
     shutdown: CancellationToken,

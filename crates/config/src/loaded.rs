@@ -1,6 +1,7 @@
 //! A configuration that was read and checked, and the secrets that it names.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ pub type Servers = Vec<(String, upstream::ServerConfig)>;
 
 /// A valid configuration and its file. Its secrets are fetched only where they are used: in the process that owns the
 /// data folder.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Loaded {
     pub config: Config,
     /// The file that it was read from, if any.
@@ -32,6 +33,18 @@ pub struct Loaded {
     /// Settings that are most likely mistakes.
     pub warnings: Vec<Fault>,
     pub(crate) tree: Option<Arc<Node>>,
+}
+
+/// Leaves out the text of the file, which may have secrets in it.
+impl fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loaded")
+            .field("config", &self.config)
+            .field("file", &self.file)
+            .field("environment", &self.environment)
+            .field("warnings", &self.warnings)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A configuration's secrets. Where one is missing, what needs it is off.

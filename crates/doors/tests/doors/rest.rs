@@ -190,15 +190,15 @@ async fn rate_limits_have_a_retry_time() {
 
 #[tokio::test]
 async fn bodies_over_the_limit_are_refused_unread() {
-    let options = Options { max_body_bytes: 200_000, ..Options::default() };
+    let options = Options { max_body_bytes: 2_000_000, ..Options::default() };
     let gateway = gateway_with(settings(), options, ServerLimits::default()).await;
-    let reply = gateway.post("/mcp/tool/test.echo", vec![b' '; 200_001]).await;
+    let reply = gateway.post("/mcp/tool/test.echo", vec![b' '; 2_000_001]).await;
     assert_eq!(reply.status, StatusCode::BAD_REQUEST);
     let error = &reply.json()["errors"][0];
     assert_eq!(error["code"], json!("INVALID_INPUT"));
-    assert_eq!(error["details"], json!({"size": 200_001, "limit": 200_000}));
+    assert_eq!(error["details"], json!({"size": 2_000_001, "limit": 2_000_000}));
     assert_eq!(
-        gateway.post("/mcp", vec![b' '; 200_001]).await.status,
+        gateway.post("/mcp", vec![b' '; 2_000_001]).await.status,
         StatusCode::PAYLOAD_TOO_LARGE
     );
 

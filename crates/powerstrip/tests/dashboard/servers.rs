@@ -109,7 +109,7 @@ async fn a_failed_call_shows_its_message_and_can_be_tried_again() {
     assert!(call.contains("notes: bread was asked for"), "standard error: {call}");
     let again = format!("/dashboard/tools/notes%3Aread?again={trace}");
     assert!(call.contains(&again) && call.contains("Try again with this input"), "{call}");
-    assert!(person.get(&again).await.text.contains("value=\"bread\""), "the form has the input");
+    assert!(person.get(&again).await.text.contains(">bread</textarea>"), "the form has the input");
     let listed = person.get("/dashboard/calls?q=no+note&range=15m&server=notes").await.text;
     assert!(listed.contains(&trace), "it is found by its message: {listed}");
     let others = person.get("/dashboard/calls?q=no+note&server=crm").await.text;

@@ -90,7 +90,8 @@ async fn expired_files_and_references_are_not_found() {
 
 #[tokio::test]
 async fn input_limits_count_what_the_caller_sends() {
-    let setup = Setup::with("limits: { max_input_bytes: 1000 }\n", "").await;
+    let setup =
+        Setup::with("limits: { max_input_bytes: 1000, max_server_input_bytes: 1000 }\n", "").await;
     let id = setup.put("a.pdf", pdf(500_000)).await;
     for server in ["near", "far"] {
         let tool = format!("{server}:take_bytes");

@@ -62,7 +62,7 @@ async fn an_upload_in_parts_survives_a_restart() {
             );
             let headers = [&head.headers()["upload-offset"], &head.headers()["upload-length"]];
             assert_eq!(headers, ["3000000", "3000000"]);
-            assert_eq!(gateway.get(&place).await.body["data"]["file_id"], file["id"]);
+            assert_eq!(gateway.get(&place).await.body["data"]["file_id"], id(file));
             let late = add(&gateway, &place, 3_000_000, b"x").await;
             assert_eq!(late.status, 404, "what is finished takes no more: {late:?}");
             assert_eq!(

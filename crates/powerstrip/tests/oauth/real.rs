@@ -124,7 +124,7 @@ async fn a_user_logs_in_after_registration_and_the_token_is_refreshed() {
     assert_eq!(answer["errors"][0]["code"], json!("DENIED"), "{answer}");
     let link = answer["errors"][0]["details"]["login"].as_str().expect("a link").to_owned();
     let away = browser.confirm(&link).await;
-    assert!(away.contains("scope=admin+read"), "{away}");
+    assert!(away.contains("scope=admin+offline_access+read"), "{away}");
     assert_eq!(browser.open(&away).await.status, 200);
     assert_eq!(call(&gateway, "crm:admin").await["data"]["sub"], json!("ada"));
     assert_no_secrets(&gateway);

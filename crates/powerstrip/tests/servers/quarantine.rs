@@ -130,7 +130,7 @@ async fn an_approval_covers_exactly_the_shown_definition_across_restarts() {
     assert_eq!(diff["changes"][0]["removed"], json!(["name."]));
     assert_eq!(diff["changes"][0]["added"], json!(["name", "or\\u{200b}", "e-mail."]));
     let shown = gateway.run(&["tools"]).await.stdout;
-    assert!(shown.contains("quarantined: server `crm`"), "{shown}");
+    assert!(shown.contains("quarantined  server `crm`"), "{shown}");
     let check = command(&gateway, &["check"]).await;
     assert!(check["findings"].to_string().contains("`crm:search` is quarantined"), "{check}");
 

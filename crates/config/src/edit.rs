@@ -9,7 +9,7 @@ mod text;
 use schema::yaml::{Limits, Node, Outline, Shape, YamlError};
 use serde_json::{Map, Value};
 
-use crate::file::YAML_LIMITS;
+use crate::settings::YAML_LIMITS;
 use text::{Patch, Style};
 
 pub(crate) use file::replace_file;

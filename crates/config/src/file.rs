@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use schema::yaml::{Limits, Node};
+use schema::yaml::Node;
 
 use crate::auth::check_public_url;
 use crate::client_files::{Importer, Literals};
@@ -14,12 +14,8 @@ use crate::fault::{BadConfig, Fault, Locator};
 use crate::loaded::{Loaded, entry_fault, resolve_access, storage_fault};
 use crate::overrides::Overrides;
 use crate::secret::{SecretFault, SecretReader, SecretSource};
-use crate::settings::{Config, FILE_NAME};
+use crate::settings::{Config, FILE_NAME, YAML_LIMITS};
 use crate::{agents, literals, reader};
-
-/// How a config file is read.
-pub(crate) const YAML_LIMITS: Limits =
-    Limits { max_bytes: 1 << 20, merge_keys: true, custom_tags: true };
 
 const EMPTY: &str =
     "is empty: write `{}` into it to run with the defaults, or remove it and restart";

@@ -23,6 +23,10 @@ use crate::servers::{self, Server};
 use crate::telemetry::Telemetry;
 use crate::units;
 
+/// How a config file is read.
+pub(crate) const YAML_LIMITS: schema::yaml::Limits =
+    schema::yaml::Limits { max_bytes: 1 << 20, merge_keys: true, custom_tags: true };
+
 /// The default config file.
 pub const FILE_NAME: &str = "powerstrip.yaml";
 

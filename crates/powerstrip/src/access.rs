@@ -16,10 +16,10 @@ use url::Url;
 use crate::context::Context;
 use crate::gateway::{Foundation, Freshness, Gateway};
 use crate::operation_client::run_here;
-use crate::output::progress::Progress;
 use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
 use remote::Invocation;
 use remote::Remote;
+use terminal::progress::Progress;
 
 /// Access to a strip.
 pub(crate) enum Access {

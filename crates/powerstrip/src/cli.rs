@@ -10,7 +10,6 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::cmd;
 use crate::context::{Context, Global};
-use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -88,7 +87,7 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
         Command::Completions(command) => command.run(),
         Command::ExtractText(command) => command.run(),
         Command::Reference => {
-            output::text(reference::page(Cli::command()))?;
+            terminal::text(reference::page(Cli::command()))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Config(command) => command.run(&context),

@@ -15,7 +15,6 @@ use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::operation_client::OperationClient;
-use crate::output;
 
 pub(crate) use outcome::{Expected, report, wait};
 
@@ -124,7 +123,7 @@ impl<'a> Installer<'a> {
             return missing;
         }
         if let Err(error) = self.store(imported).await {
-            output::note(format_args!("the vault cannot be used: {error:#}"));
+            terminal::note(format_args!("the vault cannot be used: {error:#}"));
             for name in imported.use_environment() {
                 missing.push((
                     name,
@@ -182,10 +181,10 @@ pub(crate) fn written_keys(server: &config::Server) -> anyhow::Result<Value> {
 /// Prints what was left out, what was refused and what is still missing.
 pub(crate) fn note_import(imported: &Imported) {
     for note in &imported.notes {
-        output::note(note);
+        terminal::note(note);
     }
     for (name, why) in &imported.refused {
-        output::note(format_args!("{name}: not imported: {why}"));
+        terminal::note(format_args!("{name}: not imported: {why}"));
     }
 }
 

@@ -29,8 +29,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use config::{BadConfig, BadVariable, Environment};
-// The name by which the commands know it.
-use terminal as output;
 
 use crate::cli::Cli;
 use crate::context::Context;
@@ -49,7 +47,7 @@ fn main() -> ExitCode {
     // The TLS provider of the process. The error only says that one is installed already.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     if let Err(error) = egress::process::become_subreaper() {
-        output::note(format_args!(
+        terminal::note(format_args!(
             "powerstrip: processes of tools may outlive the gateway: {error}"
         ));
     }
@@ -58,7 +56,7 @@ fn main() -> ExitCode {
     match cli::run(command, context) {
         Ok(code) => code,
         Err(error) => {
-            output::note(format_args!("powerstrip: {}", exit::describe(&error)));
+            terminal::note(format_args!("powerstrip: {}", exit::describe(&error)));
             let misconfigured =
                 error.is::<BadConfig>() || error.is::<BadVariable>() || error.is::<Usage>();
             if misconfigured { ExitCode::from(MISCONFIGURED) } else { ExitCode::FAILURE }

@@ -9,7 +9,6 @@ use egress::http::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::output;
 use crate::recipe::Recipe;
 
 /// How many servers a search may find.
@@ -65,7 +64,7 @@ impl RegistryServer {
         if official["isLatest"] == json!(false) || status == Some("deleted") {
             return None;
         }
-        let text = |key: &str| definition[key].as_str().map(output::shown);
+        let text = |key: &str| definition[key].as_str().map(terminal::shown);
         let about = text("description").unwrap_or_default();
         Some(Self { name: text("name")?, about, definition: definition.clone() })
     }
@@ -184,7 +183,7 @@ fn package_recipe(
             Some(value) => args.extend(option.into_iter().chain([value]).map(str::to_owned)),
             None if argument["isRequired"] == json!(true) => {
                 let hint = option.or_else(|| argument["valueHint"].as_str()).unwrap_or("a value");
-                missing.push(output::shown(hint));
+                missing.push(terminal::shown(hint));
             }
             None => {}
         }
@@ -212,7 +211,7 @@ fn setting(
 ) -> Option<(String, String)> {
     let name = row["name"].as_str()?.to_owned();
     let id = format!("{prefix}{name}");
-    let purpose = output::shown(row["description"].as_str().unwrap_or(&name));
+    let purpose = terminal::shown(row["description"].as_str().unwrap_or(&name));
     let value = row["value"].as_str().or_else(|| row["default"].as_str());
     let is = |key: &str, other: &str| row[key] == json!(true) || row[other] == json!(true);
     let (secret, required) = (is("isSecret", "is_secret"), is("isRequired", "is_required"));

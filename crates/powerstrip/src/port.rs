@@ -18,7 +18,7 @@ pub(crate) struct PortHolder {
 
 impl fmt::Display for PortHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (process {})", crate::output::shown(&self.program), self.pid)
+        write!(f, "{} (process {})", terminal::shown(&self.program), self.pid)
     }
 }
 

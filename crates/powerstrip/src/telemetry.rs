@@ -15,7 +15,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _};
 
 use crate::context::Context;
-use crate::output::Style;
+use terminal::Style;
 
 /// Levels of libraries that log much at `info`; a filter set by the user replaces them.
 const LIBRARY_LEVELS: &str =

@@ -63,30 +63,32 @@ pub(crate) struct NewRow<'a> {
     pub(crate) detail: Option<&'a CallDetail>,
 }
 
-/// Inserts rows and their details.
+/// Inserts rows and their details, in their order.
 pub(crate) async fn insert(
     connection: &mut Connection,
     rows: &[NewRow<'_>],
 ) -> Result<(), StoreError> {
-    let plain: Vec<_> = rows.iter().filter(|new| new.detail.is_none()).collect();
-    insert_by(connection, &INSERTS, &plain, |new| values(new)).await?;
-    if plain.len() == rows.len() {
-        return Ok(());
-    }
-    let mut detailed = Vec::new();
-    for new in rows {
-        if let Some(detail) = new.detail {
-            let id = Uuid::new_v4();
-            call_details::insert(connection, id, new.row.at_unix_ms, detail).await?;
-            detailed.push((new, id));
+    for alike in rows.chunk_by(|one, next| one.detail.is_some() == next.detail.is_some()) {
+        let mut detailed = Vec::new();
+        for new in alike {
+            if let Some(detail) = new.detail {
+                let id = Uuid::new_v4();
+                call_details::insert(connection, id, new.row.at_unix_ms, detail).await?;
+                detailed.push((new, id));
+            }
         }
+        if detailed.is_empty() {
+            insert_by(connection, &INSERTS, alike, values).await?;
+            continue;
+        }
+        insert_by(connection, &INSERTS_WITH_DETAIL, &detailed, |(new, id)| {
+            let mut values = values(new).to_vec();
+            values.push(id.as_bytes().as_slice().into());
+            values
+        })
+        .await?;
     }
-    insert_by(connection, &INSERTS_WITH_DETAIL, &detailed, |(new, id)| {
-        let mut values = values(new).to_vec();
-        values.push(id.as_bytes().as_slice().into());
-        values
-    })
-    .await
+    Ok(())
 }
 
 async fn insert_by<'q, T, V: IntoIterator<Item = Value<'q>>>(

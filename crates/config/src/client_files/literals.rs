@@ -70,7 +70,8 @@ pub(super) fn is_secret(name: &str, value: &str) -> bool {
         let upper = name.to_ascii_uppercase();
         let named_place = ["PATH", "FILE", "DIR"].iter().any(|end| upper.ends_with(end));
         let address = value.starts_with("https://") && !has_secret_part(value);
-        return !(place && named_place) && !(address && upper.ends_with("URL"));
+        let is_harmless = (place && named_place) || (address && upper.ends_with("URL"));
+        return !is_harmless;
     }
     !place && looks_secret(value)
 }

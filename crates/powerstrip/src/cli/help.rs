@@ -6,7 +6,7 @@ use clap::Command;
 use terminal_size::terminal_size;
 
 use crate::context::GLOBAL_OPTIONS;
-use crate::output::table::wrap;
+use terminal::table::wrap;
 
 /// The longest line of a help text, also on a wider terminal.
 pub(super) const MAX_WIDTH: usize = 100;

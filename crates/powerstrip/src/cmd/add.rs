@@ -11,8 +11,8 @@ use crate::context::Context;
 use crate::exit::Usage;
 use crate::installer::{self, Expected, Installer, describe_import, note_import};
 use crate::mcp_registry::{self, RegistryServer};
-use crate::output::{self, Style};
 use crate::recipe::Recipe;
+use terminal::Style;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -121,7 +121,7 @@ impl Add {
             return Err(Usage(usage).into());
         }
         let notes = std::mem::take(&mut imported.notes);
-        notes.iter().for_each(output::note);
+        notes.iter().for_each(terminal::note);
         finish(context, &installer, imported).await
     }
 
@@ -222,9 +222,9 @@ impl Add {
             return Ok(());
         };
         let args = recipe.entry.get("args").and_then(Value::as_array).into_iter().flatten();
-        let words = args.filter_map(Value::as_str).map(output::shown);
+        let words = args.filter_map(Value::as_str).map(terminal::shown);
         let line = [program.to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ");
-        output::note(format_args!("{name} will be run as: {line}"));
+        terminal::note(format_args!("{name} will be run as: {line}"));
         if self.yes {
             return Ok(());
         }
@@ -256,7 +256,7 @@ impl Add {
                 .iter()
                 .map(|server| json!({"name": server.name, "about": server.about}))
                 .collect();
-            output::json(&json!({"catalog": listed, "registry": found}))?;
+            terminal::json(&json!({"catalog": listed, "registry": found}))?;
             return Ok(ExitCode::SUCCESS);
         }
         print_listings(&listed, &found, Style::stdout(&context.environment))?;
@@ -266,7 +266,7 @@ impl Add {
 
 fn print_listings(listed: &[Listing], found: &[RegistryServer], style: Style) -> io::Result<()> {
     if listed.is_empty() && found.is_empty() {
-        output::line("no server matches")?;
+        terminal::line("no server matches")?;
     }
     let width = listed.iter().map(|listing| listing.name.len()).max().unwrap_or(0);
     for listing in listed {
@@ -274,12 +274,12 @@ fn print_listings(listed: &[Listing], found: &[RegistryServer], style: Style) ->
         let secrets = secrets.collect::<Vec<_>>().join(", ");
         let needs = if secrets.is_empty() { String::new() } else { format!("; needs {secrets}") };
         let name = style.bold(format_args!("{:width$}", listing.name));
-        output::line(format_args!("{name}  {}{needs}", listing.about))?;
+        terminal::line(format_args!("{name}  {}{needs}", listing.about))?;
         let details = format!("{}  {}  {}", listing.target(), listing.homepage, listing.license);
-        output::line(style.faint(format_args!("{:width$}  {details}", "")))?;
+        terminal::line(style.faint(format_args!("{:width$}  {details}", "")))?;
     }
     for server in found {
-        output::line(format_args!("{}  {}", style.bold(&server.name), server.about))?;
+        terminal::line(format_args!("{}  {}", style.bold(&server.name), server.about))?;
     }
     Ok(())
 }
@@ -336,18 +336,18 @@ pub(super) async fn finish(
         let mut described = describe_import(&summary, &installed);
         described["config"] = json!(installer.file());
         described["servers"] = outcome.json();
-        output::json(&described)?;
+        terminal::json(&described)?;
         return Ok(ExitCode::SUCCESS);
     }
     let file = installer.file().display();
     for name in &installed.names {
-        output::line(format_args!("added `{name}` to {file}"))?;
+        terminal::line(format_args!("added `{name}` to {file}"))?;
     }
     for name in &installed.stored {
-        output::line(format_args!("stored the secret {name} in the vault"))?;
+        terminal::line(format_args!("stored the secret {name} in the vault"))?;
     }
     for (name, how) in &installed.missing {
-        output::line(format_args!("missing secret {name}: {how}"))?;
+        terminal::line(format_args!("missing secret {name}: {how}"))?;
     }
     if !installed.names.is_empty() {
         installer::report(&outcome, Style::stdout(&context.environment))?;

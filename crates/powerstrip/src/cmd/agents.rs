@@ -7,9 +7,9 @@ use strip::operations::ListAgents;
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::output::table::{Cell, Table};
-use crate::output::{self, Style, Tone};
 use crate::telemetry::Telemetry;
+use terminal::table::{Cell, Table};
+use terminal::{Style, Tone};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +44,7 @@ impl AgentsCommand {
         telemetry.flush().await;
         let agents = agents?;
         if context.global.json {
-            output::record(&agents)?;
+            terminal::record(&agents)?;
         } else {
             list(&agents, Style::stdout(&context.environment))?;
         }
@@ -55,7 +55,7 @@ impl AgentsCommand {
 fn list(agents: &[AgentReport], style: Style) -> anyhow::Result<()> {
     if agents.is_empty() {
         let advice = "no agents: name some under `agents` in powerstrip.yaml";
-        return Ok(output::line(advice)?);
+        return Ok(terminal::line(advice)?);
     }
     let mut table = Table::new(["AGENT", "DISCOVERY", "TOOLS", "SKILLS"]).right(["TOOLS"]);
     for agent in agents {

@@ -14,9 +14,9 @@ use strip::approval::{ApprovalRuleRow, ApprovalState, ApprovalView, Extent, Stan
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::output::table::{Cell, Record, Table, truncate};
-use crate::output::{self, Style, Tone, shown, time};
 use crate::telemetry::Telemetry;
+use terminal::table::{Cell, Record, Table, truncate};
+use terminal::{Style, Tone, shown, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -135,8 +135,8 @@ impl Action {
             Self::Rules { action: Some(RulesAction::Rm { id }) } => {
                 let removed = access.run::<RemoveRule>(&ById { id }).await?;
                 match printer.as_json {
-                    true => Ok(output::record(&removed)?),
-                    false => Ok(output::line("the rule is removed")?),
+                    true => Ok(terminal::record(&removed)?),
+                    false => Ok(terminal::line("the rule is removed")?),
                 }
             }
             Self::Watch => watch(access, printer).await,
@@ -202,10 +202,10 @@ struct Printer {
 impl Printer {
     fn list(self, approvals: &[ApprovalView]) -> anyhow::Result<()> {
         if self.as_json {
-            return Ok(output::record(&approvals)?);
+            return Ok(terminal::record(&approvals)?);
         }
         if approvals.is_empty() {
-            return Ok(output::line("no call waits for a decision")?);
+            return Ok(terminal::line("no call waits for a decision")?);
         }
         let mut table =
             Table::new(["ID", "TOOL", "STATE", "CALLER", "ARGUMENTS"]).cut(["CALLER", "ARGUMENTS"]);
@@ -222,16 +222,16 @@ impl Printer {
     }
 
     fn one(self, approval: &ApprovalView) -> anyhow::Result<()> {
-        if self.as_json { Ok(output::record(approval)?) } else { self.brief(approval) }
+        if self.as_json { Ok(terminal::record(approval)?) } else { self.brief(approval) }
     }
 
     /// One line, also as JSON.
     fn event(self, approval: &ApprovalView) -> anyhow::Result<()> {
-        if self.as_json { Ok(output::record_line(approval)?) } else { self.brief(approval) }
+        if self.as_json { Ok(terminal::record_line(approval)?) } else { self.brief(approval) }
     }
 
     fn brief(self, approval: &ApprovalView) -> anyhow::Result<()> {
-        output::line(format_args!(
+        terminal::line(format_args!(
             "{}  {}  {}  {}  {}",
             shown(&approval.id),
             self.style.bold(shown(&approval.tool)),
@@ -244,7 +244,7 @@ impl Printer {
 
     fn whole(self, approval: &ApprovalView) -> anyhow::Result<()> {
         if self.as_json {
-            return Ok(output::record(approval)?);
+            return Ok(terminal::record(approval)?);
         }
         let mut record = Record::new();
         let tool = format!("{} {}", approval.tool, approval.version);
@@ -269,16 +269,16 @@ impl Printer {
         }
         record.field("arguments", Cell::new(format_args!("sha256 {}", approval.arguments_sum)));
         record.print(self.style)?;
-        output::line(approval.shown.as_deref().unwrap_or_default())?;
+        terminal::line(approval.shown.as_deref().unwrap_or_default())?;
         Ok(())
     }
 
     fn rules(self, rules: &[ApprovalRuleRow]) -> anyhow::Result<()> {
         if self.as_json {
-            return Ok(output::record(&rules)?);
+            return Ok(terminal::record(&rules)?);
         }
         if rules.is_empty() {
-            return Ok(output::line("no standing rules: every gated call is asked about")?);
+            return Ok(terminal::line("no standing rules: every gated call is asked about")?);
         }
         let headers = ["ID", "TOOL", "CALLER", "ENDS IN", "USED", "BY", "RUN", "ARGUMENTS"];
         let mut table = Table::new(headers).right(["USED"]).cut(["CALLER", "BY", "ARGUMENTS"]);

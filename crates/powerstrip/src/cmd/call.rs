@@ -16,10 +16,10 @@ use url::Url;
 use crate::access::Access;
 use crate::context::Context;
 use crate::exit::{FAILED, Usage};
-use crate::output::{self, Style};
 use crate::telemetry::Telemetry;
 use remote::Invocation;
 use remote::parse_url;
+use terminal::Style;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -129,17 +129,17 @@ fn input(text: &str) -> anyhow::Result<Value> {
 
 fn print(envelope: &Envelope, context: &Context) -> anyhow::Result<ExitCode> {
     if context.global.json {
-        output::json(envelope)?;
+        terminal::json(envelope)?;
     } else {
         let style = Style::stderr(&context.environment);
         for warning in &envelope.meta.warnings {
-            output::note(format_args!("{} {warning}", style.doubtful("warning:")));
+            terminal::note(format_args!("{} {warning}", style.doubtful("warning:")));
         }
         for error in &envelope.errors {
             explain(error, style);
         }
         if envelope.ok {
-            output::json(&*envelope.data)?;
+            terminal::json(&*envelope.data)?;
         }
     }
     Ok(if envelope.ok { ExitCode::SUCCESS } else { FAILED })
@@ -147,16 +147,20 @@ fn print(envelope: &Envelope, context: &Context) -> anyhow::Result<ExitCode> {
 
 /// The message, and each way in which the input breaks the schema below it.
 fn explain(error: &ErrorItem, style: Style) {
-    output::note(format_args!("{} {}", style.bad(format_args!("{}:", error.code)), error.message));
+    terminal::note(format_args!(
+        "{} {}",
+        style.bad(format_args!("{}:", error.code)),
+        error.message
+    ));
     let violations = error.details.as_ref().and_then(|details| details["violations"].as_array());
     for violation in violations.into_iter().flatten() {
         let path = violation["path"].as_str().filter(|path| !path.is_empty()).unwrap_or("/");
-        output::note(format_args!(
+        terminal::note(format_args!(
             "  {path}: {}",
             violation["message"].as_str().unwrap_or_default()
         ));
     }
     if error.retryable {
-        output::note(style.faint("  the same call may succeed later"));
+        terminal::note(style.faint("  the same call may succeed later"));
     }
 }

@@ -11,9 +11,9 @@ use serde_json::Value;
 use crate::access::Access;
 use crate::context::Context;
 use crate::gateway::call_operations::{ListCalls, ShowCall};
-use crate::output::table::{Cell, Record, Table};
-use crate::output::{self, Style, Tone, shown};
 use crate::telemetry::Telemetry;
+use terminal::table::{Cell, Record, Table};
+use terminal::{Style, Tone, shown};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -128,7 +128,7 @@ impl Tail {
         let CallPage { mut calls, .. } = access.run_unsettled::<ListCalls>(&query).await?;
         calls.reverse();
         if !self.follow {
-            return if as_json { Ok(output::record(&calls)?) } else { list(&calls, style) };
+            return if as_json { Ok(terminal::record(&calls)?) } else { list(&calls, style) };
         }
         // Any row that is recorded from now on has a higher number than the newest of all rows.
         let newest = CallQuery { limit: Some(1), ..CallQuery::default() };
@@ -153,7 +153,7 @@ impl Tail {
 
 fn list(calls: &[CallSummary], style: Style) -> anyhow::Result<()> {
     if calls.is_empty() {
-        return Ok(output::line("no calls")?);
+        return Ok(terminal::line("no calls")?);
     }
     let mut table = Table::new(["TIME", "TOOL", "OUTCOME", "TOOK", "CALLER", "TRACE"])
         .right(["TOOK"])
@@ -177,10 +177,10 @@ fn list(calls: &[CallSummary], style: Style) -> anyhow::Result<()> {
 /// Prints one call on one line, and the message of its failure below it.
 fn print(call: &CallSummary, style: Style, as_json: bool) -> anyhow::Result<()> {
     if as_json {
-        return Ok(output::record_line(call)?);
+        return Ok(terminal::record_line(call)?);
     }
     let at = style.faint(proto::time::rfc3339(call.at_unix_ms));
-    output::line(format_args!(
+    terminal::line(format_args!(
         "{at}  {}  {}  {}  {}  {}",
         style.bold(shown(&call.tool)),
         outcome(call).painted(style),
@@ -189,7 +189,7 @@ fn print(call: &CallSummary, style: Style, as_json: bool) -> anyhow::Result<()> 
         style.faint(call.trace_id),
     ))?;
     if let Some(message) = &call.message {
-        output::line(style.faint(format_args!("  {}", shown(message))))?;
+        terminal::line(style.faint(format_args!("  {}", shown(message))))?;
     }
     Ok(())
 }
@@ -219,21 +219,21 @@ async fn show(access: &Access, trace: String, style: Style, as_json: bool) -> an
     let trace = resolve(access, trace).await?;
     let details = access.run_unsettled::<ShowCall>(&CallTrace { trace }).await?;
     if as_json {
-        return Ok(output::record(&details.calls)?);
+        return Ok(terminal::record(&details.calls)?);
     }
     for (index, call) in details.calls.iter().enumerate() {
         if index > 0 {
-            output::line("")?;
+            terminal::line("")?;
         }
         facts(call).print(style)?;
         for (name, content) in [("arguments", &call.arguments), ("result", &call.result)] {
             if let Some(content) = content {
-                output::line(style.faint(format_args!("{name}:")))?;
-                output::line(laid_out(content))?;
+                terminal::line(style.faint(format_args!("{name}:")))?;
+                terminal::line(laid_out(content))?;
             }
         }
         if call.truncated {
-            output::line(style.faint("(too long to be kept whole)"))?;
+            terminal::line(style.faint("(too long to be kept whole)"))?;
         }
     }
     Ok(())

@@ -18,8 +18,8 @@ use crate::exit::FAILED;
 use crate::findings::{as_finding, check_config, missing_secrets, reserved_ids};
 use crate::gateway::server_operations::ListServers;
 use crate::gateway::{Foundation, Freshness, Gateway};
-use crate::output::{self, Style};
 use crate::owner::greet;
+use terminal::Style;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,7 +77,7 @@ impl Check {
         };
         let failed = findings.iter().any(fails);
         if context.global.json {
-            output::json(&json!({"ok": !failed, "findings": findings, "checked": checked}))?;
+            terminal::json(&json!({"ok": !failed, "findings": findings, "checked": checked}))?;
         } else {
             print(&findings, &checked, Style::stdout(&context.environment))?;
         }
@@ -254,9 +254,9 @@ fn print(findings: &[Finding], checked: &Checked, style: Style) -> anyhow::Resul
             Severity::Warning => style.doubtful("warning"),
             Severity::Advice => style.faint("advice"),
         };
-        output::line(format_args!("{}{word}: {}", style.bold(place), finding.message))?;
+        terminal::line(format_args!("{}{word}: {}", style.bold(place), finding.message))?;
     }
-    output::line(style.faint(checked.summary()))?;
+    terminal::line(style.faint(checked.summary()))?;
     let (errors, warnings, advice) =
         (count(Severity::Error), count(Severity::Warning), count(Severity::Advice));
     let verdict = match findings.is_empty() {
@@ -268,7 +268,7 @@ fn print(findings: &[Finding], checked: &Checked, style: Style) -> anyhow::Resul
             counted(advice, "piece of advice", "pieces of advice")
         ),
     };
-    output::line(verdict)?;
+    terminal::line(verdict)?;
     Ok(())
 }
 

@@ -3,7 +3,6 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use crate::context::Context;
-use crate::output;
 
 /// Show the configuration in force, its JSON Schema or its manual page
 #[derive(Debug, Args)]
@@ -28,13 +27,13 @@ impl ConfigCommand {
             What::Show => {
                 let config = context.load()?.config.masked();
                 if context.global.json {
-                    output::json(&config)?;
+                    terminal::json(&config)?;
                 } else {
-                    output::text(schema::yaml::to_string(&config)?)?;
+                    terminal::text(schema::yaml::to_string(&config)?)?;
                 }
             }
-            What::Schema => output::json(&config::schema())?,
-            What::Docs => output::text(config::reference_page())?,
+            What::Schema => terminal::json(&config::schema())?,
+            What::Docs => terminal::text(config::reference_page())?,
         }
         Ok(ExitCode::SUCCESS)
     }

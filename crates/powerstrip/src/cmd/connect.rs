@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::exit::Usage;
 use crate::installer::{self, Expected, Installed, Installer, note_import};
-use crate::output::{self, Style};
 use client::{Route, entry, path_of};
+use terminal::Style;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,8 +75,8 @@ impl Connect {
         if self.print {
             let mut fresh = ClientFile::new(client.format(), String::new()).map_err(named)?;
             fresh.set(&[client.section(), &self.name], &entry).map_err(named)?;
-            output::note(format_args!("in {}:", path.display()));
-            output::text(fresh.text())?;
+            terminal::note(format_args!("in {}:", path.display()));
+            terminal::text(fresh.text())?;
             return Ok(ExitCode::SUCCESS);
         }
         let before = ClientFile::read(&path).map_err(named)?;
@@ -102,7 +102,7 @@ impl Connect {
             None => None,
         };
         if context.global.json {
-            output::json(&json!({
+            terminal::json(&json!({
                 "client": client.to_string(), "file": path, "backup": backup, "changed": file != before,
                 "entry": entry, "moved": moved, "servers": outcome.map(|outcome| outcome.json()),
             }))?;
@@ -110,30 +110,32 @@ impl Connect {
         }
         let shown = path.display();
         if file == before {
-            output::line(format_args!("{client} is connected already ({shown})"))?;
+            terminal::line(format_args!("{client} is connected already ({shown})"))?;
         } else {
-            output::line(format_args!("connected {client} ({shown})"))?;
+            terminal::line(format_args!("connected {client} ({shown})"))?;
         }
         if let Some(backup) = backup {
-            output::line(format_args!("the file before: {}", backup.display()))?;
+            terminal::line(format_args!("the file before: {}", backup.display()))?;
         }
         for name in &moved {
-            output::line(format_args!("moved `{name}` to {}", installer.file().display()))?;
+            terminal::line(format_args!("moved `{name}` to {}", installer.file().display()))?;
         }
         if let Some(installed) = &installed {
             for (name, how) in &installed.missing {
-                output::line(format_args!("missing secret {name}: {how}"))?;
+                terminal::line(format_args!("missing secret {name}: {how}"))?;
             }
         }
         match (&outcome, &route) {
             (Some(outcome), _) if !moved.is_empty() => {
                 installer::report(outcome, Style::stdout(&context.environment))?;
             }
-            (_, Route::Http { .. }) => output::line("the gateway has to run: `powerstrip serve`")?,
+            (_, Route::Http { .. }) => {
+                terminal::line("the gateway has to run: `powerstrip serve`")?
+            }
             _ => {}
         }
         if file != before {
-            output::line(format_args!("restart {client}, or reload its servers"))?;
+            terminal::line(format_args!("restart {client}, or reload its servers"))?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -171,7 +173,7 @@ impl Connect {
                 )
             })?;
             if needs_key {
-                output::note(format_args!(
+                terminal::note(format_args!(
                     "the gateway needs a key: make one with `powerstrip keys add` and set {TOKEN_VARIABLE} where \
                      the client runs"
                 ));
@@ -280,7 +282,7 @@ fn list(context: &Context) -> anyhow::Result<ExitCode> {
                 json!({"client": client.to_string(), "file": path, "connected": connected})
             })
             .collect();
-        output::json(&rows)?;
+        terminal::json(&rows)?;
         return Ok(ExitCode::SUCCESS);
     }
     let style = Style::stdout(&context.environment);
@@ -288,7 +290,7 @@ fn list(context: &Context) -> anyhow::Result<ExitCode> {
         let state = if connected { style.good("connected") } else { "-        ".to_owned() };
         let path = path.map_or_else(|| "-".to_owned(), |path| path.display().to_string());
         let name = style.bold(format_args!("{:14}", client.to_string()));
-        output::line(format_args!("{name}  {state}  {path}"))?;
+        terminal::line(format_args!("{name}  {state}  {path}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -11,10 +11,10 @@ use store::{Claim, DataFolder};
 
 use crate::context::Context;
 use crate::exit::FAILED;
-use crate::output::table::wrap;
-use crate::output::{self, Style, shown};
 use crate::port::find_holder;
 use crate::programs::{Program, describe_tier, find_programs};
+use terminal::table::wrap;
+use terminal::{Style, shown};
 
 /// See what this machine offers, and what each optional program unlocks
 #[derive(Debug, Args)]
@@ -77,7 +77,7 @@ impl Doctor {
             programs,
         };
         if context.global.json {
-            output::json(&report)?;
+            terminal::json(&report)?;
         } else {
             print(&report, Style::stdout(&context.environment))?;
         }
@@ -144,7 +144,7 @@ fn address(listen: Listen, owner: Option<u32>) -> Found {
 const NAMES: usize = 13;
 
 fn print(report: &Report, style: Style) -> anyhow::Result<()> {
-    output::line(format_args!("powerstrip {}", report.version))?;
+    terminal::line(format_args!("powerstrip {}", report.version))?;
     for found in &report.checks {
         let mark = if found.ok { style.good("ok  ") } else { style.bad("FAIL") };
         row(&mark, found.what, &found.detail, style)?;
@@ -152,7 +152,7 @@ fn print(report: &Report, style: Style) -> anyhow::Result<()> {
     let sandbox = &report.sandbox;
     let meaning = format!("{}: {}", sandbox.tier, sandbox.meaning);
     row(&style.good("ok  "), "sandbox", &meaning, style)?;
-    output::line("")?;
+    terminal::line("")?;
     for program in &report.programs {
         match &program.version {
             Some(version) => row(&style.good("yes "), program.name, version, style)?,
@@ -171,7 +171,7 @@ fn row(mark: &str, name: &str, detail: &str, style: Style) -> anyhow::Result<()>
     let lines = wrap(&shown(detail), style.width().map(|width| width.saturating_sub(indent)));
     let mut head = format!("{mark} {name:NAMES$}");
     for line in lines {
-        output::line(format_args!("{head}{line}"))?;
+        terminal::line(format_args!("{head}{line}"))?;
         head = " ".repeat(indent);
     }
     Ok(())

@@ -16,10 +16,10 @@ use crate::context::Context;
 use crate::exit::Usage;
 use crate::files::{GetFile, GetFileInput, PutFile, PutFileInput};
 use crate::operation_client::OperationClient;
-use crate::output::progress::Progress;
-use crate::output::table::{Cell, Table};
-use crate::output::{self, Style, Tone, time};
 use crate::telemetry::Telemetry;
+use terminal::progress::Progress;
+use terminal::table::{Cell, Table};
+use terminal::{Style, Tone, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -123,8 +123,8 @@ impl Action {
                 let id = resolve(client, id).await?;
                 let link = client.run::<LinkFile>(&LinkInput { id, ttl }).await?;
                 match context.global.json {
-                    true => Ok(output::record(&link)?),
-                    false => Ok(output::line(link.url)?),
+                    true => Ok(terminal::record(&link)?),
+                    false => Ok(terminal::line(link.url)?),
                 }
             }
         }
@@ -231,10 +231,10 @@ async fn resolve(client: &OperationClient, given: String) -> anyhow::Result<Stri
 async fn list(context: &Context, client: &OperationClient) -> anyhow::Result<()> {
     let files = all(client).await?;
     if context.global.json {
-        return Ok(output::record(&files)?);
+        return Ok(terminal::record(&files)?);
     }
     if files.is_empty() {
-        return Ok(output::line("no files: `powerstrip files put FILE` stores one")?);
+        return Ok(terminal::line("no files: `powerstrip files put FILE` stores one")?);
     }
     let headers = ["ID", "KIND", "SIZE", "CREATED", "TYPE", "NAME"];
     let mut table = Table::new(headers).right(["SIZE"]).cut(["TYPE", "NAME"]);
@@ -258,10 +258,10 @@ fn print(
     line: impl Fn(&FileView) -> String,
 ) -> anyhow::Result<()> {
     if context.global.json {
-        output::record(&files)?;
+        terminal::record(&files)?;
     } else {
         for file in files {
-            output::line(line(file))?;
+            terminal::line(line(file))?;
         }
     }
     Ok(())

@@ -8,7 +8,6 @@ use super::add;
 use crate::context::Context;
 use crate::exit::Usage;
 use crate::installer::{Installer, note_import, written_keys};
-use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,10 +47,10 @@ impl Import {
         let missing = installer.store_secrets(&mut imported).await;
         note_import(&imported);
         for name in imported.secrets.keys() {
-            output::note(format_args!("stored the secret {name} in the vault"));
+            terminal::note(format_args!("stored the secret {name} in the vault"));
         }
         for (name, how) in missing {
-            output::note(format_args!("missing secret {name}: {how}"));
+            terminal::note(format_args!("missing secret {name}: {how}"));
         }
         let mut servers = Map::new();
         for (name, server) in &imported.servers {
@@ -59,9 +58,9 @@ impl Import {
         }
         let section = json!({"servers": servers});
         if context.global.json {
-            output::json(&section)?;
+            terminal::json(&section)?;
         } else {
-            output::text(schema::yaml::to_string(&section)?)?;
+            terminal::text(schema::yaml::to_string(&section)?)?;
         }
         Ok(ExitCode::SUCCESS)
     }

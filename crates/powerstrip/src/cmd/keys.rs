@@ -7,9 +7,9 @@ use operations::NoInput;
 
 use crate::context::Context;
 use crate::operation_client::OperationClient;
-use crate::output::table::{Cell, Table};
-use crate::output::{self, Style, Tone, time};
 use crate::telemetry::Telemetry;
+use terminal::table::{Cell, Table};
+use terminal::{Style, Tone, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -86,22 +86,22 @@ impl Action {
             Self::Add(add) => {
                 let key = client.run::<AddKey>(&add.into_input()).await?;
                 if as_json {
-                    return Ok(output::record(&key)?);
+                    return Ok(terminal::record(&key)?);
                 }
-                output::line(key.secret.as_deref().unwrap_or_default())?;
-                output::note("The key is shown only once; the gateway stores a hash of it.");
+                terminal::line(key.secret.as_deref().unwrap_or_default())?;
+                terminal::note("The key is shown only once; the gateway stores a hash of it.");
             }
             Self::Ls => {
                 let keys = client.run::<ListKeys>(&NoInput {}).await?;
                 let style = Style::stdout(&context.environment);
-                if as_json { output::record(&keys)? } else { list(&keys, style)? }
+                if as_json { terminal::record(&keys)? } else { list(&keys, style)? }
             }
             Self::Revoke { key } => {
                 let key = client.run::<RevokeKey>(&RevokeKeyInput { key }).await?;
                 if as_json {
-                    output::record(&key)?;
+                    terminal::record(&key)?;
                 } else {
-                    output::line(format_args!("{} is revoked", key.name))?;
+                    terminal::line(format_args!("{} is revoked", key.name))?;
                 }
             }
         }
@@ -126,7 +126,7 @@ impl Add {
 
 fn list(keys: &[KeyView], style: Style) -> anyhow::Result<()> {
     if keys.is_empty() {
-        return Ok(output::line("no keys: `powerstrip keys add NAME` makes one")?);
+        return Ok(terminal::line("no keys: `powerstrip keys add NAME` makes one")?);
     }
     let headers = ["NAME", "ID", "KIND", "STATE", "USED", "BEARER", "SCOPES"];
     let mut table = Table::new(headers).cut(["NAME", "BEARER", "SCOPES"]);

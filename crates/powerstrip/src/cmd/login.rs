@@ -15,7 +15,6 @@ use crate::access::Access;
 use crate::context::Context;
 use crate::gateway::Gateway;
 use crate::gateway::login::{LogIn, LogInInput, LoginStatus};
-use crate::output;
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\
@@ -76,14 +75,14 @@ impl Login {
             Err(error) => return Err(error),
         };
         if context.global.json {
-            output::json(&json!({"server": self.server, "login": login}))?;
+            terminal::json(&json!({"server": self.server, "login": login}))?;
             return Ok(ExitCode::SUCCESS);
         }
         let Some(link) = login else {
-            output::line(format_args!("{} needs no login", self.server))?;
+            terminal::line(format_args!("{} needs no login", self.server))?;
             return Ok(ExitCode::SUCCESS);
         };
-        output::line(format_args!("Open this link in a browser:\n\n  {link}\n"))?;
+        terminal::line(format_args!("Open this link in a browser:\n\n  {link}\n"))?;
         input.link = Some(link);
         let deadline = Instant::now() + LINK_LIFETIME;
         while Instant::now() < deadline {
@@ -93,7 +92,7 @@ impl Login {
                     bail!("{} is not logged in: {why}", self.server)
                 }
                 LoginStatus { login: None, .. } => {
-                    output::line(format_args!("{} is logged in", self.server))?;
+                    terminal::line(format_args!("{} is logged in", self.server))?;
                     return Ok(ExitCode::SUCCESS);
                 }
                 LoginStatus { login: Some(_), .. } => {}

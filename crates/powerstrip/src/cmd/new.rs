@@ -10,7 +10,6 @@ use serde_json::json;
 use url::Url;
 
 use crate::context::Context;
-use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -103,12 +102,12 @@ impl New {
 fn report(context: &Context, draft: &Draft, hint: &str) -> anyhow::Result<ExitCode> {
     let files: Vec<_> = draft.0.iter().map(|(path, _)| path).collect();
     if context.global.json {
-        output::json(&json!({"files": files, "try": hint}))?;
+        terminal::json(&json!({"files": files, "try": hint}))?;
     } else {
         for file in files {
-            output::line(format_args!("wrote {}", file.display()))?;
+            terminal::line(format_args!("wrote {}", file.display()))?;
         }
-        output::line(format_args!("try:  {hint}"))?;
+        terminal::line(format_args!("try:  {hint}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -10,10 +10,10 @@ use url::Url;
 use crate::access::Access;
 use crate::context::Context;
 use crate::exit::{FAILED, Usage};
-use crate::output::table::{Cell, Table};
-use crate::output::{self, Style, Tone};
 use crate::telemetry::Telemetry;
 use remote::parse_url;
+use terminal::table::{Cell, Table};
+use terminal::{Style, Tone};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,15 +77,15 @@ async fn answer(access: &Access, what: What, context: &Context) -> anyhow::Resul
         What::Ls => {
             let prompts = access.discovery().await?.prompts;
             match as_json {
-                true => output::json(&prompts)?,
+                true => terminal::json(&prompts)?,
                 false => list(&prompts, Style::stdout(&context.environment))?,
             }
         }
         What::Get { name } => {
             let prompt = access.prompt(&name).await?;
             match as_json {
-                true => output::json(&prompt)?,
-                false => output::text(prompt["body"].as_str().unwrap_or_default())?,
+                true => terminal::json(&prompt)?,
+                false => terminal::text(prompt["body"].as_str().unwrap_or_default())?,
             }
         }
         What::Render { name, arguments } => {
@@ -93,8 +93,8 @@ async fn answer(access: &Access, what: What, context: &Context) -> anyhow::Resul
                 .map_err(|error| Usage(format!("--arguments is not JSON: {error}")))?;
             let text = access.render(&name, &arguments).await?;
             match as_json {
-                true => output::json(&json!({"prompt": name.to_string(), "text": text}))?,
-                false => output::text(with_newline(text))?,
+                true => terminal::json(&json!({"prompt": name.to_string(), "text": text}))?,
+                false => terminal::text(with_newline(text))?,
             }
         }
         What::Pin => bail!("prompts are pinned where their files are"),
@@ -111,7 +111,7 @@ fn with_newline(mut text: String) -> String {
 
 pub(super) fn list(prompts: &[ListedPrompt], style: Style) -> anyhow::Result<()> {
     if prompts.is_empty() {
-        return Ok(output::line("no prompts: `powerstrip new prompt DOMAIN/NAME` begins one")?);
+        return Ok(terminal::line("no prompts: `powerstrip new prompt DOMAIN/NAME` begins one")?);
     }
     let mut table = Table::new(["PROMPT", "VERSIONS", "DESCRIPTION"]);
     for prompt in prompts {
@@ -134,18 +134,18 @@ fn pin(context: &Context, loaded: &Loaded) -> anyhow::Result<ExitCode> {
         Ok(pinned) => {
             let names: Vec<_> = pinned.iter().map(ToString::to_string).collect();
             if context.global.json {
-                output::json(&json!({"pinned": names}))?;
+                terminal::json(&json!({"pinned": names}))?;
             } else if names.is_empty() {
-                output::line("every version is pinned already")?;
+                terminal::line("every version is pinned already")?;
             }
             for name in names.iter().filter(|_| !context.global.json) {
-                output::line(format_args!("pinned {name}"))?;
+                terminal::line(format_args!("pinned {name}"))?;
             }
             Ok(ExitCode::SUCCESS)
         }
         Err(findings) => {
             for finding in &findings {
-                output::note(finding);
+                terminal::note(finding);
             }
             Ok(FAILED)
         }

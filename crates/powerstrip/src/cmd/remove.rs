@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::installer::{self, Expected, Installer};
-use crate::output::{self, Style};
+use terminal::Style;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,7 +76,7 @@ async fn change(
     let outcome = installer::wait(&installer.load()?, &changes).await;
     if context.global.json {
         let done = json!({"config": installer.file(), "changed": names, "servers": outcome.json()});
-        output::json(&done)?;
+        terminal::json(&done)?;
         return Ok(ExitCode::SUCCESS);
     }
     let (done, file) = (
@@ -88,7 +88,7 @@ async fn change(
         installer.file().display(),
     );
     for name in names {
-        output::line(format_args!("{done} `{name}` in {file}"))?;
+        terminal::line(format_args!("{done} `{name}` in {file}"))?;
     }
     installer::report(&outcome, Style::stdout(&context.environment))?;
     Ok(ExitCode::SUCCESS)

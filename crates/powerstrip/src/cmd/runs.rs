@@ -10,9 +10,9 @@ use strip::runs::{QuestionView, RunCall, RunDetails, RunSummary};
 use crate::access::Access;
 use crate::context::Context;
 use crate::exit::Usage;
-use crate::output::table::{Cell, Record, Table};
-use crate::output::{self, Style, Tone, shown, time};
 use crate::telemetry::Telemetry;
+use terminal::table::{Cell, Record, Table};
+use terminal::{Style, Tone, shown, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -96,20 +96,20 @@ impl Action {
             Self::Ls(Ls { state, limit }) => {
                 let query = RunQuery { state, limit: Some(limit), offset: 0 };
                 let runs = access.run::<ListRuns>(&query).await?.runs;
-                if as_json { Ok(output::record(&runs)?) } else { list(&runs, style) }
+                if as_json { Ok(terminal::record(&runs)?) } else { list(&runs, style) }
             }
             Self::Show(Show { run }) => {
                 let id = resolve(access, run).await?;
                 let run = access.run::<ShowRun>(&RunId { id }).await?;
-                if as_json { Ok(output::record(&run)?) } else { show(&run, style) }
+                if as_json { Ok(terminal::record(&run)?) } else { show(&run, style) }
             }
             Self::Answer(answer) => {
                 let question = answer.run(access).await?;
                 if as_json {
-                    return Ok(output::record(&question)?);
+                    return Ok(terminal::record(&question)?);
                 }
                 let (slot, value) = (shown(&question.slot_id), question.value.unwrap_or_default());
-                Ok(output::line(format_args!("{slot}: {}", visible(&value)))?)
+                Ok(terminal::line(format_args!("{slot}: {}", visible(&value)))?)
             }
         }
     }
@@ -174,7 +174,7 @@ fn visible(value: &Value) -> String {
 
 fn list(runs: &[RunSummary], style: Style) -> anyhow::Result<()> {
     if runs.is_empty() {
-        return Ok(output::line("no runs: a run begins with a call, such as `powerstrip call`")?);
+        return Ok(terminal::line("no runs: a run begins with a call, such as `powerstrip call`")?);
     }
     let headers = ["ID", "STATE", "KIND", "LAST CALL", "TOOLS", "CALLER", "NAME"];
     let mut table = Table::new(headers).right(["TOOLS"]).cut(["CALLER", "NAME"]);
@@ -216,11 +216,11 @@ fn show(details: &RunDetails, style: Style) -> anyhow::Result<()> {
     }
     record.print(style)?;
     if !details.questions.is_empty() {
-        output::line("")?;
+        terminal::line("")?;
         questions(&details.questions).print(style)?;
     }
     if !details.calls.is_empty() {
-        output::line("")?;
+        terminal::line("")?;
         calls(&details.calls).print(style)?;
     }
     Ok(())

@@ -17,10 +17,10 @@ use url::Url;
 use crate::context::Context;
 use crate::exit::Usage;
 use crate::operation_client::OperationClient;
-use crate::output::table::{Cell, Table};
-use crate::output::{self, Style, Tone, time};
 use crate::telemetry::Telemetry;
 use remote::Remote;
+use terminal::table::{Cell, Table};
+use terminal::{Style, Tone, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -120,19 +120,23 @@ impl Action {
             }
             Self::Ls { .. } if mine => {
                 let list = client.list_own().await?;
-                return if as_json { Ok(output::record(&list)?) } else { list_own(&list, style) };
+                return if as_json { Ok(terminal::record(&list)?) } else { list_own(&list, style) };
             }
             Self::Ls { .. } => {
                 let secrets = client.list().await?;
-                return if as_json { Ok(output::record(&secrets)?) } else { list(&secrets, style) };
+                return if as_json {
+                    Ok(terminal::record(&secrets)?)
+                } else {
+                    list(&secrets, style)
+                };
             }
         };
         if as_json {
-            return Ok(output::json(&json!({"name": name, "result": done}))?);
+            return Ok(terminal::json(&json!({"name": name, "result": done}))?);
         }
-        output::line(format_args!("{name} is {done}"))?;
+        terminal::line(format_args!("{name} is {done}"))?;
         if done == "stored" && !mine {
-            output::note(format_args!("Use it in powerstrip.yaml as {{secret: {name}}}."));
+            terminal::note(format_args!("Use it in powerstrip.yaml as {{secret: {name}}}."));
         }
         Ok(())
     }
@@ -218,7 +222,7 @@ fn read_value(name: &str) -> anyhow::Result<Secret> {
             .context("the terminal cannot be read without echo")?;
         let read = io::BufRead::read_line(&mut stdin, &mut text);
         tcsetattr(&stdin, OptionalActions::Now, &before)?;
-        output::note("");
+        terminal::note("");
         read?;
     } else {
         let read = (&mut stdin).take(MAX_INPUT).read_to_string(&mut text);
@@ -238,7 +242,7 @@ fn read_value(name: &str) -> anyhow::Result<Secret> {
 
 fn list(secrets: &[SecretView], style: Style) -> anyhow::Result<()> {
     if secrets.is_empty() {
-        return Ok(output::line("no secrets: `powerstrip secret set NAME` stores one")?);
+        return Ok(terminal::line("no secrets: `powerstrip secret set NAME` stores one")?);
     }
     let mut table = Table::new(["NAME", "STATE", "STORED", "USED"]);
     for secret in secrets {
@@ -259,7 +263,7 @@ fn list(secrets: &[SecretView], style: Style) -> anyhow::Result<()> {
 
 fn list_own(list: &PersonalSecretList, style: Style) -> anyhow::Result<()> {
     if list.secrets.is_empty() {
-        return Ok(output::line("the config asks people for no secrets of their own")?);
+        return Ok(terminal::line("the config asks people for no secrets of their own")?);
     }
     let mut table = Table::new(["NAME", "STATE", "STORED", "SERVERS"]);
     for PersonalSecretView { name, servers, stored_unix_ms } in &list.secrets {

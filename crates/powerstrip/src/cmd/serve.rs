@@ -20,12 +20,12 @@ use crate::context::Context;
 use crate::gateway::{Foundation, Freshness, Gateway, approvals};
 use crate::handover::{self, HandoverListener};
 use crate::memory;
-use crate::output::{self, Style};
 use crate::port::find_holder;
 use crate::programs::describe_tier;
 use crate::reload::Reload;
 use crate::signals;
 use crate::telemetry::Telemetry;
+use terminal::Style;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -228,47 +228,47 @@ fn announce(
     let discovery = gateway.strip().discovery(&auth::LocalAccess::default().user());
     let (tools, prompts, tier) = (discovery.tools.len(), discovery.prompts.len(), gateway.tier());
     if context.global.json {
-        return output::json(&json!({
+        return terminal::json(&json!({
             "url": url, "dashboard": format!("{url}/dashboard"), "adminToken": admin.path(), "mcp": format!("{url}/mcp"), "tools": tools, "prompts": prompts, "sandbox": tier,
         }));
     }
     let style = Style::stderr(&context.environment);
-    output::note(format_args!(
+    terminal::note(format_args!(
         "{} {} on {}",
         style.bold("powerstrip"),
         env!("CARGO_PKG_VERSION"),
         style.good(url)
     ));
-    output::note(format_args!(
+    terminal::note(format_args!(
         "  {tools} tools, {prompts} prompts, sandbox {tier} ({})",
         describe_tier(tier)
     ));
-    output::note(format_args!(
+    terminal::note(format_args!(
         "  Claude Code  claude mcp add --transport http powerstrip {url}/mcp"
     ));
-    output::note(format_args!(
+    terminal::note(format_args!(
         "  Cursor       {{\"mcpServers\": {{\"powerstrip\": {{\"url\": \"{url}/mcp\"}}}}}}  in ~/.cursor/mcp.json"
     ));
-    output::note(format_args!(
+    terminal::note(format_args!(
         "  Inspector    npx @modelcontextprotocol/inspector --transport http --server-url {url}/mcp"
     ));
-    output::note(format_args!(
+    terminal::note(format_args!(
         "  Dashboard    {url}/dashboard  (admin token in {})",
         admin.path().display()
     ));
     // A file or a pipe keeps what it is given; a terminal shows it to the person who started this.
     if io::stderr().is_terminal() {
         if let Ok(code) = sign_in.codes.issue() {
-            output::note(format_args!(
+            terminal::note(format_args!(
                 "  Sign in      {}/dashboard/sign-in?code={}  (once, within {} minutes)",
                 sign_in.public,
                 code.expose(),
                 SignInCodes::LIFETIME.as_secs() / 60
             ));
         }
-        output::note(format_args!("  Admin token  {}", admin.text().expose()));
+        terminal::note(format_args!("  Admin token  {}", admin.text().expose()));
     }
-    output::note(format_args!(
+    terminal::note(format_args!(
         "  curl         curl {url}/mcp/tool/demo.echo --json '{{\"message\":\"hi\"}}'"
     ));
     Ok(())

@@ -13,11 +13,11 @@ use upstream::operations::ListNames;
 use crate::access::Access;
 use crate::context::Context;
 use crate::gateway::server_operations::{ListServers, RestartServer};
-use crate::output::table::{Cell, Table};
-use crate::output::{self, Style, Tone};
 use crate::telemetry::Telemetry;
 use logs::Logs;
 use names::Release;
+use terminal::table::{Cell, Table};
+use terminal::{Style, Tone};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -84,7 +84,7 @@ impl Action {
             Self::Ls => {
                 let servers = access.run::<ListServers>(&NoInput {}).await?.servers;
                 if as_json {
-                    return Ok(output::record(&servers)?);
+                    return Ok(terminal::record(&servers)?);
                 }
                 let names = access.run::<ListNames>(&NoInput {}).await?;
                 list(&servers, style)?;
@@ -95,8 +95,8 @@ impl Action {
             Self::Restart(NamedServer { name }) => {
                 let change = access.run::<RestartServer>(&ServerName { name }).await?;
                 match as_json {
-                    true => Ok(output::record(&change)?),
-                    false => Ok(output::line(output::shown(&change.message))?),
+                    true => Ok(terminal::record(&change)?),
+                    false => Ok(terminal::line(terminal::shown(&change.message))?),
                 }
             }
             Self::Names => names::run(access, style, as_json).await,
@@ -115,7 +115,7 @@ fn lease(lease: &LeaseView) -> String {
 
 fn list(servers: &[ServerSummary], style: Style) -> anyhow::Result<()> {
     if servers.is_empty() {
-        output::line(
+        terminal::line(
             "no servers: `powerstrip add NAME -- COMMAND` adds one, or name some under `servers` in powerstrip.yaml",
         )?;
         return Ok(());
@@ -147,7 +147,7 @@ fn details(server: &ServerSummary) -> Vec<Cell> {
         details.push(Cell::new(reason));
     }
     if let Some(error) = &server.last_error {
-        let when = server.last_error_unix_ms.map(output::time::ago);
+        let when = server.last_error_unix_ms.map(terminal::time::ago);
         let when = when.map(|when| format!(" ({when})")).unwrap_or_default();
         details.push(Cell::new(format_args!("last error: {error}{when}")));
     }

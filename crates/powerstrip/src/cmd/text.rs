@@ -13,7 +13,6 @@ use serde_json::json;
 use crate::context::Context;
 use crate::exit::FAILED;
 use crate::extractor::{Bounds, TextExtractor};
-use crate::output;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,7 +44,7 @@ impl TextCommand {
         let bounds = Bounds { time: Duration::from_secs(self.timeout), ..Bounds::default() };
         let extractor = TextExtractor::new(Arc::new(Runner::new().await?), bounds);
         match extractor.read(&self.file, media_type, name.as_deref()).await {
-            Ok((text, tier)) if context.global.json => output::json(&json!({
+            Ok((text, tier)) if context.global.json => terminal::json(&json!({
                 "ok": true,
                 "media_type": text.media_type,
                 "parts": text.parts,
@@ -55,9 +54,9 @@ impl TextCommand {
                 "sandbox": tier.to_string(),
                 "text": text.text,
             }))?,
-            Ok((text, _)) => output::line(text.text)?,
+            Ok((text, _)) => terminal::line(text.text)?,
             Err(failure) if context.global.json => {
-                output::json(
+                terminal::json(
                     &json!({"ok": false, "media_type": media_type, "error": failure.item()}),
                 )?;
                 return Ok(FAILED);

@@ -9,10 +9,10 @@ use url::Url;
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::output::table::{Cell, Table};
-use crate::output::{self, Style, Tone};
 use crate::telemetry::Telemetry;
 use remote::parse_url;
+use terminal::table::{Cell, Table};
+use terminal::{Style, Tone};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,7 +68,7 @@ impl ToolsCommand {
 async fn ls(access: &Access, context: &Context) -> anyhow::Result<ExitCode> {
     let discovery = access.discovery().await?;
     if context.global.json {
-        output::json(&discovery)?;
+        terminal::json(&discovery)?;
     } else {
         list(&discovery, Style::stdout(&context.environment))?;
     }
@@ -91,11 +91,11 @@ fn list(discovery: &Discovery, style: Style) -> anyhow::Result<()> {
         table.row([name, Cell::state("quarantined"), Cell::new(advice)]);
     }
     match table.is_empty() {
-        true => output::line("no tools: `powerstrip new tool NAME` begins one")?,
+        true => terminal::line("no tools: `powerstrip new tool NAME` begins one")?,
         false => table.print(style)?,
     }
     if !discovery.prompts.is_empty() {
-        output::line("")?;
+        terminal::line("")?;
         super::prompts::list(&discovery.prompts, style)?;
     }
     Ok(())

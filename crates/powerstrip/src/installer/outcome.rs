@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::gateway::server_operations::ListServers;
-use crate::output::{self, Style};
 use crate::owner::OwnerProcess;
+use terminal::Style;
 
 /// How long servers may take to come up. A package that is downloaded first takes longer.
 const WAIT: Duration = Duration::from_secs(10);
@@ -103,7 +103,7 @@ impl Seen {
 pub(crate) fn report(outcome: &Outcome, style: Style) -> std::io::Result<()> {
     let rows = match outcome {
         Outcome::NotRunning => {
-            return output::line("start the gateway with `powerstrip serve`");
+            return terminal::line("start the gateway with `powerstrip serve`");
         }
         Outcome::Servers(rows) => rows,
     };
@@ -116,7 +116,7 @@ pub(crate) fn report(outcome: &Outcome, style: Style) -> std::io::Result<()> {
                     "the running gateway has not taken it up; does it use this config file?",
                 ),
             };
-            output::line(format_args!("{name}  {text}"))?;
+            terminal::line(format_args!("{name}  {text}"))?;
             continue;
         };
         let state = seen["state"].as_str().unwrap_or_default();
@@ -129,7 +129,7 @@ pub(crate) fn report(outcome: &Outcome, style: Style) -> std::io::Result<()> {
                 style.bad(format_args!("{state}: {error}"))
             }
         };
-        output::line(format_args!("{name}  {shown}"))?;
+        terminal::line(format_args!("{name}  {shown}"))?;
     }
     Ok(())
 }

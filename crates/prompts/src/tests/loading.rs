@@ -124,7 +124,7 @@ fn a_broken_registry_vouches_for_nothing() {
         ("demo/hello:\n  1: abc\n", "REGISTRY.yaml:2", "`v1`, `v2`"),
         ("demo/hello:\n  v01: abc\n", "REGISTRY.yaml:2", "`v1`, `v2`"),
         ("demo/hello: 3\n", "REGISTRY.yaml:1", "mapping"),
-        ("hello: {}\n", "REGISTRY.yaml:1", "<domain>/<name>"),
+        ("hello: {}\n", "REGISTRY.yaml:1", "`domain/name`"),
         ("../x/y: {}\n", "REGISTRY.yaml:1", "../x/y"),
         ("[1]\n", "REGISTRY.yaml:1", "mapping"),
         ("a: b: c\n", "REGISTRY.yaml:1", ""),

@@ -9,8 +9,8 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::access::Access;
 use crate::gateway::waiting::{FindWaiting, MadeCall, WaitingCall};
-use crate::output::{self, Style, shown, time};
 use remote::Invocation;
+use terminal::{Style, shown, time};
 
 /// When the gateway is first asked whether the call waits; most calls are answered before.
 const FIRST_LOOK: Duration = Duration::from_millis(300);
@@ -68,13 +68,13 @@ fn announce(waiting: &WaitingCall, style: Style) {
     let (tool, id) = (shown(&waiting.tool), shown(&waiting.id));
     let left = time::left(waiting.deadline_unix_ms);
     let waits = style.doubtful("waiting for approval");
-    output::note(format_args!("{waits} of {tool}: without a decision it is rejected in {left}"));
+    terminal::note(format_args!("{waits} of {tool}: without a decision it is rejected in {left}"));
     if let Some(url) = &waiting.url {
-        output::note(format_args!("  decide at   {}", shown(url)));
+        terminal::note(format_args!("  decide at   {}", shown(url)));
     }
     let brief = id.get(..8).unwrap_or(&id);
-    output::note(format_args!("  or run      powerstrip approvals approve {brief}"));
-    output::note(format_args!("              powerstrip approvals reject {brief}"));
+    terminal::note(format_args!("  or run      powerstrip approvals approve {brief}"));
+    terminal::note(format_args!("              powerstrip approvals reject {brief}"));
 }
 
 fn waited(waiting: &WaitingCall, after: Duration) -> Failure {

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use upstream::{State, Status};
 
 use crate::gateway::Gateway;
-use crate::output::{self, Style, Tone, shown};
+use terminal::{Style, Tone, shown};
 
 /// How often the servers are looked at.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -27,7 +27,7 @@ pub(super) async fn report_servers(
     let mut reported = HashSet::new();
     let count = gateway.server_statuses().len();
     if count > 0 {
-        output::note(style.faint(format_args!("  starting {count} servers")));
+        terminal::note(style.faint(format_args!("  starting {count} servers")));
     }
     while !shutdown.is_cancelled() {
         let statuses = gateway.server_statuses();
@@ -35,7 +35,7 @@ pub(super) async fn report_servers(
             statuses.iter().partition(|status| status.state == State::Starting);
         for status in settled {
             if reported.insert(status.name.clone()) {
-                output::note(describe(status, began.elapsed(), style));
+                terminal::note(describe(status, began.elapsed(), style));
             }
         }
         if starting.is_empty() {
@@ -44,7 +44,7 @@ pub(super) async fn report_servers(
         if began.elapsed() > TIMEOUT {
             let names: Vec<_> = starting.iter().map(|status| shown(&status.name)).collect();
             let names = names.join(", ");
-            output::note(format_args!("  {} {names}", style.doubtful("still starting:")));
+            terminal::note(format_args!("  {} {names}", style.doubtful("still starting:")));
             break;
         }
         tokio::time::sleep(INTERVAL).await;
@@ -54,7 +54,7 @@ pub(super) async fn report_servers(
     if !statuses.is_empty() {
         let advice = if ready < statuses.len() { "; `powerstrip servers` tells more" } else { "" };
         let text = format!("  {ready} of {} servers ready{advice}", statuses.len());
-        output::note(style.faint(text));
+        terminal::note(style.faint(text));
     }
 }
 

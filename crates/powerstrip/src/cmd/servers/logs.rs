@@ -7,7 +7,7 @@ use operations::servers::{LogLine, LogQuery, LogSource};
 
 use crate::access::Access;
 use crate::gateway::server_operations::ReadLogs;
-use crate::output::{self, Style, shown};
+use terminal::{Style, shown};
 
 /// How often new lines are asked for.
 const POLL: Duration = Duration::from_millis(500);
@@ -34,7 +34,7 @@ impl Logs {
         let mut query = LogQuery { name: self.name, after: None, limit: Some(self.lines) };
         let mut logs = access.run::<ReadLogs>(&query).await?;
         if logs.lines.is_empty() && !self.follow && !as_json {
-            output::note(
+            terminal::note(
                 "nothing was logged: the server wrote nothing to stderr and has not failed",
             );
         }
@@ -59,12 +59,12 @@ impl Logs {
 /// Prints one line of a log.
 pub(super) fn print(line: &LogLine, style: Style, as_json: bool) -> anyhow::Result<()> {
     if as_json {
-        return Ok(output::record_line(line)?);
+        return Ok(terminal::record_line(line)?);
     }
     let at = style.faint(proto::time::rfc3339(line.at_unix_ms));
     let text = match line.source {
         LogSource::Stderr => shown(&line.line),
         LogSource::Gateway => style.doubtful(format_args!("[gateway] {}", shown(&line.line))),
     };
-    Ok(output::line(format_args!("{at}  {text}"))?)
+    Ok(terminal::line(format_args!("{at}  {text}"))?)
 }

@@ -5,8 +5,8 @@ use operations::servers::{ServerDetail, ServerName};
 use super::{details, logs};
 use crate::access::Access;
 use crate::gateway::server_operations::ShowServer;
-use crate::output::table::{Cell, Record, Table};
-use crate::output::{self, Style, Tone, time};
+use terminal::table::{Cell, Record, Table};
+use terminal::{Style, Tone, time};
 
 /// How many lines of the log are printed.
 const LINES: usize = 20;
@@ -19,11 +19,11 @@ pub(super) async fn run(
 ) -> anyhow::Result<()> {
     let server = access.run::<ShowServer>(&ServerName { name }).await?;
     if as_json {
-        return Ok(output::record(&server)?);
+        return Ok(terminal::record(&server)?);
     }
     facts(&server).print(style)?;
     if !server.offered.is_empty() {
-        output::line("")?;
+        terminal::line("")?;
         let mut table = Table::new(["TOOL", "DESCRIPTION"]);
         for tool in &server.offered {
             let first = tool.description.lines().next().unwrap_or_default();
@@ -33,7 +33,7 @@ pub(super) async fn run(
     }
     let log = &server.stderr[server.stderr.len().saturating_sub(LINES)..];
     if !log.is_empty() {
-        output::line("")?;
+        terminal::line("")?;
         log.iter().try_for_each(|line| logs::print(line, style, false))?;
     }
     Ok(())

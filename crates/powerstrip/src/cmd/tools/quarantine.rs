@@ -12,8 +12,8 @@ use crate::gateway::quarantine::{
     ApproveDefinitions, ApproveInput, ListQuarantined, QuarantineEntry, QuarantineQuery,
     ShownDefinition,
 };
-use crate::output::table::{Cell, Table};
-use crate::output::{self, Style, Tone};
+use terminal::table::{Cell, Table};
+use terminal::{Style, Tone};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
@@ -51,11 +51,11 @@ impl Action {
         match self {
             Self::Quarantined => {
                 let entries = access.run::<ListQuarantined>(&QuarantineQuery::default()).await?;
-                if as_json { output::record(&entries)? } else { list(&entries, style)? }
+                if as_json { terminal::record(&entries)? } else { list(&entries, style)? }
             }
             Self::Diff(Diff { tool }) => {
                 let entry = one(access, tool).await?;
-                if as_json { output::record(&entry)? } else { show(&entry, style)? }
+                if as_json { terminal::record(&entry)? } else { show(&entry, style)? }
             }
             Self::Approve(approve) => approve.run(access, (!as_json).then_some(style)).await?,
         }
@@ -98,10 +98,10 @@ impl Approve {
         }
         let approved = access.run::<ApproveDefinitions>(&ApproveInput { tools }).await?;
         match style {
-            None => output::json(&approved)?,
+            None => terminal::json(&approved)?,
             Some(_) => {
                 let count = approved.approved.len();
-                output::line(format_args!("approved: {count} served from now on"))?;
+                terminal::line(format_args!("approved: {count} served from now on"))?;
             }
         }
         Ok(())
@@ -117,7 +117,7 @@ async fn one(access: &Access, tool: String) -> anyhow::Result<QuarantineEntry> {
 
 fn list(waiting: &[QuarantineEntry], style: Style) -> anyhow::Result<()> {
     if waiting.is_empty() {
-        return Ok(output::line("no tool is quarantined")?);
+        return Ok(terminal::line("no tool is quarantined")?);
     }
     let mut table = Table::new(["TOOL", "CHANGED", "REASON"]);
     for held in waiting {
@@ -131,24 +131,24 @@ fn list(waiting: &[QuarantineEntry], style: Style) -> anyhow::Result<()> {
 }
 
 fn show(held: &QuarantineEntry, style: Style) -> anyhow::Result<()> {
-    output::line(format_args!("{}  {}", style.bold(&held.name), held.reason))?;
-    output::line(style.faint(format_args!("  definition {}", held.definition)))?;
+    terminal::line(format_args!("{}  {}", style.bold(&held.name), held.reason))?;
+    terminal::line(style.faint(format_args!("  definition {}", held.definition)))?;
     for change in held.changes.iter().flatten() {
-        output::line(format_args!("  {}", change.at))?;
+        terminal::line(format_args!("  {}", change.at))?;
         for (sign, text) in [('-', &change.before), ('+', &change.after)] {
             for line in text.iter().flat_map(|text| text.lines()) {
-                output::line(format_args!("    {sign} {line}"))?;
+                terminal::line(format_args!("    {sign} {line}"))?;
             }
         }
         for (sign, words) in [("gone", &change.removed), ("new", &change.added)] {
             if !words.is_empty() {
                 let words = words.join(" ");
-                output::line(style.faint(format_args!("    {sign} words: {words}")))?;
+                terminal::line(style.faint(format_args!("    {sign} words: {words}")))?;
             }
         }
     }
     if let Some(more @ 1..) = held.more_changes {
-        output::line(format_args!("  … and {more} more"))?;
+        terminal::line(format_args!("  … and {more} more"))?;
     }
     Ok(())
 }

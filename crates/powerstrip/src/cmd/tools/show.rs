@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 use crate::access::Access;
 use crate::context::Context;
 use crate::exit::FAILED;
-use crate::output::table::{Cell, Record, Table};
-use crate::output::{self, Style, Tone, shown};
 use remote::Invocation;
+use terminal::table::{Cell, Record, Table};
+use terminal::{Style, Tone, shown};
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
@@ -36,9 +36,9 @@ impl Show {
         let envelope = access.invoke(&invocation, CancellationToken::new()).await?;
         if !envelope.ok {
             for error in &envelope.errors {
-                output::note(format_args!("powerstrip: {}", error.message));
+                terminal::note(format_args!("powerstrip: {}", error.message));
             }
-            output::note("`powerstrip tools` lists what can be called.");
+            terminal::note("`powerstrip tools` lists what can be called.");
             return Ok(FAILED);
         }
         let mut tool = (*envelope.data).clone();
@@ -46,7 +46,7 @@ impl Show {
             tool.insert("caps".to_owned(), serde_json::to_value(&listed.caps)?);
         }
         if context.global.json {
-            output::json(&tool)?;
+            terminal::json(&tool)?;
         } else {
             print(&tool, Style::stdout(&context.environment))?;
         }
@@ -83,12 +83,12 @@ fn print(tool: &Value, style: Style) -> anyhow::Result<()> {
     record.print(style)?;
     fields("INPUT", &tool["inputSchema"], style)?;
     fields("OUTPUT", &tool["outputSchema"], style)?;
-    output::line("")?;
+    terminal::line("")?;
     let input = Value::Object(example(&tool["inputSchema"])).to_string();
     // A server chooses these values; the quotes must hold when the line is pasted into a shell.
     let input = shown(&input).replace('\'', "'\\''");
-    output::line(style.faint(format_args!("powerstrip call {id} --input '{input}'")))?;
-    output::line(style.faint(format_args!("powerstrip tools show {id} --json   its schemas")))?;
+    terminal::line(style.faint(format_args!("powerstrip call {id} --input '{input}'")))?;
+    terminal::line(style.faint(format_args!("powerstrip tools show {id} --json   its schemas")))?;
     Ok(())
 }
 
@@ -111,7 +111,7 @@ fn fields(title: &'static str, schema: &Value, style: Style) -> anyhow::Result<(
             Cell::new(description),
         ]);
     }
-    output::line("")?;
+    terminal::line("")?;
     Ok(table.print(style)?)
 }
 

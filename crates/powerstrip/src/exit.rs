@@ -24,6 +24,7 @@ pub(crate) fn describe(error: &anyhow::Error) -> String {
 pub(crate) struct Usage(pub(crate) String);
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use anyhow::Context as _;
 

@@ -83,6 +83,7 @@ fn holds(process: &Path, inodes: &HashSet<u64>) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use std::net::TcpListener;
 

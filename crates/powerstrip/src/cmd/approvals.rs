@@ -255,7 +255,7 @@ impl Printer {
         record.field("caller", Cell::new(caller));
         record.field("door", Cell::new(&approval.door));
         record.field("trace", Cell::new(&approval.trace));
-        record.field("definition", Cell::new(&approval.definition));
+        record.field("definition", Cell::new(approval.definition));
         record.maybe("code", approval.code.as_ref().map(|code| format!("sha256 {code}")));
         let key = approval.idempotency_key.as_ref();
         record.maybe("key", key.map(|key| clean::visible_json(&json!(key).to_string())));

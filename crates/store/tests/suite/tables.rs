@@ -94,7 +94,7 @@ on_both_engines! {
         for (sealed, at_ms) in [(vec![0, 1], 1), (vec![255; 1000], 2)] {
             let row = VaultRow { slot: slot.clone(), sealed, at_ms };
             database.save_vault_row(&row).await.unwrap();
-            assert_eq!(database.vault_rows("token", "crm").await.unwrap(), [row.clone()]);
+            assert_eq!(database.vault_rows("token", "crm").await.unwrap(), std::slice::from_ref(&row));
             assert_eq!(database.vault_rows_of("token", "acme", "ann").await.unwrap(), [row]);
             assert_eq!(database.vault_rows_of("token", "acme", "amy").await.unwrap(), []);
             assert_eq!(database.vault_rows_of("secret", "acme", "ann").await.unwrap(), []);

@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use clap::CommandFactory as _;
 
 use super::{GROUPS, arrange, reflow};

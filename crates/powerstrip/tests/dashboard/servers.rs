@@ -97,7 +97,11 @@ async fn only_an_operator_changes_a_server() {
 async fn a_failed_call_shows_its_message_and_can_be_tried_again() {
     let gateway = with_servers().config("audit: { payloads: redacted }\n").start().await;
     let person = Person::signed_in(&gateway).await;
-    page_with(&person, "notes", ">ready<").await;
+    eventually("the tools of the server are listed", || async {
+        let listed = gateway.get("/mcp/discover").await.body.to_string();
+        listed.contains("notes:read").then_some(())
+    })
+    .await;
     let answer = gateway.call("notes:read", &json!({"name": "bread"})).await;
     let trace = answer.body["meta"]["traceId"].as_str().unwrap().to_owned();
     let call = eventually("the failed call is in the trail", || async {

@@ -24,8 +24,9 @@ pub(crate) fn describe(error: &anyhow::Error) -> String {
 pub(crate) struct Usage(pub(crate) String);
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
     use anyhow::Context as _;
 
     use super::describe;

@@ -83,8 +83,9 @@ fn holds(process: &Path, inodes: &HashSet<u64>) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
     use std::net::TcpListener;
 
     use super::{find_holder, is_on};

@@ -278,7 +278,7 @@ impl SecretStore {
         cache.generation += 1;
         cache.values.remove(holder);
         drop(cache);
-        // Nobody listens in a command that ends soon.
+        // No listener is needed in a command that ends soon.
         let _ = self.changes.send(holder.clone());
     }
 

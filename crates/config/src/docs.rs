@@ -46,7 +46,7 @@ pub fn reference_page() -> String {
         "\nSecrets are written `{env: NAME}`, `{file: PATH}` or `{secret: NAME}` (the vault, filled by `powerstrip secret set NAME`).\n\
          In `env` and `headers` of servers, `prefix: \"Bearer \"` puts a text before the secret, and\n\
          `{secret: NAME, per: person}` takes the value that each person has stored for their own calls. Variables are not\n\
-         expanded anywhere else. A `.env` file beside this file completes the environment. `storage` and `telemetry` are\n\
+         expanded anywhere else. A `.env` file next to this file completes the environment. `storage` and `telemetry` are\n\
          needed before the vault is open and take no `{secret: NAME}`.\n",
     );
     page

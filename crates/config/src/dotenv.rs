@@ -1,4 +1,4 @@
-//! The `.env` file beside the config: `NAME=value` lines, for values that the process environment does not set.
+//! The `.env` file next to the config: `NAME=value` lines, for values that the process environment does not set.
 
 use std::collections::BTreeMap;
 

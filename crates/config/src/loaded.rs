@@ -28,7 +28,7 @@ pub struct Loaded {
     pub config: Config,
     /// The file that it was read from, if any.
     pub file: Option<PathBuf>,
-    /// The variables of the process, completed by `.env` beside the config file.
+    /// The variables of the process, completed by `.env` next to the config file.
     pub environment: Environment,
     /// Settings that are most likely mistakes.
     pub warnings: Vec<Fault>,

@@ -16,7 +16,7 @@ use crate::environment::Environment;
 /// How a secret is written.
 const FORMS: &str = "`{env: NAME}`, `{file: PATH}` or `{secret: NAME}`";
 
-/// Stands for any secret while a config is checked without its secrets.
+/// Takes the place of any secret while a config is checked without its secrets.
 const ASSUMED: &str = "assumed";
 
 /// A secret's value; prints as `****`.
@@ -73,7 +73,7 @@ pub enum Per {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SecretFault {
     #[error(
-        "the environment variable `{0}` is not set; set it where the gateway runs, or write it to `.env` beside the \
+        "the environment variable `{0}` is not set; set it where the gateway runs, or write it to `.env` next to the \
          config file"
     )]
     Unset(String),
@@ -145,7 +145,7 @@ impl<'a> SecretReader<'a> {
         Self { environment, base, vault: Vault::Open(vault) }
     }
 
-    /// Whether values stand for others.
+    /// Whether values refer to others.
     pub(crate) fn is_assuming(&self) -> bool {
         matches!(self.vault, Vault::Assumed)
     }

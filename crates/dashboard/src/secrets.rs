@@ -24,7 +24,7 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
     })?;
     let missing = secrets.iter().filter(|secret| secret.stored_unix_ms.is_none()).count();
     let below = match missing {
-        0 => html! { "Used for your calls only; nobody can read them here" },
+        0 => html! { "Used for your calls only; they cannot be read here" },
         missing => html! { (count(missing, "value is", "values are")) " missing" },
     };
     let body = html! {

@@ -14,7 +14,7 @@ pub fn output_schema<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Adds the times that every answer gets beside its fields of milliseconds.
+/// Adds the times that every answer has in addition to its fields of milliseconds.
 fn describe_timestamps(schema: &mut Value) {
     match schema {
         Value::Array(schemas) => schemas.iter_mut().for_each(describe_timestamps),

@@ -45,7 +45,7 @@ fn timestamp((key, value): (&String, &Value)) -> Option<(String, Value)> {
     Some((name, time))
 }
 
-/// The name of the time beside a field of milliseconds: `created_at` for `createdUnixMs`.
+/// The name of the time next to a field of milliseconds: `created_at` for `createdUnixMs`.
 pub fn timestamp_name(key: &str) -> Option<String> {
     let of_file = || OF_FILES.contains(&key).then(|| key.trim_end_matches("_ms"));
     let stem = MILLISECONDS.iter().find_map(|ending| key.strip_suffix(ending)).or_else(of_file)?;

@@ -27,7 +27,7 @@ pub fn json(value: &impl Serialize) -> io::Result<()> {
     line(serde_json::to_string_pretty(value)?)
 }
 
-/// Prints rows or one record as JSON to standard output: beside each `…UnixMs` stands an `…_at` in RFC 3339.
+/// Prints rows or one record as JSON to standard output: next to each `…UnixMs` there is an `…_at` in RFC 3339.
 pub fn record(value: &impl Serialize) -> io::Result<()> {
     json(&with_timestamps(value)?)
 }

@@ -119,7 +119,7 @@ impl Caller {
         Self { questions: Arc::default(), apps: false, direct: false, ..self.clone() }
     }
 
-    /// Without `direct`: a legacy server cannot tell the difference, and at a server of both eras only callers that
+    /// Without `direct`: a legacy server does not see the difference, and at a server of both eras only callers that
     /// are asked directly keep their capabilities.
     fn parts(&self) -> Parts<'_> {
         let Principal { tenant, subject, agent, .. } = &*self.principal;

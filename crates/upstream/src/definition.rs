@@ -111,7 +111,7 @@ fn annotations(value: &Value) -> Annotations {
     }
 }
 
-/// What the server tells clients about the tool, without keys that only the gateway writes.
+/// What the server lists about the tool, without keys that only the gateway writes.
 fn meta(meta: &Value) -> Option<Map<String, Value>> {
     let mut meta = meta.as_object()?.clone();
     meta.retain(|key, _| !key.starts_with("powerstrip/"));

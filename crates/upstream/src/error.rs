@@ -317,7 +317,7 @@ pub(crate) fn without_places(error: &str) -> String {
     shown
 }
 
-/// Characters that may stand around a name.
+/// Characters that may surround a name.
 const PUNCTUATION: &str = "\"'`()[]{}<>,;:.!?";
 
 /// How much of an error a caller is shown.

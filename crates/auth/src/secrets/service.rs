@@ -141,7 +141,7 @@ impl SecretService {
         Ok(())
     }
 
-    /// An agent that could change a person's secrets could act as somebody else.
+    /// An agent that could change a person's secrets could act as another person.
     fn require_person(&self, principal: &Principal) -> Result<(), OperationError> {
         match &principal.agent {
             None => Ok(()),

@@ -185,7 +185,7 @@ impl Work<'_> {
         }
     }
 
-    /// Refuses an entry that the gateway could not use, so that it does not stand in the way of the others.
+    /// Refuses an entry that the gateway could not use, so that it does not keep the others from being used.
     fn check(&self, server: Server) -> Result<Server, String> {
         let reader = SecretReader::assuming(self.importer.environment, Path::new(""));
         match server.check(&self.server, &reader).into_iter().next() {

@@ -15,7 +15,7 @@ pub(super) enum Part {
     Input(String),
 }
 
-/// What the variables that are not in the environment stand for.
+/// The values of variables that are not in the environment.
 #[derive(Clone, Debug)]
 pub(super) struct Places<'a> {
     pub(super) home: Option<&'a str>,

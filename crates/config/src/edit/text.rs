@@ -82,7 +82,7 @@ pub(super) fn open_block(yaml: &str, section: &Field, name: &str, server: &Value
     patch
 }
 
-/// Adds a key as the first of a flow mapping. An empty one becomes a block where it stands for the whole document.
+/// Adds a key as the first of a flow mapping. An empty one becomes a block where it is the whole document.
 pub(super) fn insert_flow(yaml: &str, map: &Outline, name: &str, value: &Value) -> Patch {
     let empty = map.fields().is_empty();
     if empty && indent_at(yaml, map.range.start).is_empty() && name == super::SECTION {

@@ -11,7 +11,7 @@ use terminal::table::wrap;
 /// The longest line of a help text, also on a wider terminal.
 pub(super) const MAX_WIDTH: usize = 100;
 
-/// The commands by what people want to do. One that is in no group stands under "More".
+/// The commands by what people want to do. One that is in no group is listed under "More".
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Run", &["serve", "stdio", "connect", "check", "doctor"]),
     ("Servers", &["add", "import", "remove", "enable", "disable", "servers", "login", "secret"]),

@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 use super::help::{grouped, reflow};
 use crate::context::GLOBAL_OPTIONS;
 
-/// The pages of the guide that tell more about a command.
+/// The pages of the guide about a command.
 const GUIDES: [(&str, &str, &str); 20] = [
     ("serve", "Operating", "operating.md"),
     ("stdio", "Doors", "doors.md#stdio-next-to-serve"),
@@ -35,7 +35,7 @@ const INTRODUCTION: &str = "\
 <!-- Printed by `powerstrip reference`; a test compares. -->
 # Command line
 
-`powerstrip help COMMAND` and `powerstrip COMMAND --help` tell the same as this page.
+`powerstrip help COMMAND` and `powerstrip COMMAND --help` print the same as this page.
 ";
 
 const CONVENTIONS: &str = "\
@@ -67,7 +67,7 @@ pub(crate) fn page(mut command: Command) -> String {
             let _ = writeln!(page, "| [`{name}`](#{name}) | {} |", about(command));
         }
     }
-    page.push_str("\n## Global options\n\nThey may stand before or behind the command.\n\n");
+    page.push_str("\n## Global options\n\nThey may come before or after the command.\n\n");
     page.push_str(&options(&command, true));
     page.push('\n');
     page.push_str(CONVENTIONS);

@@ -107,7 +107,7 @@ async fn a_persons_secret_is_used_for_their_calls_only() {
         "it acts for her"
     );
 
-    // Neither a colleague nor somebody of another tenant has it.
+    // Neither a colleague nor a person of another tenant has it.
     assert_unset(&amy.call("crm:who", &nothing).await);
     assert_unset(&other.call("crm:who", &nothing).await);
     assert_eq!(store(&amy, "crm", &value("amy")).await.status, 200);
@@ -124,7 +124,7 @@ async fn a_persons_secret_is_used_for_their_calls_only() {
     assert_unset(&ann.call("crm:who", &nothing).await);
     assert_eq!(used(&amy.call("crm:who", &nothing).await), digest(&value("amy")));
 
-    // The value of the gateway is for listing: nobody's calls use it.
+    // The value of the gateway is for listing: no call uses it.
     let stored = setup.gateway.run_with_input(&["secret", "set", "crm"], &value("gateway")).await;
     stored.ok();
     assert_unset(&ann.call("crm:who", &nothing).await);

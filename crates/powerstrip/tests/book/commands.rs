@@ -1,7 +1,7 @@
 //! Runs every command that the README and the book show, page by page, next to a gateway in a folder of its own.
 //!
 //! Blocks marked `sh` are run by bash. In blocks marked `console`, lines that begin with `$ ` are run, and the others must be
-//! in what is printed; `…` stands for anything. Comments above a block say more:
+//! in what is printed; `…` matches anything. Comments above a block say more:
 //!
 //! | comment | meaning |
 //! |---|---|
@@ -33,7 +33,7 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 /// How many pages are run at the same time.
 const AT_ONCE: usize = 4;
 
-/// Stands in for `powerstrip` in the shell: `serve` on a free port and a data folder of its own, until it listens. The
+/// Replaces `powerstrip` in the shell: `serve` on a free port and a data folder of its own, until it listens. The
 /// gateway takes new files about a second later, so a call of something new is tried again, as a person would.
 const POWERSTRIP: &str = r#"#!/bin/bash
 case "$1" in
@@ -62,7 +62,7 @@ cat "$log" >&2
 kill $server && wait $server
 "#;
 
-/// Stands in for `cargo run --release -- …`, which would build the binary again.
+/// Replaces `cargo run --release -- …`, which would build the binary again.
 const CARGO: &str = r#"#!/bin/bash
 [ "$1 $2 $3" = "run --release --" ] || { echo "cargo $*: only run --release is tried" >&2; exit 1; }
 shift 3
@@ -158,7 +158,7 @@ async fn run_page(page: &Path) -> Vec<Ended> {
 /// Runs blocks in the folder of a gateway.
 struct Shell<'a> {
     gateway: &'a Gateway,
-    /// The programs that stand in for others.
+    /// The programs that replace others.
     programs: tempfile::TempDir,
 }
 
@@ -209,15 +209,15 @@ impl<'a> Shell<'a> {
             .await
             .map_err(|_| format!("no end in sight:\n{command}"))?;
         let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
-        let told = format!("{command}\n{out}{err}");
+        let report = format!("{command}\n{out}{err}");
         if output.status.success() == fails {
-            return Err(format!("{}:\n{told}", output.status));
+            return Err(format!("{}:\n{report}", output.status));
         }
         let mut printed = out.lines().chain(err.lines()).map(squeeze);
         for line in shown {
             let line = squeeze(line.replace(ADDRESS, self.gateway.address()));
             if !printed.any(|printed| fits(&line, &printed)) {
-                return Err(format!("`{line}` is not printed:\n{told}"));
+                return Err(format!("`{line}` is not printed:\n{report}"));
             }
         }
         Ok(())
@@ -260,7 +260,7 @@ fn squeeze(line: impl AsRef<str>) -> String {
     line.as_ref().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a printed line is the shown one, in which `…` stands for anything.
+/// Whether a printed line is the shown one, in which `…` matches anything.
 fn fits(shown: &str, printed: &str) -> bool {
     let mut parts = shown.split('…');
     let Some(mut rest) = printed.strip_prefix(parts.next().unwrap_or_default()) else {

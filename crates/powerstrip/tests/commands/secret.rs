@@ -53,7 +53,7 @@ fn one_unset_secret_stops_no_command() {
     assert!(checked.ok().contains("advice: servers.crm.env.KEY: "), "{checked:?}");
     project.run(&["config", "show"]).ok();
     project.run(&["doctor"]).ok();
-    // The `.env` file beside the config provides it.
+    // The `.env` file next to the config provides it.
     project.write(".env", &format!("CRM_KEY_OF_TEST='{CANARY}'\n"));
     let called = project.run(&["call", "crm:key"]);
     assert!(called.ok().contains(&digest(CANARY)), "{called:?}");

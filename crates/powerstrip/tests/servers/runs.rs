@@ -85,7 +85,7 @@ async fn a_rest_run_asks_the_operator_and_continues_after_a_restart() {
     let shown = gateway.get(&path).await.body;
     assert_eq!(shown["questions"][0]["prompt"], json!("Which tone?"), "{shown}");
     assert_eq!(shown["calls"].as_array().unwrap().len(), 4, "{shown}");
-    // The tool told its caller the run's name, which is as good as the id.
+    // The tool returned the run's name, which is as good as the id.
     assert_eq!(gateway.get("/v1/runs/report").await.body["id"], run["id"]);
     assert_eq!(gateway.get("/v1/runs/no-such-run").await.status, 404);
 

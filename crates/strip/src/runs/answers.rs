@@ -39,7 +39,7 @@ impl Runs {
     }
 
     /// The id of a run that is named by its id or by the name that a caller gave it, the caller's own run first. Control
-    /// tools and batches tell callers the name.
+    /// tools and batches return the name.
     pub(super) async fn id_of(
         &self,
         by: &Principal,

@@ -52,7 +52,7 @@ pub(super) async fn report_servers(
     let statuses = gateway.server_statuses();
     let ready = statuses.iter().filter(|status| status.state == State::Ready).count();
     if !statuses.is_empty() {
-        let advice = if ready < statuses.len() { "; `powerstrip servers` tells more" } else { "" };
+        let advice = if ready < statuses.len() { "; `powerstrip servers` shows more" } else { "" };
         let text = format!("  {ready} of {} servers ready{advice}", statuses.len());
         terminal::note(style.faint(text));
     }

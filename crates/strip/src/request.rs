@@ -57,6 +57,8 @@ pub struct Request {
     pub timeout: Option<Duration>,
     /// Cancelled when the caller no longer wants the answer.
     pub cancel: CancellationToken,
+    /// Whether the caller speaks MCP 2026-07-28, where a client gets only what it has declared support for.
+    pub modern: bool,
     /// The caller's client, if it accepts progress and logs or can be asked questions.
     pub client: Option<Arc<dyn Client>>,
     /// The answers that come with a call that is repeated because its caller was asked something.
@@ -83,6 +85,7 @@ impl Request {
             verify: false,
             timeout: None,
             cancel: CancellationToken::new(),
+            modern: false,
             client: None,
             resume: None,
             run: RunOf::Alone,

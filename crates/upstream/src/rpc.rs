@@ -37,6 +37,8 @@ pub(crate) struct RpcRequest<'a> {
     pub(crate) own: bool,
     /// The client that receives progress and log messages and can be asked questions.
     pub(crate) client: Option<&'a Arc<dyn Client>>,
+    /// Whether the caller gets the refusals of a modern server itself.
+    pub(crate) modern: bool,
     /// The caller's answers to earlier questions of the server.
     pub(crate) answers: Option<Answers<'a>>,
     /// Files for which the parameters have placeholders.
@@ -77,6 +79,7 @@ impl<'a> RpcRequest<'a> {
             repeatable: true,
             own: true,
             client: None,
+            modern: false,
             answers: None,
             attached: None,
             as_task: false,
@@ -90,6 +93,7 @@ impl<'a> RpcRequest<'a> {
             repeatable: false,
             own: false,
             client: job.request.client.as_ref(),
+            modern: job.request.modern,
             attached: job.attachments.as_ref(),
             ..Self::plain(method, params)
         }

@@ -125,6 +125,7 @@ impl OwnedRequest {
             repeatable: self.repeatable,
             own: false,
             client: Some(client),
+            modern: true,
             answers: None,
             attached: self.attached.as_ref(),
             as_task: self.as_task,

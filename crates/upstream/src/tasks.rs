@@ -38,9 +38,8 @@ pub(crate) async fn ask(
         // Boxed to keep the common future small.
         return Box::pin(finish(transport, caller, request.client, answer)).await;
     }
-    let is_taskless = request.client.is_none_or(|client| client.ask_mode() == AskMode::Direct);
     match &answer {
-        Err(error) if is_taskless && requires_tasks(error) => {
+        Err(error) if !request.modern && requires_tasks(error) => {
             let request = RpcRequest { as_task: true, ..*request };
             Box::pin(async move {
                 let answer = transport.ask(caller, &request).await?;

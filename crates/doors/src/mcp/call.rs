@@ -25,9 +25,8 @@ const NEEDS_URL: i32 = -32042;
 pub(crate) async fn call(
     state: &McpState,
     call: Request,
-    modern: bool,
 ) -> Result<CallToolResult, ErrorData> {
-    match answer(state, call, modern).await? {
+    match answer(state, call).await? {
         CallToolResponse::Complete(result) => Ok(result),
         _ => Err(ErrorData::internal_error(
             "the tool asked a question, but the caller cannot be asked",
@@ -40,9 +39,9 @@ pub(crate) async fn call(
 pub(super) async fn answer(
     state: &McpState,
     call: Request,
-    modern: bool,
 ) -> Result<CallToolResponse, ErrorData> {
-    let (resumed, principal) = (call.resume.is_some(), Arc::clone(&call.principal));
+    let (resumed, modern) = (call.resume.is_some(), call.modern);
+    let principal = Arc::clone(&call.principal);
     let answer = state.strip.call(call).await;
     match (answer.reply, &answer.native) {
         (Reply::NeedsInput, Some(native)) => {

@@ -132,6 +132,7 @@ impl Handler {
         let input = Value::Object(request.arguments.unwrap_or_default());
         let mut call = Request::new(request.name, input, principal, self.door());
         call.trace = trace(&context);
+        call.modern = modern;
         call.run = self.run_of(&context, modern);
         options.apply(&mut call);
         let mut notices = None;
@@ -144,7 +145,7 @@ impl Handler {
         let (session, cancelled) = (session_of(&context).cloned(), context.ct);
         let cancel = self.state.strip.call_token(call.trace);
         call.cancel = cancel.clone();
-        let work = pin!(answer(&self.state, call, modern));
+        let work = pin!(answer(&self.state, call));
         let work = client::send_notices(notices, work);
         client::cancel_on_end(&cancel, &cancelled, session.as_ref(), pin!(work)).await
     }

@@ -194,7 +194,8 @@ impl Handler {
         }
         let mut call = Request::new(String::new(), params, principal, self.door());
         call.trace = trace(&context);
-        call.run = self.run_of(&context, is_modern(&context));
+        call.modern = is_modern(&context);
+        call.run = self.run_of(&context, call.modern);
         let meta = &context.meta;
         call_options(|key| meta.get(key))?.apply(&mut call);
         let (client, notices) = client::of(&context, self.log_level(), resume.is_some()).unzip();

@@ -187,6 +187,7 @@ async fn setup() -> (AskingServer, Fake, Setup) {
 
 pub(crate) fn by(subject: &str, tool: &str, client: &Arc<Caller>) -> Request {
     let mut call = call_by(subject, tool, json!({}));
+    call.modern = client.ask_mode() == AskMode::Rounds;
     call.client = Some(Arc::clone(client) as Arc<dyn Client>);
     call
 }

@@ -187,6 +187,11 @@ async fn modern_tasks_are_run_for_callers_without_tasks() {
     let modern = Arc::new(Caller::new(AskMode::Rounds, json!({"elicitation": {}})));
     let refused = setup.run(by("ann", "near:multi_input", &modern)).await.unwrap_err();
     assert_eq!(refused.details.as_ref().unwrap()["code"], json!(-32021), "{refused:?}");
+    // Also one that has declared nothing at all.
+    let mut bare = call_by("ann", "near:failing_job", json!({}));
+    bare.modern = true;
+    let refused = setup.run(bare).await.unwrap_err();
+    assert_eq!(refused.details.as_ref().unwrap()["code"], json!(-32021), "{refused:?}");
 }
 
 #[tokio::test]

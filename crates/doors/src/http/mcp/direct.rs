@@ -84,7 +84,8 @@ async fn call(
     let answered = match params.into_request(parts, principal, RunOf::Current) {
         Ok(mut request) => {
             request.cancel = state.strip().call_token(request.trace);
-            mcp::call(state, request, true).await
+            request.modern = true;
+            mcp::call(state, request).await
         }
         Err(invalid) => Err(invalid),
     };

@@ -84,7 +84,7 @@ pub(super) async fn answer(
     let state = Arc::clone(state);
     // In these revisions a lost connection does not cancel a call, so it runs in its own task.
     let mut work = tokio::spawn(async move {
-        let mut answered = mcp::call(&state, request, false).await;
+        let mut answered = mcp::call(&state, request).await;
         drop(direct);
         if let Ok(result) = &mut answered {
             // A field of later revisions.

@@ -22,10 +22,7 @@ pub(crate) const MISSING_CAPABILITY: i32 = -32021;
 const NEEDS_URL: i32 = -32042;
 
 /// Calls a tool for a caller that cannot be asked questions.
-pub(crate) async fn call(
-    state: &McpState,
-    call: Request,
-) -> Result<CallToolResult, ErrorData> {
+pub(crate) async fn call(state: &McpState, call: Request) -> Result<CallToolResult, ErrorData> {
     match answer(state, call).await? {
         CallToolResponse::Complete(result) => Ok(result),
         _ => Err(ErrorData::internal_error(
@@ -36,10 +33,7 @@ pub(crate) async fn call(
 }
 
 /// Calls a tool and renders its answer for the protocol revision of the client.
-pub(super) async fn answer(
-    state: &McpState,
-    call: Request,
-) -> Result<CallToolResponse, ErrorData> {
+pub(super) async fn answer(state: &McpState, call: Request) -> Result<CallToolResponse, ErrorData> {
     let (resumed, modern) = (call.resume.is_some(), call.modern);
     let principal = Arc::clone(&call.principal);
     let answer = state.strip.call(call).await;

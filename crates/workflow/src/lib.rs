@@ -1,0 +1,5 @@
+//! Durable workflows: DAGs of tool calls that an agent steers layer by layer, and that continue after a crash.
+
+mod dag;
+
+pub use dag::{Compensation, Dag, OnError, Retry, Task, TaskApproval};

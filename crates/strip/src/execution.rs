@@ -40,8 +40,10 @@ impl Executor {
             let result = deadline::bound(entry.limits.timeout, client.as_deref(), work).await;
             if let (Some(grant), Ok((output, _))) = (grant, &result)
                 && output.reply == Reply::NeedsInput
+                // A question without a state cannot be continued: its answer looks like a new call.
+                && let Some(state) = output.native.as_ref().and_then(|n| n["requestState"].as_str())
             {
-                grant.interrupted(output);
+                grant.interrupted(state);
             }
             result
         }

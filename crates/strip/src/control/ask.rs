@@ -10,6 +10,7 @@ use store::QuestionRow;
 use tokio::time::Instant;
 
 use super::context::{Context, check, run_of};
+use crate::approval::question;
 use crate::runs::{NewQuestion, Run, Runs, SlotType};
 use crate::tool::Part;
 use crate::typed::{About, TypedOutput, TypedTool};
@@ -182,7 +183,11 @@ impl OpenQuestion<'_> {
         if let Some(output) = self.outcome() {
             return Ok(output);
         }
-        let asked = self.request.client.as_ref().filter(|client| can_elicit(&***client));
+        let asked = self
+            .request
+            .client
+            .as_ref()
+            .filter(|client| question::can_show_forms(client.capabilities()));
         if let Some(client) = asked
             && client.ask_mode() == AskMode::Rounds
         {
@@ -360,14 +365,6 @@ enum Elicited {
     Settled,
     Unfit(String),
     Nothing,
-}
-
-/// Whether a client can show a form.
-fn can_elicit(client: &dyn Client) -> bool {
-    match client.capabilities().get("elicitation") {
-        Some(Value::Object(modes)) => modes.is_empty() || modes.contains_key("form"),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

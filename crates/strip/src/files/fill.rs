@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::issued::{self, fetch, fetch_reference};
 use super::resolver::FileResolver;
-use super::shown::check_as_shown;
+use super::shown::{check_as_shown, show};
 use crate::approval::ShownFile;
 use crate::catalog::Entry;
 use crate::{Failure, Job, Request, Violation};
@@ -99,7 +99,7 @@ pub(crate) async fn files_to_fill(
     for (slot, ids) in plan.slots.iter().zip(&GivenIds::of(plan, input)?.slots) {
         for id in ids {
             if let Some(record) = find_file(files, resolver, (entry, slot), request, id).await? {
-                shown.push(ShownFile::of(id.as_str(), &record));
+                shown.push(show(id.as_str(), &record));
             }
         }
     }

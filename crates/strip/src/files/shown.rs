@@ -12,12 +12,10 @@ use crate::{Failure, Job};
 /// The most files that a reviewer sees.
 const MAX_SHOWN: usize = 32;
 
-impl ShownFile {
-    /// A file under the id that the arguments use.
-    pub(super) fn of(id: &str, record: &FileRecord) -> Self {
-        let (name, sha256) = (record.name.clone(), hex(&record.sha256));
-        Self { id: id.to_owned(), name, size: record.size, sha256 }
-    }
+/// A file as a reviewer sees it, under the id that the arguments use.
+pub(super) fn show(id: &str, record: &FileRecord) -> ShownFile {
+    let (name, sha256) = (record.name.clone(), hex(&record.sha256));
+    ShownFile { id: id.to_owned(), name, size: record.size, sha256 }
 }
 
 /// Adds the files of this caller that the arguments contain anywhere else.
@@ -42,7 +40,7 @@ pub(crate) async fn shown_files(
         }
         // A missing file is refused when the call runs; the reviewer still sees its id.
         let Ok(file) = files.find(principal, id).await else { continue };
-        shown.push(ShownFile::of(id, &file));
+        shown.push(show(id, &file));
     }
     Ok(shown.into())
 }

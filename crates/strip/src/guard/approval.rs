@@ -16,7 +16,7 @@ use crate::approval::{
 };
 use crate::catalog::Entry;
 use crate::runs::RunOf;
-use crate::{AskMode, Failure, Job, LogLevel, Output, Reply, Request};
+use crate::{AskMode, Failure, Job, LogLevel, Output, Reply, Request, Resume};
 
 /// The result of the gate.
 pub(crate) enum Passage {
@@ -57,7 +57,7 @@ impl Gate<'_> {
     /// Waits until the call may run, its caller must be asked, or it is refused.
     pub(crate) async fn pass(&self, job: &mut Job) -> Result<Passage, Failure> {
         let call = &mut job.request;
-        let answer = question::take_answer(call);
+        let answer = take_answer(call);
         let files = job.shown_files.as_deref().unwrap_or_default();
         let files = serde_json::to_string(files).unwrap_or_default();
         let fingerprint = self.fingerprint(call, &files);
@@ -132,7 +132,7 @@ impl Gate<'_> {
         answered: bool,
     ) -> Result<Passage, Failure> {
         let terms = self.approvals.terms();
-        let asks = terms.elicitation && !answered && question::can_ask(call);
+        let asks = terms.elicitation && !answered && can_ask(call);
         let client = call.client.as_ref();
         if asks && client.is_some_and(|client| client.ask_mode() == AskMode::Rounds) {
             // The claim is released: the repeated call takes it over.
@@ -200,7 +200,7 @@ impl Gate<'_> {
 
     /// Applies the decision of the person at the caller's own client, if they may decide.
     async fn answered(&self, call: &Request, id: &str, answer: &Value) -> Result<(), Failure> {
-        if !self.approvals.terms().elicitation || !question::can_ask(call) {
+        if !self.approvals.terms().elicitation || !can_ask(call) {
             return Ok(());
         }
         let Some(decision) = question::decided(answer) else { return Ok(()) };
@@ -315,6 +315,22 @@ impl Gate<'_> {
             client.log(log.as_object().cloned().unwrap_or_default());
         }
     }
+}
+
+/// Whether the caller's client can show forms.
+fn can_ask(call: &Request) -> bool {
+    call.client.as_ref().is_some_and(|client| question::can_show_forms(client.capabilities()))
+}
+
+/// Takes the answer to the question about the approval out of a repeated call; the rest is for its tool.
+fn take_answer(call: &mut Request) -> Option<Value> {
+    let resume = call.resume.as_ref()?;
+    let answer = resume.responses.get(question::NAME)?.clone();
+    let mut rest = Resume::clone(resume);
+    rest.responses.remove(question::NAME);
+    let more = !rest.responses.is_empty() || rest.state.is_some();
+    call.resume = more.then(|| rest.into());
+    Some(answer)
 }
 
 /// The run that the call has joined, if any.

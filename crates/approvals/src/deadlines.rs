@@ -1,12 +1,12 @@
 use std::time::Duration;
 
 /// The time that is left until a deadline. A system clock that was set back does not extend it past the original span.
-pub(super) fn remaining(from_ms: u64, until_ms: u64, now_ms: u64) -> Duration {
+pub(crate) fn remaining(from_ms: u64, until_ms: u64, now_ms: u64) -> Duration {
     Duration::from_millis(until_ms.saturating_sub(now_ms).min(until_ms.saturating_sub(from_ms)))
 }
 
 /// Runs work to its end, even if the future that waits for it is dropped.
-pub(super) async fn run_to_end<T: Send + 'static>(
+pub(crate) async fn run_to_end<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> T {
     match tokio::spawn(work).await {
@@ -19,6 +19,6 @@ pub(super) async fn run_to_end<T: Send + 'static>(
     }
 }
 
-pub(super) fn millis(time: Duration) -> u64 {
+pub(crate) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -3,29 +3,27 @@
 use serde_json::{Map, Value, json};
 use store::ApprovalRow;
 
-use super::{Decision, Verdict, inert};
-use crate::{Request, Resume};
+use crate::{Decision, Verdict, inert};
 
 /// The name of the question in an answer that asks for input.
-const NAME: &str = "powerstrip.approval";
+pub const NAME: &str = "powerstrip.approval";
 
 /// The request by which a client asks its person.
-pub(crate) const METHOD: &str = "elicitation/create";
+pub const METHOD: &str = "elicitation/create";
 
 /// The longest reason that is kept.
 const MAX_REASON: usize = 2_000;
 
-/// Whether a caller's client can show forms.
-pub(crate) fn can_ask(call: &Request) -> bool {
-    let declared = call.client.as_ref().and_then(|client| client.capabilities().get("elicitation"));
-    match declared {
+/// Whether a client with these capabilities can show forms.
+pub fn can_show_forms(capabilities: &Map<String, Value>) -> bool {
+    match capabilities.get("elicitation") {
         Some(Value::Object(modes)) => modes.is_empty() || modes.contains_key("form"),
         _ => false,
     }
 }
 
 /// The form, with everything that is to be approved.
-pub(crate) fn form(row: &ApprovalRow) -> Value {
+pub fn form(row: &ApprovalRow) -> Value {
     let caller = row.agent.as_deref().map_or_else(String::new, |agent| format!(" (agent {agent})"));
     let arguments = inert(row.arguments.as_deref().unwrap_or_default());
     let files = match row.files.as_str() {
@@ -56,26 +54,15 @@ pub(crate) fn form(row: &ApprovalRow) -> Value {
 }
 
 /// The answer that asks a caller of 2026-07-28 or later, who then repeats its call.
-pub(crate) fn round(row: &ApprovalRow) -> Value {
+pub fn round(row: &ApprovalRow) -> Value {
     json!({
         "resultType": "input_required",
         "inputRequests": {NAME: {"method": METHOD, "params": form(row)}},
     })
 }
 
-/// Takes the answer to this question out of a repeated call; the rest is for its tool.
-pub(crate) fn take_answer(call: &mut Request) -> Option<Value> {
-    let resume = call.resume.as_ref()?;
-    let answer = resume.responses.get(NAME)?.clone();
-    let mut rest = Resume::clone(resume);
-    rest.responses.remove(NAME);
-    let more = !rest.responses.is_empty() || rest.state.is_some();
-    call.resume = more.then(|| rest.into());
-    Some(answer)
-}
-
 /// The decision of an answer; none if the person closed the form.
-pub(crate) fn decided(answer: &Value) -> Option<Decision> {
+pub fn decided(answer: &Value) -> Option<Decision> {
     let content = answer.get("content").and_then(Value::as_object);
     let text = |content: &Map<String, Value>, key: &str| {
         content.get(key).and_then(Value::as_str).map(|text| text.chars().take(MAX_REASON).collect())

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use proto::{Code, Digest};
 use tokio::sync::OnceCell;
 
-use super::Approvals;
-use crate::{Failure, Output};
+use crate::Approvals;
+use proto::Failure;
 
 /// The permission of a gated call to run.
-pub(crate) struct Grant {
+pub struct Grant {
     approvals: Arc<Approvals>,
     fingerprint: Digest,
     grounds: Grounds,
     spent: OnceCell<()>,
 }
 
-pub(crate) enum Grounds {
+pub enum Grounds {
     /// A person's approval of exactly this call.
     Approval(String),
     /// A standing rule.
@@ -26,12 +26,12 @@ pub(crate) enum Grounds {
 }
 
 impl Grant {
-    pub(crate) fn new(approvals: Arc<Approvals>, fingerprint: Digest, grounds: Grounds) -> Self {
+    pub fn new(approvals: Arc<Approvals>, fingerprint: Digest, grounds: Grounds) -> Self {
         Self { approvals, fingerprint, grounds, spent: OnceCell::new() }
     }
 
     /// Spends the grant, once per call; fails if the approval or the rule has ended.
-    pub(crate) async fn spend(&self) -> Result<(), Failure> {
+    pub async fn spend(&self) -> Result<(), Failure> {
         let spending = self.spent.get_or_try_init(async || {
             let good = match &self.grounds {
                 Grounds::Approval(id) => self.approvals.consume(id).await?,
@@ -43,13 +43,9 @@ impl Grant {
         spending.await.copied()
     }
 
-    /// Lets the call continue once its caller has answered the tool's question and sends the state that came with it. A
-    /// question without a state cannot be continued: its answer looks like a new call.
-    pub(crate) fn interrupted(&self, question: &Output) {
-        let state = question.native.as_ref().and_then(|native| native["requestState"].as_str());
-        if let Some(state) = state {
-            self.approvals.let_continue(&self.fingerprint, state);
-        }
+    /// Lets the call continue once its caller has answered the tool's question and sends the state that came with it.
+    pub fn interrupted(&self, state: &str) {
+        self.approvals.let_continue(&self.fingerprint, state);
     }
 }
 

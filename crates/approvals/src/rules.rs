@@ -6,14 +6,14 @@ use proto::{Digest, Principal, digest_of_parts};
 use store::{ApprovalRow, ApprovalRuleRow, Database, StoreError};
 use tokio::time::Instant;
 
-use super::deadlines::remaining;
-use super::{DecideError, Extent, Standing};
+use crate::deadlines::remaining;
+use crate::{DecideError, Extent, Standing};
 
 const HOUR: u64 = 60 * 60;
 const MAX_SECONDS: u64 = 30 * 24 * HOUR;
 
 /// All standing rules.
-pub(super) struct Rules {
+pub(crate) struct Rules {
     database: Database,
     rules: RwLock<Vec<InForce>>,
 }
@@ -36,16 +36,16 @@ impl InForce {
 }
 
 /// The call that a rule is looked up for.
-pub(crate) struct RuleQuery<'a> {
-    pub(crate) principal: &'a Principal,
-    pub(crate) tool: &'a str,
-    pub(crate) definition: &'a Digest,
-    pub(crate) code: Option<&'a Digest>,
-    pub(crate) arguments: &'a Digest,
+pub struct RuleQuery<'a> {
+    pub principal: &'a Principal,
+    pub tool: &'a str,
+    pub definition: &'a Digest,
+    pub code: Option<&'a Digest>,
+    pub arguments: &'a Digest,
     /// The files that the arguments name, as JSON.
-    pub(crate) files: &'a str,
-    pub(crate) idempotency_key: Option<&'a str>,
-    pub(crate) run: Option<&'a str>,
+    pub files: &'a str,
+    pub idempotency_key: Option<&'a str>,
+    pub run: Option<&'a str>,
 }
 
 /// The digest of everything of the caller's that reaches the tool: the arguments, the contents of the files that they name, and
@@ -60,14 +60,14 @@ fn these(arguments: &Digest, files: &str, key: Option<&str>) -> Digest {
 }
 
 impl Rules {
-    pub(super) async fn open(database: Database, now_ms: u64) -> Result<Self, StoreError> {
+    pub(crate) async fn open(database: Database, now_ms: u64) -> Result<Self, StoreError> {
         let rules = database.approval_rules().await?.into_iter();
         let rules = RwLock::new(rules.map(|row| InForce::new(row, now_ms)).collect());
         Ok(Self { database, rules })
     }
 
     /// The rule that allows this call, if there is one.
-    pub(super) fn matching(&self, query: &RuleQuery<'_>, now_ms: u64) -> Option<String> {
+    pub(crate) fn matching(&self, query: &RuleQuery<'_>, now_ms: u64) -> Option<String> {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
         let these = these(query.arguments, query.files, query.idempotency_key);
         let found =
@@ -85,7 +85,7 @@ impl Rules {
     }
 
     /// The rule of a decision, before it is stored.
-    pub(super) fn draft(
+    pub(crate) fn draft(
         row: &ApprovalRow,
         standing: &Standing,
         by: &str,
@@ -119,13 +119,13 @@ impl Rules {
     }
 
     /// Puts a rule in force that is in the database.
-    pub(super) fn add(&self, rule: ApprovalRuleRow, now_ms: u64) {
+    pub(crate) fn add(&self, rule: ApprovalRuleRow, now_ms: u64) {
         let rule = InForce::new(rule, now_ms);
         self.rules.write().unwrap_or_else(PoisonError::into_inner).push(rule);
     }
 
     /// Counts a use; returns false if the rule has ended or was removed.
-    pub(super) async fn used(&self, id: &str, now_ms: u64) -> Result<bool, StoreError> {
+    pub(crate) async fn used(&self, id: &str, now_ms: u64) -> Result<bool, StoreError> {
         if !self.database.count_approval_rule_use(id, now_ms).await? {
             return Ok(false);
         }
@@ -135,7 +135,7 @@ impl Rules {
     }
 
     /// The rules of a tenant, or all, that have not ended.
-    pub(super) fn list(&self, tenant: Option<&str>, now_ms: u64) -> Vec<ApprovalRuleRow> {
+    pub(crate) fn list(&self, tenant: Option<&str>, now_ms: u64) -> Vec<ApprovalRuleRow> {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
         let shown = |rule: &&InForce| {
             rule.holds(now_ms) && tenant.is_none_or(|tenant| rule.row.tenant == tenant)
@@ -144,7 +144,7 @@ impl Rules {
     }
 
     /// Removes a rule; returns false if the tenant has none of this id.
-    pub(super) async fn remove(&self, tenant: Option<&str>, id: &str) -> Result<bool, StoreError> {
+    pub(crate) async fn remove(&self, tenant: Option<&str>, id: &str) -> Result<bool, StoreError> {
         let ours = |rule: &ApprovalRuleRow| {
             rule.id == id && tenant.is_none_or(|tenant| rule.tenant == tenant)
         };

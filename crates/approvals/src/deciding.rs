@@ -7,10 +7,10 @@ use proto::{APPROVALS_DECIDE, Principal, TenantId, TraceId};
 use store::{ApprovalRow, ApprovalRuleRow, ApprovalState, AuditRow, Ruling, StoreError};
 use tokio::time::Instant;
 
-use super::approvals::locked;
-use super::deadlines::{millis, run_to_end};
-use super::rules::Rules;
-use super::{Approvals, DecideError, Decider, Decision, EventKind, Outcome, Verdict};
+use crate::approvals::locked;
+use crate::deadlines::{millis, run_to_end};
+use crate::rules::Rules;
+use crate::{Approvals, DecideError, Decider, Decision, EventKind, Outcome, Verdict};
 
 /// The longest reason that is kept, in bytes.
 const MAX_REASON: usize = 8_000;
@@ -99,7 +99,7 @@ impl Approvals {
     }
 
     /// Ends an approval after its deadline; returns false if it was decided before.
-    pub(crate) async fn expire(self: &Arc<Self>, id: &str) -> Result<bool, StoreError> {
+    pub async fn expire(self: &Arc<Self>, id: &str) -> Result<bool, StoreError> {
         let (state, by) = (ApprovalState::Expired, "nobody".to_owned());
         let ending = Ending {
             id: id.to_owned(),

@@ -13,10 +13,10 @@ use tokio::sync::{broadcast, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use super::deadlines::{remaining, run_to_end};
-use super::rules::{RuleQuery, Rules};
-use super::{Event, EventKind, Outcome, Terms};
-use crate::Failure;
+use crate::deadlines::{remaining, run_to_end};
+use crate::rules::{RuleQuery, Rules};
+use crate::{Event, EventKind, Outcome, Terms};
+use proto::Failure;
 
 /// How many events a subscriber may fall behind before it misses some.
 const MAX_EVENTS: usize = 1_024;
@@ -36,15 +36,15 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 
 /// The calls that a person must approve, and who decides about them.
 pub struct Approvals {
-    pub(super) database: Database,
-    pub(super) clock: Clock,
-    pub(super) trail: AuditTrail,
-    pub(super) rules: Rules,
+    pub(crate) database: Database,
+    pub(crate) clock: Clock,
+    pub(crate) trail: AuditTrail,
+    pub(crate) rules: Rules,
     claims: Mutex<HashMap<String, Claim>>,
     /// Until when an approval may be used, by the monotonic clock.
-    pub(super) good: Mutex<HashMap<String, Instant>>,
+    pub(crate) good: Mutex<HashMap<String, Instant>>,
     /// When each expires, by the monotonic clock.
-    pub(super) due: Mutex<HashMap<String, Instant>>,
+    pub(crate) due: Mutex<HashMap<String, Instant>>,
     /// Calls that a question of their tool interrupted, by fingerprint and state, and until when they may continue.
     continued: Mutex<HashMap<Digest, Instant>>,
     terms: ArcSwap<Terms>,
@@ -164,7 +164,7 @@ impl Approvals {
     }
 
     /// Creates an approval, claimed by its call.
-    pub(crate) async fn create(
+    pub async fn create(
         self: &Arc<Self>,
         row: &ApprovalRow,
         timeout: Duration,
@@ -191,13 +191,13 @@ impl Approvals {
     }
 
     /// The approvals of equal calls, oldest first.
-    pub(crate) async fn alike(&self, fingerprint: &Digest) -> Result<Vec<ApprovalRow>, Failure> {
+    pub async fn alike(&self, fingerprint: &Digest) -> Result<Vec<ApprovalRow>, Failure> {
         let now = self.clock.unix_ms();
         self.database.matching_approvals(fingerprint, now).await.map_err(unavailable)
     }
 
     /// Claims a pending approval whose caller has left.
-    pub(crate) fn claim_pending(&self, id: &str) -> Option<oneshot::Receiver<Outcome>> {
+    pub fn claim_pending(&self, id: &str) -> Option<oneshot::Receiver<Outcome>> {
         let mut claims = locked(&self.claims);
         if claims.contains_key(id) {
             return None;
@@ -208,7 +208,7 @@ impl Approvals {
     }
 
     /// Claims a granted approval whose caller had left.
-    pub(crate) fn claim_approved(&self, id: &str) -> bool {
+    pub fn claim_approved(&self, id: &str) -> bool {
         let mut claims = locked(&self.claims);
         let free = self.is_good(id) && !claims.contains_key(id);
         if free {
@@ -218,29 +218,29 @@ impl Approvals {
     }
 
     /// Gives up a claim, because the caller has left.
-    pub(crate) fn release(&self, id: &str) {
+    pub fn release(&self, id: &str) {
         locked(&self.claims).remove(id);
     }
 
-    pub(crate) fn clock(&self) -> &Clock {
+    pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    pub(crate) fn ending(&self) -> &CancellationToken {
+    pub fn ending(&self) -> &CancellationToken {
         &self.ending
     }
 
     /// When a pending approval expires.
-    pub(crate) fn due(&self, id: &str) -> Option<Instant> {
+    pub fn due(&self, id: &str) -> Option<Instant> {
         locked(&self.due).get(id).copied()
     }
 
     /// Marks a rejection as reported; returns false if it was before.
-    pub(crate) async fn mark_reported(&self, id: &str) -> Result<bool, Failure> {
+    pub async fn mark_reported(&self, id: &str) -> Result<bool, Failure> {
         self.database.mark_rejection_reported(id).await.map_err(unavailable)
     }
 
-    pub(super) async fn consume(&self, id: &str) -> Result<bool, Failure> {
+    pub(crate) async fn consume(&self, id: &str) -> Result<bool, Failure> {
         if !self.is_good(id) {
             return Ok(false);
         }
@@ -252,21 +252,21 @@ impl Approvals {
         Ok(used)
     }
 
-    pub(crate) fn standing(&self, query: &RuleQuery<'_>) -> Option<String> {
+    pub fn standing(&self, query: &RuleQuery<'_>) -> Option<String> {
         self.rules.matching(query, self.clock.unix_ms())
     }
 
-    pub(super) async fn use_rule(&self, id: &str) -> Result<bool, Failure> {
+    pub(crate) async fn use_rule(&self, id: &str) -> Result<bool, Failure> {
         self.rules.used(id, self.clock.unix_ms()).await.map_err(unavailable)
     }
 
-    pub(super) fn let_continue(&self, fingerprint: &Digest, state: &str) {
+    pub(crate) fn let_continue(&self, fingerprint: &Digest, state: &str) {
         let until = Instant::now() + CONTINUED_WITHIN;
         locked(&self.continued).insert(interruption(fingerprint, state), until);
     }
 
     /// Whether an equal call was interrupted by a question, was given this state, and has not continued yet.
-    pub(crate) fn continues(&self, fingerprint: &Digest, state: &str) -> bool {
+    pub fn continues(&self, fingerprint: &Digest, state: &str) -> bool {
         let until = locked(&self.continued).remove(&interruption(fingerprint, state));
         until.is_some_and(|until| until > Instant::now())
     }
@@ -276,12 +276,12 @@ impl Approvals {
         locked(&self.good).get(id).is_some_and(|until| *until > Instant::now())
     }
 
-    pub(super) fn is_overdue(&self, id: &str) -> bool {
+    pub(crate) fn is_overdue(&self, id: &str) -> bool {
         self.due(id).is_some_and(|due| due <= Instant::now())
     }
 
     /// Wakes the waiting call.
-    pub(super) fn settle(&self, id: &str, outcome: Outcome) {
+    pub(crate) fn settle(&self, id: &str, outcome: Outcome) {
         locked(&self.due).remove(id);
         let mut claims = locked(&self.claims);
         if let Some(claim) = claims.get_mut(id)
@@ -292,7 +292,7 @@ impl Approvals {
         }
     }
 
-    pub(super) fn send_event(&self, kind: EventKind, row: &ApprovalRow) {
+    pub(crate) fn send_event(&self, kind: EventKind, row: &ApprovalRow) {
         // Fails if there are no subscribers.
         let _ = self.events.send(Event { kind, row: Arc::new(row.clone()) });
     }
@@ -311,6 +311,6 @@ fn unavailable(error: StoreError) -> Failure {
     .caused_by(error)
 }
 
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -103,7 +103,7 @@ mod tests {
 
     use serde_json::json;
 
-    use super::*;
+    use crate::*;
 
     #[test]
     fn the_reviewer_sees_everything_and_nothing_acts() {

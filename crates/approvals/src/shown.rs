@@ -103,7 +103,7 @@ mod tests {
 
     use serde_json::json;
 
-    use crate::*;
+    use super::*;
 
     #[test]
     fn the_reviewer_sees_everything_and_nothing_acts() {

@@ -86,7 +86,7 @@ impl Strip {
         }
         let answers = progress.into_iter().enumerate().map(|(place, progress)| match progress {
             Progress::Done(answer) => *answer,
-            // Not reached: the plan has no circles, so every call is run or skipped.
+            // Not reached: the plan has no cycles, so every call is run or skipped.
             Progress::Waits | Progress::Runs => skipped(plan, place, place),
         });
         answers.collect()

@@ -34,6 +34,7 @@ impl Executor {
             if let Some(grant) = &grant {
                 Box::pin(grant.spend()).await?;
             }
+            job.time_limit = entry.limits.timeout;
             let client = job.request.client.take().map(|client| Arc::new(ToolClient::new(client)));
             job.request.client = client.clone().map(|client| client as Arc<dyn Client>);
             let work = pin!(executor.run_tool(rules, &entry, job));

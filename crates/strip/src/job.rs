@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use proto::Digest;
 use serde_json::Value;
@@ -20,6 +21,8 @@ pub struct Job {
     pub shown_files: Option<Arc<[ShownFile]>>,
     /// The digest of the code that a person approved: the tool must run no other.
     pub approved_code: Option<Digest>,
+    /// How long the tool may take, before it is ended.
+    pub time_limit: Duration,
 }
 
 impl Job {
@@ -31,6 +34,7 @@ impl Job {
             attachments: None,
             shown_files: None,
             approved_code: None,
+            time_limit: Duration::MAX,
         }
     }
 }

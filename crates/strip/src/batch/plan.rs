@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Progress;
 use crate::catalog::Snapshot;
 use crate::tool::Part;
-use crate::{Failure, Request};
+use crate::{Failure, Request, dag};
 
 /// The most calls of a batch.
 pub const MAX_CALLS: usize = 100;
@@ -144,11 +144,10 @@ impl Plan {
                 faults.push(format!("call `{id}` depends on complete_workflow, which runs last"));
             }
         }
-        let circle = circle(&calls);
-        if !circle.is_empty() {
-            let shown: Vec<_> =
-                circle.iter().map(|place| format!("`{}`", calls[*place].id)).collect();
-            faults.push(format!("calls depend on each other in a circle: {}", shown.join(", ")));
+        let graph: Vec<_> = calls.iter().map(|call| call.depends_on.clone()).collect();
+        if let Some(cycle) = dag::cycle(&graph) {
+            let shown = dag::show_cycle(&cycle, |place| &calls[place].id);
+            faults.push(format!("calls depend on each other in a cycle: {shown}"));
         }
         match faults.is_empty() {
             true => Ok(Self { calls, stop_on_error: batch.stop_on_error }),
@@ -200,19 +199,6 @@ fn ends(tools: &Snapshot, tool: &str, arguments: &Value) -> bool {
         Some((tool, _)) => tools.resolve(&tool).map(|entry| entry.tool.part()),
     };
     part.is_ok_and(|part| part == Part::End)
-}
-
-/// The calls that can never begin because they wait for each other.
-fn circle(calls: &[Planned]) -> Vec<usize> {
-    let mut left: Vec<usize> = (0..calls.len()).collect();
-    loop {
-        let before = left.len();
-        let waiting = left.clone();
-        left.retain(|place| calls[*place].depends_on.iter().any(|other| waiting.contains(other)));
-        if left.len() == before {
-            return left;
-        }
-    }
 }
 
 fn refused(faults: Vec<String>) -> Failure {

@@ -7,33 +7,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::QuestionRow;
-use tokio::time::Instant;
 
 use super::context::{Context, check, run_of};
 use crate::approval::question;
 use crate::runs::{NewQuestion, Run, Runs, SlotType};
 use crate::tool::Part;
 use crate::typed::{About, TypedOutput, TypedTool};
-use crate::{AskError, AskMode, Client, Failure, Job, Reply, Request};
+use crate::waiting::{self, Patience};
+use crate::{AskError, AskMode, Client, Failure, Job, Reply};
 use prompts::Prompts;
 
 pub(super) const ID: &str = "powerstrip:request_user_input";
 
 /// How many data tools must have completed in a run before it may ask a person.
 const DATA_TOOLS: u64 = 2;
-
-/// The longest time that it waits for a person in one call.
-const LONGEST: Duration = Duration::from_secs(600);
-
-/// How long it waits if the caller does not say: clients give up after a minute, and some before.
-const WITHOUT_PROGRESS: Duration = Duration::from_secs(25);
-const WITH_PROGRESS: Duration = Duration::from_secs(50);
-
-/// How long before the end of the caller's timeout it answers that there is no answer yet.
-const ANSWERING: Duration = Duration::from_secs(1);
-
-/// How often a caller who wants progress is notified that the question is still open.
-const BEAT: Duration = Duration::from_secs(5);
 
 /// The longest prompt that a person is shown.
 const MAX_PROMPT: usize = 4000;
@@ -96,7 +83,10 @@ impl TypedTool for RequestUserInput {
             read_only: false,
             // The question of a slot is asked once; the same call again waits for its answer.
             idempotent: true,
-            limits: RequestedLimits { timeout: Some(LONGEST), ..RequestedLimits::default() },
+            limits: RequestedLimits {
+                timeout: Some(waiting::LONGEST),
+                ..RequestedLimits::default()
+            },
         }
     }
 
@@ -114,7 +104,7 @@ impl TypedTool for RequestUserInput {
             return Err(too_early(completed));
         }
         let question = context.runs.ask(run, question).await?;
-        OpenQuestion { runs: &context.runs, run, request, question }.wait().await
+        OpenQuestion { runs: &context.runs, run, job, question }.wait().await
     }
 }
 
@@ -173,7 +163,7 @@ fn prompt(prompts: &Prompts, key: &str) -> Result<String, Failure> {
 struct OpenQuestion<'a> {
     runs: &'a Runs,
     run: &'a Arc<Run>,
-    request: &'a Request,
+    job: &'a Job,
     question: QuestionRow,
 }
 
@@ -184,6 +174,7 @@ impl OpenQuestion<'_> {
             return Ok(output);
         }
         let asked = self
+            .job
             .request
             .client
             .as_ref()
@@ -199,41 +190,19 @@ impl OpenQuestion<'_> {
                 None => std::future::pending().await,
             }
         };
-        let wait = async {
-            let client = self.request.client.as_deref();
-            let until = Instant::now() + self.longest_wait(asked.is_some());
-            let mut beats = 0_u32;
-            loop {
-                if let Some(client) = client.filter(|client| client.wants_progress()) {
-                    client.progress(self.beat(beats));
-                    beats += 1;
-                }
-                let pause = (Instant::now() + BEAT).min(until);
-                let settled = settlements.wait_for(|_| self.outcome().is_some());
-                if tokio::time::timeout_at(pause, settled).await.is_ok() || Instant::now() >= until
-                {
-                    return;
-                }
-            }
-        };
+        let settled = settlements.wait_for(|_| self.outcome().is_some());
+        let message = || format!("waiting for a person to answer `{}`", self.question.slot_id);
+        let longest = self.longest_wait(asked.is_some());
+        let wait = waiting::wait_for(&self.job.request, longest, message, settled);
         tokio::select! {
-            () = wait => {}
+            _ = wait => {}
             () = elicitation => {}
         }
         Ok(self.outcome().unwrap_or_else(|| self.waiting()))
     }
 
-    fn longest_wait(&self, asked: bool) -> Duration {
-        let progress = self.request.client.as_ref().is_some_and(|client| client.wants_progress());
-        longest_wait(self.request.timeout, asked, progress)
-    }
-
-    fn beat(&self, beats: u32) -> Map<String, Value> {
-        let message = format!("waiting for a person to answer `{}`", self.question.slot_id);
-        Map::from_iter([
-            ("progress".to_owned(), beats.into()),
-            ("message".to_owned(), message.into()),
-        ])
+    fn longest_wait(&self, asks: bool) -> Duration {
+        waiting::longest_wait(self.job, Patience { asks, wait: None })
     }
 
     /// The answer, once there is one.
@@ -290,7 +259,7 @@ impl OpenQuestion<'_> {
             // The form was closed: another person may still answer elsewhere.
             _ => return Ok(Elicited::Nothing),
         };
-        let by = &self.request.principal.subject;
+        let by = &self.job.request.principal.subject;
         let settled = self.runs.settle(self.run, &self.question.slot_id, value, by).await;
         match settled {
             Ok(_) => Ok(Elicited::Settled),
@@ -321,7 +290,8 @@ impl OpenQuestion<'_> {
 
     /// Asks a client of MCP 2026-07-28 or later, which repeats the call with the answer.
     async fn ask_in_rounds(&self) -> Result<TypedOutput<QuestionStatus>, Failure> {
-        let response = self.request.resume.as_ref().and_then(|resume| resume.responses.get(SLOT));
+        let response =
+            self.job.request.resume.as_ref().and_then(|resume| resume.responses.get(SLOT));
         let mut fault = None;
         if let Some(response) = response {
             match self.accept(response).await? {
@@ -345,18 +315,6 @@ impl OpenQuestion<'_> {
     }
 }
 
-/// How long a call waits for an answer: almost as long as its caller does, where the caller says so. A client that shows the
-/// question itself waits longest.
-fn longest_wait(timeout: Option<Duration>, asked: bool, progress: bool) -> Duration {
-    match (timeout, asked, progress) {
-        // An answer must be on its way before the caller gives up.
-        (Some(timeout), ..) => timeout.saturating_sub(ANSWERING.min(timeout / 10)).min(LONGEST),
-        (None, true, _) => LONGEST,
-        (None, false, true) => WITH_PROGRESS,
-        (None, false, false) => WITHOUT_PROGRESS,
-    }
-}
-
 /// The name of the question in `inputRequests`.
 const SLOT: &str = "answer";
 
@@ -365,24 +323,4 @@ enum Elicited {
     Settled,
     Unfit(String),
     Nothing,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_timeout_of_the_caller_is_used_up() {
-        let seconds = Duration::from_secs;
-        for (timeout, waits) in [
-            (None, seconds(25)),
-            (Some(seconds(5)), Duration::from_millis(4_500)),
-            (Some(seconds(120)), seconds(119)),
-            (Some(seconds(7_200)), LONGEST),
-        ] {
-            assert_eq!(longest_wait(timeout, false, false), waits, "{timeout:?}");
-        }
-        assert_eq!(longest_wait(Some(seconds(60)), true, true), seconds(59));
-        assert_eq!(longest_wait(None, true, false), LONGEST);
-    }
 }

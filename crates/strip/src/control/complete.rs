@@ -94,7 +94,7 @@ impl TypedTool for CompleteWorkflow {
         check(&faults)?;
 
         // A little less than the guards would wait, so that the caller learns which calls are still in flight.
-        let timeout = request.timeout.unwrap_or(TIMEOUT).mul_f32(0.9);
+        let timeout = request.timeout.unwrap_or(TIMEOUT).min(job.time_limit).mul_f32(0.9);
         match tokio::time::timeout(timeout, run.complete_when_idle(LULL.min(timeout / 4), &summary))
             .await
         {

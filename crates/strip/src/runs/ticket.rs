@@ -51,9 +51,6 @@ impl Runs {
         };
         if part.is_control() {
             run.keep_calls();
-            // A control-flow tool must not wait for longer than the guards wait for it.
-            let limit = entry.limits.timeout;
-            request.timeout = Some(request.timeout.map_or(limit, |timeout| timeout.min(limit)));
         }
         request.run = RunOf::Joined(Arc::clone(&run));
         Ok(Some(Ticket { runs: self.clone(), run, number, part, started_ms: now }))

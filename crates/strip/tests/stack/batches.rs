@@ -43,7 +43,7 @@ async fn all_faults_are_reported_and_nothing_runs() {
     ]))
     .await;
     for part in [
-        "circle: `a`, `b`",
+        "cycle: a → b → c → a",
         "`nowhere`",
         "`c` is used twice",
         "`idempotency_key`",
@@ -57,7 +57,7 @@ async fn all_faults_are_reported_and_nothing_runs() {
     let many: Vec<_> = (0..101).map(|_| json!({"tool": "t.echo"})).collect();
     assert!(refused(json!(many)).await.contains("101"));
     let own = json!([{"id": "a", "tool": "t.echo", "depends_on": ["a"]}]);
-    assert!(refused(own).await.contains("circle"));
+    assert!(refused(own).await.contains("cycle: a → a"));
     assert_eq!(runs.load(Ordering::SeqCst), 0);
 }
 

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::runs::RunOf;
 use crate::{Client, Resume};
 
-/// The transport that a call came in by.
+/// Where a call came from: the transport of its caller, or a workflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Door {
     McpHttp,
@@ -18,6 +18,8 @@ pub enum Door {
     Lsp,
     Cli,
     Dashboard,
+    /// A task of a workflow.
+    Workflow,
 }
 
 impl Door {
@@ -30,6 +32,7 @@ impl Door {
             Door::Lsp => "lsp",
             Door::Cli => "cli",
             Door::Dashboard => "dashboard",
+            Door::Workflow => "workflow",
         }
     }
 }

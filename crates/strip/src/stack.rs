@@ -21,10 +21,10 @@ use crate::guards::Guards;
 use crate::resolve::Resolved;
 use crate::runs::Ticket;
 use crate::stop::Stop;
-use crate::{Answer, Failure, Job, Output, Reply, Request};
+use crate::{Answer, Door, Failure, Job, Output, Reply, Request};
 
-/// How much longer than its caller's timeout a control-flow tool may take: it keeps to the timeout itself, and has an
-/// answer when it ends.
+/// How much longer than its caller's timeout a tool that steers may take: it keeps to the timeout itself, and has an answer
+/// when it ends.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// A call that all guards before idempotency have admitted.
@@ -121,8 +121,7 @@ impl Guards {
     ) -> Result<Admitted, Failure> {
         self.check(&job.request, &entry, arguments)?;
         *ticket = self.runs.enter(&mut job.request, &entry).await?;
-        // Control-flow tools need no approval: one of them asks people itself, the others only concern the run.
-        let rule = if entry.tool.part().is_control() {
+        let rule = if entry.tool.part().steers() {
             ApprovalRule::Free
         } else {
             self.approval_rule(&entry.descriptor.id)
@@ -187,6 +186,10 @@ impl Guards {
         if request.verify {
             determinism::check_claimed(entry)?;
         }
+        if request.door == Door::Workflow && !entry.tool.part().is_for_tasks() {
+            let message = "a task of a workflow can call data and control-flow tools only";
+            return Err(Failure::new(Code::InvalidInput, message));
+        }
         Ok(())
     }
 
@@ -239,7 +242,7 @@ impl Guards {
                 Some(key) => Box::pin(self.run_once(job, key, run)).await,
             }
         });
-        let grace = if entry.tool.part().is_control() { GRACE } else { Duration::ZERO };
+        let grace = if entry.tool.part().steers() { GRACE } else { Duration::ZERO };
         let timeout = job.request.timeout.map(|timeout| timeout + grace);
         deadline::wait(timeout, &job.request.cancel, work).await
     }

@@ -19,12 +19,25 @@ pub enum Part {
     Control,
     /// It ends the run.
     End,
+    /// It starts or steers a workflow, which is a run of its own.
+    Workflow,
 }
 
 impl Part {
     /// Whether it belongs to the control-flow tools, which every agent has.
     pub fn is_control(self) -> bool {
         matches!(self, Self::Control | Self::End)
+    }
+
+    /// Whether it steers a run or a workflow. Such a tool needs no approval, because the calls that it leads to have their own,
+    /// and it ends its waiting itself before its caller's timeout.
+    pub fn steers(self) -> bool {
+        self.is_control() || self == Self::Workflow
+    }
+
+    /// Whether a task of a workflow may call it.
+    pub fn is_for_tasks(self) -> bool {
+        self == Self::Data || self.is_control()
     }
 
     /// Whether it belongs to the tools that an agent with `discovery: search` is shown instead of a list.

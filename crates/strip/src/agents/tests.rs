@@ -18,6 +18,8 @@ use super::{
 use crate::catalog::{LimitBounds, Snapshot, WireNames};
 use crate::{Catalog, Failure, Job, Output, Part, Tool};
 
+const EXECUTE_DAG: &str = "powerstrip:execute_dag";
+
 struct Named(Descriptor);
 
 #[async_trait]
@@ -30,6 +32,7 @@ impl Tool for Named {
         match self.0.id.as_str() {
             CALL_TOOL => Part::Forwarder,
             id if FINDERS.contains(&id) => Part::Finder,
+            EXECUTE_DAG => Part::Workflow,
             _ => Part::Data,
         }
     }
@@ -98,6 +101,20 @@ fn callable(view: &View) -> Vec<&str> {
 
 fn shown(view: &View) -> Vec<&str> {
     view.listed().map(|entry| entry.descriptor.id.as_str()).collect()
+}
+
+#[test]
+fn an_agent_has_workflow_tools_only_if_a_skill_names_them() {
+    let catalog = catalog(["crm:read", EXECUTE_DAG]);
+    let view = |tools: &[&str]| {
+        let views = Views::default();
+        views.set(profiles(skill(&[], tools), Listing::Search));
+        views.of(&caller(Some("a")), catalog.snapshot())
+    };
+    assert_eq!(callable(&view(&["crm:*"])), ["crm:read"]);
+    let named = view(&["crm:*", EXECUTE_DAG]);
+    assert_eq!(callable(&named), ["crm:read", EXECUTE_DAG]);
+    assert_eq!(shown(&named), [EXECUTE_DAG], "search_tools does not offer it");
 }
 
 #[test]

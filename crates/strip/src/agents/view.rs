@@ -48,7 +48,8 @@ impl View {
     pub fn listed(&self) -> impl Iterator<Item = &Arc<Entry>> {
         let shown = |part: Part| match self.listing {
             Listing::Whole => part != Part::Forwarder,
-            Listing::Search => part.is_finder() || part.is_control(),
+            // A search offers data tools only.
+            Listing::Search => part != Part::Data,
         };
         self.tools.entries().iter().filter(move |entry| shown(entry.tool.part()))
     }

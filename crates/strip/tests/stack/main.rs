@@ -15,3 +15,4 @@ mod idempotency;
 mod questions;
 mod runs;
 mod support;
+mod tasks;

@@ -15,7 +15,8 @@ use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::control;
 use strip::files::{FileParts, Files};
 use strip::{
-    Answer, Door, Failure, Job, Output, Parts, Rate, RateRules, Request, Settings, Strip, Tool,
+    Answer, Door, Failure, Job, Output, Part, Parts, Rate, RateRules, Request, Settings, Strip,
+    Tool,
 };
 use tempfile::TempDir;
 
@@ -30,12 +31,17 @@ pub(crate) struct Fake {
     pub(crate) revision: Arc<AtomicU64>,
     /// The code that it would run, if it runs any.
     pub(crate) code: Option<Arc<Mutex<&'static str>>>,
+    pub(crate) part: Part,
 }
 
 #[async_trait]
 impl Tool for Fake {
     fn descriptor(&self) -> &Descriptor {
         &self.descriptor
+    }
+
+    fn part(&self) -> Part {
+        self.part
     }
 
     fn cache_key(&self, _input: &Value) -> Result<Option<String>, Failure> {
@@ -87,6 +93,7 @@ pub(crate) fn tool(
         cache_key: None,
         revision: Arc::default(),
         code: None,
+        part: Part::Data,
     }
 }
 

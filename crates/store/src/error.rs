@@ -58,6 +58,8 @@ pub enum StoreError {
     Objects { why: Box<dyn Error + Send + Sync> },
     #[error("the audit trail cannot be written: {0}")]
     AuditFailing(Arc<str>),
+    #[error("the workflow has ended, or another process continues it")]
+    Fenced,
     #[error("the audit trail is closed")]
     AuditClosed,
 }

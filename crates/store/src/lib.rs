@@ -25,6 +25,7 @@ mod runs;
 mod sql;
 mod trail;
 mod vault;
+mod workflows;
 
 pub use approvals::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling};
 pub use audit::AuditRow;
@@ -50,3 +51,8 @@ pub use runs::{QuestionRow, RunCallRow, RunChanges, RunFilter, RunName, RunRow, 
 pub use sql::SqlError;
 pub use trail::{AuditTrail, BegunCall, Receipt};
 pub use vault::{VaultRow, VaultSlot};
+pub use workflows::{
+    Lease, RowChange, WorkflowAnswer, WorkflowAnswerRow, WorkflowChange, WorkflowCheckpointRow,
+    WorkflowEventRow, WorkflowFilter, WorkflowOwner, WorkflowPhase, WorkflowRow, WorkflowTaskRow,
+    WorkflowUpdate,
+};

@@ -154,10 +154,11 @@ impl Database {
         Ok(self.sql.execute(update).await? > 0)
     }
 
-    /// Deletes runs that were not touched since a time, with their calls and questions; returns how many.
+    /// Deletes runs that were not touched since a time, with their calls, questions and journals; returns how many.
     pub async fn forget_runs(&self, before_unix_ms: u64) -> Result<u64, StoreError> {
         in_transaction!(self.sql, |transaction| {
             for children in [
+                "DELETE FROM workflow_events WHERE run IN (SELECT id FROM runs WHERE touched_ms < $1)",
                 "DELETE FROM run_calls WHERE run IN (SELECT id FROM runs WHERE touched_ms < $1)",
                 "DELETE FROM run_questions WHERE run IN (SELECT id FROM runs WHERE touched_ms < $1)",
             ] {

@@ -1,7 +1,7 @@
 //! The group-commit writer: changes are numbered as they are submitted and committed in groups by one task.
 //!
-//! Audit rows, records of calls with an idempotency key and runs share one queue, so one commit covers a call's record
-//! and its row. A new kind of change is a variant of `Change` and an arm in `commit`. A change costs its caller a short
+//! Audit rows, records of calls with an idempotency key, runs and workflows share one queue, so one commit covers a call's
+//! record and its row. A new kind of change is a variant of `Change` and an arm in `commit`. A change costs its caller a short
 //! lock; only a caller that waits for a receipt pays for watching the writer's progress.
 
 use std::collections::BTreeMap;
@@ -11,8 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, watch};
 use tokio::time::Instant;
 
+use crate::workflows::Submitted;
 use crate::{
     AuditFilter, AuditRecords, AuditRow, CallChange, CallDetail, Database, RunChanges, StoreError,
+    WorkflowChange,
 };
 
 mod change;
@@ -41,6 +43,8 @@ pub struct BegunCall(u64);
 pub struct Receipt {
     number: u64,
     shared: Arc<Shared>,
+    /// Set before the commit if the change was refused.
+    refused: Option<Arc<AtomicBool>>,
 }
 
 #[derive(Debug)]
@@ -166,6 +170,14 @@ impl AuditTrail {
         self.submit(Change::Runs(Arc::clone(changes))).await
     }
 
+    /// Submits a step of a workflow. Its receipt fails with `Fenced` if the step was refused; then nothing was changed.
+    pub async fn save_workflow(&self, change: WorkflowChange) -> Result<Receipt, StoreError> {
+        let refused = Arc::new(AtomicBool::new(false));
+        let step = Box::new(Submitted { change, refused: Arc::clone(&refused) });
+        let receipt = self.submit(Change::Workflow(step)).await?;
+        Ok(Receipt { refused: Some(refused), ..receipt })
+    }
+
     async fn submit(&self, change: Change) -> Result<Receipt, StoreError> {
         let permit = self.0.0.permits(change.permits()).await?;
         self.enqueue(permit, |_| change)
@@ -194,7 +206,7 @@ impl AuditTrail {
         if waiting == 1 || waiting == BATCH_ROWS {
             shared.wake.notify_one();
         }
-        Ok(Receipt { number, shared: Arc::clone(shared) })
+        Ok(Receipt { number, shared: Arc::clone(shared), refused: None })
     }
 
     /// Rows that are committed, with the messages of failures.
@@ -251,17 +263,23 @@ impl Receipt {
         let shared = &self.shared;
         let mut progress = shared.progress.subscribe();
         if progress.borrow().committed >= self.number {
-            return Ok(());
+            return self.outcome();
         }
         shared.urgent.fetch_max(self.number, Ordering::AcqRel);
         shared.wake.notify_one();
         let settled =
             |now: &Progress| now.committed >= self.number || now.state.refusal().is_some();
         match progress.wait_for(settled).await {
-            Ok(now) if now.committed >= self.number => Ok(()),
+            Ok(now) if now.committed >= self.number => self.outcome(),
             Ok(now) => Err(now.state.refusal().unwrap_or(StoreError::AuditClosed)),
             Err(_) => Err(StoreError::AuditClosed),
         }
+    }
+
+    /// What became of the change, now that its group is committed.
+    fn outcome(&self) -> Result<(), StoreError> {
+        let refused = self.refused.as_ref().is_some_and(|refused| refused.load(Ordering::Acquire));
+        if refused { Err(StoreError::Fenced) } else { Ok(()) }
     }
 }
 

@@ -51,10 +51,12 @@ impl Dialect {
             Self::Sqlite => &[
                 include_str!("../../migrations/sqlite/0001_first.sql"),
                 include_str!("../../migrations/sqlite/0002_call_details.sql"),
+                include_str!("../../migrations/sqlite/0003_workflows.sql"),
             ],
             Self::Postgres => &[
                 include_str!("../../migrations/postgres/0001_first.sql"),
                 include_str!("../../migrations/postgres/0002_call_details.sql"),
+                include_str!("../../migrations/postgres/0003_workflows.sql"),
             ],
         }
     }

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use crate::workflows::Submitted;
 use crate::{AuditRow, CallChange, CallDetail, RunChanges};
 
 /// The most changes in memory, those being committed included; further callers wait.
@@ -26,6 +27,8 @@ pub(crate) enum Change {
     /// Boxed to keep rows small.
     Call(Box<CallChange>),
     Runs(Arc<RunChanges>),
+    /// Boxed to keep rows small.
+    Workflow(Box<Submitted>),
 }
 
 impl Change {
@@ -33,7 +36,7 @@ impl Change {
     pub(crate) fn row(&self) -> Option<&AuditRow> {
         match self {
             Self::Row { row, .. } | Self::Begun { row, .. } => Some(row),
-            Self::Call(_) | Self::Runs(_) => None,
+            Self::Call(_) | Self::Runs(_) | Self::Workflow(_) => None,
         }
     }
 
@@ -41,7 +44,7 @@ impl Change {
     pub(crate) fn answer_bytes(&self) -> usize {
         match self {
             Self::Call(change) => change.bytes(),
-            Self::Row { .. } | Self::Begun { .. } | Self::Runs(_) => 0,
+            Self::Row { .. } | Self::Begun { .. } | Self::Runs(_) | Self::Workflow(_) => 0,
         }
     }
 
@@ -52,6 +55,7 @@ impl Change {
             Self::Begun { .. } => 0,
             Self::Call(_) => self.answer_bytes() / BYTES_OF_ROW,
             Self::Runs(changes) => changes.runs.len() + changes.calls.len(),
+            Self::Workflow(step) => step.change.bytes() / BYTES_OF_ROW,
         };
         u32::try_from((1 + more).min(MAX_ROWS)).unwrap_or(u32::MAX)
     }

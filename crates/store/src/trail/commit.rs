@@ -10,7 +10,8 @@ use crate::audit::NewRow;
 use crate::audit_kinds::Kinds;
 use crate::calls::{self, ANSWER_BUDGET, BegunRow};
 use crate::sql::{Connection, query};
-use crate::{Database, StoreError, audit, runs};
+use crate::workflows::Submitted;
+use crate::{Database, StoreError, audit, runs, workflows};
 
 /// What a writer noted is of use only to its own retries, which do not come days later.
 const WRITER_NOTE_MS: u64 = 24 * 60 * 60 * 1000;
@@ -55,7 +56,7 @@ impl Committer {
         self.note_begun(connection, changes, &kinds).await?;
         for change in changes {
             match change {
-                Change::Row { .. } | Change::Begun { .. } => {}
+                Change::Row { .. } | Change::Begun { .. } | Change::Workflow(_) => {}
                 Change::Call(change) => calls::apply(connection, change).await?,
                 Change::Runs(changes) => {
                     let dialect = self.database.sql.dialect();
@@ -63,6 +64,8 @@ impl Committer {
                 }
             }
         }
+        let steps: Vec<&Submitted> = changes.iter().filter_map(workflow_step).collect();
+        workflows::apply(connection, &steps).await?;
         self.note_written(connection, written, written == changes.len() as u64).await?;
         transaction.commit().await?;
         self.kinds.commit();
@@ -149,11 +152,18 @@ impl Committer {
     }
 }
 
+fn workflow_step(change: &Change) -> Option<&Submitted> {
+    match change {
+        Change::Workflow(step) => Some(step),
+        _ => None,
+    }
+}
+
 fn ended_row<'a>((change, kind): (&'a Change, &Option<i64>)) -> Option<NewRow<'a>> {
     match change {
         Change::Row { row, detail, .. } => {
             Some(NewRow { row, kind: (*kind)?, detail: detail.as_deref() })
         }
-        Change::Begun { .. } | Change::Call(_) | Change::Runs(_) => None,
+        Change::Begun { .. } | Change::Call(_) | Change::Runs(_) | Change::Workflow(_) => None,
     }
 }

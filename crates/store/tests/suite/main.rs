@@ -13,3 +13,4 @@ mod process;
 mod support;
 mod tables;
 mod trail;
+mod workflows;

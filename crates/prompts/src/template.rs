@@ -80,6 +80,57 @@ impl Engine {
         Ok(names)
     }
 
+    /// The variables that an expression reads and the engine does not define.
+    pub fn expression_variables(&self, source: &str) -> Result<BTreeSet<String>, TemplateError> {
+        let expression = self.environment.compile_expression(source).map_err(TemplateError::new)?;
+        let mut names: BTreeSet<_> = expression.undeclared_variables(false).into_iter().collect();
+        for (global, _) in self.environment.globals() {
+            names.remove(global);
+        }
+        Ok(names)
+    }
+
+    /// Whether there is a filter of this name.
+    pub fn has_filter(&self, name: &str) -> bool {
+        self.probe(&format!("0|{name}")) != Some(ErrorKind::UnknownFilter)
+    }
+
+    /// Whether there is a test of this name.
+    pub fn has_test(&self, name: &str) -> bool {
+        self.probe(&format!("0 is {name}")) != Some(ErrorKind::UnknownTest)
+    }
+
+    /// How an expression fails. The engine has no list of its filters and tests.
+    fn probe(&self, expression: &str) -> Option<ErrorKind> {
+        let expression = self.environment.compile_expression(expression);
+        expression.and_then(|expression| expression.eval(())).err().map(|error| error.kind())
+    }
+
+    /// The value of an expression, with its type.
+    pub fn evaluate(
+        &self,
+        source: &str,
+        values: Value,
+        max_bytes: usize,
+    ) -> Result<serde_json::Value, TemplateError> {
+        let found = self.evaluate_raw(source, values)?;
+        json(&found, max_bytes)
+    }
+
+    /// Whether an expression is true, as templates see it: empty texts and lists, zero and `none` are not.
+    pub fn test(&self, source: &str, values: Value) -> Result<bool, TemplateError> {
+        let found = self.evaluate_raw(source, values)?;
+        if found.is_undefined() {
+            return Err(TemplateError::undefined());
+        }
+        Ok(found.is_true())
+    }
+
+    fn evaluate_raw(&self, source: &str, values: Value) -> Result<Value, TemplateError> {
+        let expression = self.environment.compile_expression(source).map_err(TemplateError::new)?;
+        expression.eval(values).map_err(TemplateError::new)
+    }
+
     /// Fills a template in. Values are never evaluated as templates.
     pub fn render(
         &self,
@@ -105,6 +156,11 @@ impl Engine {
 }
 
 impl TemplateError {
+    fn undefined() -> Self {
+        let message = "undefined value".to_owned();
+        Self { line: None, kind: TemplateErrorKind::Undefined, message }
+    }
+
     fn new(error: Error) -> Self {
         let kind = match error.kind() {
             ErrorKind::WriteFailure => TemplateErrorKind::FilterTooLarge,
@@ -156,6 +212,60 @@ impl Write for CappedWriter {
 /// JSON as a value of the engine.
 pub fn value(json: &serde_json::Value) -> Value {
     Value::from(Serde(json))
+}
+
+/// A value of the engine as JSON of at most `max_bytes`. Undefined values are errors, also within lists and maps.
+fn json(value: &Value, max_bytes: usize) -> Result<serde_json::Value, TemplateError> {
+    let mut left = max_bytes;
+    write_json(value, &mut left).map_err(|error| match error.kind {
+        TemplateErrorKind::TooLong => TemplateError {
+            message: format!("the value is larger than {max_bytes} bytes"),
+            ..error
+        },
+        _ => error,
+    })
+}
+
+fn write_json(value: &Value, left: &mut usize) -> Result<serde_json::Value, TemplateError> {
+    let too_long =
+        || TemplateError { line: None, kind: TemplateErrorKind::TooLong, message: String::new() };
+    let mut spend = |bytes: usize| {
+        *left = left.checked_sub(bytes).ok_or_else(too_long)?;
+        Ok(())
+    };
+    match value.kind() {
+        ValueKind::Undefined => Err(TemplateError::undefined()),
+        ValueKind::String => {
+            let text = value.to_string();
+            spend(text.len() + 2)?;
+            Ok(text.into())
+        }
+        ValueKind::Seq | ValueKind::Iterable => {
+            let mut items = Vec::new();
+            for item in value.try_iter().map_err(TemplateError::new)? {
+                items.push(write_json(&item, left)?);
+            }
+            Ok(items.into())
+        }
+        ValueKind::Map => {
+            let mut fields = serde_json::Map::new();
+            for key in value.try_iter().map_err(TemplateError::new)? {
+                let item = value.get_item(&key).map_err(TemplateError::new)?;
+                let name = key.to_string();
+                *left = left.checked_sub(name.len() + 3).ok_or_else(too_long)?;
+                fields.insert(name, write_json(&item, left)?);
+            }
+            Ok(fields.into())
+        }
+        _ => {
+            spend(4)?;
+            serde_json::to_value(value).map_err(|_| TemplateError {
+                line: None,
+                kind: TemplateErrorKind::Other,
+                message: format!("a {} is no JSON value", value.kind()),
+            })
+        }
+    }
 }
 
 /// Replaces filters whose results could be far larger than their input.
@@ -228,8 +338,42 @@ fn largest(arguments: &[Value]) -> usize {
 #[cfg(test)]
 mod tests {
     use minijinja::context;
+    use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn expressions_keep_their_type_within_the_limit() {
+        let engine = Engine::new(10_000, UndefinedBehavior::Strict);
+        let given = || value(&json!({"a": {"n": 3, "list": [1, "x", null], "big": u64::MAX}}));
+        for (source, made) in [
+            ("a.n + 1", json!(4)),
+            ("a.list", json!([1, "x", null])),
+            ("a", json!({"n": 3, "list": [1, "x", null], "big": u64::MAX})),
+            ("{'k': a.list | length, 'f': 1.5}", json!({"k": 3, "f": 1.5})),
+            ("a.missing | default('none')", json!("none")),
+            ("a.list | map('string') | list", json!(["1", "x", "none"])),
+        ] {
+            assert_eq!(engine.evaluate(source, given(), 1_000), Ok(made), "{source}");
+        }
+        for (source, kind) in [
+            ("a.missing", TemplateErrorKind::Undefined),
+            ("[a.missing]", TemplateErrorKind::Undefined),
+            ("{'k': [a.missing]}", TemplateErrorKind::Undefined),
+            ("a.missing.x", TemplateErrorKind::Undefined),
+            ("range(100000) | list", TemplateErrorKind::TooLong),
+            ("'x' * 2000", TemplateErrorKind::TooLong),
+            ("a |", TemplateErrorKind::Broken),
+            ("a | nothing", TemplateErrorKind::Broken),
+        ] {
+            let error = engine.evaluate(source, given(), 1_000).map_err(|error| error.kind);
+            assert_eq!(error, Err(kind), "{source}");
+        }
+        assert!(engine.has_filter("length") && !engine.has_filter("lenght"));
+        assert!(engine.has_test("defined") && !engine.has_test("defind"));
+        assert_eq!(engine.test("a.list | length == 3", given()), Ok(true));
+        assert!(engine.test("a.missing", given()).is_err());
+    }
 
     #[test]
     fn filters_are_bounded() {

@@ -8,8 +8,10 @@ mod nulls;
 mod pattern;
 pub mod yaml;
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use proto::canonical;
 use serde::Serialize;
@@ -60,6 +62,59 @@ pub struct Violation {
     pub message: String,
 }
 
+/// The parts of a value that are only known later, as JSON Pointers.
+#[derive(Clone, Debug, Default)]
+pub struct Unknowns {
+    /// Any value may come here.
+    pub values: BTreeSet<String>,
+    /// Some text will come here.
+    pub texts: BTreeSet<String>,
+}
+
+impl Unknowns {
+    /// Whether a violation will remain, whatever comes in place of the unknown parts.
+    fn allow(&self, error: &ValidationError<'_>) -> bool {
+        let path = error.instance_path().as_str();
+        let below =
+            |pointer: &String| pointer.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        if self.values.iter().any(|pointer| at_or_below(path, pointer)) {
+            return false;
+        }
+        let of_type = matches!(error.kind(), ValidationErrorKind::Type { .. });
+        if self.texts.contains(path) {
+            return of_type && !is_conditional(error);
+        }
+        if !self.values.iter().chain(&self.texts).any(below) {
+            // A condition elsewhere may hold only because of an unknown part.
+            let none = self.values.is_empty() && self.texts.is_empty();
+            return none || !is_conditional(error);
+        }
+        let of_form = matches!(
+            error.kind(),
+            ValidationErrorKind::Required { .. }
+                | ValidationErrorKind::AdditionalProperties { .. }
+                | ValidationErrorKind::MinItems { .. }
+                | ValidationErrorKind::MaxItems { .. }
+                | ValidationErrorKind::MinProperties { .. }
+                | ValidationErrorKind::MaxProperties { .. }
+        );
+        (of_type || of_form) && !is_conditional(error)
+    }
+}
+
+/// Whether one JSON Pointer is the other or begins with it.
+fn at_or_below(path: &str, pointer: &str) -> bool {
+    path.strip_prefix(pointer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether other parts of the value decide if the violated keyword applies.
+fn is_conditional(error: &ValidationError<'_>) -> bool {
+    let path = error.evaluation_path().as_str();
+    ["then", "else", "anyOf", "oneOf", "not"]
+        .iter()
+        .any(|keyword| path.split('/').rev().skip(1).any(|step| step == *keyword))
+}
+
 impl Schema {
     /// Compiles a schema.
     pub fn compile(schema: &Value) -> Result<Self, SchemaFault> {
@@ -89,6 +144,11 @@ impl Schema {
 
     /// Every violation of the schema; none if the value is valid.
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
+        self.known_violations(value, &Unknowns::default())
+    }
+
+    /// The violations that remain whatever comes in place of the unknown parts.
+    pub fn known_violations(&self, value: &Value, unknown: &Unknowns) -> Vec<Violation> {
         if let Err(reason) = self.cost.admit(value) {
             return vec![Violation { path: String::new(), message: reason.to_owned() }];
         }
@@ -97,10 +157,15 @@ impl Schema {
         }
         match self.cost.detail(value) {
             Detail::All => {
-                self.validator.iter_errors(value).take(MAX_VIOLATIONS).map(violation).collect()
+                let errors = self.validator.iter_errors(value).filter(|error| unknown.allow(error));
+                errors.take(MAX_VIOLATIONS).map(violation).collect()
             }
             Detail::First => {
-                self.validator.validate(value).err().map(violation).into_iter().collect()
+                let error = self.validator.validate(value).err();
+                error.filter(|error| unknown.allow(error)).map(violation).into_iter().collect()
+            }
+            Detail::Nothing if !unknown.values.is_empty() || !unknown.texts.is_empty() => {
+                Vec::new()
             }
             Detail::Nothing => vec![Violation {
                 path: String::new(),

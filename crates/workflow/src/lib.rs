@@ -1,5 +1,8 @@
 //! Durable workflows: DAGs of tool calls that an agent steers layer by layer, and that continue after a crash.
 
 mod dag;
+pub mod evaluate;
+pub mod graph;
+pub mod plan;
 
 pub use dag::{Compensation, Dag, OnError, Retry, Task, TaskApproval};

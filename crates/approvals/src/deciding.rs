@@ -15,6 +15,9 @@ use crate::{Approvals, DecideError, Decider, Decision, EventKind, Outcome, Verdi
 /// The longest reason that is kept, in bytes.
 const MAX_REASON: usize = 8_000;
 
+/// The longest reason of a cancellation, in characters.
+const MAX_CANCEL_REASON: usize = 2_000;
+
 /// How long a caller that had left may still get the reason of a rejection.
 const REJECTION_VALID_MS: u64 = 10 * 60 * 1_000;
 
@@ -114,6 +117,35 @@ impl Approvals {
         let ended = self.end_approval(ending).await?;
         locked(&self.due).remove(id);
         Ok(ended.is_some())
+    }
+
+    /// Cancels pending approvals, because the workflow that asked for them ended or was stopped by its owner. Those that were
+    /// decided before are left as they are. Returns how many it cancelled.
+    pub async fn cancel(
+        self: &Arc<Self>,
+        ids: &[String],
+        by: &Arc<Principal>,
+        reason: Option<&str>,
+    ) -> Result<usize, StoreError> {
+        let mut cancelled = 0;
+        for id in ids {
+            let ending = Ending {
+                id: id.clone(),
+                outcome: Outcome {
+                    state: ApprovalState::Cancelled,
+                    by: by.subject.clone(),
+                    reason: reason.map(|text| text.chars().take(MAX_CANCEL_REASON).collect()),
+                },
+                via: "workflow",
+                principal: Some(Arc::clone(by)),
+                at_unix_ms: self.clock.unix_ms(),
+                good_until_unix_ms: None,
+                standing: None,
+                kind: EventKind::Cancelled,
+            };
+            cancelled += usize::from(self.end_approval(ending).await?.is_some());
+        }
+        Ok(cancelled)
     }
 
     /// Ends an approval: writes it down, audits it and wakes the waiting call. Returns none if it has ended before.

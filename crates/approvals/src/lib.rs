@@ -5,6 +5,8 @@
 //!
 //! Each call has its own approval. When a caller has left, the next equal call (same caller, tool, definition, arguments
 //! and files) takes over its approval, and finds what was decided in the meantime.
+//!
+//! A task of a workflow does not wait: its approval is *parked*, no call claims it, and the task is repeated after the decision.
 
 mod approvals;
 mod deadlines;
@@ -156,6 +158,8 @@ pub enum EventKind {
     Decided,
     Expired,
     Consumed,
+    /// The workflow that it belongs to ended before anyone decided.
+    Cancelled,
 }
 
 impl EventKind {
@@ -166,6 +170,7 @@ impl EventKind {
             Self::Decided => "decided",
             Self::Expired => "expired",
             Self::Consumed => "consumed",
+            Self::Cancelled => "cancelled",
         }
     }
 }

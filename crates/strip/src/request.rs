@@ -68,6 +68,24 @@ pub struct Request {
     pub resume: Option<Arc<Resume>>,
     /// The run that the call belongs to.
     pub run: RunOf,
+    /// Set for a task of a workflow: it does not wait at the approval gate.
+    pub park: Option<Arc<Park>>,
+}
+
+/// How a task of a workflow passes the approval gate. Where another call would wait for a decision, the call of a task is
+/// answered with [`Parked::Approval`]; it is repeated after the decision, and then runs or fails with DENIED.
+///
+/// [`Parked::Approval`]: crate::Parked::Approval
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Park {
+    /// Tells equal calls apart, so that each needs an approval of its own: the idempotency key of the task, also where the
+    /// tool gets none.
+    pub key: String,
+    /// The approval that an earlier answer to this call named. Its decision counts, if it is about the same call: otherwise
+    /// it is cancelled and a new one is created.
+    pub approval: Option<String>,
+    /// Set if this call needs approval even if no skill says so: the time to decide. The stricter rule applies.
+    pub timeout: Option<Duration>,
 }
 
 impl Request {
@@ -92,6 +110,7 @@ impl Request {
             client: None,
             resume: None,
             run: RunOf::Alone,
+            park: None,
         }
     }
 }

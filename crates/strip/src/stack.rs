@@ -126,6 +126,10 @@ impl Guards {
         } else {
             self.approval_rule(&entry.descriptor.id)
         };
+        let rule = match job.request.park.as_ref().and_then(|park| park.timeout) {
+            None => rule,
+            Some(timeout) => rule.stricter(ApprovalRule::Asked { timeout }),
+        };
         let (entry, grant) = match rule {
             ApprovalRule::Free => (entry, None),
             ApprovalRule::Asked { timeout } => {

@@ -199,7 +199,7 @@ fn fixed_paths() -> Map<String, Value> {
                 "operationId": "approvals.events", "summary": "Changes of approvals", "tags": ["approvals"],
                 "parameters": [],
                 "responses": {"200": {
-                    "description": "Server-sent events `created`, `decided`, `expired`, `consumed`.",
+                    "description": "Server-sent events `created`, `decided`, `expired`, `consumed`, `cancelled`.",
                     "content": {"text/event-stream": {"schema": {"type": "string"}}},
                 }},
             }}),

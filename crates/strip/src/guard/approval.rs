@@ -16,13 +16,13 @@ use crate::approval::{
 };
 use crate::catalog::Entry;
 use crate::runs::RunOf;
-use crate::{AskMode, Failure, Job, LogLevel, Output, Reply, Request, Resume};
+use crate::{AskMode, Failure, Job, LogLevel, Output, Park, Parked, Reply, Request, Resume};
 
 /// The result of the gate.
 pub(crate) enum Passage {
     /// It may run.
     Granted(Arc<Grant>),
-    /// Its caller is asked and will repeat it.
+    /// Its caller will repeat it: after it has asked its person, or as a task of a workflow after the decision.
     Asked(Output),
 }
 
@@ -82,6 +82,9 @@ impl Gate<'_> {
         if let Some(rule) = self.approvals.standing(&query) {
             return Ok(self.granted(fingerprint, Grounds::Rule(rule)));
         }
+        if let Some(park) = call.park.clone() {
+            return Box::pin(self.park(call, &park, fingerprint, files)).await;
+        }
         for row in self.approvals.alike(&fingerprint).await? {
             match row.state {
                 ApprovalState::Approved if self.approvals.claim_approved(&row.id) => {
@@ -121,6 +124,47 @@ impl Gate<'_> {
         let claim = self.claim(&row.id);
         let decided = self.approvals.create(&row, self.timeout).await?;
         self.wait(call, row, claim, decided, false).await
+    }
+
+    /// The gate of a task: an approval that no call waits for.
+    async fn park(
+        &self,
+        call: &Request,
+        park: &Park,
+        fingerprint: Digest,
+        files: String,
+    ) -> Result<Passage, Failure> {
+        let named = match &park.approval {
+            Some(id) => self.approvals.get(None, id).await.map_err(unread)?,
+            None => None,
+        };
+        let mut rows = self.approvals.alike(&fingerprint).await?;
+        match named {
+            Some(row) if row.fingerprint == fingerprint => rows.insert(0, row),
+            // What was approved is not what would run.
+            Some(row) => {
+                let reason = Some("the call changed");
+                self.approvals.cancel(&[row.id], &call.principal, reason).await.map_err(unread)?;
+            }
+            None => {}
+        }
+        for row in rows {
+            match row.state {
+                ApprovalState::Approved if self.approvals.claim_approved(&row.id) => {
+                    return Ok(self.granted(fingerprint, Grounds::Approval(row.id)));
+                }
+                ApprovalState::Pending => return Ok(Passage::Asked(parked(&row))),
+                ApprovalState::Rejected => return Err(rejected(&row.id, row.reason.as_deref())),
+                ApprovalState::Expired => return Err(expired(&row.id, self.timeout)),
+                ApprovalState::Cancelled => return Err(cancelled(&row.id, row.reason.as_deref())),
+                // It was used up by a call that a crash interrupted, or is too old.
+                ApprovalState::Approved | ApprovalState::Consumed => {}
+            }
+        }
+        let row = self.row(call, fingerprint, files, run_of(call));
+        let _claim = self.claim(&row.id);
+        self.approvals.create(&row, self.timeout).await?;
+        Ok(Passage::Asked(parked(&row)))
     }
 
     async fn wait(
@@ -194,6 +238,7 @@ impl Gate<'_> {
                 self.approvals.mark_reported(&row.id).await?;
                 Err(rejected(&row.id, outcome.reason.as_deref()))
             }
+            ApprovalState::Cancelled => Err(cancelled(&row.id, outcome.reason.as_deref())),
             _ => Err(expired(&row.id, self.timeout)),
         }
     }
@@ -236,10 +281,10 @@ impl Gate<'_> {
         Passage::Granted(Arc::new(grant))
     }
 
-    /// The digest of the caller, the tool, the arguments, the files, the idempotency key and the code that would run.
+    /// The digest of the caller, the tool, the arguments, the files, the keys and the code that would run.
     fn fingerprint(&self, call: &Request, files: &str) -> Digest {
         let principal = &call.principal;
-        digest_of_parts([
+        let digest = digest_of_parts([
             principal.tenant.as_str().as_bytes(),
             principal.subject.as_bytes(),
             if principal.agent.is_some() { b"agent" } else { b"" },
@@ -251,7 +296,11 @@ impl Gate<'_> {
             if call.idempotency_key.is_some() { b"key" } else { b"" },
             call.idempotency_key.as_deref().unwrap_or_default().as_bytes(),
             self.code.as_ref().map_or(&[][..], |code| code.as_bytes()),
-        ])
+        ]);
+        match &call.park {
+            None => digest,
+            Some(park) => digest_of_parts([digest.as_bytes(), b"task", park.key.as_bytes()]),
+        }
     }
 
     fn row(
@@ -348,6 +397,26 @@ fn rejected(id: &str, reason: Option<&str>) -> Failure {
     };
     let details = json!({"approval": id, "state": "rejected", "reason": reason});
     Failure::new(Code::Denied, message).details(details)
+}
+
+fn cancelled(id: &str, reason: Option<&str>) -> Failure {
+    let message = match reason {
+        Some(reason) => format!("the request for approval was cancelled: {reason}"),
+        None => "the request for approval was cancelled".to_owned(),
+    };
+    let details = json!({"approval": id, "state": "cancelled", "reason": reason});
+    Failure::new(Code::Denied, message).details(details)
+}
+
+fn parked(row: &ApprovalRow) -> Output {
+    let arguments = row.arguments.as_deref().unwrap_or("null");
+    let parked = Parked::Approval {
+        approval_id: row.id.clone(),
+        tool: row.tool.clone(),
+        arguments: serde_json::from_str(arguments).unwrap_or_default(),
+        deadline_unix_ms: row.deadline_unix_ms,
+    };
+    parked.output()
 }
 
 fn expired(id: &str, timeout: Duration) -> Failure {

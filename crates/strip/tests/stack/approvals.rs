@@ -3,6 +3,7 @@
 mod covered;
 mod fetched_files;
 mod grants;
+mod parked;
 mod robust;
 
 use std::collections::{BTreeMap, BTreeSet};

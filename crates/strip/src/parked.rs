@@ -1,0 +1,33 @@
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Answer, Output, Reply};
+
+/// What the call of a workflow's task waits for, instead of running. It is the data of an answer that is [`Reply::Pending`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "parked", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Parked {
+    /// A person must decide about the call. They may have decided before this answer is read: look at the approval once,
+    /// then follow [`Approvals::events`](crate::approval::Approvals::events).
+    Approval {
+        approval_id: String,
+        /// The tool's id.
+        tool: String,
+        /// The canonical arguments, as the reviewer sees them.
+        arguments: Value,
+        deadline_unix_ms: u64,
+    },
+}
+
+impl Parked {
+    /// What an answer waits for; none if the call is over.
+    pub fn of(answer: &Answer) -> Option<Self> {
+        let data = answer.result.as_ref().ok().filter(|_| answer.reply == Reply::Pending)?;
+        Self::deserialize(&**data).ok()
+    }
+
+    pub(crate) fn output(&self) -> Output {
+        let data = serde_json::to_value(self).unwrap_or_default();
+        Output { reply: Reply::Pending, ..Output::new(data) }
+    }
+}

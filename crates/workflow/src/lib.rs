@@ -1,5 +1,6 @@
 //! Durable workflows: DAGs of tool calls that an agent steers layer by layer, and that continue after a crash.
 
+pub mod core;
 mod dag;
 pub mod evaluate;
 pub mod graph;

@@ -1,0 +1,650 @@
+//! The rules of execution as a pure function of a state and an event.
+
+use std::sync::Arc;
+
+use super::event::{
+    Action, CallOutcome, Event, EventKind, Prepared, Record, RecordStatus, Refusal,
+};
+use super::graph::{Address, Graph, WHOLE};
+use super::state::{
+    Cell, CellStage, Outcome, Pause, PauseKind, Phase, Scope, Stage, State, TaskState, Undo,
+    UndoStage, Verdict,
+};
+use super::walk::{Walk, broken, close, record, reset};
+use crate::OnError;
+
+/// The longest pause before a call is repeated.
+const LONGEST_DELAY_MS: u64 = 60_000;
+
+/// How long a call waits that needs an approval when no more may wait.
+const FULL_DELAY_MS: u64 = 2_000;
+
+/// Applies an event. Events that no longer fit the state have no effect.
+pub fn step(state: State, event: Event) -> (State, Vec<Action>) {
+    let mut stepper =
+        Stepper { state, at: event.at_unix_ms, new_id: event.new_id, actions: Vec::new() };
+    stepper.apply(event.kind);
+    (stepper.state, stepper.actions)
+}
+
+struct Stepper {
+    state: State,
+    at: u64,
+    new_id: String,
+    actions: Vec<Action>,
+}
+
+impl Stepper {
+    fn apply(&mut self, event: EventKind) {
+        match event {
+            EventKind::Committed => self.committed(),
+            EventKind::OwnerChecked(valid) => self.owner_checked(valid),
+            EventKind::Prepared { task, outcome } => self.prepared(&task, outcome),
+            EventKind::Entered { cell, fits } => self.entered(&cell, fits),
+            EventKind::Called { cell, undo: false, outcome } => self.called(&cell, outcome),
+            EventKind::Called { cell, undo: true, outcome } => self.undone(&cell, outcome),
+            EventKind::Due { cell, undo } => self.due(&cell, undo),
+            EventKind::Settled { cell, undo, approved, feedback } => {
+                self.settled(&cell, undo, approved, feedback);
+            }
+            EventKind::Continue { checkpoint_id } => self.go_on(checkpoint_id.as_deref()),
+            EventKind::Abort { reason } => self.abort(reason),
+            EventKind::Retry { task } => self.retry(task),
+            EventKind::Skip { task } => self.skip(task),
+            EventKind::Modify { task } => self.modify(task),
+            EventKind::Extend { graph } => self.extend(graph),
+        }
+    }
+
+    fn committed(&mut self) {
+        let Phase::Saving(then) = &self.state.phase else { return };
+        self.state.phase = (**then).clone();
+        if self.state.phase == Phase::Checking {
+            self.actions.push(Action::CheckOwner);
+        } else if self.is_settled() {
+            // The last decision was committed, and its effect was not.
+            self.resume();
+        }
+    }
+
+    /// Whether it waits for people, and none has anything to decide.
+    fn is_settled(&self) -> bool {
+        let kind = self.state.pause().map(|pause| &pause.kind);
+        let waits = |stage: &CellStage| matches!(stage, CellStage::Parked | CellStage::Asking);
+        let parked = |undo: &Undo| undo.stage == UndoStage::Parked;
+        matches!(kind, Some(PauseKind::Approval | PauseKind::Input))
+            && self.state.count(waits) == 0
+            && !self.state.compensations.iter().any(parked)
+    }
+
+    fn owner_checked(&mut self, valid: Result<(), String>) {
+        if self.state.phase != Phase::Checking {
+            return;
+        }
+        match (valid, self.state.ending.is_some()) {
+            (Ok(()), false) => {
+                self.state.phase = Phase::Running;
+                let layer = self.state.root.layer;
+                let mut tasks = self.state.graph.nodes.iter().zip(&self.state.root.tasks);
+                let fresh = tasks.all(|(node, task)| node.layer != layer || task.is_untouched());
+                if fresh {
+                    self.actions.push(Action::StartLayer { layer });
+                }
+                self.advance();
+            }
+            (Ok(()), true) => {
+                self.state.phase = Phase::Compensating;
+                self.undo_next();
+            }
+            (Err(reason), false) => self.pause(PauseKind::OwnerGone { reason }),
+            (Err(_), true) => {
+                // Nothing runs for an owner who is gone.
+                for place in 0..self.state.compensations.len() {
+                    self.end_undo(place, Verdict::Failed);
+                }
+                self.finish();
+            }
+        }
+    }
+
+    fn prepared(&mut self, address: &Address, outcome: Prepared) {
+        let running = self.state.phase == Phase::Running;
+        let Some(task) = self.state.root.task_mut(address) else { return };
+        if task.stage != Stage::Preparing {
+            return;
+        }
+        if !running {
+            task.stage = Stage::Waiting;
+            return self.cancelled();
+        }
+        match outcome {
+            Prepared::Skip => {
+                task.stage = Stage::Ended(Verdict::Skipped);
+                let status = RecordStatus::Ended(Verdict::Skipped);
+                let skipped = record(address, &Cell::default(), status);
+                self.actions.push(Action::Record(skipped));
+            }
+            Prepared::One => {
+                task.stage = Stage::Open;
+                task.cells.entry(WHOLE).or_default();
+            }
+            Prepared::Items(items) => {
+                task.stage = Stage::Open;
+                task.cells.remove(&WHOLE);
+                for item in 0..items {
+                    task.cells.entry(i64::try_from(item).unwrap_or(i64::MAX)).or_default();
+                }
+                let opened = record(address, &Cell::default(), RecordStatus::Open { items });
+                self.actions.push(Action::Record(opened));
+            }
+            Prepared::Failed => {
+                task.stage = Stage::Ended(Verdict::Failed);
+                let cell = task.cells.entry(WHOLE).or_default();
+                cell.stage = CellStage::Ended(Verdict::Failed);
+                let status = RecordStatus::Ended(Verdict::Failed);
+                let failed = record(address, cell, status);
+                self.actions.push(Action::Record(failed));
+            }
+        }
+        self.advance();
+    }
+
+    fn entered(&mut self, address: &Address, fits: bool) {
+        let graph = self.state.graph.node(address).and_then(|node| node.graph.clone());
+        let running = self.state.phase == Phase::Running;
+        let Some(cell) = self.state.root.cell_mut(address) else { return };
+        if cell.stage != CellStage::Entering {
+            return;
+        }
+        if !running {
+            cell.stage = CellStage::Queued;
+            return self.cancelled();
+        }
+        match graph.filter(|_| fits) {
+            Some(graph) => {
+                cell.stage = CellStage::Inside;
+                cell.inner = Some(Box::new(Scope::new(&graph)));
+            }
+            None => self.end_cell(address, Verdict::Failed),
+        }
+        self.advance();
+    }
+
+    fn called(&mut self, address: &Address, outcome: CallOutcome) {
+        let running = self.state.phase == Phase::Running;
+        let retry = self.state.graph.node(address).and_then(|node| node.retry);
+        let parked = self.state.count(|stage| *stage == CellStage::Parked) > 0;
+        let Some(cell) = self.state.root.cell_mut(address) else { return };
+        if cell.stage != CellStage::Calling {
+            return;
+        }
+        let mut delay = None;
+        match outcome {
+            CallOutcome::Success => self.end_cell(address, Verdict::Success),
+            CallOutcome::Rejected => self.end_cell(address, Verdict::Rejected),
+            CallOutcome::Failed { retryable } => {
+                match retry.filter(|retry| running && retryable && cell.tries < retry.max) {
+                    Some(retry) => {
+                        let factor = 1_u64.checked_shl(cell.tries).unwrap_or(u64::MAX);
+                        let pause = retry.backoff_ms.saturating_mul(factor);
+                        delay = Some(pause.min(LONGEST_DELAY_MS));
+                        cell.tries += 1;
+                    }
+                    None => self.end_cell(address, Verdict::Failed),
+                }
+            }
+            CallOutcome::Parked | CallOutcome::Asking if !running => {
+                self.actions.push(Action::Withdraw);
+                self.end_cell(address, Verdict::Failed);
+            }
+            CallOutcome::Parked => {
+                cell.stage = CellStage::Parked;
+                let parked = record(address, cell, RecordStatus::Parked);
+                self.actions.push(Action::Record(parked));
+            }
+            CallOutcome::Asking => {
+                cell.stage = CellStage::Asking;
+                let asking = record(address, cell, RecordStatus::Asking);
+                self.actions.push(Action::Record(asking));
+            }
+            CallOutcome::Full if !running => self.end_cell(address, Verdict::Failed),
+            CallOutcome::Full if parked => cell.stage = CellStage::Full,
+            CallOutcome::Full => delay = Some(FULL_DELAY_MS),
+        }
+        if let Some(delay) = delay {
+            if let Some(cell) = self.state.root.cell_mut(address) {
+                cell.stage = CellStage::Delayed;
+            }
+            let until_unix_ms = self.at.saturating_add(delay);
+            self.actions.push(Action::Delay { cell: address.clone(), undo: false, until_unix_ms });
+        }
+        if running { self.advance() } else { self.cancelled() }
+    }
+
+    fn due(&mut self, address: &Address, undo: bool) {
+        if undo {
+            if let Some(undo) = self.undo_mut(address)
+                && undo.stage == UndoStage::Delayed
+            {
+                undo.stage = UndoStage::Queued;
+                self.undo_next();
+            }
+            return;
+        }
+        let Some(cell) = self.state.root.cell_mut(address) else { return };
+        if cell.stage == CellStage::Delayed {
+            cell.stage = CellStage::Queued;
+            self.advance();
+        }
+    }
+
+    fn settled(&mut self, address: &Address, undo: bool, approved: bool, feedback: Option<String>) {
+        if undo {
+            let found = self.state.compensations.iter().position(|undo| undo.cell == *address);
+            let Some(place) = found else { return };
+            if self.state.compensations[place].stage != UndoStage::Parked {
+                return;
+            }
+            if approved {
+                self.state.compensations[place].stage = UndoStage::Queued;
+            } else {
+                self.end_undo(place, Verdict::Rejected);
+            }
+            if matches!(self.state.phase, Phase::Paused(_)) {
+                self.resume();
+            }
+            return;
+        }
+        let Some(cell) = self.state.root.cell_mut(address) else { return };
+        if !matches!(cell.stage, CellStage::Parked | CellStage::Asking) {
+            return;
+        }
+        if approved {
+            cell.stage = CellStage::Queued;
+        } else {
+            self.end_cell(address, Verdict::Rejected);
+            self.state.feedback = feedback.or(self.state.feedback.take());
+        }
+        let full = self.state.cells_in(|stage| *stage == CellStage::Full);
+        for waiting in &full {
+            if let Some(cell) = self.state.root.cell_mut(waiting) {
+                cell.stage = CellStage::Queued;
+            }
+        }
+        let blocked =
+            self.state.count(|stage| matches!(stage, CellStage::Parked | CellStage::Asking));
+        match &self.state.phase {
+            Phase::Running => self.advance(),
+            Phase::Paused(_) if approved || !full.is_empty() || blocked == 0 => self.resume(),
+            Phase::Paused(_) => self.actions.push(Action::Submit),
+            _ => {}
+        }
+    }
+
+    /// Leaves a pause. The owner may be gone by now.
+    fn resume(&mut self) {
+        self.state.phase = Phase::Checking;
+        self.actions.push(Action::Submit);
+        self.actions.push(Action::CheckOwner);
+    }
+
+    /// Starts what can start, and pauses or ends what can do no more.
+    fn advance(&mut self) {
+        if self.state.phase != Phase::Running {
+            return;
+        }
+        let calling = self.state.count(|stage| *stage == CellStage::Calling);
+        let graph = Arc::clone(&self.state.graph);
+        let mut walk = Walk {
+            slots: self.state.rules.parallel.saturating_sub(calling),
+            sequence: &mut self.state.sequence,
+            actions: &mut self.actions,
+        };
+        let over = walk.layer(&graph, &mut self.state.root, &Address::default());
+        if over {
+            return self.end_layer(&graph);
+        }
+        if self.is_active() {
+            return;
+        }
+        let parked = |stage: &CellStage| matches!(stage, CellStage::Parked | CellStage::Full);
+        let parked = self.state.cells_in(parked);
+        if parked.is_empty() {
+            self.pause(PauseKind::Input);
+        } else {
+            self.pause_for(parked);
+        }
+    }
+
+    /// Whether something goes on without anyone's help.
+    fn is_active(&self) -> bool {
+        let busy = |stage: &CellStage| {
+            let waits = CellStage::Queued;
+            let runs = [CellStage::Entering, CellStage::Calling, CellStage::Delayed];
+            *stage == waits || runs.contains(stage)
+        };
+        self.state.count(busy) > 0 || is_preparing(&self.state.root)
+    }
+
+    fn end_layer(&mut self, graph: &Graph) {
+        let per_layer = self.state.rules.per_layer;
+        match broken(graph, &self.state.root) {
+            Some(Verdict::Rejected) => self.pause(PauseKind::Rejected),
+            Some(_) if per_layer => self.pause(PauseKind::TaskFailed),
+            Some(_) => {
+                self.state.ending = Some(Outcome::Failed);
+                self.begin_undoing();
+            }
+            None if per_layer => self.pause(PauseKind::Layer),
+            None => {
+                let next = self.next_layer();
+                self.enter_layer(next);
+            }
+        }
+    }
+
+    /// The next layer with something to do.
+    fn next_layer(&self) -> Option<usize> {
+        let nodes = self.state.graph.nodes.iter().zip(&self.state.root.tasks);
+        let open = nodes.filter(|(node, task)| {
+            node.layer > self.state.root.layer && !matches!(task.stage, Stage::Ended(_))
+        });
+        open.map(|(node, _)| node.layer).min()
+    }
+
+    fn enter_layer(&mut self, layer: Option<usize>) {
+        match layer {
+            Some(layer) => {
+                self.state.root.layer = layer;
+                self.save(Phase::Checking);
+            }
+            None => self.save(Phase::Ended(Outcome::Complete)),
+        }
+    }
+
+    fn save(&mut self, then: Phase) {
+        self.state.phase = Phase::Saving(Box::new(then));
+        self.actions.push(Action::Save);
+    }
+
+    fn pause(&mut self, kind: PauseKind) {
+        let checkpoint_id = std::mem::take(&mut self.new_id);
+        self.save(Phase::Paused(Pause { checkpoint_id, kind }));
+    }
+
+    /// Pauses for approvals, under the last id if they were all part of that checkpoint.
+    fn pause_for(&mut self, parked: Vec<Address>) {
+        let before = self
+            .state
+            .asked
+            .take()
+            .filter(|(_, before)| parked.iter().all(|address| before.contains(address)));
+        let (checkpoint_id, asked) =
+            before.unwrap_or_else(|| (std::mem::take(&mut self.new_id), parked));
+        self.state.asked = Some((checkpoint_id.clone(), asked));
+        self.save(Phase::Paused(Pause { checkpoint_id, kind: PauseKind::Approval }));
+    }
+
+    fn end_cell(&mut self, address: &Address, verdict: Verdict) {
+        let mut walk =
+            Walk { slots: 0, sequence: &mut self.state.sequence, actions: &mut self.actions };
+        if let Some(cell) = self.state.root.cell_mut(address) {
+            walk.end_cell(cell, address, verdict);
+        }
+    }
+
+    fn go_on(&mut self, checkpoint_id: Option<&str>) {
+        let Phase::Paused(pause) = &self.state.phase else {
+            return self.actions.push(Action::Repeat);
+        };
+        let stale = checkpoint_id.is_some_and(|id| id != pause.checkpoint_id);
+        match pause.kind {
+            PauseKind::Layer | PauseKind::TaskFailed if !stale => {
+                let next = self.next_layer();
+                match next {
+                    Some(layer) => {
+                        self.state.root.layer = layer;
+                        self.resume();
+                    }
+                    None => self.enter_layer(None),
+                }
+            }
+            _ => self.actions.push(Action::Repeat),
+        }
+    }
+
+    fn abort(&mut self, reason: String) {
+        if self.state.ending.is_some() || matches!(self.state.phase, Phase::Saving(_)) {
+            return self.actions.push(Action::Repeat);
+        }
+        self.state.ending = Some(Outcome::Aborted { reason });
+        self.state.phase = Phase::Cancelling;
+        self.actions.push(Action::Submit);
+        let waits = |stage: &CellStage| matches!(stage, CellStage::Parked | CellStage::Asking);
+        if self.state.count(waits) > 0 {
+            self.actions.push(Action::Withdraw);
+        }
+        if self.state.count(|stage| *stage == CellStage::Calling) > 0 {
+            self.actions.push(Action::Cancel);
+        }
+        self.cancelled();
+    }
+
+    /// Goes on with an abort once nothing runs any more.
+    fn cancelled(&mut self) {
+        if self.state.phase != Phase::Cancelling {
+            return;
+        }
+        let busy = |stage: &CellStage| matches!(stage, CellStage::Calling | CellStage::Entering);
+        if self.state.count(busy) > 0 || is_preparing(&self.state.root) {
+            return;
+        }
+        close(&mut self.state.root, &Address::default(), &mut self.actions);
+        self.begin_undoing();
+    }
+
+    fn begin_undoing(&mut self) {
+        self.state.compensations = compensations(&self.state);
+        if self.state.compensations.is_empty() {
+            self.finish();
+        } else {
+            self.save(Phase::Checking);
+        }
+    }
+
+    /// Undoes one call after the other.
+    fn undo_next(&mut self) {
+        if self.state.phase != Phase::Compensating {
+            return;
+        }
+        let open = |undo: &&mut Undo| !matches!(undo.stage, UndoStage::Ended(_));
+        let Some(undo) = self.state.compensations.iter_mut().find(open) else {
+            return self.finish();
+        };
+        match undo.stage {
+            UndoStage::Queued => {
+                undo.stage = UndoStage::Calling;
+                let cell = undo.cell.clone();
+                self.actions.push(Action::Call { cell, undo: true });
+            }
+            UndoStage::Parked => {
+                let parked = vec![undo.cell.clone()];
+                self.state.asked = None;
+                self.pause_for(parked);
+            }
+            UndoStage::Calling | UndoStage::Delayed | UndoStage::Ended(_) => {}
+        }
+    }
+
+    fn undo_mut(&mut self, address: &Address) -> Option<&mut Undo> {
+        self.state.compensations.iter_mut().find(|undo| undo.cell == *address)
+    }
+
+    fn end_undo(&mut self, place: usize, verdict: Verdict) {
+        let undo = &mut self.state.compensations[place];
+        if matches!(undo.stage, UndoStage::Ended(_)) {
+            return;
+        }
+        undo.stage = UndoStage::Ended(verdict);
+        let address = undo.cell.clone();
+        self.record_undo(&address, RecordStatus::Ended(verdict));
+    }
+
+    fn record_undo(&mut self, address: &Address, status: RecordStatus) {
+        self.actions.push(Action::Record(Record {
+            address: address.clone(),
+            undo: true,
+            status,
+            attempt: 1,
+            sequence: 0,
+            because: None,
+        }));
+    }
+
+    fn undone(&mut self, address: &Address, outcome: CallOutcome) {
+        let found = self.state.compensations.iter().position(|undo| undo.cell == *address);
+        let Some(place) = found else { return };
+        if self.state.compensations[place].stage != UndoStage::Calling {
+            return;
+        }
+        match outcome {
+            CallOutcome::Success => self.end_undo(place, Verdict::Success),
+            CallOutcome::Rejected => self.end_undo(place, Verdict::Rejected),
+            // A compensation asks nobody: its questions would outlive the workflow.
+            CallOutcome::Failed { .. } | CallOutcome::Asking => {
+                self.end_undo(place, Verdict::Failed);
+            }
+            CallOutcome::Parked => {
+                self.state.compensations[place].stage = UndoStage::Parked;
+                self.record_undo(address, RecordStatus::Parked);
+            }
+            CallOutcome::Full => {
+                self.state.compensations[place].stage = UndoStage::Delayed;
+                let until_unix_ms = self.at.saturating_add(FULL_DELAY_MS);
+                let cell = address.clone();
+                self.actions.push(Action::Delay { cell, undo: true, until_unix_ms });
+            }
+        }
+        self.undo_next();
+    }
+
+    fn finish(&mut self) {
+        let outcome = self.state.ending.clone().unwrap_or(Outcome::Complete);
+        self.save(Phase::Ended(outcome));
+    }
+
+    /// Why a paused workflow cannot be changed, if it cannot.
+    fn refuse_change(&self) -> Option<Refusal> {
+        match &self.state.phase {
+            Phase::Paused(_) if self.state.ending.is_some() => Some(Refusal::NotPaused),
+            Phase::Paused(pause) => match pause.kind {
+                PauseKind::Layer | PauseKind::TaskFailed | PauseKind::Rejected => None,
+                PauseKind::Approval | PauseKind::Input | PauseKind::OwnerGone { .. } => {
+                    Some(Refusal::Waits)
+                }
+            },
+            _ => Some(Refusal::NotPaused),
+        }
+    }
+
+    fn change(&mut self, refusal: Option<Refusal>) -> bool {
+        if let Some(refusal) = self.refuse_change().or(refusal) {
+            self.actions.push(Action::Refuse(refusal));
+            return false;
+        }
+        true
+    }
+
+    fn is_rejected(&self) -> bool {
+        self.state.pause().is_some_and(|pause| pause.kind == PauseKind::Rejected)
+    }
+
+    fn retry(&mut self, task: usize) {
+        let stage = self.state.root.tasks.get(task).map(|task| task.stage);
+        let failed =
+            [Verdict::Failed, Verdict::Rejected].map(|verdict| Some(Stage::Ended(verdict)));
+        let refusal = if self.is_rejected() {
+            Some(Refusal::Rejected)
+        } else {
+            (!failed.contains(&stage)).then_some(Refusal::NotFailed)
+        };
+        if !self.change(refusal) {
+            return;
+        }
+        let graph = Arc::clone(&self.state.graph);
+        let root = &mut self.state.root;
+        reset(&graph, root, task, &Address::default(), &mut self.actions);
+        self.state.root.layer = graph.nodes[task].layer;
+        self.resume();
+    }
+
+    fn untouched(&self, task: usize) -> Option<Refusal> {
+        let untouched = self.state.root.tasks.get(task).is_some_and(TaskState::is_untouched);
+        (!untouched).then_some(Refusal::Started)
+    }
+
+    /// Commits a change of a workflow that stays paused.
+    fn stay(&mut self) {
+        let phase = self.state.phase.clone();
+        self.save(phase);
+    }
+
+    fn skip(&mut self, task: usize) {
+        if !self.change(self.untouched(task)) {
+            return;
+        }
+        self.state.root.tasks[task].stage = Stage::Ended(Verdict::Skipped);
+        let status = RecordStatus::Ended(Verdict::Skipped);
+        let skipped = record(&Address::task(task), &Cell::default(), status);
+        self.actions.push(Action::Record(skipped));
+        self.stay();
+    }
+
+    fn modify(&mut self, task: usize) {
+        if self.change(self.untouched(task)) {
+            self.stay();
+        }
+    }
+
+    fn extend(&mut self, graph: Arc<Graph>) {
+        if !self.change(None) {
+            return;
+        }
+        self.state.root.tasks.resize(graph.nodes.len(), TaskState::default());
+        self.state.graph = graph;
+        if let Phase::Paused(pause) = &mut self.state.phase
+            && pause.kind == PauseKind::Rejected
+        {
+            pause.kind = PauseKind::Layer;
+        }
+        self.stay();
+    }
+}
+
+/// Whether a `when` or `for_each` is being evaluated.
+fn is_preparing(scope: &Scope) -> bool {
+    scope.tasks.iter().any(|task| {
+        task.stage == Stage::Preparing
+            || task.cells.values().any(|cell| cell.inner.as_deref().is_some_and(is_preparing))
+    })
+}
+
+/// The calls to undo, the last one to succeed first.
+pub(super) fn compensations(state: &State) -> Vec<Undo> {
+    let mut found = Vec::new();
+    state.root.each_cell(&Address::default(), &mut |address, cell| {
+        let compensates = state.graph.node(address).is_some_and(|node| node.compensates);
+        if compensates && cell.stage == CellStage::Ended(Verdict::Success) {
+            found.push((cell.sequence, address.clone()));
+        }
+    });
+    found.sort_by(|one, other| other.cmp(one));
+    found.into_iter().map(|(_, cell)| Undo { cell, stage: UndoStage::Queued }).collect()
+}
+
+/// Whether a task counts as failed in answers.
+pub fn has_failed(state: &State, task: usize) -> bool {
+    let stage = state.root.tasks[task].stage;
+    let fails = state.graph.nodes[task].on_error == OnError::Fail;
+    stage == Stage::Ended(Verdict::Rejected) || (stage == Stage::Ended(Verdict::Failed) && fails)
+}

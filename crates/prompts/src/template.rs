@@ -352,7 +352,7 @@ mod tests {
             ("a", json!({"n": 3, "list": [1, "x", null], "big": u64::MAX})),
             ("{'k': a.list | length, 'f': 1.5}", json!({"k": 3, "f": 1.5})),
             ("a.missing | default('none')", json!("none")),
-            ("a.list | map('string') | list", json!(["1", "x", "none"])),
+            ("a.list | map('string') | list", json!(["1", "x", "None"])),
         ] {
             assert_eq!(engine.evaluate(source, given(), 1_000), Ok(made), "{source}");
         }

@@ -6,7 +6,7 @@ mod real;
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use serde_json::{Value, json};
 
-use super::{MAX_MESSAGE_CHARS, MAX_VIOLATIONS, Schema, SchemaFault, Violation};
+use super::{MAX_MESSAGE_CHARS, MAX_VIOLATIONS, Schema, SchemaFault, Unknowns, Violation};
 
 fn compile(schema: Value) -> Schema {
     Schema::compile(&schema).unwrap()
@@ -40,6 +40,62 @@ fn all_violations_are_listed_with_their_paths() {
     assert_eq!(places, ["", "/a~1b~0c", "/name", "/tags/1", "/tags/2"]);
     assert!(violations.iter().any(|v| v.path.is_empty() && v.message.contains("\"id\"")));
     assert_eq!(schema.violations(&json!({"id": 1, "name": "n"})), []);
+}
+
+#[test]
+fn unknown_parts_hide_only_what_may_depend_on_them() {
+    let schema = compile(json!({
+        "type": "object",
+        "properties": {
+            "kind": {"enum": ["a", "b"]},
+            "count": {"type": "integer"},
+            "list": {"type": "array", "items": {"type": "integer"}, "maxItems": 2, "uniqueItems": true},
+            "either": {"anyOf": [{"required": ["x"]}, {"properties": {"y": {"const": 1}}, "required": ["y"]}]},
+        },
+        "required": ["kind"],
+        "additionalProperties": false,
+        "if": {"properties": {"kind": {"const": "a"}}},
+        "then": {"required": ["count"]},
+        "else": {"required": ["list"]},
+    }));
+    let set = |pointers: &[&str]| pointers.iter().map(|&pointer| pointer.to_owned()).collect();
+    let known = |value: Value, values: &[&str], texts: &[&str]| {
+        let unknown = Unknowns { values: set(values), texts: set(texts) };
+        let found = schema.known_violations(&value, &unknown);
+        found.into_iter().map(|one| one.path).collect::<Vec<_>>()
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(known(json!({"kind": "?"}), &["/kind"], &[]), none, "the branch is not known");
+    assert_eq!(known(json!({"kind": "c", "list": []}), &[], &[]), ["/kind"]);
+    assert_eq!(known(json!({"kind": "a", "count": "?"}), &["/count"], &[]), none);
+    assert_eq!(
+        known(json!({"kind": "a", "count": "n ?"}), &[], &["/count"]),
+        ["/count"],
+        "a text is no number"
+    );
+    assert_eq!(
+        known(json!({"count": "?"}), &["/count"], &[]),
+        [""],
+        "kind is missing all the same"
+    );
+    assert_eq!(
+        known(json!({"kind": "?", "list": ["?", "?"]}), &["/kind", "/list/0", "/list/1"], &[]),
+        none
+    );
+    assert_eq!(
+        known(json!({"kind": "?", "list": ["?", 1, 2]}), &["/kind", "/list/0"], &[]),
+        ["/list"],
+        "too many"
+    );
+    assert_eq!(
+        known(json!({"kind": "?", "list": ["?", "x"]}), &["/kind", "/list/0"], &[]),
+        ["/list/1"]
+    );
+    assert_eq!(
+        known(json!({"kind": "b", "list": [], "either": {"y": "?"}}), &["/either/y"], &[]),
+        none
+    );
+    assert_eq!(known(json!({"kind": "b", "list": [], "either": {"y": 2}}), &[], &[]), ["/either"]);
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 mod resolve;
 pub(crate) mod scan;
+#[cfg(test)]
+mod tests;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -78,7 +80,7 @@ impl TaskValue {
                 ("status", TemplateValue::from(self.status.as_str())),
                 ("error", template::value(self.error.as_ref().unwrap_or(&Value::Null))),
             ];
-            TemplateValue::from_iter(fields)
+            TemplateValue::from(BTreeMap::from(fields))
         };
         self.converted.get_or_init(convert).clone()
     }
@@ -288,10 +290,10 @@ impl Evaluator<'_> {
     /// Names the path that has no value, which the engine does not.
     fn explain(&self, error: &TemplateError, scan: &Scan, path: &str) -> EvaluationError {
         let missing = || scan.references.iter().find_map(|one| self.scope.resolve(one).err());
-        let message = match error.kind {
-            TemplateErrorKind::Undefined => {
-                missing().map_or_else(|| error.message.clone(), |missing| missing.to_string())
-            }
+        let message = match (error.kind, missing()) {
+            (TemplateErrorKind::Undefined, Some(missing)) => missing.to_string(),
+            // An operator may have met the missing value.
+            (TemplateErrorKind::Other, Some(missing)) => format!("{missing}; {}", error.message),
             _ => error.message.clone(),
         };
         EvaluationError { path: path.to_owned(), message }
@@ -302,14 +304,15 @@ impl Scope {
     /// The names of this scope for the template engine.
     fn values(&self) -> TemplateValue {
         let tasks = self.tasks.iter().map(|(id, task)| (id.as_str(), task.convert()));
-        let mut names = vec![("tasks", TemplateValue::from_iter(tasks))];
+        let tasks: BTreeMap<_, _> = tasks.collect();
+        let mut names = BTreeMap::from([("tasks", TemplateValue::from(tasks))]);
         names.extend(self.item.as_ref().map(|item| ("item", template::value(item))));
         names.extend(self.index.map(|index| ("index", TemplateValue::from(index))));
         names.extend(self.input.as_ref().map(|input| ("input", template::value(input))));
         if let Some(prompts) = &self.prompts {
-            names.push(("prompt", prompt_function(Arc::clone(prompts))));
+            names.insert("prompt", prompt_function(Arc::clone(prompts)));
         }
-        TemplateValue::from_iter(names)
+        TemplateValue::from(names)
     }
 }
 

@@ -5,6 +5,8 @@ mod fields;
 mod level;
 mod order;
 mod task;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{APPROVALS_DECIDE, Principal, TenantId, TraceId};
+use proto::{APPROVALS_DECIDE, Principal, TenantId, TraceId, Via};
 use store::{ApprovalRow, ApprovalRuleRow, ApprovalState, AuditRow, Ruling, StoreError};
 use tokio::time::Instant;
 
@@ -215,6 +215,7 @@ impl Approvals {
                 subject: row.decided_by.clone().unwrap_or_default(),
                 agent: None,
                 scopes: Vec::new(),
+                via: Via::Local,
             })
         };
         let entry = AuditRow {

@@ -180,11 +180,21 @@ impl Access {
 }
 
 impl Guarded {
+    /// The gateway's own keys, if they are accepted.
+    pub(crate) fn keys(&self) -> Option<&ApiKeys> {
+        self.options.api_keys.then_some(&*self.keys)
+    }
+
+    /// The identifier of the issuer, if there is one.
+    pub(crate) fn issuer_name(&self) -> Option<&String> {
+        self.options.issuer.as_ref().map(|issuer| &issuer.issuer)
+    }
+
     async fn admit(&self, headers: &HeaderMap, kind: KeyKind) -> Result<Arc<Principal>, Refusal> {
         self.check_origin(headers)?;
         let token = bearer(headers)?;
         if ApiKeys::is_key(token) {
-            let known = self.keys.check(token, kind).filter(|_| self.options.api_keys);
+            let known = self.keys().and_then(|keys| keys.check(token, kind));
             return known.ok_or(Refusal::BadToken(TokenFault::Unknown));
         }
         let issuer = match (&self.issuer, kind) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use proto::{Digest, Principal, TenantId, digest};
+use proto::{Digest, Principal, TenantId, Via, digest};
 
 use crate::local::LOCAL_TENANT;
 use crate::random::random_text;
@@ -57,6 +57,7 @@ impl AdminToken {
                 .chain(&scope::OF_ADMIN)
                 .map(|&name| name.to_owned())
                 .collect(),
+            via: Via::Local,
         });
         Ok(Self { path, digest: digest(text.as_bytes()), text: Secret::new(text), principal })
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use proto::{Principal, TenantId};
+use proto::{Principal, TenantId, Via};
 use serde_json::{Map, Value};
 
 use crate::LOCAL_TENANT;
@@ -73,8 +73,14 @@ impl Rules {
             subject: subject(claims)?,
             agent: self.agent(claims)?,
             scopes: self.scopes(claims),
+            via: self.via(claims),
         };
         Ok(Bearer { principal: Arc::new(principal), until_unix_ms })
+    }
+
+    fn via(&self, claims: &Map<String, Value>) -> Via {
+        let client = word(claims.get("client_id")).or_else(|| word(claims.get("azp")));
+        Via::Token { issuer: self.issuer.issuer.clone(), client: client.map(str::to_owned) }
     }
 
     fn is_audience(&self, claim: Option<&Value>) -> bool {

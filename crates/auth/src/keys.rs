@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use proto::{Clock, Principal, TenantId, digest};
+use proto::{Clock, Principal, TenantId, Via, digest};
 use secrecy::SecretString;
 use store::{Database, KeyRow, StoreError};
 
@@ -129,6 +129,7 @@ impl ApiKey {
             agent: row.agent.clone(),
             // A row of an earlier version may hold a scope that was not reserved then.
             scopes: row.scopes.iter().filter(|name| *name != scope::ADMIN).cloned().collect(),
+            via: Via::Key { id: row.id.clone() },
         });
         let used_ms = AtomicU64::new(row.used_unix_ms.unwrap_or(0));
         Arc::new(Self { kind: row.kind.parse().ok(), row, principal, used_ms })
@@ -252,6 +253,13 @@ impl ApiKeys {
         }
         self.note_use(&key, now);
         Some(Arc::clone(&key.principal))
+    }
+
+    /// Whether a key was revoked, or never was one that gives access.
+    pub(crate) fn is_revoked(&self, id: &str) -> bool {
+        let keys = self.read();
+        let key = keys.get(id).filter(|key| key.kind == Some(KeyKind::Api));
+        key.is_none_or(|key| key.row.revoked_unix_ms.is_some())
     }
 
     fn note_use(&self, key: &Arc<ApiKey>, now: u64) {

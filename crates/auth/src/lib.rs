@@ -14,6 +14,7 @@ mod keys;
 mod local;
 mod options;
 mod random;
+mod recheck;
 pub mod scope;
 mod secret;
 pub mod secrets;
@@ -35,6 +36,7 @@ pub use options::{
     AccessOptions, IntrospectionOptions, InvalidUrl, IssuerOptions, ScopeNames, SignInOptions,
     check_url,
 };
+pub use recheck::Gone;
 pub use secret::Secret;
 pub use sessions::{Credential, NoRandomness, Session, Sessions};
 pub use sign_in_codes::SignInCodes;

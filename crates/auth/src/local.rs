@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use http::header::{HOST, ORIGIN};
 use http::uri::Authority;
-use proto::{Principal, TenantId};
+use proto::{Principal, TenantId, Via};
 
 use crate::fault::{TokenFault, Unreachable};
 use crate::scope;
@@ -51,18 +51,22 @@ pub enum Refusal {
 #[derive(Clone, Debug)]
 pub struct LocalAccess {
     user: Arc<Principal>,
+    /// The same user by HTTP.
+    visitor: Arc<Principal>,
 }
 
 impl Default for LocalAccess {
     fn default() -> Self {
-        Self {
-            user: Arc::new(Principal {
+        let user = |via| {
+            Arc::new(Principal {
                 tenant: TenantId::new(LOCAL_TENANT),
                 subject: LOCAL_SUBJECT.to_owned(),
                 agent: None,
                 scopes: scope::ALL.map(str::to_owned).to_vec(),
-            }),
-        }
+                via,
+            })
+        };
+        Self { user: user(Via::Local), visitor: user(Via::Loopback) }
     }
 }
 
@@ -101,7 +105,7 @@ impl LocalAccess {
                 return Err(Refusal::ForeignOrigin(origin.into_owned()));
             }
         }
-        Ok(self.user())
+        Ok(Arc::clone(&self.visitor))
     }
 }
 

@@ -9,7 +9,7 @@ use auth::client::{
 };
 use auth::vault::KeySource;
 use egress::http::{AddressPolicy, Client};
-use proto::{Clock, Principal, TenantId};
+use proto::{Clock, Principal, TenantId, Via};
 use store::Database;
 use testkit::{CANARY, ProtectedServer};
 
@@ -19,6 +19,7 @@ fn person(tenant: &str, subject: &str) -> Holder {
         subject: subject.to_owned(),
         agent: None,
         scopes: Vec::new(),
+        via: Via::Local,
     })
 }
 

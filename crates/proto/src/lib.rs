@@ -43,7 +43,7 @@ pub use file_rule::{
 pub use finding::{Finding, Severity};
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
 pub use pattern::{InvalidPattern, Pattern};
-pub use principal::{ADMIN, APPROVALS_DECIDE, Principal, TenantId};
+pub use principal::{ADMIN, APPROVALS_DECIDE, Principal, TenantId, Via};
 pub use scrub::{MASK, Scrubber, is_secret_name, secrets_of};
 pub use slot::SlotType;
 pub use uri_template::UriTemplate;

@@ -39,6 +39,24 @@ pub struct Principal {
     /// The caller's agent profile, if any.
     pub agent: Option<String>,
     pub scopes: Vec<String>,
+    /// How the caller was authenticated, so that work that goes on without it can be checked again.
+    #[serde(default)]
+    pub via: Via,
+}
+
+/// How a caller was authenticated. It holds no secret.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// As the local user or operator, by a pipe, the operator's socket or the admin token.
+    #[default]
+    Local,
+    /// As the local user, by HTTP without a credential.
+    Loopback,
+    /// By a key of the gateway.
+    Key { id: String },
+    /// By a token of an identity provider; the client is the program that the provider gave it to, if the token names it.
+    Token { issuer: String, client: Option<String> },
 }
 
 impl Principal {

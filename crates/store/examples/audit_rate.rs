@@ -5,7 +5,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{Principal, TenantId, TraceId, digest};
+use proto::{Principal, TenantId, TraceId, Via, digest};
 use store::{AuditFilter, AuditRow, AuditTrail, Database};
 
 const TASKS: u64 = 8;
@@ -19,6 +19,7 @@ fn row(number: u64) -> AuditRow {
             subject: "someone@example.com".into(),
             agent: Some("research".into()),
             scopes: Vec::new(),
+            via: Via::Local,
         }),
         door: "mcp".into(),
         tool: "doc-parser-mcp:extract_text".into(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use proto::{Principal, TraceId};
+use proto::{Principal, TraceId, Via};
 
 use crate::sql::{Query, Row, query};
 use crate::{AuditRow, CallDetail, Database, StoreError, call_details};
@@ -237,6 +237,7 @@ fn read(row: &Row) -> Result<AuditRow, StoreError> {
             subject: row.get("owner")?,
             agent: row.optional("agent")?,
             scopes: Vec::new(),
+            via: Via::Local,
         }),
         door: row.get::<String>("door")?.into(),
         tool: row.get::<String>("tool")?.into(),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use proto::{Annotations, Caps, Clock, Descriptor, Limits, Principal, RequestedLimits, TenantId};
+use proto::{
+    Annotations, Caps, Clock, Descriptor, Limits, Principal, RequestedLimits, TenantId, Via,
+};
 use serde_json::json;
 use store::{AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
@@ -80,6 +82,7 @@ async fn main() {
         subject: "local".to_owned(),
         agent: None,
         scopes: Vec::new(),
+        via: Via::Local,
     });
     for (tool, distinct, what) in [
         ("t.recorded", true, "recorded, distinct inputs"),

@@ -76,7 +76,7 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use proto::TenantId;
+    use proto::{TenantId, Via};
 
     use super::*;
 
@@ -86,6 +86,7 @@ mod tests {
             subject: subject.to_owned(),
             agent: agent.map(str::to_owned),
             scopes: Vec::new(),
+            via: Via::Local,
         }
     }
 

@@ -85,7 +85,7 @@ pub async fn wait_for<T>(
 mod tests {
     use std::sync::Arc;
 
-    use proto::{Principal, TenantId};
+    use proto::{Principal, TenantId, Via};
     use serde_json::Value;
 
     use super::*;
@@ -94,7 +94,7 @@ mod tests {
     fn job(timeout: Option<Duration>) -> Job {
         let tenant = TenantId::new("acme");
         let (subject, scopes) = ("ann".to_owned(), Vec::new());
-        let ann = Arc::new(Principal { tenant, subject, agent: None, scopes });
+        let ann = Arc::new(Principal { tenant, subject, agent: None, scopes, via: Via::Local });
         let mut request = Request::new("t", Value::Null, ann, Door::Http);
         request.timeout = timeout;
         Job { time_limit: LONGEST, ..Job::new(request) }

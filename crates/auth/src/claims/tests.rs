@@ -61,6 +61,7 @@ fn a_principal_has_the_values_of_the_claims() {
         subject: "ann".to_owned(),
         agent: None,
         scopes: vec!["email".to_owned(), "tools:read".to_owned()],
+        via: Via::Token { issuer: "https://id.example".to_owned(), client: None },
     };
     assert_eq!(read(json!({})), Ok(expected.clone()));
     let agent = read(json!({"agent": "researcher"})).expect("an agent");

@@ -41,6 +41,7 @@ async fn a_key_yields_its_principal_also_after_a_restart() {
         subject: "key:ci".to_owned(),
         agent: Some("researcher".to_owned()),
         scopes: vec!["tools:read".to_owned()],
+        via: Via::Key { id: row.id.clone() },
     };
     assert_eq!(keys.check(text, KeyKind::Api).as_deref(), Some(&expected));
     let again = Database::open(folder.path()).await.expect("the database");

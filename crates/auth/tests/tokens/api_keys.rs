@@ -5,7 +5,7 @@ use testkit::{Issuer, Signer};
 
 use crate::support::{good, options, setup};
 
-fn key(name: &str, kind: KeyKind) -> NewKey {
+pub(crate) fn key(name: &str, kind: KeyKind) -> NewKey {
     NewKey {
         name: name.to_owned(),
         kind,

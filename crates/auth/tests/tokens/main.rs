@@ -5,5 +5,6 @@ mod api_keys;
 mod forged;
 mod introspected;
 mod issuer_faults;
+mod recheck;
 mod signed;
 mod support;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use files::{FileParts, FileRecord, Files, NewFile};
 use futures_util::{Stream, TryStreamExt as _, stream};
-use proto::{Clock, Code, Failure, FileKind, Principal, TenantId};
+use proto::{Clock, Code, Failure, FileKind, Principal, TenantId, Via};
 use store::Database;
 use tempfile::TempDir;
 
@@ -46,6 +46,7 @@ pub(crate) fn person(tenant: &str, subject: &str) -> Principal {
         subject: subject.to_owned(),
         agent: None,
         scopes: Vec::new(),
+        via: Via::Local,
     }
 }
 

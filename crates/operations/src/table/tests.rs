@@ -1,6 +1,6 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use proto::{Principal, TenantId};
+use proto::{Principal, TenantId, Via};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -38,6 +38,7 @@ fn caller() -> Caller {
         subject: "ann".to_owned(),
         agent: None,
         scopes: Vec::new(),
+        via: Via::Local,
     };
     Caller::local(Arc::new(principal))
 }

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use proto::{TenantId, digest};
+use proto::{TenantId, Via, digest};
 use serde_json::json;
 
 use super::*;
@@ -13,6 +13,7 @@ fn caller(subject: &str) -> Principal {
         subject: subject.to_owned(),
         agent: None,
         scopes: Vec::new(),
+        via: Via::Local,
     }
 }
 

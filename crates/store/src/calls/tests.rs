@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use proto::{Principal, TenantId, digest};
+use proto::{Principal, TenantId, Via, digest};
 
 use super::*;
 
@@ -14,6 +14,7 @@ fn record(name: &str, subject: &str, at: u64, state: CallState) -> CallRecord {
             subject: subject.to_owned(),
             agent: None,
             scopes: Vec::new(),
+            via: Via::Local,
         }),
         tool: "t.act".into(),
         arguments: digest(b"{}"),

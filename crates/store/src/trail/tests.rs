@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proto::{Principal, TenantId, TraceId, digest};
+use proto::{Principal, TenantId, TraceId, Via, digest};
 use tempfile::TempDir;
 
 use super::commit::Committer;
@@ -20,6 +20,7 @@ fn row() -> AuditRow {
             subject: "someone".into(),
             agent: None,
             scopes: Vec::new(),
+            via: Via::Local,
         }),
         door: "mcp".into(),
         tool: "server:tool".into(),

@@ -2,7 +2,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
-use proto::{Principal, TenantId, digest};
+use proto::{Principal, TenantId, Via, digest};
 use store::{AuditFilter, AuditRow, AuditTrail, Database, StoreError};
 
 use crate::support::{TestDatabase, all_rows, on_both_engines, row};
@@ -72,7 +72,8 @@ on_both_engines! {
                 subject: "null\u{0}byte, \"quotes\", 'quotes', emoji 🦀, \u{202e}".into(),
                 agent: None,
                 scopes: Vec::new(),
-            }),
+ via: Via::Local,
+}),
             door: "x".repeat(100_000).into(),
             definition: None,
             blame: Some("caller".into()),

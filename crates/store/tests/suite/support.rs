@@ -3,7 +3,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{Principal, TenantId, TraceId, digest};
+use proto::{Principal, TenantId, TraceId, Via, digest};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use store::{AuditFilter, AuditRow, AuditTrail, Database};
@@ -176,6 +176,7 @@ pub(crate) fn principal(subject: &str, agent: Option<&str>) -> Principal {
         subject: subject.to_owned(),
         agent: agent.map(str::to_owned),
         scopes: Vec::new(),
+        via: Via::Local,
     }
 }
 

@@ -8,7 +8,9 @@ use async_trait::async_trait;
 use proptest::prelude::{
     Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
-use proto::{Annotations, Caps, Descriptor, Limits, Principal, RequestedLimits, TenantId, ToolId};
+use proto::{
+    Annotations, Caps, Descriptor, Limits, Principal, RequestedLimits, TenantId, ToolId, Via,
+};
 use serde_json::json;
 
 use super::{
@@ -92,6 +94,7 @@ fn caller(agent: Option<&str>) -> Principal {
         subject: "s".to_owned(),
         agent: agent.map(str::to_owned),
         scopes: Vec::new(),
+        via: Via::Local,
     }
 }
 

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use proto::{Clock, Principal, TenantId};
+use proto::{Clock, Principal, TenantId, Via};
 use store::{AuditTrail, Database};
 
 use super::answers::NewQuestion;
@@ -14,7 +14,13 @@ async fn a_question_is_written_after_a_flush_that_began_before() {
     let trail = AuditTrail::start(database.clone());
     let runs = Runs::new(database.clone(), trail, Clock::default());
     let tenant = TenantId::new("acme");
-    let ann = Principal { tenant, subject: "ann".to_owned(), agent: None, scopes: Vec::new() };
+    let ann = Principal {
+        tenant,
+        subject: "ann".to_owned(),
+        agent: None,
+        scopes: Vec::new(),
+        via: Via::Local,
+    };
     let run = runs.begin_batch(&ann, "report".to_owned());
 
     let flush = runs.0.writing.lock().await;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use proto::{
     Annotations, Caps, Clock, Code, Descriptor, Digest, Limits, Principal, RequestedLimits,
-    TenantId, digest,
+    TenantId, Via, digest,
 };
 use serde_json::{Value, json};
 use store::{AuditFilter, AuditRow, AuditTrail, Cache, Database};
@@ -175,6 +175,7 @@ pub(crate) fn principal(tenant: &str, subject: &str) -> Arc<Principal> {
         subject: subject.to_owned(),
         agent: None,
         scopes: Vec::new(),
+        via: Via::Local,
     })
 }
 

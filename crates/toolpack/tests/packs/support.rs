@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::{Mode, Tier};
-use proto::{Code, Limits, Principal, TenantId};
+use proto::{Code, Limits, Principal, TenantId, Via};
 use serde_json::Value;
 use strip::{Door, Failure, Job, Output, Request, Tool};
 use tempfile::TempDir;
@@ -133,6 +133,7 @@ pub(crate) fn call(input: Value) -> Job {
         subject: "s".to_owned(),
         agent: None,
         scopes: Vec::new(),
+        via: Via::Local,
     };
     Job::new(Request::new("demo", input, Arc::new(principal), Door::Cli))
 }

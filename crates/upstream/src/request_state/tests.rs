@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use proptest::prelude::{any, prop, prop_assume, proptest};
-use proto::TenantId;
+use proto::{TenantId, Via};
 
 use super::*;
 
@@ -11,6 +11,7 @@ fn principal(tenant: &str, subject: &str, agent: Option<&str>) -> Principal {
         subject: subject.to_owned(),
         agent: agent.map(str::to_owned),
         scopes: Vec::new(),
+        via: Via::Local,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Principal, TenantId};
+use proto::{Principal, TenantId, Via};
 
 use super::*;
 
@@ -15,6 +15,7 @@ fn caller(tenant: &str, subject: &str, session: &str) -> Caller {
         subject: subject.to_owned(),
         agent: None,
         scopes: Vec::new(),
+        via: Via::Local,
     };
     Caller::new(&Arc::new(principal), None).in_session(session)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
-use proto::{Clock, Limits, Principal, TenantId};
+use proto::{Clock, Limits, Principal, TenantId, Via};
 use serde_json::Value;
 use strip::catalog::{LimitBounds, WireNames};
 use strip::servers::Servers;
@@ -191,6 +191,7 @@ pub(crate) fn call_by(subject: &str, tool: &str, input: Value) -> Request {
         subject: subject.to_owned(),
         agent: None,
         scopes: Vec::new(),
+        via: Via::Local,
     };
     Request::new(tool, input, Arc::new(principal), Door::Cli)
 }

@@ -15,7 +15,7 @@ use http::header::{
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
-use proto::{Principal, TenantId, TraceId};
+use proto::{Principal, TenantId, TraceId, Via};
 use serde_json::json;
 use strip::Failure;
 use strip::files::{FileRecord, Grant, disposition, hex};
@@ -97,6 +97,7 @@ fn bearer_of_link(file: &FileRecord) -> Arc<Principal> {
         subject: "link".to_owned(),
         agent: None,
         scopes: Vec::new(),
+        via: Via::Local,
     })
 }
 

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use proto::TenantId;
+use proto::{TenantId, Via};
 
 use super::*;
 
@@ -21,6 +21,7 @@ fn principal(tenant: &str, subject: &str) -> Arc<Principal> {
         subject: subject.to_owned(),
         agent: None,
         scopes: Vec::new(),
+        via: Via::Local,
     })
 }
 

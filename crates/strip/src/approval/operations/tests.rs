@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use proto::{Clock, Principal, TenantId, digest};
+use proto::{Clock, Principal, TenantId, Via, digest};
 use store::{AuditTrail, Database};
 
 use super::*;
@@ -38,7 +38,13 @@ fn row(id: &str) -> ApprovalRow {
 
 fn principal() -> Arc<Principal> {
     let tenant = TenantId::new("acme");
-    Arc::new(Principal { tenant, subject: "amy".to_owned(), agent: None, scopes: Vec::new() })
+    Arc::new(Principal {
+        tenant,
+        subject: "amy".to_owned(),
+        agent: None,
+        scopes: Vec::new(),
+        via: Via::Local,
+    })
 }
 
 #[tokio::test]

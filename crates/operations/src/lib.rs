@@ -10,6 +10,7 @@ mod schema;
 pub mod scope;
 pub mod servers;
 mod table;
+pub mod workflows;
 
 pub use caller::Caller;
 pub use console::Console;

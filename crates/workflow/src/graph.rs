@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use operations::workflows::WorkflowDetails;
 use serde::{Deserialize, Serialize};
 
 /// The size of a box and the space around it.
@@ -33,6 +34,22 @@ pub struct GraphTask {
     /// The ids of the tasks before it.
     #[serde(default)]
     pub depends_on: Vec<String>,
+}
+
+impl From<&WorkflowDetails> for GraphView {
+    fn from(details: &WorkflowDetails) -> Self {
+        let tasks = details.tasks.iter().map(|task| GraphTask {
+            id: task.task_id.clone(),
+            tool: task.tool.clone(),
+            layer: task.layer,
+            status: task.status.clone(),
+            duration_ms: task.duration_ms,
+            depends_on: task.depends_on.clone(),
+        });
+        let workflow = &details.workflow;
+        let title = format!("workflow {} ({})", workflow.workflow_id, workflow.state);
+        Self { title, tasks: tasks.collect() }
+    }
 }
 
 const STYLE: &str = "\

@@ -7,3 +7,7 @@ pub mod graph;
 pub mod plan;
 
 pub use dag::{Compensation, Dag, OnError, Retry, Task, TaskApproval};
+pub use operations::workflows::{
+    WorkflowConsole, WorkflowDetails, WorkflowEvent, WorkflowId, WorkflowList, WorkflowQuery,
+    WorkflowSummary, WorkflowTask,
+};

@@ -1,0 +1,148 @@
+//! Workflows, as people and programs are shown them.
+
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Caller, OperationError};
+
+/// Which workflows to list; a field that is not set does not narrow the choice.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorkflowQuery {
+    /// Only workflows in this state: `running`, `paused` or `ended`.
+    pub state: Option<String>,
+    /// The most workflows to list: 50 unless set.
+    #[schemars(range(max = 500))]
+    pub limit: Option<u32>,
+    /// How many workflows to skip.
+    pub offset: u32,
+}
+
+/// Workflows, the last changed first.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct WorkflowList {
+    pub workflows: Vec<WorkflowSummary>,
+}
+
+/// Names one workflow.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkflowId {
+    /// The workflow's id, a UUID, or the id of its run.
+    pub id: String,
+}
+
+/// A workflow in a list.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkflowSummary {
+    pub workflow_id: String,
+    pub run_id: String,
+    /// `running`, `paused` or `ended`.
+    pub state: String,
+    /// How it ended (`complete`, `failed`, `rejected`, `aborted` or `expired`), or why it is paused: the type of its
+    /// checkpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    pub tenant: String,
+    /// The subject that started it.
+    pub owner: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<String>,
+    /// The layer that runs now, or that runs next.
+    pub layer: usize,
+    pub layers: usize,
+    pub tasks_done: usize,
+    pub tasks_total: usize,
+    pub started_unix_ms: u64,
+    pub updated_unix_ms: u64,
+    pub expires_unix_ms: u64,
+}
+
+/// A workflow with its tasks and its last events.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkflowDetails {
+    pub workflow: WorkflowSummary,
+    /// The answer at which it is paused, or with which it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Value>,
+    /// In the order of the DAG.
+    pub tasks: Vec<WorkflowTask>,
+    /// The last events, oldest first.
+    pub events: Vec<WorkflowEvent>,
+}
+
+/// A task of a workflow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkflowTask {
+    pub task_id: String,
+    /// The tool with its major, or `workflow` for a sub-workflow.
+    pub tool: String,
+    pub layer: usize,
+    /// `pending`, `running`, `waiting`, `success`, `failed` or `skipped`.
+    pub status: String,
+    pub attempt: u32,
+    /// The ids of the tasks before it.
+    pub depends_on: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_unix_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_unix_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// As written in the DAG, templates included.
+    pub arguments: Value,
+    /// The output, or its size if it is large.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Value>,
+}
+
+/// A row of a workflow's journal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkflowEvent {
+    /// Counts from 1 in each workflow.
+    pub number: i64,
+    pub at_unix_ms: u64,
+    /// `layer_started`, `task_started`, `task_done`, `layer_complete`, `decision_required`, `input_required`,
+    /// `replanned`, `complete`, `failed`, `aborted`, `expired`, or `command`.
+    pub kind: String,
+    pub data: Value,
+}
+
+impl WorkflowEvent {
+    /// Whether nothing follows it.
+    pub fn is_last(&self) -> bool {
+        matches!(self.kind.as_str(), "complete" | "failed" | "aborted" | "expired")
+    }
+}
+
+/// The workflows of a gateway, for people who watch them. Rows are limited to the caller's tenant here; doors and pages
+/// check the scope `runs:read`.
+#[async_trait]
+pub trait WorkflowConsole: Send + Sync {
+    async fn list(
+        &self,
+        caller: &Caller,
+        query: WorkflowQuery,
+    ) -> Result<WorkflowList, OperationError>;
+
+    /// One workflow, by its id or the id of its run.
+    async fn show(&self, caller: &Caller, id: &str) -> Result<WorkflowDetails, OperationError>;
+
+    /// The events after a number, and those that come; the stream ends with the workflow.
+    async fn events(
+        &self,
+        caller: &Caller,
+        id: &str,
+        after: i64,
+    ) -> Result<BoxStream<'static, WorkflowEvent>, OperationError>;
+
+    /// The workflow as an SVG document.
+    async fn draw(&self, caller: &Caller, id: &str) -> Result<String, OperationError>;
+}

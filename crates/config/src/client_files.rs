@@ -1,8 +1,9 @@
 //! Configuration files of MCP clients: reads the servers of Claude Code and Desktop, Cursor, VS Code, Windsurf, Zed,
-//! Cline, Codex, Gemini and others, and edits those files.
+//! Cline, Codex, Gemini, OpenCode, Amp and others, and edits those files.
 
 mod edit;
 mod entry;
+mod env_file;
 mod import;
 mod jsonc;
 mod literals;

@@ -49,6 +49,8 @@ pub(super) struct Entry {
     pub(super) command: Option<String>,
     pub(super) args: Vec<String>,
     pub(super) env: BTreeMap<String, String>,
+    /// A file of further variables, as VS Code and Cursor write it.
+    pub(super) env_file: Option<String>,
     pub(super) cwd: Option<String>,
     pub(super) url: Option<String>,
     pub(super) transport: Transport,
@@ -80,6 +82,7 @@ impl Entry {
                 "args" => read.args.extend(texts(key, value)?),
                 "env" | "environment" => read.env.extend(pairs(key, value)?),
                 "env_vars" => read.forward_variables(value)?,
+                "envFile" => read.env_file = Some(text(key, value)?),
                 "cwd" | "workingDirectory" => read.cwd = Some(text(key, value)?),
                 "url" | "serverUrl" | "httpUrl" | "endpoint" => read.url = Some(text(key, value)?),
                 "headers" | "http_headers" => read.headers.extend(pairs(key, value)?),

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::entry::{Entry, Transport};
+use super::env_file;
 use super::sections::{Section, inputs, project_of, sections};
 use super::template::{self, Part, Places};
 use super::{format_of, literals, parse, read_text};
@@ -208,6 +209,14 @@ impl Work<'_> {
             let value = self.named(key, key, value).map_err(|why| format!("env.{key}: {why}"))?;
             env.insert(key.clone(), value);
         }
+        if let Some(file) = &entry.env_file {
+            let mut variables = self.env_file(file)?;
+            variables.retain(|key, _| !env.contains_key(key));
+            for (key, value) in variables {
+                let value = self.literal(&key, &key, value, false);
+                env.insert(key, value);
+            }
+        }
         let mut headers = BTreeMap::new();
         for (key, value) in &entry.headers {
             let name = format!("{}_{key}", self.server);
@@ -321,15 +330,31 @@ impl Work<'_> {
             return Ok(reference);
         }
         let text = self.expand(value)?;
-        let is_secret = literals::is_secret(key, &text) || names_secret(&parts);
+        Ok(self.literal(key, secret, text, names_secret(&parts)))
+    }
+
+    /// A value without variables, which is moved out of the entry if it is a secret.
+    fn literal(&mut self, key: &str, secret: &str, text: String, known: bool) -> HeaderSource {
+        let is_secret = known || literals::is_secret(key, &text);
         if !is_secret || self.importer.literals == Literals::Keep {
-            return Ok(HeaderSource::Plain(text));
+            return HeaderSource::Plain(text);
         }
         // The scheme of a header is no secret, and the token alone can be replaced more easily.
         let prefix = ["Bearer ", "Basic ", "Token ", "token "];
         let prefix = prefix.into_iter().find(|prefix| text.starts_with(prefix)).unwrap_or("");
         let name = self.claim(secret, &text[prefix.len()..]);
-        Ok(behind(prefix.to_owned(), SecretSource::Vault { secret: name, per: None }))
+        behind(prefix.to_owned(), SecretSource::Vault { secret: name, per: None })
+    }
+
+    /// The variables of an `envFile`. A relative path starts at the project.
+    fn env_file(&mut self, written: &str) -> Result<BTreeMap<String, String>, String> {
+        let path = self.places.workspace.join(self.expand(written)?);
+        let parsed = env_file::read(&path)?;
+        let notes = parsed.faults.into_iter();
+        let notes = notes
+            .map(|(line, why)| format!("{}: line {line} of {} {why}", self.server, path.display()));
+        self.imported.notes.extend(notes);
+        Ok(parsed.variables)
     }
 
     fn argument(&mut self, before: Option<&str>, value: &str) -> Result<HeaderSource, String> {

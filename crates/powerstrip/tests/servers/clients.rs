@@ -36,7 +36,7 @@ struct Case {
     kept: &'static str,
 }
 
-const CASES: [Case; 9] = [
+const CASES: [Case; 11] = [
     Case {
         client: "claude-code",
         file: ".claude.json",
@@ -97,6 +97,20 @@ const CASES: [Case; 9] = [
         client: "",
         file: "cline_mcp_settings.json",
         text: include_str!("clients/cline.json"),
+        good: &["near", "far"],
+        kept: "",
+    },
+    Case {
+        client: "",
+        file: ".config/opencode/opencode.json",
+        text: include_str!("clients/opencode.json"),
+        good: &["near", "far"],
+        kept: "",
+    },
+    Case {
+        client: "",
+        file: ".config/amp/settings.json",
+        text: include_str!("clients/amp.json"),
         good: &["near", "far"],
         kept: "",
     },

@@ -165,6 +165,31 @@ fn every_client_has_its_keys() {
 }
 
 #[test]
+fn the_variables_of_an_env_file_are_read_and_its_secrets_moved() {
+    let folder = tempfile::tempdir().unwrap();
+    let text =
+        "# ours\nAPI_KEY='hunter2-hunter2'\nexport MODE=fast\nTOKEN=from-file-1234\nnot a line\n";
+    std::fs::write(folder.path().join(".env"), text).unwrap();
+    let at = |file: &str| json!({"type": "stdio", "command": "x", "env": {"TOKEN": "${T}"}, "envFile": file});
+    let document = json!({"servers": {"a": at("${workspaceFolder}/.env"), "b": at("nowhere.env")}});
+    let file = folder.path().join(".vscode/mcp.json");
+    let read = |literals| import_as(literals, &document, file.to_str().unwrap()).unwrap();
+    let imported = read(Literals::Move);
+    let entry = entry(&imported, "a");
+    assert_eq!(
+        entry["env"],
+        json!({"API_KEY": {"secret": "API_KEY"}, "MODE": "fast", "TOKEN": {"env": "T"}})
+    );
+    assert_eq!(imported.secrets["API_KEY"].expose(), "hunter2-hunter2");
+    assert!(imported.notes[0].contains("line 5"), "{:?}", imported.notes);
+    let (name, why) = &imported.refused[0];
+    assert!(name == "b" && why.contains("nowhere.env cannot be read"), "{name}: {why}");
+    assert!(why.contains("remove `envFile`"), "{why}");
+    let kept = read(Literals::Keep);
+    assert_eq!(self::entry(&kept, "a")["env"]["API_KEY"], "hunter2-hunter2");
+}
+
+#[test]
 fn projects_of_claude_code_are_imported() {
     let imported = import(json!({
         "numStartups": 5,

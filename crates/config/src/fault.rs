@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use schema::yaml::{Node, Step, show_path};
 use serde::Serialize;
 
-use crate::reader::{Misread, Why, nearest};
+use crate::reader::{Found, Misread, Why, nearest};
 
 /// Finds the lines of faults in the file.
 #[derive(Clone, Copy)]
@@ -48,8 +48,17 @@ pub struct Fault {
 
 impl Fault {
     pub(super) fn misread(file: &Path, misread: Misread) -> Self {
+        // Users write secrets in the wrong place of a server's entry, and its faults are shown to callers.
+        let is_quotable = misread.server().is_none();
         let message = match (&misread.why, misread.path.split_last()) {
             (Why::Other(why), _) => why.clone(),
+            (Why::WrongType { expected, found }, _) => match found {
+                Found::Text(text) if is_quotable => {
+                    format!("expected {expected}, found the text `{text}`")
+                }
+                Found::Text(_) => format!("expected {expected}, found text"),
+                Found::Other(found) => format!("expected {expected}, found {found}"),
+            },
             (Why::UnknownKey { known }, Some((Step::Key(key), above))) => {
                 unknown_key(key, known, above)
             }
@@ -61,6 +70,12 @@ impl Fault {
             key: show_path(&misread.path),
             message,
         }
+    }
+
+    /// The file and line, if it is in a file.
+    pub(crate) fn place(&self) -> Option<String> {
+        let file = self.file.as_ref()?.display();
+        Some(self.line.map_or_else(|| file.to_string(), |line| format!("{file}:{line}")))
     }
 
     pub fn of_file(file: &Path, line: Option<usize>, message: impl Into<String>) -> Self {
@@ -85,12 +100,8 @@ fn unknown_key(key: &str, known: &[&str], above: &[Step]) -> String {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(file) = &self.file {
-            write!(f, "{}", file.display())?;
-            if let Some(line) = self.line {
-                write!(f, ":{line}")?;
-            }
-            f.write_str(": ")?;
+        if let Some(place) = self.place() {
+            write!(f, "{place}: ")?;
         }
         if !self.key.is_empty() {
             write!(f, "{}: ", self.key)?;

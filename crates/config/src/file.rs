@@ -1,6 +1,6 @@
 //! Reads the file and merges it with flags, environment variables and defaults.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,9 +28,9 @@ pub fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadC
         Some(named) => Some(named.clone()),
         None => Some(PathBuf::from(FILE_NAME)).filter(|path| path.exists()),
     };
-    let (mut config, tree, mut faults) = match &file {
+    let Content { mut config, tree, mut faults, mut invalid } = match &file {
         Some(path) => read_file(path)?,
-        None => (Config::default(), None, Vec::new()),
+        None => Content::default(),
     };
     if let Some(base) = file.as_deref().and_then(Path::parent) {
         config.anchor(base);
@@ -50,7 +50,7 @@ pub fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadC
         assuming: SecretReader::assuming(&environment, base),
     };
     validator.telemetry(&config, &mut faults);
-    validator.servers(&config, &mut faults);
+    validator.servers(&config, &mut invalid);
     validator.limits(&config, &mut faults);
     validator.storage(&config, &mut faults);
     validator.agents(&config, &mut faults);
@@ -59,11 +59,12 @@ pub fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadC
     validator.access(&config, &mut faults);
     validator.webhook(&config, &mut faults);
     if !faults.is_empty() {
+        faults.extend(invalid.into_values().flatten());
         return Err(BadConfig(faults));
     }
     warnings.extend(literals::find(&config, locator));
     let tree = tree.map(Arc::new);
-    Ok(Loaded { config, file, environment, warnings, tree })
+    Ok(Loaded { config, file, environment, warnings, invalid, tree })
 }
 
 fn apply(config: &mut Config, overrides: &Overrides) {
@@ -82,7 +83,17 @@ fn apply(config: &mut Config, overrides: &Overrides) {
     }
 }
 
-fn read_file(path: &Path) -> Result<(Config, Option<Node>, Vec<Fault>), BadConfig> {
+/// What a config file holds.
+#[derive(Default)]
+struct Content {
+    config: Config,
+    tree: Option<Node>,
+    faults: Vec<Fault>,
+    /// Faults of single servers, by name. They do not stop the others.
+    invalid: BTreeMap<String, Vec<Fault>>,
+}
+
+fn read_file(path: &Path) -> Result<Content, BadConfig> {
     let refused = |line, message: String| BadConfig(vec![Fault::of_file(path, line, message)]);
     let text =
         read_text(path).map_err(|error| refused(None, format!("cannot be read: {error}")))?;
@@ -90,9 +101,22 @@ fn read_file(path: &Path) -> Result<(Config, Option<Node>, Vec<Fault>), BadConfi
         Node::parse(&text, YAML_LIMITS).map_err(|error| refused(error.line, error.message))?;
     // Editors truncate a file before they write it. Falling back to defaults would drop `auth`, approvals and limits.
     let tree = tree.ok_or_else(|| refused(None, EMPTY.to_owned()))?;
-    let (config, misread) = reader::read::<Config>(tree.clone());
-    let faults = misread.into_iter().map(|misread| Fault::misread(path, misread)).collect();
-    Ok((config, Some(tree), faults))
+    let read = reader::read::<Config>(tree.clone());
+    let mut content = Content { config: read.value, tree: Some(tree), ..Content::default() };
+    for misread in read.faults {
+        // What could not be read to its end may have settings that protect.
+        let server = misread.server().filter(|_| read.complete).map(str::to_owned);
+        let fault = Fault::misread(path, misread);
+        match server {
+            Some(name) => content.invalid.entry(name).or_default().push(fault),
+            None => content.faults.push(fault),
+        }
+    }
+    // Skills may name them.
+    for name in content.invalid.keys() {
+        content.config.servers.entry(name.clone()).or_default();
+    }
+    Ok(content)
 }
 
 /// Adds the servers of a client's file to those of the config. Entries that cannot be used are warnings: the others
@@ -157,15 +181,18 @@ impl Validator<'_> {
         }
     }
 
-    fn servers(&self, config: &Config, faults: &mut Vec<Fault>) {
+    fn servers(&self, config: &Config, invalid: &mut BTreeMap<String, Vec<Fault>>) {
         for (name, server) in &config.servers {
             // An entry with misread keys is already reported; checking the rest would only add misleading faults.
-            let entry = format!("servers.{name}.");
-            if faults.iter().any(|fault| fault.key.starts_with(&entry)) {
+            if invalid.contains_key(name) {
                 continue;
             }
-            let unusable = server.check(name, &self.assuming).into_iter();
-            faults.extend(unusable.map(|fault| entry_fault(self.locator, name, fault)));
+            let faults = server.check(name, &self.assuming).into_iter();
+            let faults: Vec<_> =
+                faults.map(|fault| entry_fault(self.locator, name, fault)).collect();
+            if !faults.is_empty() {
+                invalid.insert(name.clone(), faults);
+            }
         }
     }
 

@@ -32,6 +32,8 @@ pub struct Loaded {
     pub environment: Environment,
     /// Settings that are most likely mistakes.
     pub warnings: Vec<Fault>,
+    /// Servers whose entries are wrong, with their faults. They are not used; the others are.
+    pub invalid: BTreeMap<String, Vec<Fault>>,
     pub(crate) tree: Option<Arc<Node>>,
 }
 
@@ -43,19 +45,20 @@ impl fmt::Debug for Loaded {
             .field("file", &self.file)
             .field("environment", &self.environment)
             .field("warnings", &self.warnings)
+            .field("invalid", &self.invalid)
             .finish_non_exhaustive()
     }
 }
 
-/// A configuration's secrets. Where one is missing, what needs it is off.
+/// A configuration's secrets. Where one is missing, or an entry is wrong, what needs it is off.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// The servers; those without a secret say so and are not used.
+    /// The servers; those without a secret or with a wrong entry say so and are not used.
     pub servers: Servers,
     /// The secret that signs messages of the approval webhook; without it, there are none.
     pub webhook_secret: Option<Secret>,
-    /// What is off because of a missing secret.
-    pub missing: Vec<Fault>,
+    /// What is off because of a missing secret or a wrong entry.
+    pub off: Vec<Fault>,
     scrubber: Scrubber,
 }
 
@@ -80,6 +83,7 @@ impl Loaded {
     pub fn without_servers(&self) -> Self {
         let mut loaded = self.clone();
         loaded.config.servers.clear();
+        loaded.invalid.clear();
         loaded
     }
 
@@ -87,11 +91,16 @@ impl Loaded {
     pub fn resolve(&self, vault: &VaultSecrets) -> Resolved {
         let (config, locator) = (&self.config, self.locator());
         let reader = SecretReader::with_vault(&self.environment, self.base(), vault);
-        let (mut servers, mut missing) = (Vec::new(), Vec::new());
+        let (mut servers, mut off) = (Vec::new(), Vec::new());
         for (name, server) in &config.servers {
+            if let Some(faults) = self.invalid.get(name) {
+                off.extend(faults.iter().cloned());
+                servers.push((name.clone(), server.unusable(name, faults)));
+                continue;
+            }
             let (resolved, faults) = server.resolve(&reader);
             if !server.disabled {
-                missing.extend(faults.into_iter().map(|fault| entry_fault(locator, name, fault)));
+                off.extend(faults.into_iter().map(|fault| entry_fault(locator, name, fault)));
             }
             servers.push((name.clone(), resolved));
         }
@@ -99,18 +108,18 @@ impl Loaded {
         let webhook = config.approvals.webhook.as_ref().map(|webhook| webhook.resolve(&reader));
         let webhook_secret = webhook.transpose().unwrap_or_else(|(key, why)| {
             let why = format!("{why}; no message is sent without it");
-            missing.push(locator.fault(&["approvals", "webhook", key], why));
+            off.push(locator.fault(&["approvals", "webhook", key], why));
             None
         });
         let headers = self.otlp_headers().unwrap_or_else(|faults| {
-            missing.extend(faults);
+            off.extend(faults);
             Vec::new()
         });
         let of_servers = servers.iter().flat_map(|(_, server)| server.secrets());
         let collector = headers.iter().flat_map(|(name, value)| secrets_of(name, value.expose()));
         let webhooks = webhook_secret.iter().map(|secret| secret.expose().to_owned());
         let scrubber = Scrubber::new(of_servers.chain(collector).chain(webhooks));
-        Resolved { servers, webhook_secret, missing, scrubber }
+        Resolved { servers, webhook_secret, off, scrubber }
     }
 
     /// The secrets of servers that this process cannot find, without looking into the vault.
@@ -118,7 +127,10 @@ impl Loaded {
         let locator = self.locator();
         let reader = SecretReader::without_vault(&self.environment, self.base());
         let mut missing = Vec::new();
-        for (name, server) in self.config.servers.iter().filter(|(_, server)| !server.disabled) {
+        for (name, server) in &self.config.servers {
+            if server.disabled || self.invalid.contains_key(name) {
+                continue;
+            }
             let faults = server.missing_outside_vault(&reader).into_iter();
             missing.extend(faults.map(|fault| entry_fault(locator, name, fault)));
         }

@@ -22,19 +22,46 @@ pub(crate) struct Misread {
     pub(crate) why: Why,
 }
 
+impl Misread {
+    /// The entry of `servers` that it belongs to.
+    pub(crate) fn server(&self) -> Option<&str> {
+        match self.path.as_slice() {
+            [Step::Key(section), Step::Key(name), ..] if section == "servers" => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// The kind of fault.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Why {
     UnknownKey { known: &'static [&'static str] },
+    WrongType { expected: String, found: Found },
     Other(String),
 }
 
+/// What stands where something else is expected.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Found {
+    /// It may be a secret.
+    Text(String),
+    Other(String),
+}
+
+/// Settings and the faults of those that could not be read.
+pub(crate) struct Read<T> {
+    pub(crate) value: T,
+    pub(crate) faults: Vec<Misread>,
+    /// Whether `value` has all settings without a fault. Otherwise it is the default.
+    pub(crate) complete: bool,
+}
+
 /// Reads the valid settings, and lists the faults of the others.
-pub(crate) fn read<T: DeserializeOwned + Default>(mut tree: Node) -> (T, Vec<Misread>) {
+pub(crate) fn read<T: DeserializeOwned + Default>(mut tree: Node) -> Read<T> {
     let mut faults = Vec::new();
     loop {
         match T::deserialize(NodeReader(&tree)) {
-            Ok(value) => return (value, faults),
+            Ok(value) => return Read { value, faults, complete: true },
             Err(error) => {
                 let mut path = error.path;
                 path.reverse();
@@ -42,7 +69,7 @@ pub(crate) fn read<T: DeserializeOwned + Default>(mut tree: Node) -> (T, Vec<Mis
                 let removed = tree.remove(&path);
                 faults.push(Misread { path, line, why: error.why });
                 if !removed || faults.len() == MAX_FAULTS {
-                    return (T::default(), faults);
+                    return Read { value: T::default(), faults, complete: false };
                 }
             }
         }
@@ -73,6 +100,7 @@ impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.why {
             Why::UnknownKey { .. } => f.write_str("unknown key"),
+            Why::WrongType { expected, .. } => write!(f, "expected {expected}"),
             Why::Other(why) => f.write_str(why),
         }
     }
@@ -86,7 +114,12 @@ impl serde::de::Error for ReadError {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::new(format!("expected {}, found {}", in_plain_words(expected), shown(found)))
+        let found = match found {
+            Unexpected::Str(text) => Found::Text(text.to_owned()),
+            other => Found::Other(shown(other)),
+        };
+        let why = Why::WrongType { expected: in_plain_words(expected), found };
+        Self { path: Vec::new(), line: None, why }
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -121,7 +154,6 @@ fn in_plain_words(expected: &dyn Expected) -> String {
 
 fn shown(found: Unexpected<'_>) -> String {
     match found {
-        Unexpected::Str(text) => format!("the text `{text}`"),
         Unexpected::Bool(value) => format!("`{value}`"),
         Unexpected::Unsigned(value) => format!("the number {value}"),
         Unexpected::Signed(value) => format!("the number {value}"),

@@ -18,8 +18,10 @@ pub enum ServerState {
     Degraded,
     /// It ended or cannot be reached; it is tried again.
     Down,
-    /// The config says that it is not used, or its entry cannot be used.
+    /// The config says that it is not used.
     Disabled,
+    /// Its entry in the config file is wrong.
+    Invalid,
     /// A person has to sign in to it first.
     NeedsSignIn,
     /// A secret of its entry is missing.
@@ -37,6 +39,7 @@ impl ServerState {
             Self::Degraded => "degraded",
             Self::Down => "down",
             Self::Disabled => "disabled",
+            Self::Invalid => "invalid",
             Self::NeedsSignIn => "needs_sign_in",
             Self::NeedsSecret => "needs_secret",
             Self::Stopped => "stopped",
@@ -45,7 +48,12 @@ impl ServerState {
 
     /// Whether the operator has to do something about it.
     pub fn is_broken(self) -> bool {
-        matches!(self, Self::Degraded | Self::Down | Self::NeedsSignIn | Self::NeedsSecret)
+        match self {
+            Self::Degraded | Self::Down | Self::Invalid | Self::NeedsSignIn | Self::NeedsSecret => {
+                true
+            }
+            Self::Starting | Self::Ready | Self::Disabled | Self::Stopped => false,
+        }
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) fn check_config(loaded: &Loaded) -> Vec<Finding> {
             .cloned()
             .map(|fault| Finding { severity: Severity::Warning, ..as_finding(fault) }),
     );
+    findings.extend(loaded.invalid.values().flatten().cloned().map(as_finding));
     let mut known = toolpack::pack_ids(&config.tools, &reserved);
     known.extend(reserved);
     findings.extend(agents::check(loaded, &known));

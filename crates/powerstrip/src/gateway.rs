@@ -163,7 +163,7 @@ impl Gateway {
         context.secrets.store(Arc::new(resolved.scrubber()));
         call_keeper.apply(&strip, config, resolved.scrubber());
         if freshness == Freshness::Followed {
-            for fault in loaded.warnings.iter().chain(&resolved.missing) {
+            for fault in loaded.warnings.iter().chain(&resolved.off) {
                 tracing::warn!("{fault}");
             }
         }

@@ -124,7 +124,7 @@ impl Reload {
                 }
             }
             Ok((loaded, resolved)) => {
-                for fault in loaded.warnings.iter().chain(&resolved.missing) {
+                for fault in loaded.warnings.iter().chain(&resolved.off) {
                     tracing::warn!("{fault}");
                 }
                 for key in needs_restart(&current.config, &loaded.config) {

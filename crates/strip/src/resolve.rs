@@ -1,6 +1,7 @@
 //! Finds the tool of a call by any of its names.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use proto::{Code, ToolId, ToolRef, wire};
 use serde_json::json;
@@ -8,7 +9,11 @@ use serde_json::json;
 use crate::agents::View;
 use crate::catalog::Entry;
 use crate::guards::Guards;
+use crate::servers::Outages;
 use crate::{Failure, Request};
+
+/// How long a call waits for a server that is being started, unless its own timeout is shorter.
+const START_WAIT: Duration = Duration::from_secs(10);
 
 /// The tool that runs, and the tool that forwarded to it if there is one.
 pub(crate) struct Resolved {
@@ -17,8 +22,41 @@ pub(crate) struct Resolved {
 }
 
 impl Guards {
+    /// Finds the tool of a call. A call to a server that is being started waits for its tools.
+    pub(crate) async fn resolve(&self, request: &mut Request) -> Resolved {
+        let resolved = self.find_tool(request);
+        match &resolved.found {
+            Err(unknown) if unknown.code == Code::NotFound => {}
+            _ => return resolved,
+        }
+        // Boxed to keep the common future small.
+        Box::pin(self.await_server(request, resolved)).await
+    }
+
+    /// Finds the tool again once its server has listed its tools, or says why the server cannot be used.
+    async fn await_server(&self, request: &mut Request, unresolved: Resolved) -> Resolved {
+        let Some(outages) = self.outages.get().and_then(Weak::upgrade) else { return unresolved };
+        let Some(server) = self.server_of(request, &*outages) else { return unresolved };
+        let began = Instant::now();
+        let limit = request.timeout.map_or(START_WAIT, |timeout| timeout.min(START_WAIT));
+        tokio::select! {
+            () = outages.wait_for_first_list(&server, limit) => {}
+            () = request.cancel.cancelled() => return unresolved,
+        }
+        request.timeout = request.timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
+        let mut resolved = self.find_tool(request);
+        resolved.forwarder = resolved.forwarder.or(unresolved.forwarder);
+        if let Err(unknown) = &mut resolved.found
+            && unknown.code == Code::NotFound
+            && let Some(outage) = outages.outage(&server, &request.principal).await
+        {
+            *unknown = outage;
+        }
+        resolved
+    }
+
     /// Finds the tool of a call. A call is forwarded once: the guards of the tool that runs apply.
-    pub(crate) fn resolve(&self, request: &mut Request) -> Resolved {
+    fn find_tool(&self, request: &mut Request) -> Resolved {
         let view = self.view(&request.principal);
         let entry = match self.find(&view, request) {
             Ok(entry) => entry,
@@ -45,7 +83,7 @@ impl Guards {
             request.tool = entry.wire.clone();
             return Ok(entry);
         }
-        Err(self.outage(request).unwrap_or(unknown))
+        Err(unknown)
     }
 
     /// The tool of a bare name that several servers have, if exactly one of them has an app open for the caller. With
@@ -62,17 +100,14 @@ impl Guards {
         found.next().is_none().then(|| Arc::clone(entry))
     }
 
-    /// The failure of a call to a tool that the caller may have, of a server that cannot be used.
-    fn outage(&self, request: &Request) -> Option<Failure> {
-        let outages = self.outages.get()?.upgrade()?;
+    /// The server of a tool that is not in the catalog, if the caller may have the tool.
+    fn server_of(&self, request: &Request, outages: &dyn Outages) -> Option<String> {
         let id = match request.tool.parse::<ToolRef>().ok()?.id {
             id if id.server().is_some() => id,
             _ => outages.servers().iter().find_map(|server| of_wire_name(server, &request.tool))?,
         };
-        if !self.views.may_hold(&request.principal, &id) {
-            return None;
-        }
-        outages.outage(id.server()?)
+        let server = id.server()?.to_owned();
+        self.views.may_hold(&request.principal, &id).then_some(server)
     }
 }
 

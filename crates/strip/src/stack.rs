@@ -45,7 +45,7 @@ impl Guards {
     /// audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ run ▸ approval ▸ re-admit ▸ idempotency
     /// ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
     pub(crate) async fn answer(&self, mut job: Job) -> Answer {
-        let Resolved { forwarder, found } = self.resolve(&mut job.request);
+        let Resolved { forwarder, found } = self.resolve(&mut job.request).await;
         if let Ok(entry) = &found {
             shape::drop_optional_nulls(entry, &mut job.request.input);
         }

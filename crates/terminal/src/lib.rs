@@ -157,7 +157,9 @@ impl Tone {
             }
             "starting" | "degraded" | "waiting" | "pending" | "needs_sign_in" | "needs sign-in"
             | "needs_secret" | "needs secret" | "quarantined" => Self::Doubtful,
-            "down" | "failed" | "error" | "rejected" | "revoked" | "missing" => Self::Bad,
+            "down" | "failed" | "error" | "invalid" | "rejected" | "revoked" | "missing" => {
+                Self::Bad
+            }
             "stopped" | "idle" | "disabled" | "expired" | "cancelled" => Self::Faint,
             _ => Self::Plain,
         }

@@ -1,3 +1,4 @@
+mod invalid;
 mod personal;
 mod protocol;
 mod secrets;
@@ -15,6 +16,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use proto::{Digest, ToolId, digest};
 use serde::Deserialize;
 
+pub use invalid::InvalidKey;
 pub use personal::{Personal, PersonalSecret};
 pub use protocol::{EraChoice, UrlTransport};
 
@@ -76,6 +78,9 @@ pub struct ServerConfig {
     /// The secrets that could not be fetched: for each, its key and what to do. The server is not used without them.
     #[serde(skip)]
     pub missing: Vec<String>,
+    /// What is wrong with the entry. The server is not used.
+    #[serde(skip)]
+    pub invalid: Vec<InvalidKey>,
     /// Secrets in arguments and URLs; not a key of the config file.
     #[serde(skip)]
     pub hidden: Vec<String>,
@@ -222,6 +227,7 @@ impl Default for ServerConfig {
             references: true,
             personal: Personal::default(),
             missing: Vec::new(),
+            invalid: Vec::new(),
             hidden: Vec::new(),
             reach: Reach::default(),
         }

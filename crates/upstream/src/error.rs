@@ -21,6 +21,9 @@ const MAX_DATA_BYTES: usize = 8_192;
 /// When a caller may try again after every session or process was busy.
 const BUSY_RETRY: Duration = Duration::from_secs(1);
 
+/// A wait that an operator may want to shorten.
+const LONG_WAIT: Duration = Duration::from_secs(5);
+
 /// The outcome of a request.
 pub(crate) type AskResult = Result<Answer, TransportError>;
 
@@ -122,15 +125,7 @@ impl TransportError {
         let failure = match &self {
             Self::Down { why, until } => {
                 let wait = until.map(|until| until.saturating_duration_since(Instant::now()));
-                let when = match wait {
-                    Some(wait) if wait.as_millis() >= 100 => {
-                        format!("it is tried again in {:.1} s", wait.as_secs_f64())
-                    }
-                    _ => "it is being tried again".to_owned(),
-                };
-                let failure =
-                    unavailable(format!("server `{server}` is down{}; {when}", said(why)));
-                wait.map_or(failure.clone(), |wait| failure.retry_after(wait))
+                down(server, &said(why), wait)
             }
             Self::Unreachable(why) => {
                 unavailable(format!("server `{server}` cannot be reached{}", said(why)))
@@ -241,6 +236,22 @@ fn said(why: &str) -> String {
         why if why.is_empty() => why,
         why => format!(": {why}"),
     }
+}
+
+/// The failure of a call to a server that is down, and is tried again after `wait`.
+pub(crate) fn down(server: &str, because: &str, wait: Option<Duration>) -> Failure {
+    let when = match wait {
+        Some(wait) if wait >= LONG_WAIT => format!(
+            "it is tried again in {:.0} s, or at once with `powerstrip servers restart {server}`",
+            wait.as_secs_f64()
+        ),
+        Some(wait) if wait.as_millis() >= 100 => {
+            format!("it is tried again in {:.1} s", wait.as_secs_f64())
+        }
+        _ => "it is being tried again".to_owned(),
+    };
+    let failure = unavailable(format!("server `{server}` is down{because}; {when}"));
+    wait.map_or(failure.clone(), |wait| failure.retry_after(wait))
 }
 
 pub(crate) fn unavailable(message: String) -> Failure {

@@ -45,8 +45,8 @@ mod upstream;
 mod upstreams;
 
 pub use config::{
-    ConfigFault, EraChoice, Instances, Kind, Personal, PersonalSecret, Pin, Reach, Sandbox,
-    SandboxMode, ServerConfig, Start, UrlTransport,
+    ConfigFault, EraChoice, Instances, InvalidKey, Kind, Personal, PersonalSecret, Pin, Reach,
+    Sandbox, SandboxMode, ServerConfig, Start, UrlTransport,
 };
 pub use deps::{Deps, ListStore, OtherOfferings, Publish, ToolList};
 pub use era::Era;

@@ -17,6 +17,8 @@ pub struct Timing {
     pub backoff: Duration,
     /// The longest wait after failures.
     pub backoff_max: Duration,
+    /// The longest wait for a process that never gets ready: it needs to be fixed, and starting it may cost much.
+    pub start_backoff_max: Duration,
     /// A process that ran this long resets the backoff.
     pub stable: Duration,
     /// Between two health checks of a replica.
@@ -35,6 +37,7 @@ impl Default for Timing {
             idle: Duration::from_secs(300),
             backoff: Duration::from_millis(250),
             backoff_max: Duration::from_secs(5),
+            start_backoff_max: Duration::from_secs(60),
             stable: Duration::from_secs(10),
             health: Duration::from_secs(10),
             health_timeout: Duration::from_secs(5),

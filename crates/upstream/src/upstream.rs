@@ -14,9 +14,9 @@ use tokio_util::task::TaskTracker;
 
 use crate::backoff::Backoff;
 use crate::caller::Caller;
-use crate::config::{PersonalSecret, ServerConfig};
+use crate::config::{InvalidKey, PersonalSecret, ServerConfig};
 use crate::deps::{Deps, OtherOfferings, ToolList};
-use crate::error::TransportError;
+use crate::error::{TransportError, without_places};
 use crate::journal::Journal;
 use crate::listing::{self, Offer};
 use crate::rpc::{Params, RpcRequest};
@@ -30,6 +30,9 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often a retired server is checked for calls in progress.
 const DRAIN_POLL: Duration = Duration::from_millis(100);
 
+/// How often a server that is being started is checked by calls that wait for it.
+const START_POLL: Duration = Duration::from_millis(50);
+
 /// How long a registration waits for the tools of a moved server to be offered from its new URL.
 const MOVE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -41,7 +44,7 @@ pub struct Upstream {
     /// Whether there is a list, and its tools are in the catalog.
     offered: watch::Sender<bool>,
     /// Why the config entry cannot be used.
-    fault: Option<String>,
+    faults: Vec<InvalidKey>,
     stop: CancellationToken,
     tasks: TaskTracker,
 }
@@ -78,23 +81,22 @@ impl Upstream {
         deps: &Deps,
         before: Before,
     ) -> Arc<Self> {
-        let fault = config.check(name).err().map(|fault| fault.to_string());
+        let faults = config.faults(name);
         let Before { list, journal } = before;
         let journal = journal.unwrap_or_else(|| Arc::new(Journal::new(name, deps.clock.clone())));
         let server = Arc::new(Server::new(name, config, deps, journal));
-        let missing = Some(server.config.missing.join("; ")).filter(|why| !why.is_empty());
-        if let Some(why) = missing.or_else(|| fault.clone()) {
-            server.context.journal.note_error(why);
-        }
         let upstream = Arc::new(Self {
             server,
             deps: deps.clone(),
             listed: Mutex::default(),
             offered: watch::Sender::new(false),
-            fault,
+            faults,
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         });
+        if let Some(why) = upstream.why_unusable() {
+            upstream.server.context.journal.note_error(why);
+        }
         if upstream.is_used() {
             let lister = Arc::clone(&upstream);
             upstream.tasks.spawn(async move { lister.keep_listing(list).await });
@@ -115,7 +117,7 @@ impl Upstream {
 
     fn is_used(&self) -> bool {
         let config = &self.server.config;
-        self.fault.is_none() && !config.disabled && config.missing.is_empty()
+        self.faults.is_empty() && !config.disabled && config.missing.is_empty()
     }
 
     fn listed(&self) -> MutexGuard<'_, Listed> {
@@ -191,11 +193,10 @@ impl Upstream {
             let config = &server.config;
             (status.state, status.reason) = if config.disabled {
                 (State::Disabled, Some("`disabled: true` in the config".to_owned()))
-            } else if !config.missing.is_empty() {
-                (State::NeedsSecret, Some(config.missing.join("; ")))
+            } else if self.faults.is_empty() {
+                (State::NeedsSecret, self.why_unusable())
             } else {
-                let fault = self.fault.as_deref().unwrap_or_default();
-                (State::Disabled, Some(format!("its entry cannot be used: {fault}")))
+                (State::Invalid, self.why_unusable())
             };
         }
         let journal = &server.context.journal;
@@ -207,6 +208,8 @@ impl Upstream {
                 State::NeedsSignIn
             }
             (State::Ready, Some(ListError::Other)) => State::Degraded,
+            // None of its tools can be called yet.
+            (State::Ready, None) if listed.raw.is_none() => State::Starting,
             (state, _) => state,
         };
         status.tools = listed.tools.len();
@@ -226,6 +229,44 @@ impl Upstream {
         }
         status.scrub(&server.context.scrubber);
         status
+    }
+
+    /// Why its entry cannot be used, for the operator.
+    fn why_unusable(&self) -> Option<String> {
+        if self.faults.is_empty() {
+            return Some(self.server.config.missing.join("; ")).filter(|why| !why.is_empty());
+        }
+        let faults: Vec<_> = self.faults.iter().map(ToString::to_string).collect();
+        Some(format!(
+            "its entry in the config file is wrong: {}; edit it, or remove it with `powerstrip remove {}`",
+            faults.join("; "),
+            self.name()
+        ))
+    }
+
+    /// The same for callers, who do not learn where the file is.
+    pub(crate) fn faults_for_callers(&self) -> String {
+        let shown = |fault: &InvalidKey| {
+            let message = without_places(&fault.message);
+            InvalidKey { place: None, key: fault.key.clone(), message }.to_string()
+        };
+        self.faults.iter().map(shown).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Waits until its tools are in the catalog, as long as it is being started and nothing has failed.
+    pub(crate) async fn wait_for_first_list(&self, limit: Duration) {
+        let mut offered = self.offered.subscribe();
+        let is_starting = || {
+            let status = self.status();
+            let begins = matches!(status.state, State::Starting | State::Stopped);
+            begins && status.list_age.is_none() && status.last_error.is_none()
+        };
+        let waiting = async {
+            while is_starting() {
+                let _ = timeout(START_POLL, offered.wait_for(|offered| *offered)).await;
+            }
+        };
+        let _ = timeout(limit, waiting).await;
     }
 
     /// Lists the tools when the server announces a change, when it comes back, and at intervals.

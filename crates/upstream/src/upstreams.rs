@@ -58,7 +58,7 @@ impl Upstreams {
                 !config.disabled
                     && config.missing.is_empty()
                     && config.origin() == old.config().origin()
-                    && config.check(&name).is_ok()
+                    && config.faults(&name).is_empty()
             });
             if !stays {
                 (self.deps.publish)(&name, Vec::new());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ::auth::secrets::SecretValues;
 
 use super::*;
-use crate::{Loaded, Overrides, load};
+use crate::{BadConfig, Loaded, Overrides, load};
 
 fn loaded(yaml: &str, dotenv: &str, environment: &Environment) -> Loaded {
     let folder = tempfile::tempdir().unwrap();
@@ -42,17 +42,17 @@ fn a_missing_secret_is_missed_by_what_needs_it_alone() {
         .map(|(name, _)| name.as_str())
         .collect();
     assert_eq!(missing, ["one", "two", "off"]);
-    let keys: Vec<_> = resolved.missing.iter().map(|fault| fault.key.as_str()).collect();
+    let keys: Vec<_> = resolved.off.iter().map(|fault| fault.key.as_str()).collect();
     assert_eq!(
         keys,
         ["servers.one.env.KEY", "servers.two.headers.X", "approvals.webhook.secret"],
         "a disabled server misses nothing"
     );
     assert!(resolved.webhook_secret.is_none());
-    let said = resolved.missing[1].to_string();
+    let said = resolved.off[1].to_string();
     assert!(said.contains("powerstrip.yaml:4: "), "{said}");
     assert!(said.contains("`powerstrip secret set two`"), "{said}");
-    assert!(resolved.missing[0].message.contains("`.env`"), "{}", resolved.missing[0]);
+    assert!(resolved.off[0].message.contains("`.env`"), "{}", resolved.off[0]);
     let outside = loaded.missing_outside_vault();
     assert_eq!(outside.len(), 1, "{outside:?}");
 
@@ -132,7 +132,11 @@ fn personal_secrets_belong_to_env_and_headers_of_servers() {
         let file = folder.path().join("powerstrip.yaml");
         std::fs::write(&file, yaml).unwrap();
         let flags = Overrides { config: Some(file), ..Overrides::default() };
-        let why = load(&flags, &Environment::default()).unwrap_err().to_string();
+        let why = match load(&flags, &Environment::default()) {
+            Ok(loaded) => BadConfig(loaded.invalid.into_values().flatten().collect()),
+            Err(refused) => refused,
+        };
+        let why = why.to_string();
         assert!(why.contains(says), "{yaml}: {why}");
     }
 }

@@ -15,8 +15,8 @@ fn loaded(auth: &str) -> Result<ClientConfig, String> {
     let environment = Environment::with([("SECRET", CANARY)]);
     let loaded = load(&flags, &environment).map_err(|bad| bad.to_string())?;
     let resolved = loaded.resolve(&VaultSecrets::default());
-    if !resolved.missing.is_empty() {
-        return Err(BadConfig(resolved.missing).to_string());
+    if !resolved.off.is_empty() {
+        return Err(BadConfig(resolved.off).to_string());
     }
     Ok(resolved.servers[0].1.auth.clone().unwrap())
 }

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 
 use upstream::{
-    EraChoice, Instances, Kind, Personal, PersonalSecret, Pin, SandboxMode, ServerConfig, Start,
-    UrlTransport,
+    EraChoice, Instances, InvalidKey, Kind, Personal, PersonalSecret, Pin, SandboxMode,
+    ServerConfig, Start, UrlTransport,
 };
 
 use super::{
     Confinement, EntryFault, EraOf, InstancesOf, PinWhen, RESERVED, Server, ServerKind, StartWhen,
     StoreLarge, TransportOf,
 };
+use crate::fault::Fault;
 use crate::secret::{HeaderSource, SecretReader, SecretSource};
 
 /// The placeholder of a URL whose secret is not known.
@@ -40,6 +41,26 @@ impl Server {
             faults.push(EntryFault { keys, message: why.reason });
         }
         faults
+    }
+
+    /// An entry that is wrong, as the gateway shows it.
+    pub(crate) fn unusable(&self, name: &str, faults: &[Fault]) -> ServerConfig {
+        let entry = format!("servers.{name}");
+        let invalid = faults.iter().map(|fault| {
+            let below = fault.key.strip_prefix(&entry).unwrap_or(&fault.key);
+            InvalidKey {
+                place: fault.place(),
+                key: below.trim_start_matches('.').to_owned(),
+                message: fault.message.clone(),
+            }
+        });
+        ServerConfig {
+            command: self.command.clone(),
+            disabled: self.disabled,
+            prefix: self.prefix,
+            invalid: invalid.collect(),
+            ..ServerConfig::default()
+        }
     }
 
     /// The entry as a [`ServerConfig`], and the secrets that cannot be fetched.
@@ -229,6 +250,7 @@ impl Server {
             references: self.references == StoreLarge::On,
             personal: Personal::default(),
             missing: Vec::new(),
+            invalid: Vec::new(),
             hidden: Vec::new(),
             reach: upstream::Reach::Named,
         }

@@ -13,6 +13,7 @@ pub(super) fn state_mark(state: ServerState) -> Markup {
         ServerState::Degraded => mark(Tone::Doubtful, "degraded"),
         ServerState::Down => mark(Tone::Bad, "down"),
         ServerState::Disabled => mark(Tone::Quiet, "disabled"),
+        ServerState::Invalid => mark(Tone::Bad, "invalid entry"),
         ServerState::NeedsSignIn => mark(Tone::Doubtful, "needs sign-in"),
         ServerState::NeedsSecret => mark(Tone::Doubtful, "needs a secret"),
         ServerState::Stopped => mark(Tone::Quiet, "stopped (idle)"),
@@ -28,6 +29,10 @@ pub(super) fn advice(server: &ServerSummary) -> Markup {
             }
             ServerState::NeedsSecret => {
                 "Store the secret with " code { "powerstrip secret set NAME" } ". The server starts by itself afterwards."
+            }
+            ServerState::Invalid => {
+                "Correct its entry in the config file. The gateway applies the file when it is saved, and "
+                code { "powerstrip check" } " finds mistakes before that."
             }
             ServerState::Down => {
                 "Read its standard error below, fix the cause, then restart it. It is also tried again by itself."

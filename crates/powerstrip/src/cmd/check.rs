@@ -181,6 +181,7 @@ async fn served(data: &Path, config: &Path) -> Option<Vec<Finding>> {
     for server in servers["servers"].as_array().into_iter().flatten() {
         let listed = |key: &str| server[key].as_array().cloned().unwrap_or_default();
         let name = |of: &Value| of["tool"].as_str().unwrap_or_default().to_owned();
+        // Wrong entries are found in the file itself, which may have changed since.
         if server["state"] == "needs_secret" {
             findings.push(about(server, server["reason"].as_str().unwrap_or_default().to_owned()));
         }

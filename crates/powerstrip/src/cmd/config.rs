@@ -25,7 +25,11 @@ impl ConfigCommand {
     pub(crate) fn run(&self, context: &Context) -> anyhow::Result<ExitCode> {
         match self.what {
             What::Show => {
-                let config = context.load()?.config.masked();
+                let loaded = context.load()?;
+                for fault in loaded.invalid.values().flatten() {
+                    terminal::note(format_args!("{fault} (its server is not used)"));
+                }
+                let config = loaded.config.masked();
                 if context.global.json {
                     terminal::json(&config)?;
                 } else {

@@ -3,7 +3,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
-use config::Listen;
+use config::{Fault, Listen};
 use egress::process::Runner;
 use egress::sandbox::{Host, Tier};
 use serde::Serialize;
@@ -36,6 +36,9 @@ struct Report {
 struct Found {
     what: &'static str,
     ok: bool,
+    /// Whether the gateway can run, but not all of it works.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    warning: bool,
     detail: String,
 }
 
@@ -58,14 +61,18 @@ impl Doctor {
                     .file
                     .as_ref()
                     .map_or("none: defaults".to_owned(), |file| file.display().to_string());
-                checks.push(Found { what: "config", ok: true, detail });
+                checks.push(Found { what: "config", ok: true, warning: false, detail });
+                checks.extend(loaded.invalid.iter().map(invalid_server));
                 let (found, owner) = data_folder(&loaded.config.data_dir);
                 checks.push(found);
                 checks.push(address(loaded.config.listen, owner));
             }
-            Err(faults) => {
-                checks.push(Found { what: "config", ok: false, detail: faults.to_string() })
-            }
+            Err(faults) => checks.push(Found {
+                what: "config",
+                ok: false,
+                warning: false,
+                detail: faults.to_string(),
+            }),
         }
         let programs = find_programs(&runner).await;
         let host = runner.host();
@@ -83,6 +90,13 @@ impl Doctor {
         }
         Ok(if report.ok { ExitCode::SUCCESS } else { FAILED })
     }
+}
+
+/// A server whose entry is wrong. The gateway runs without it.
+fn invalid_server((name, faults): (&String, &Vec<Fault>)) -> Found {
+    let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
+    let detail = format!("`{name}` is not used: {}", faults.join("; "));
+    Found { what: "server", ok: true, warning: true, detail }
 }
 
 /// Whether the data folder can be used, and the process that uses it now.
@@ -105,7 +119,7 @@ fn data_folder(path: &Path) -> (Found, Option<u32>) {
         }
         Err(error) => (false, error.to_string()),
     };
-    (Found { what: "data folder", ok, detail }, owner)
+    (Found { what: "data folder", ok, warning: false, detail }, owner)
 }
 
 /// Whether the gateway can listen, or already does.
@@ -137,7 +151,7 @@ fn address(listen: Listen, owner: Option<u32>) -> Found {
         }
         Err(error) => (false, format!("{listen}: {error}")),
     };
-    Found { what: "address", ok, detail }
+    Found { what: "address", ok, warning: false, detail }
 }
 
 /// The width of the column of names.
@@ -146,7 +160,11 @@ const NAMES: usize = 13;
 fn print(report: &Report, style: Style) -> anyhow::Result<()> {
     terminal::line(format_args!("powerstrip {}", report.version))?;
     for found in &report.checks {
-        let mark = if found.ok { style.good("ok  ") } else { style.bad("FAIL") };
+        let mark = match found {
+            Found { ok: false, .. } => style.bad("FAIL"),
+            Found { warning: true, .. } => style.doubtful("warn"),
+            Found { .. } => style.good("ok  "),
+        };
         row(&mark, found.what, &found.detail, style)?;
     }
     let sandbox = &report.sandbox;

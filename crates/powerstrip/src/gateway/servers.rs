@@ -97,9 +97,10 @@ pub(super) async fn settle(upstreams: &Upstreams) {
     let starting = || {
         upstreams.statuses().iter().any(|status| match status.state {
             State::Starting => true,
-            // The tools are listed shortly after the server is ready.
-            State::Ready | State::Degraded => status.list_age.is_none(),
-            State::Disabled
+            State::Degraded => status.list_age.is_none(),
+            State::Ready
+            | State::Disabled
+            | State::Invalid
             | State::Stopped
             | State::Down
             | State::NeedsSignIn

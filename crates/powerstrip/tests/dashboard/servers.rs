@@ -39,6 +39,19 @@ async fn a_broken_server_shows_its_error_and_what_it_wrote() {
 }
 
 #[tokio::test]
+async fn a_wrong_entry_shows_what_to_correct() {
+    let gateway = Gateway::with().config("servers:\n  odd: { comand: x }\n").start().await;
+    let person = Person::signed_in(&gateway).await;
+    let page = person.get("/dashboard/servers/odd").await.text;
+    assert!(page.contains(">invalid entry<") && page.contains("did you mean `command`?"), "{page}");
+    assert!(page.contains("powerstrip.yaml:") && page.contains("powerstrip check"), "{page}");
+    let overview = person.get("/dashboard").await.text;
+    assert!(overview.contains("1 server with problems"), "{overview}");
+    let settings = person.get("/dashboard/settings").await.text;
+    assert!(settings.contains("servers.odd.comand"), "{settings}");
+}
+
+#[tokio::test]
 async fn an_operator_restarts_disables_and_enables_a_server_with_audit_rows() {
     let gateway = with_servers().start().await;
     let person = Person::signed_in(&gateway).await;

@@ -66,6 +66,28 @@ async fn a_call_without_a_login_is_denied_with_a_login_link() {
 }
 
 #[tokio::test]
+async fn a_call_before_the_first_login_carries_the_link_and_the_command() {
+    let protected = ProtectedServer::start().await;
+    let gateway = gateway(&entry(&protected)).await;
+    let answer = eventually("the server asks for a login", || async {
+        let answer = gateway.call("crm:whoami", &json!({})).await.body;
+        let asked = answer["errors"][0]["details"]["state"] == json!("needs_sign_in");
+        asked.then_some(answer)
+    })
+    .await;
+    let error = &answer["errors"][0];
+    assert_eq!(error["code"], json!("UNAVAILABLE"), "{answer}");
+    assert_eq!(error["details"]["command"], json!("powerstrip login crm"), "{answer}");
+    let login = error["details"]["login"].as_str().expect("a link");
+    let message = error["message"].as_str().expect("a message");
+    assert!(message.contains(login) && message.contains("`powerstrip login crm`"), "{message}");
+    assert_eq!(link(&gateway).await, login, "the link of the command");
+    Browser::default().log_in(login).await;
+    let answer = call(&gateway, "crm:whoami").await;
+    assert_eq!(answer["ok"], json!(true), "{answer}");
+}
+
+#[tokio::test]
 async fn a_state_is_single_use_and_bound_to_its_issuer() {
     let protected = ProtectedServer::start().await;
     let gateway = gateway(&entry(&protected)).await;

@@ -8,6 +8,7 @@ mod apps;
 mod clients;
 mod console;
 mod finding;
+mod invalid;
 mod isolation;
 mod names;
 mod old_transport;

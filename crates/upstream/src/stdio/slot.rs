@@ -174,6 +174,7 @@ impl Slot {
         backoff: &mut Backoff,
     ) -> Result<(), TransportError> {
         self.stage.send_replace(Stage::Starting);
+        backoff.limit_to(supervision.timing.start_backoff_max);
         let caller = self.caller.as_ref();
         let started = supervision.launcher.start(&self.process, supervision.timing, caller);
         let Some(child) = supervision.stop.run_until_cancelled(started).await else {
@@ -181,6 +182,7 @@ impl Slot {
         };
         let mut child = child?;
         let started_at = Instant::now();
+        backoff.limit_to(supervision.timing.backoff_max);
         self.touch();
         let connection = Arc::clone(&child.connection);
         self.stage.send_replace(Stage::Up(Arc::clone(&connection)));

@@ -231,11 +231,10 @@ async fn an_unusable_entry_is_reported_and_affects_no_other_server() {
     ])
     .await;
     setup.wait_for_tool("good:who").await;
-    for (server, key) in
-        [("bad__name", "servers.bad__name.name"), ("nothing", "servers.nothing.command")]
-    {
+    for (server, key) in [("bad__name", "`name`: "), ("nothing", "`command`: ")] {
         let status = setup.status(server);
-        assert_eq!(status.state, State::Disabled);
+        assert_eq!(status.state, State::Invalid);
         assert!(status.last_error.unwrap().contains(key));
+        assert!(status.reason.unwrap().contains(&format!("`powerstrip remove {server}`")));
     }
 }

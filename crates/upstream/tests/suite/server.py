@@ -148,6 +148,8 @@ for line in sys.stdin:
         listening = id
         send({"method": "notifications/subscriptions/acknowledged",
               "params": {"_meta": {"io.modelcontextprotocol/subscriptionId": id}}})
+    elif method == "tools/list" and "leave" in options:
+        os._exit(3)
     elif method == "tools/list":
         send({"id": id, "result": listing()})
     elif method == "tools/call":

@@ -200,6 +200,7 @@ async fn crashes_are_met_with_longer_and_longer_waits() {
     let timing = Timing {
         backoff: Duration::from_millis(100),
         backoff_max: Duration::from_secs(60),
+        start_backoff_max: Duration::from_secs(60),
         ..quick()
     };
     let options = [format!("ledger={}", ledger.display()), "crash=yes".to_owned()];
@@ -212,6 +213,28 @@ async fn crashes_are_met_with_longer_and_longer_waits() {
     setup.upstreams.stop().await;
     let starts = std::fs::read_to_string(&ledger).unwrap().lines().count() as u64;
     assert!(starts <= setup.status("py").restarts + 1);
+}
+
+#[tokio::test]
+async fn only_a_process_that_never_gets_ready_waits_long() {
+    let timing = Timing {
+        backoff: Duration::from_millis(20),
+        backoff_max: Duration::from_millis(40),
+        start_backoff_max: Duration::from_secs(60),
+        ..quick()
+    };
+    let broken = ServerConfig { command: Some("false".into()), ..Default::default() };
+    let servers = vec![("broken", broken), ("leaves", server(&["leave=yes"]))];
+    let setup = Setup::timed(servers, timing, Default::default()).await;
+    let wait = |name: &str| setup.status(name).retry_in.unwrap_or_default();
+    eventually("its waits become long", || wait("broken") > Duration::from_millis(500)).await;
+    eventually("the other one ends often", || setup.status("leaves").restarts >= 6).await;
+    assert!(wait("leaves") <= timing.backoff_max, "it got ready each time");
+
+    let failures = setup.status("broken").restarts;
+    assert!(setup.upstreams.restart("broken").await);
+    eventually("it is tried at once", || setup.status("broken").restarts > failures).await;
+    assert!(wait("broken") < Duration::from_millis(500), "and with short waits again");
 }
 
 #[tokio::test]

@@ -32,6 +32,7 @@ pub(crate) fn quick() -> Timing {
         idle: Duration::from_secs(60),
         backoff: Duration::from_millis(20),
         backoff_max: Duration::from_millis(200),
+        start_backoff_max: Duration::from_millis(200),
         stable: Duration::from_secs(10),
         health: Duration::from_millis(50),
         health_timeout: Duration::from_secs(2),

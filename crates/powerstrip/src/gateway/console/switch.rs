@@ -58,8 +58,18 @@ impl GatewayConsole {
     ) -> Result<ServerChange, OperationError> {
         let upstream = self.upstream(name)?;
         let restart = async {
-            if upstream.status().state == ServerState::Disabled {
-                let message = format!("server `{name}` is disabled: `powerstrip enable {name}`");
+            let status = upstream.status();
+            let unusable = match status.state {
+                ServerState::Disabled => {
+                    Some(format!("server `{name}` is disabled: `powerstrip enable {name}`"))
+                }
+                ServerState::Invalid => {
+                    let why = status.reason.unwrap_or_default();
+                    Some(format!("server `{name}` cannot be started: {why}"))
+                }
+                _ => None,
+            };
+            if let Some(message) = unusable {
                 let error = OperationError::new(Code::Unavailable, message);
                 return Err(OperationError { retryable: false, ..error });
             }

@@ -79,6 +79,9 @@ fn state(word: &str) -> Markup {
     match word {
         "waiting" => mark(Tone::Doubtful, "waiting for an answer"),
         "completed" => mark(Tone::Good, "completed"),
+        "failed" => mark(Tone::Bad, "failed"),
+        "rejected" => mark(Tone::Bad, "rejected"),
+        "aborted" => mark(Tone::Quiet, "aborted"),
         "expired" => mark(Tone::Quiet, "expired"),
         _ => mark(Tone::Quiet, "open"),
     }

@@ -1,5 +1,6 @@
 //! The caller's client while a call runs: it may receive progress and log messages, and may be asked questions.
 
+mod task_client;
 mod tool_client;
 
 use std::fmt;
@@ -7,6 +8,7 @@ use std::fmt;
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
+pub(crate) use task_client::TaskClient;
 pub(crate) use tool_client::ToolClient;
 
 /// How a question reaches a caller.

@@ -45,7 +45,7 @@ pub use guard::rate::{Rate, RateRules};
 pub use health::Health;
 pub use job::Job;
 pub use output::{Output, Reply};
-pub use parked::Parked;
+pub use parked::{Parked, ParkedQuestion};
 pub use prompts;
 pub use prompts::template;
 pub use proto::Failure;

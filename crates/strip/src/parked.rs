@@ -17,6 +17,21 @@ pub enum Parked {
         arguments: Value,
         deadline_unix_ms: u64,
     },
+    /// People must answer questions of the run. The task is repeated when all of them are settled, with `resume` in
+    /// [`Park::resume`](crate::Park::resume); with no questions at once. Follow [`Runs::events`](crate::runs::Runs::events).
+    Questions {
+        /// Those that are open.
+        questions: Vec<ParkedQuestion>,
+        resume: Option<Value>,
+    },
+}
+
+/// A question that a task waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ParkedQuestion {
+    pub question_id: String,
+    pub slot_id: String,
+    pub prompt: String,
 }
 
 impl Parked {

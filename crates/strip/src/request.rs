@@ -68,14 +68,12 @@ pub struct Request {
     pub resume: Option<Arc<Resume>>,
     /// The run that the call belongs to.
     pub run: RunOf,
-    /// Set for a task of a workflow: it does not wait at the approval gate.
+    /// Set for a task of a workflow: it does not wait for people.
     pub park: Option<Arc<Park>>,
 }
 
-/// How a task of a workflow passes the approval gate. Where another call would wait for a decision, the call of a task is
-/// answered with [`Parked::Approval`]; it is repeated after the decision, and then runs or fails with DENIED.
-///
-/// [`Parked::Approval`]: crate::Parked::Approval
+/// How the call of a workflow's task waits for people: not at all. Where another call would wait for a decision or an answer,
+/// it is answered with [`Parked`](crate::Parked) and repeated afterwards: then it runs, or fails with DENIED.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Park {
     /// Tells equal calls apart, so that each needs an approval of its own: the idempotency key of the task, also where the
@@ -84,6 +82,8 @@ pub struct Park {
     /// The approval that an earlier answer to this call named. Its decision counts, if it is about the same call: otherwise
     /// it is cancelled and a new one is created.
     pub approval: Option<String>,
+    /// What came with the questions that an earlier answer to this call named, as JSON that only the strip reads.
+    pub resume: Option<Value>,
     /// Set if this call needs approval even if no skill says so: the time to decide. The stricter rule applies.
     pub timeout: Option<Duration>,
 }

@@ -5,6 +5,7 @@
 //! they are announced.
 
 mod answers;
+mod forms;
 mod index;
 mod kind;
 pub mod operations;
@@ -19,11 +20,14 @@ use std::time::Duration;
 use proto::{Blame, Clock, Code, Principal};
 use store::{AuditTrail, Database, RunCallRow, RunName, RunRow, StoreError};
 use tokio::sync::{Notify, broadcast};
+use uuid::Uuid;
 
 use crate::Failure;
 pub(crate) use answers::NewQuestion;
+pub(crate) use forms::Repeated;
 use index::{Key, RunIndex};
 use kind::Kind;
+pub use kind::RunEnd;
 pub use proto::SlotType;
 pub use run::Run;
 pub use store::RunFilter;
@@ -88,6 +92,7 @@ pub enum RunChange {
     Answered,
     /// It has one more artifact.
     Stored,
+    /// It has ended, completed or not.
     Completed,
 }
 
@@ -142,6 +147,46 @@ impl Runs {
         self.known().insert(None, &run);
         self.notify(&run, RunChange::Began);
         run
+    }
+
+    /// Begins the run of a new workflow. Its id is `run_` and the 32 hex digits of the workflow's.
+    pub fn begin_workflow(&self, principal: &Principal, workflow: Uuid) -> Arc<Run> {
+        let id = kind::id_of_workflow(workflow);
+        let run = Arc::new(Run::begin_as(id, Kind::Workflow, principal, None, self.now()));
+        self.known().insert(None, &run);
+        self.keep(&run);
+        self.notify(&run, RunChange::Began);
+        run
+    }
+
+    /// The run of a workflow that goes on, from memory or the database: who pauses a workflow drops its run. The data tools
+    /// that completed are given, because the last ones may not have been written before a crash.
+    pub async fn resume_workflow(
+        &self,
+        principal: &Principal,
+        workflow: Uuid,
+        data_tools: u64,
+    ) -> Result<Arc<Run>, Failure> {
+        let id = kind::id_of_workflow(workflow);
+        let found = self.by_id(&id).await?;
+        // Not found: the gateway crashed before the run was written.
+        let run = found.unwrap_or_else(|| self.begin_workflow(principal, workflow));
+        if !run.owner().is(principal) {
+            return Err(no_such_run(&id));
+        }
+        run.count_at_least(data_tools);
+        Ok(run)
+    }
+
+    /// Ends the run of a workflow and withdraws its open questions. A run that has ended stays as it is.
+    pub async fn end(&self, run: &Arc<Run>, end: RunEnd) -> Result<(), Failure> {
+        if run.end(end) { self.completed(run, &[]).await } else { Ok(()) }
+    }
+
+    /// Notes that a person rejected a task of a workflow, or that it goes on after that.
+    pub fn set_rejected(&self, run: &Arc<Run>, rejected: bool) {
+        run.set_rejected(rejected);
+        self.keep(run);
     }
 
     fn now(&self) -> u64 {

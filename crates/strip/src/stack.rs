@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agents::ApprovalRule;
 use crate::approval::Grant;
 use crate::catalog::Entry;
-use crate::client::{Client, ToolClient};
+use crate::client::{Client, TaskClient, ToolClient};
 use crate::guard::approval::{Gate, Passage};
 use crate::guard::arguments::Arguments;
 use crate::guard::audit::{Begin, Content, Decision, OpenRow};
@@ -19,7 +19,7 @@ use crate::guard::idempotency::{CallError, Idempotency, Key, ToolResult};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::guards::Guards;
 use crate::resolve::Resolved;
-use crate::runs::Ticket;
+use crate::runs::{Repeated, RunOf, Ticket};
 use crate::stop::Stop;
 use crate::{Answer, Door, Failure, Job, Output, Reply, Request};
 
@@ -45,6 +45,9 @@ impl Guards {
     /// audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ run ▸ approval ▸ re-admit ▸ idempotency
     /// ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
     pub(crate) async fn answer(&self, mut job: Job) -> Answer {
+        if job.request.park.is_some() && job.request.client.is_none() {
+            job.request.client = Some(TaskClient::shared());
+        }
         let Resolved { forwarder, found } = self.resolve(&mut job.request).await;
         if let Ok(entry) = &found {
             shape::drop_optional_nulls(entry, &mut job.request.input);
@@ -75,6 +78,12 @@ impl Guards {
             },
         };
 
+        if job.request.park.is_some()
+            && let Ok(output) = &result
+            && output.reply != Reply::Done
+        {
+            result = Box::pin(self.runs.park_questions(&job.request, output.clone())).await;
+        }
         let changes = entry.as_ref().is_some_and(|e| e.descriptor.side_effecting());
         let cancelled = result.is_err() && job.request.cancel.is_cancelled();
         if cancelled && self.stop.is_stopping() {
@@ -121,6 +130,15 @@ impl Guards {
     ) -> Result<Admitted, Failure> {
         self.check(&job.request, &entry, arguments)?;
         *ticket = self.runs.enter(&mut job.request, &entry).await?;
+        if let Some(park) = job.request.park.clone()
+            && let (Some(resume), RunOf::Joined(run)) = (&park.resume, &job.request.run)
+        {
+            match self.runs.repeat(run, resume) {
+                Repeated::Continue(resume) => job.request.resume = Some(Arc::new(resume)),
+                Repeated::Begin => {}
+                Repeated::Wait(output) => return Ok(Admitted::Ask(output)),
+            }
+        }
         let rule = if entry.tool.part().steers() {
             ApprovalRule::Free
         } else {

@@ -160,7 +160,7 @@ impl Tone {
             "down" | "failed" | "error" | "invalid" | "rejected" | "revoked" | "missing" => {
                 Self::Bad
             }
-            "stopped" | "idle" | "disabled" | "expired" | "cancelled" => Self::Faint,
+            "stopped" | "idle" | "disabled" | "expired" | "cancelled" | "aborted" => Self::Faint,
             _ => Self::Plain,
         }
     }

@@ -45,8 +45,8 @@ enum Action {
 
 #[derive(Debug, Default, Args)]
 struct Ls {
-    /// Only runs in this state: open, waiting, completed, expired.
-    #[arg(long, value_name = "STATE", value_parser = ["open", "waiting", "completed", "expired"])]
+    /// Only runs in this state: open, waiting, completed, aborted, rejected, failed, expired.
+    #[arg(long, value_name = "STATE", value_parser = ["open", "waiting", "completed", "aborted", "rejected", "failed", "expired"])]
     state: Option<String>,
     /// The most runs to list.
     #[arg(long, value_name = "COUNT", default_value_t = 50)]

@@ -173,6 +173,9 @@ impl OpenQuestion<'_> {
         if let Some(output) = self.outcome() {
             return Ok(output);
         }
+        if self.job.request.park.is_some() {
+            return Ok(self.waiting());
+        }
         let asked = self
             .job
             .request

@@ -63,7 +63,8 @@ impl TypedTool for CompleteWorkflow {
                           it waits for the run's calls in flight, and calls after it are refused.",
             deterministic: false,
             read_only: false,
-            idempotent: false,
+            // A repeated call is refused, and in a workflow it gets the same answer.
+            idempotent: true,
             limits: RequestedLimits { timeout: Some(TIMEOUT), ..RequestedLimits::default() },
         }
     }

@@ -237,7 +237,7 @@ impl Runs {
         Ok(found.is_some())
     }
 
-    /// Writes the completion of a run, and withdraws its open questions.
+    /// Writes the end of a run, and withdraws its open questions.
     pub(crate) async fn completed(
         &self,
         run: &Arc<Run>,

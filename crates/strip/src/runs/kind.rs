@@ -1,4 +1,5 @@
 use proto::{Principal, TraceId};
+use uuid::Uuid;
 
 /// How a run came about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -7,15 +8,17 @@ pub(crate) enum Kind {
     Session,
     Current,
     Batch,
+    Workflow,
     Alone,
 }
 
 impl Kind {
-    const ALL: [(&'static str, Self); 5] = [
+    const ALL: [(&'static str, Self); 6] = [
         ("named", Self::Named),
         ("session", Self::Session),
         ("current", Self::Current),
         ("batch", Self::Batch),
+        ("workflow", Self::Workflow),
         ("alone", Self::Alone),
     ];
 
@@ -34,9 +37,43 @@ pub(crate) enum State {
     Open,
     /// It waits for a person.
     Waiting,
-    Completed,
+    /// A person rejected a task of the workflow; it can go on.
+    Rejected,
+    Ended(RunEnd),
     /// It was idle for too long.
     Expired,
+}
+
+/// How a run ended. Only the run of a workflow ends other than completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunEnd {
+    Completed,
+    /// Its owner stopped it.
+    Aborted,
+    /// A person rejected a task, and nothing followed.
+    Rejected,
+    Failed,
+    /// Nothing happened for too long.
+    Expired,
+}
+
+impl RunEnd {
+    const ALL: [(&'static str, Self); 5] = [
+        ("completed", Self::Completed),
+        ("aborted", Self::Aborted),
+        ("rejected", Self::Rejected),
+        ("failed", Self::Failed),
+        ("expired", Self::Expired),
+    ];
+
+    /// Its name as a state of the run.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(_, end)| *end == self).map_or("", |(name, _)| name)
+    }
+
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, end)| *end)
+    }
 }
 
 impl State {
@@ -44,7 +81,8 @@ impl State {
         match self {
             Self::Open => "open",
             Self::Waiting => "waiting",
-            Self::Completed => "completed",
+            Self::Rejected => "rejected",
+            Self::Ended(end) => end.as_str(),
             Self::Expired => "expired",
         }
     }
@@ -80,6 +118,11 @@ const ID: &str = "run_";
 pub(super) fn new_id() -> String {
     let hex = TraceId::random().to_string().replace('-', "");
     format!("{ID}{hex}")
+}
+
+/// The id of a workflow's run.
+pub(super) fn id_of_workflow(workflow: Uuid) -> String {
+    format!("{ID}{}", workflow.simple())
 }
 
 /// Whether a name is an id that the gateway gives to runs.

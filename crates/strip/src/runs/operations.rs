@@ -12,7 +12,8 @@ use store::RunFilter;
 use super::{QuestionView, RunDetails, RunSummary};
 use crate::Strip;
 
-const STATES: [&str; 4] = ["open", "waiting", "completed", "expired"];
+const STATES: [&str; 7] =
+    ["open", "waiting", "completed", "aborted", "rejected", "failed", "expired"];
 
 /// The operations on runs.
 pub fn table(strip: &Arc<Strip>) -> Table {

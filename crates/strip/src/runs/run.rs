@@ -7,7 +7,7 @@ use serde_json::json;
 use store::{QuestionRow, RunRow};
 use tokio::sync::{Notify, watch};
 
-use super::kind::{Kind, Owner, State, new_id};
+use super::kind::{Kind, Owner, RunEnd, State, new_id};
 use crate::Failure;
 
 /// How many recorded answers are distinguished; further ones do not count.
@@ -43,7 +43,9 @@ pub struct Run {
 
 #[derive(Debug)]
 struct Inner {
-    completed: bool,
+    ended: Option<RunEnd>,
+    /// A person rejected a task of the workflow, and it has not gone on since.
+    rejected: bool,
     summary: Option<String>,
     artifacts: Vec<String>,
     data_tools: u64,
@@ -70,13 +72,25 @@ pub(crate) enum Completion {
 
 impl Run {
     pub(super) fn begin(kind: Kind, principal: &Principal, name: Option<String>, now: u64) -> Self {
+        Self::begin_as(new_id(), kind, principal, name, now)
+    }
+
+    /// Begins a run whose id is given.
+    pub(super) fn begin_as(
+        id: String,
+        kind: Kind,
+        principal: &Principal,
+        name: Option<String>,
+        now: u64,
+    ) -> Self {
         let keeps = match kind {
-            Kind::Named | Kind::Batch => Keeps::Calls,
+            Kind::Named | Kind::Batch | Kind::Workflow => Keeps::Calls,
             Kind::Session => Keeps::Count,
             Kind::Current | Kind::Alone => Keeps::Nothing,
         };
         let inner = Inner {
-            completed: false,
+            ended: None,
+            rejected: false,
             summary: None,
             artifacts: Vec::new(),
             data_tools: 0,
@@ -89,7 +103,7 @@ impl Run {
             unwritten: false,
             questions: Vec::new(),
         };
-        Self::of(new_id(), kind, name, Owner::of(principal), now, inner)
+        Self::of(id, kind, name, Owner::of(principal), now, inner)
     }
 
     /// A run as it was stored.
@@ -97,7 +111,11 @@ impl Run {
         let kind = Kind::named(&row.kind)?;
         let owner = Owner { tenant: row.tenant, subject: row.subject, agent: row.agent };
         let inner = Inner {
-            completed: row.state == State::Completed.as_str(),
+            ended: match kind {
+                Kind::Workflow => RunEnd::named(&row.state).filter(|end| *end != RunEnd::Rejected),
+                _ => RunEnd::named(&row.state).filter(|end| *end == RunEnd::Completed),
+            },
+            rejected: kind == Kind::Workflow && row.state == State::Rejected.as_str(),
             summary: row.summary,
             artifacts: row.artifacts,
             data_tools: row.data_tools,
@@ -178,9 +196,12 @@ impl Run {
     /// Admits a call. A call that ends the run does not wait for itself.
     pub(super) fn admit(&self, now: u64, tool: &Arc<str>, ends: bool) -> Result<u64, Failure> {
         let mut inner = self.lock();
-        if inner.completed {
+        // The last task of a workflow may be repeated after a crash.
+        let repeated =
+            ends && self.kind == Kind::Workflow && inner.ended == Some(RunEnd::Completed);
+        if let Some(end) = inner.ended.filter(|_| !repeated) {
             drop(inner);
-            return Err(self.over());
+            return Err(self.over(end));
         }
         inner.touched_ms = now;
         inner.arrivals += 1;
@@ -273,10 +294,12 @@ impl Run {
 
     pub(super) fn state(&self, now: u64, idle: Duration) -> State {
         let inner = self.lock();
-        if inner.completed {
-            State::Completed
+        if let Some(end) = inner.ended {
+            State::Ended(end)
         } else if inner.waits() {
             State::Waiting
+        } else if inner.rejected {
+            State::Rejected
         } else if self.kind == Kind::Current && inner.is_idle(now, idle) {
             State::Expired
         } else {
@@ -288,7 +311,7 @@ impl Run {
     /// after completion.
     pub(super) fn is_over(&self, now: u64, idle: Duration) -> bool {
         self.kind == Kind::Current
-            && matches!(self.state(now, idle), State::Completed | State::Expired)
+            && matches!(self.state(now, idle), State::Ended(_) | State::Expired)
     }
 
     /// Whether it may be dropped from memory.
@@ -318,9 +341,10 @@ impl Run {
             landed.as_mut().enable();
             let arrivals = {
                 let inner = self.lock();
-                if inner.completed {
+                if let Some(end) = inner.ended {
+                    let repeated = self.kind == Kind::Workflow && end == RunEnd::Completed;
                     drop(inner);
-                    return Err(self.over());
+                    return if repeated { Ok(()) } else { Err(self.over(end)) };
                 }
                 inner.in_flight.is_empty().then_some(inner.arrivals)
             };
@@ -328,12 +352,13 @@ impl Run {
                 landed.await;
                 continue;
             };
-            if self.kind != Kind::Alone {
+            // A workflow calls it last.
+            if !matches!(self.kind, Kind::Alone | Kind::Workflow) {
                 tokio::time::sleep(lull).await;
             }
             let mut inner = self.lock();
-            if inner.in_flight.is_empty() && inner.arrivals == arrivals && !inner.completed {
-                inner.completed = true;
+            if inner.in_flight.is_empty() && inner.arrivals == arrivals && inner.ended.is_none() {
+                inner.ended = Some(RunEnd::Completed);
                 inner.summary = Some(summary.to_owned());
                 return Ok(());
             }
@@ -343,23 +368,44 @@ impl Run {
     /// Undoes its completion, because that could not be written.
     pub(super) fn reopen(&self) {
         let mut inner = self.lock();
-        inner.completed = false;
+        inner.ended = None;
         inner.summary = None;
     }
 
+    /// Ends it; returns false if it has ended before.
+    pub(super) fn end(&self, end: RunEnd) -> bool {
+        let mut inner = self.lock();
+        let first = inner.ended.is_none();
+        inner.ended.get_or_insert(end);
+        first
+    }
+
+    /// Notes whether a person has rejected a task of the workflow.
+    pub(super) fn set_rejected(&self, rejected: bool) {
+        self.lock().rejected = rejected;
+    }
+
+    /// Counts data tools that completed before a restart.
+    pub(super) fn count_at_least(&self, data_tools: u64) {
+        let mut inner = self.lock();
+        inner.data_tools = inner.data_tools.max(data_tools);
+    }
+
     /// The refusal of a call after the end of the run.
-    pub(crate) fn over(&self) -> Failure {
+    pub(crate) fn over(&self, end: RunEnd) -> Failure {
         let called = self.called();
         let advice = match self.kind {
             Kind::Session => {
                 "open a new session, or name another run with `_meta.run_id`, to begin again"
             }
+            Kind::Workflow => "start another workflow to begin again",
             _ => {
                 "name another run, with `_meta.run_id` or the header `Powerstrip-Run`, to begin again"
             }
         };
-        Failure::new(Code::Denied, format!("the run `{called}` is completed; {advice}"))
-            .details(json!({"run_id": called, "state": "completed"}))
+        let state = end.as_str();
+        Failure::new(Code::Denied, format!("the run `{called}` is {state}; {advice}"))
+            .details(json!({"run_id": called, "state": state}))
     }
 
     /// Whether it is stored: a single call without a run is not.
@@ -413,7 +459,7 @@ impl Run {
 
 impl Inner {
     fn waits(&self) -> bool {
-        !self.completed && self.questions.iter().any(|question| question.state == "open")
+        self.ended.is_none() && self.questions.iter().any(|question| question.state == "open")
     }
 
     fn is_idle(&self, now: u64, pause: Duration) -> bool {

@@ -18,9 +18,9 @@ pub struct RunSummary {
     #[serde(skip)]
     pub tenant: String,
     pub name: Option<String>,
-    /// `named`, `session`, `current` or `batch`.
+    /// `named`, `session`, `current`, `batch` or `workflow`.
     pub kind: String,
-    /// `open`, `waiting`, `completed` or `expired`.
+    /// `open`, `waiting`, `completed`, `aborted`, `rejected`, `failed` or `expired`.
     pub state: String,
     pub owner: String,
     pub agent: Option<String>,

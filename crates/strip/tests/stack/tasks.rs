@@ -1,10 +1,16 @@
 //! Calls that tasks of workflows make.
 
+use std::sync::Arc;
+
 use proto::Code;
 use serde_json::{Value, json};
-use strip::{Door, Part, Request};
+use strip::control::{COMPLETE_WORKFLOW, REQUEST_USER_INPUT};
+use strip::runs::{Run, RunEnd, RunFilter, RunOf};
+use strip::{Door, Output, Park, Parked, Part, Reply, Request};
+use uuid::Uuid;
 
-use crate::support::{code, echo, principal, setup};
+use crate::runs::{data, tools};
+use crate::support::{Setup, code, echo, principal, setup, tool};
 
 fn task(tool: &str, input: Value) -> Request {
     Request::new(tool, input, principal("acme", "ann"), Door::Workflow)
@@ -25,4 +31,169 @@ async fn a_task_calls_data_and_control_flow_tools_only() {
         assert_eq!(code(&answer), Some(Code::InvalidInput), "{refused}");
         assert_eq!(code(&setup.call(refused, json!({})).await), None, "{refused}");
     }
+}
+
+/// The call of a task of a workflow.
+fn within(run: &Arc<Run>, key: &str, tool: &str, input: Value) -> Request {
+    let park = Park { key: key.to_owned(), ..Park::default() };
+    let run = RunOf::Joined(Arc::clone(run));
+    Request { run, park: Some(Arc::new(park)), ..task(tool, input) }
+}
+
+/// The call, repeated with what its answer said.
+fn repeated(call: &Request, resume: Option<Value>) -> Request {
+    let park = Park::clone(call.park.as_ref().unwrap());
+    Request { park: Some(Arc::new(Park { resume, ..park })), ..call.clone() }
+}
+
+async fn state(setup: &Setup, run: &str) -> String {
+    setup.strip.runs().show(Some("acme"), run).await.unwrap().run.state
+}
+
+#[tokio::test]
+async fn a_workflow_is_a_run_that_counts_its_tasks_and_ends() {
+    let setup = setup(tools()).await.with_control();
+    let (ann, workflow) = (principal("acme", "ann"), Uuid::new_v4());
+    let runs = setup.strip.runs();
+    let run = runs.begin_workflow(&ann, workflow);
+    assert_eq!(run.id(), format!("run_{}", workflow.simple()));
+    for n in 0..2 {
+        let call = within(&run, &format!("w/{n}/1"), "t.echo", json!({"n": n}));
+        assert_eq!(code(&setup.strip.call(call).await), None);
+    }
+    assert_eq!((run.data_tools(), state(&setup, run.id()).await), (2, "open".to_owned()));
+    let listed = runs.list(&RunFilter::default()).await.unwrap();
+    assert_eq!((listed.len(), listed[0].kind.as_str()), (1, "workflow"));
+
+    runs.set_rejected(&run, true);
+    assert_eq!(state(&setup, run.id()).await, "rejected");
+    runs.set_rejected(&run, false);
+    assert_eq!(state(&setup, run.id()).await, "open", "it went on");
+    runs.end(&run, RunEnd::Aborted).await.unwrap();
+    runs.end(&run, RunEnd::Failed).await.unwrap();
+    assert_eq!(state(&setup, run.id()).await, "aborted", "it ends once");
+    let late = setup.strip.call(within(&run, "w/2/1", "t.echo", json!({}))).await;
+    assert_eq!(code(&late), Some(Code::Denied));
+}
+
+#[tokio::test]
+async fn a_workflow_goes_on_after_a_restart_for_its_owner_only() {
+    let setup = setup(tools()).await.with_control();
+    let (ann, bob) = (principal("acme", "ann"), principal("acme", "bob"));
+    let (written, lost) = (Uuid::new_v4(), Uuid::new_v4());
+    let run = setup.strip.runs().begin_workflow(&ann, written);
+    let id = run.id().to_owned();
+    drop(run);
+    let setup = setup.restarted(tools()).await;
+    let runs = setup.strip.runs();
+    let run = runs.resume_workflow(&ann, written, 2).await.unwrap();
+    assert_eq!((run.id(), run.data_tools()), (id.as_str(), 2));
+    let other = runs.resume_workflow(&bob, written, 0).await.unwrap_err();
+    assert_eq!(other.code, Code::NotFound);
+    // The gateway crashed before its row was written.
+    let begun = runs.resume_workflow(&ann, lost, 1).await.unwrap();
+    assert_eq!(begun.data_tools(), 1);
+}
+
+#[tokio::test]
+async fn the_last_task_of_a_workflow_may_complete_it_again_after_a_crash() {
+    let setup = setup(tools()).await.with_control();
+    let run = setup.strip.runs().begin_workflow(&principal("acme", "ann"), Uuid::new_v4());
+    for _ in 0..2 {
+        let call = within(&run, "w/end/1", COMPLETE_WORKFLOW, json!({"summary": "all done"}));
+        let answer = setup.strip.call(call).await;
+        assert_eq!(data(&answer)["status"], json!("completed"), "{answer:?}");
+    }
+    assert_eq!(state(&setup, run.id()).await, "completed");
+}
+
+#[tokio::test]
+async fn a_task_that_asks_a_person_is_repeated_with_the_answer() {
+    let setup = setup(tools()).await.with_control();
+    let run = setup.strip.runs().begin_workflow(&principal("acme", "ann"), Uuid::new_v4());
+    let asks = json!({"slot_type": "text", "slot_id": "tone", "prompt_key": "Which tone?"});
+    let call = within(&run, "w/ask/1", REQUEST_USER_INPUT, asks);
+    let early = setup.strip.call(call.clone()).await;
+    assert_eq!(code(&early), Some(Code::Denied), "two data tools come first");
+    for n in 0..2 {
+        setup.strip.call(within(&run, "w/t/1", "t.echo", json!({"n": n}))).await;
+    }
+    let asked = setup.strip.call(call.clone()).await;
+    let Some(Parked::Questions { questions, resume }) = Parked::of(&asked) else {
+        panic!("{asked:?}")
+    };
+    assert_eq!((questions.len(), questions[0].slot_id.as_str()), (1, "tone"));
+    assert_eq!(state(&setup, run.id()).await, "waiting");
+    let boss = principal("acme", "boss");
+    let warm = json!("warm");
+    setup.strip.runs().answer(&boss, None, (run.id(), "tone"), &warm).await.unwrap();
+    let answered = setup.strip.call(repeated(&call, resume)).await;
+    assert_eq!((answered.reply, &data(&answered)["value"]), (Reply::Done, &json!("warm")));
+}
+
+/// A tool that asks for two values and then for a confirmation.
+fn booking() -> crate::support::Fake {
+    let ask = |state: &str, properties: Value| {
+        let native = json!({
+            "resultType": "input_required",
+            "inputRequests": {"form": {"method": "elicitation/create", "params": {
+                "message": "Book?",
+                "requestedSchema": {
+                    "type": "object", "properties": properties, "required": ["day"],
+                },
+            }}},
+            "requestState": state,
+        });
+        let asked = Output::new(json!({}));
+        Output { reply: Reply::NeedsInput, native: Some(Arc::new(native)), ..asked }
+    };
+    tool("t.book", move |job| {
+        let first = json!({"day": {"type": "string"}, "seats": {"type": "integer"}});
+        let output = match job.request.resume.as_deref() {
+            None => ask("one", first),
+            Some(resume) if resume.state.as_deref() == Some("one") => {
+                let content = resume.responses["form"]["content"].to_string();
+                ask(&content, json!({}))
+            }
+            Some(resume) => Output::new(json!({
+                "booked": resume.state, "sure": resume.responses["form"]["action"],
+            })),
+        };
+        Box::pin(async move { Ok(output) })
+    })
+    .with(|descriptor| descriptor.deterministic = false)
+}
+
+#[tokio::test]
+async fn the_form_of_a_tool_becomes_questions_of_the_run() {
+    let setup = setup(vec![booking()]).await.with_control();
+    let run = setup.strip.runs().begin_workflow(&principal("acme", "ann"), Uuid::new_v4());
+    let call = within(&run, "w/book/1", "t.book", json!({}));
+    let boss = principal("acme", "boss");
+    let park = async |call: Request| match Parked::of(&setup.strip.call(call).await) {
+        Some(Parked::Questions { questions, resume }) => (questions, resume),
+        other => panic!("{other:?}"),
+    };
+    let settle = async |slot: &str, value: Value| {
+        setup.strip.runs().answer(&boss, None, (run.id(), slot), &value).await.unwrap();
+    };
+    let (questions, resume) = park(call.clone()).await;
+    assert_eq!(questions.len(), 2);
+    let slot = |name: &str| {
+        questions.iter().find(|one| one.slot_id.starts_with(name)).unwrap().slot_id.clone()
+    };
+    settle(&slot("day"), json!("Monday")).await;
+    let (open, _) = park(repeated(&call, resume.clone())).await;
+    assert_eq!(open.len(), 1, "the other is still open");
+    settle(&slot("seats"), json!(2)).await;
+    // As after a restart: the call begins again, and what was answered is not asked again.
+    let (none, resume) = park(call.clone()).await;
+    assert!(none.is_empty(), "{none:?}");
+    let (sure, resume) = park(repeated(&call, resume)).await;
+    assert_eq!((sure.len(), sure[0].prompt.as_str()), (1, "Book?"));
+    settle(&sure[0].slot_id, json!(true)).await;
+    let done = setup.strip.call(repeated(&call, resume)).await;
+    let booked: Value = serde_json::from_str(data(&done)["booked"].as_str().unwrap()).unwrap();
+    assert_eq!(booked, json!({"day": "Monday", "seats": 2}));
+    assert_eq!(data(&done)["sure"], json!("accept"));
 }

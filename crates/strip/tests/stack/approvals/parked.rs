@@ -14,7 +14,8 @@ use crate::support::{ask, code, principal, shared};
 
 /// The call of a task, first or repeated.
 fn task(key: &str, approval: Option<&str>) -> Request {
-    let park = Park { key: key.to_owned(), approval: approval.map(str::to_owned), timeout: None };
+    let park =
+        Park { key: key.to_owned(), approval: approval.map(str::to_owned), ..Park::default() };
     let key = Some(key.to_owned());
     Request { door: Door::Workflow, park: Some(Arc::new(park)), idempotency_key: key, ..write(1) }
 }
@@ -90,7 +91,7 @@ async fn a_rejected_expired_or_cancelled_task_is_denied_however_often_it_is_repe
     assert_eq!((event.kind, event.row.id.as_str()), (EventKind::Cancelled, cancelled.as_str()));
     denied("w/b/1", &cancelled, "cancelled").await;
 
-    let short = Park { key: "w/c/1".to_owned(), timeout: Some(Duration::ZERO), approval: None };
+    let short = Park { key: "w/c/1".to_owned(), timeout: Some(Duration::ZERO), ..Park::default() };
     let mut due = task("w/c/1", None);
     due.park = Some(Arc::new(short));
     let expired = parked(&gate.setup.strip.call(due).await);
@@ -126,7 +127,7 @@ async fn a_task_can_ask_for_approval_where_no_skill_does() {
     gate.setup.strip.catalog().publish("free", shared(vec![crate::support::echo("free.echo")]));
     let rule = |timeout: Option<u64>| {
         let timeout = timeout.map(Duration::from_secs);
-        let park = Park { key: "w/a/1".to_owned(), approval: None, timeout };
+        let park = Park { key: "w/a/1".to_owned(), timeout, ..Park::default() };
         let call = ask("free.echo", json!({}));
         Request { door: Door::Workflow, park: Some(Arc::new(park)), ..call }
     };

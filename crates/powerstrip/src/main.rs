@@ -1,7 +1,6 @@
 //! Powerstrip: a gateway between AI agents and tools.
 
 mod access;
-mod catalog;
 mod cli;
 mod cmd;
 mod context;
@@ -12,13 +11,11 @@ mod findings;
 mod gateway;
 mod handover;
 mod installer;
-mod mcp_registry;
 mod memory;
 mod operation_client;
 mod owner;
 mod port;
 mod programs;
-mod recipe;
 mod relay;
 mod reload;
 mod signals;

@@ -33,6 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("doors", &["proto", "auth", "strip", "operations"]),
     ("config", &["proto", "store", "egress", "auth", "schema", "strip", "upstream"]),
     ("terminal", &["proto", "config"]),
+    ("recipes", &["egress", "schema", "config", "terminal"]),
     ("remote", &["proto", "egress", "config"]),
     ("dashboard", &["proto", "auth", "strip", "operations", "doors"]),
     (
@@ -56,6 +57,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "config",
             "terminal",
             "dashboard",
+            "recipes",
             "remote",
         ],
     ),

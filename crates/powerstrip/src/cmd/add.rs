@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::catalog::{self, Listing};
 use crate::context::Context;
 use crate::exit::Usage;
 use crate::installer::{self, Expected, Installer, describe_import, note_import};
-use crate::mcp_registry::{self, RegistryServer};
-use crate::recipe::Recipe;
+use recipes::Recipe;
+use recipes::catalog::{self, Listing};
+use recipes::mcp_registry::{self, RegistryServer};
 use terminal::Style;
 
 const EXAMPLES: &str = "\

@@ -9,21 +9,21 @@ use egress::http::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::recipe::Recipe;
+use crate::Recipe;
 
 /// How many servers a search may find.
 const MAX_RESULTS: usize = 50;
 
 /// One server of a registry.
 #[derive(Clone, Debug)]
-pub(crate) struct RegistryServer {
-    pub(crate) name: String,
-    pub(crate) about: String,
+pub struct RegistryServer {
+    pub name: String,
+    pub about: String,
     definition: Value,
 }
 
 /// Searches a registry. Its address is reachable because the user named it; nothing else is.
-pub(crate) async fn search(
+pub async fn search(
     config: &Config,
     registry: &str,
     word: &str,
@@ -70,12 +70,12 @@ impl RegistryServer {
     }
 
     /// The last part of the name, which can name a server here.
-    pub(crate) fn short_name(&self) -> &str {
+    pub fn short_name(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
 
     /// How the server is added: by its URL if it has one, as a package otherwise.
-    pub(crate) fn recipe(
+    pub fn recipe(
         &self,
         arguments: &[String],
         given: &BTreeMap<String, String>,

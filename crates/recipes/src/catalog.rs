@@ -6,7 +6,7 @@ use schema::yaml::{self, Limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::recipe::Recipe;
+use crate::Recipe;
 
 const SERVERS: &str = include_str!("catalog/servers.yaml");
 
@@ -15,40 +15,40 @@ const LIMITS: Limits = Limits { max_bytes: 1 << 20, merge_keys: false, custom_ta
 /// One server of the catalog.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Listing {
-    pub(crate) name: String,
-    pub(crate) about: String,
+pub struct Listing {
+    pub name: String,
+    pub about: String,
     /// The program and its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) command: Vec<String>,
+    pub command: Vec<String>,
     /// What has to be added to the command, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) arguments: Option<String>,
+    pub arguments: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) url: Option<String>,
+    pub url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) transport: Option<String>,
+    pub transport: Option<String>,
     /// Variables that are no secrets, and what they are.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, String>,
     /// Variables that hold secrets, and what they are.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) secrets: BTreeMap<String, String>,
+    pub secrets: BTreeMap<String, String>,
     /// The secret that is sent as a bearer token, and what it is.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) bearer: BTreeMap<String, String>,
-    pub(crate) homepage: String,
-    pub(crate) license: String,
+    pub bearer: BTreeMap<String, String>,
+    pub homepage: String,
+    pub license: String,
 }
 
 /// All servers of the catalog.
-pub(crate) fn listings() -> Vec<Listing> {
+pub fn listings() -> Vec<Listing> {
     // A test reads the file, so that a mistake in it cannot ship.
     yaml::parse(SERVERS, LIMITS).unwrap_or_default()
 }
 
 /// The servers whose name or description contains a word.
-pub(crate) fn search(word: &str) -> Vec<Listing> {
+pub fn search(word: &str) -> Vec<Listing> {
     let word = word.to_lowercase();
     let matches = |listing: &Listing| {
         listing.name.contains(&word) || listing.about.to_lowercase().contains(&word)
@@ -58,7 +58,7 @@ pub(crate) fn search(word: &str) -> Vec<Listing> {
 
 impl Listing {
     /// How the server is added. `arguments` and `given` are what the user adds to it.
-    pub(crate) fn recipe(
+    pub fn recipe(
         &self,
         arguments: &[String],
         given: &BTreeMap<String, String>,
@@ -100,7 +100,7 @@ impl Listing {
     }
 
     /// How the server is started or reached, on one line.
-    pub(crate) fn target(&self) -> String {
+    pub fn target(&self) -> String {
         self.url.clone().unwrap_or_else(|| self.command.join(" "))
     }
 }

@@ -4,16 +4,16 @@ use serde_json::{Map, Value, json};
 
 /// How a server is added.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Recipe {
+pub struct Recipe {
     /// The entry in the form of `mcpServers`; `${input:NAME}` is a secret.
-    pub(crate) entry: Map<String, Value>,
+    pub entry: Map<String, Value>,
     /// The secrets and what they are.
-    pub(crate) inputs: Vec<(String, String)>,
+    pub inputs: Vec<(String, String)>,
 }
 
 impl Recipe {
     /// The entry as a client's file.
-    pub(crate) fn document(&self, name: &str) -> Value {
+    pub fn document(&self, name: &str) -> Value {
         let inputs = self.inputs.iter().map(|(id, what)| json!({"id": id, "description": what}));
         json!({
             "mcpServers": {name: self.entry},

@@ -163,7 +163,7 @@ pub fn items(for_each: &Value, scope: &Scope, room: usize) -> Result<Vec<Value>,
         Value::Array(items) if items.len() > room => Err(refuse(format!(
             "there are {} items, but only {room} more tasks fit into the workflow ({} with items and sub-workflows)",
             items.len(),
-            crate::plan::MAX_TASKS
+            crate::plan::limits::MAX_TASKS
         ))),
         Value::Array(items) => Ok(items),
         other => Err(refuse(format!("for_each takes a list, not {}", describe(&other)))),

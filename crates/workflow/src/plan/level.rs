@@ -5,9 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use schema::yaml::nearest;
 use serde_json::{Map, Value};
 
+use super::fault::{Fault, FaultCode};
 use super::fields::Shape;
+use super::limits::{MAX_DEPTH, MAX_ID_CHARS};
+use super::order;
+use super::planned::{Plan, PlannedTask};
 use super::task::{Checked, Found, TaskCheck};
-use super::{Fault, FaultCode, MAX_DEPTH, MAX_ID_CHARS, Plan, PlannedTask, Tools, order};
+use super::tools::Tools;
 use crate::Task;
 use crate::evaluate::scan::{Reference, Step};
 

@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Fault, FaultCode, MAX_LAYERS, PlannedTask};
+use super::fault::{Fault, FaultCode};
+use super::limits::MAX_LAYERS;
+use super::planned::PlannedTask;
 use crate::Task;
 
 /// The items of a task that are known before it runs, at least one.

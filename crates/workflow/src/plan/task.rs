@@ -7,8 +7,10 @@ use schema::yaml::nearest;
 use serde_json::{Map, Value};
 use strip::Part;
 
+use super::fault::{Fault, FaultCode};
 use super::level::Level;
-use super::{Fault, FaultCode, PlannedTask, ToolInfo, UnknownName};
+use super::planned::PlannedTask;
+use super::tools::{ToolInfo, UnknownName};
 use crate::evaluate::scan::{Reference, Root, Scan, Step, is_template, scan_template};
 use crate::evaluate::{ENGINE, MAX_TEMPLATE_BYTES, scan_condition, step_into};
 use crate::{Compensation, Task};

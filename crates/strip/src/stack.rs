@@ -332,7 +332,9 @@ impl Guards {
                 Ok(output.data)
             }
             Err(mut failure) => {
-                native = failure.native.take();
+                let own =
+                    |failure: &Failure| entry.as_ref()?.tool.native_failure(failure).map(Arc::new);
+                native = failure.native.take().or_else(|| own(&failure));
                 Err(failure)
             }
         };

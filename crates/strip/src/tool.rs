@@ -96,6 +96,13 @@ pub trait Tool: Send + Sync + 'static {
         false
     }
 
+    /// The failed result as MCP doors show it, if the tool's failures have a form of their own: an object with `content` and
+    /// `structuredContent`. Asked for failures without a native result, those of guards included. Other doors show the
+    /// failure itself.
+    fn native_failure(&self, _failure: &Failure) -> Option<Value> {
+        None
+    }
+
     /// Does the work. The future is dropped at the deadline, which must end everything that it started.
     async fn run(&self, job: &Job) -> Result<Output, Failure>;
 }

@@ -92,6 +92,11 @@ pub trait TypedTool: Send + Sync + 'static {
         Part::Data
     }
 
+    /// The failed result as MCP doors show it; see [`Tool::native_failure`].
+    fn native_failure(&self, _failure: &Failure) -> Option<Value> {
+        None
+    }
+
     async fn run(
         &self,
         input: Self::Input,
@@ -133,6 +138,10 @@ impl<T: TypedTool> Tool for Typed<T> {
 
     fn part(&self) -> Part {
         self.tool.part()
+    }
+
+    fn native_failure(&self, failure: &Failure) -> Option<Value> {
+        self.tool.native_failure(failure)
     }
 
     async fn run(&self, job: &Job) -> Result<Output, Failure> {

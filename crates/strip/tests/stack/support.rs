@@ -52,6 +52,11 @@ impl Tool for Fake {
         self.revision.load(Ordering::SeqCst)
     }
 
+    fn native_failure(&self, failure: &Failure) -> Option<Value> {
+        let native = json!({"structuredContent": {"error": {"message": failure.message}}});
+        (self.part == Part::Workflow).then_some(native)
+    }
+
     async fn code_digest(&self, _request: &Request) -> Result<Option<Digest>, Failure> {
         Ok(self.code.as_ref().map(|code| digest(code.lock().unwrap().as_bytes())))
     }

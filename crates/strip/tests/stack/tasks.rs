@@ -33,6 +33,22 @@ async fn a_task_calls_data_and_control_flow_tools_only() {
     }
 }
 
+#[tokio::test]
+async fn a_failure_of_a_guard_has_the_form_that_its_tool_gives_it() {
+    let strict = |descriptor: &mut proto::Descriptor| {
+        descriptor.input_schema = json!({"type": "object", "required": ["workflow_id"]});
+    };
+    let mut steering = echo("t.steer").with(strict);
+    steering.part = Part::Workflow;
+    let setup = setup(vec![steering, echo("t.plain").with(strict)]).await;
+    let refused = setup.call("t.steer", json!({})).await;
+    let message = &refused.result.unwrap_err().message;
+    let native = refused.native.unwrap();
+    assert_eq!(native["structuredContent"]["error"]["message"], json!(message));
+    let plain = setup.call("t.plain", json!({})).await;
+    assert!(plain.result.is_err() && plain.native.is_none());
+}
+
 /// The call of a task of a workflow.
 fn within(run: &Arc<Run>, key: &str, tool: &str, input: Value) -> Request {
     let park = Park { key: key.to_owned(), ..Park::default() };

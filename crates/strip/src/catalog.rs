@@ -1,6 +1,7 @@
 //! The tools: an immutable snapshot, swapped as a whole, so that a call takes no lock to find its tool.
 
 mod admission;
+mod aliases;
 mod bare;
 mod names;
 mod pins;

@@ -5,6 +5,7 @@ use proto::{Code, ToolId, ToolRef};
 use serde_json::json;
 
 use super::admission::{self, Admitted, NotAdmitted, address};
+use super::aliases;
 use super::bare::{self, BareNames};
 use super::names::Unnamed;
 use super::{Entry, Fault, Pins, Quarantined, Terms, WireNames};
@@ -23,6 +24,8 @@ pub struct Snapshot {
     /// The quarantined, by id and by wire name.
     waiting: HashMap<String, Arc<Quarantined>>,
     largest_input: usize,
+    /// Whether a server has the name that stands for the gateway's own tools; known in narrowed snapshots, too.
+    alias_taken: bool,
     revision: u64,
 }
 
@@ -64,7 +67,8 @@ impl Snapshot {
 
     /// Only the tools for which `keep` returns true; not even the names of the others are in it.
     pub(crate) fn narrowed(&self, keep: impl Fn(&Entry) -> bool) -> Self {
-        let mut narrowed = Self { revision: self.revision, ..Self::default() };
+        let Self { revision, alias_taken, .. } = *self;
+        let mut narrowed = Self { revision, alias_taken, ..Self::default() };
         for entry in self.entries.iter().filter(|entry| keep(entry)) {
             narrowed.add(Arc::clone(entry));
         }
@@ -73,6 +77,7 @@ impl Snapshot {
 
     fn add(&mut self, entry: Arc<Entry>) {
         self.largest_input = self.largest_input.max(entry.limits.max_input_bytes);
+        self.alias_taken |= aliases::is_taken_by(&entry.descriptor.id);
         self.by_wire.insert(entry.wire.clone(), Arc::clone(&entry));
         let majors = self.by_id.entry(entry.descriptor.id.clone()).or_default();
         majors.push(Arc::clone(&entry));
@@ -104,10 +109,15 @@ impl Snapshot {
         self.quarantined.iter().filter(move |held| !known(held))
     }
 
-    /// Finds a tool by wire name, canonical id or short URI, pinned or not, or by a bare name that only one tool has.
+    /// Finds a tool by wire name, canonical id, alias or short URI, pinned or not, or by a bare name that only one tool has.
     pub fn resolve(&self, name: &str) -> Result<&Arc<Entry>, Failure> {
         if let Some(entry) = self.by_wire.get(name) {
             return Ok(entry);
+        }
+        if !self.alias_taken
+            && let Some(own) = aliases::resolve(name)
+        {
+            return self.resolve(&own);
         }
         if let Some(held) = self.waiting(name) {
             return Err(held.failure());
@@ -224,6 +234,7 @@ impl Snapshot {
     }
 
     fn hold(&mut self, held: Arc<Quarantined>) {
+        self.alias_taken |= aliases::is_taken_by(&held.id);
         for name in [held.wire.clone(), held.id.to_string()] {
             self.waiting.insert(name, Arc::clone(&held));
         }

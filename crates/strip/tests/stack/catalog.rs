@@ -137,3 +137,27 @@ async fn readers_hear_of_changes() {
     setup.strip.catalog().publish("more", Vec::new());
     assert_eq!(code(&setup.call("t.two", json!({})).await), Some(Code::NotFound));
 }
+
+#[tokio::test]
+async fn the_gateways_own_tools_have_an_unlisted_alias_unless_a_server_has_its_name() {
+    let setup = setup(vec![echo("powerstrip:continue"), echo("crm:read")]).await;
+    let resolves = |name: &str| {
+        let snapshot = setup.strip.catalog().snapshot();
+        snapshot.resolve(name).ok().map(|entry| entry.descriptor.id.to_string())
+    };
+    let own = Some("powerstrip:continue".to_owned());
+    for name in ["agentcards:continue", "agentcards__continue", "agentcards:continue@1"] {
+        assert_eq!(resolves(name), own, "{name}");
+    }
+    for unknown in ["agentcards:continue@2", "agentcards:read", "agentcards_continue"] {
+        assert_eq!(resolves(unknown), None, "{unknown}");
+    }
+    let answer = setup.call("agentcards__continue", json!({})).await;
+    assert_eq!((code(&answer), &*answer.meta.tool), (None, "powerstrip:continue"));
+    let listed = setup.strip.discovery(&principal("acme", "ann"));
+    assert_eq!(listed.tools.len(), 2, "{listed:?}");
+
+    setup.strip.catalog().publish("agentcards", shared(vec![echo("agentcards:other")]));
+    assert_eq!(resolves("agentcards:continue"), None);
+    assert_eq!(resolves("agentcards:other").as_deref(), Some("agentcards:other"));
+}

@@ -59,7 +59,7 @@ fn shown(secret: &OwnSecret, viewer: &Viewer) -> Markup {
                 }
             }
             @if !secret.servers.is_empty() {
-                form.filters method="post" action=(SECRETS) {
+                form.secret method="post" action=(SECRETS) {
                     (csrf(viewer))
                     input type="hidden" name="name" value=(secret.name);
                     input type="hidden" name="action" value="set";

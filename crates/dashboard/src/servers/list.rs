@@ -39,7 +39,7 @@ pub(crate) fn rows(servers: &[ServerSummary], viewer: &Viewer) -> Markup {
             "No MCP servers yet",
             html! {
                 p { "Add one on the host of the gateway, or import those of a client:" }
-                pre { code { "powerstrip add files -- npx -y @modelcontextprotocol/server-filesystem .\npowerstrip import ~/.cursor/mcp.json" } }
+                pre { code { "powerstrip add files -- npx -y @modelcontextprotocol/server-filesystem .\npowerstrip import ~/.cursor/mcp.json --write" } }
                 p { "The built-in tools and your tool packs work without servers." }
             },
         );

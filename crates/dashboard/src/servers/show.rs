@@ -4,7 +4,7 @@ use auth::scope;
 use axum::extract::{Path, Query, State};
 use maud::{Markup, html};
 use operations::calls::{CallQuery, CallSummary};
-use operations::servers::{ServerDetail, ServerName, ServerSummary};
+use operations::servers::{ServerDetail, ServerName, ServerState, ServerSummary};
 use serde::Deserialize;
 
 use super::state::{advice, server_page, state_mark};
@@ -93,7 +93,9 @@ fn switches(viewer: &Viewer, server: &ServerSummary) -> Markup {
                 @if server.disabled {
                     button.primary type="submit" name="do" value="enable" { "Enable" }
                 } @else {
-                    button type="submit" name="do" value="restart" { "Restart" }
+                    @if server.state != ServerState::Invalid {
+                        button type="submit" name="do" value="restart" { "Restart" }
+                    }
                     @if server.kind != "registered" {
                         button.danger type="submit" name="do" value="disable" { "Disable" }
                     }

@@ -45,6 +45,7 @@ async fn a_wrong_entry_shows_what_to_correct() {
     let page = person.get("/dashboard/servers/odd").await.text;
     assert!(page.contains(">invalid entry<") && page.contains("did you mean `command`?"), "{page}");
     assert!(page.contains("powerstrip.yaml:") && page.contains("powerstrip check"), "{page}");
+    assert!(!page.contains("value=\"restart\""), "a restart cannot help: {page}");
     let overview = person.get("/dashboard").await.text;
     assert!(overview.contains("1 server with problems"), "{overview}");
     let settings = person.get("/dashboard/settings").await.text;

@@ -91,7 +91,7 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
             Ok(ExitCode::SUCCESS)
         }
         Command::Config(command) => command.run(&context),
-        Command::New(command) => command.run(&context),
+        Command::New(command) => on_runtime(Box::pin(command.run(&context))),
         Command::Add(command) => on_runtime(Box::pin(command.run(&context))),
         Command::Remove(command) => on_runtime(Box::pin(command.run(&context))),
         Command::Enable(command) => on_runtime(Box::pin(command.run(&context))),

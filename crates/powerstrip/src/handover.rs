@@ -22,6 +22,8 @@ const SOCKET: &str = "handover";
 const SUCCESSOR_LOCK: &str = "successor";
 
 const ASK: &str = "powerstrip.yield";
+/// Asks a gateway where it listens; other owners do not answer.
+const WHERE: &str = "powerstrip.where";
 const YIELDING: &str = "yielding";
 
 /// How long an owner may take to finish its calls and release the folder.
@@ -46,7 +48,7 @@ pub(crate) async fn inherit(path: &Path) -> anyhow::Result<DataFolder> {
     let mut asked = false;
     loop {
         if !asked {
-            match ask(path).await {
+            match ask(path, ASK).await {
                 Ok(answer) if answer == YIELDING => {
                     tracing::info!("the owner of the data folder releases it");
                     asked = true;
@@ -77,11 +79,16 @@ fn process(pid: Option<u32>) -> String {
     pid.map_or_else(|| " by another process".to_owned(), |pid| format!(" by process {pid}"))
 }
 
-async fn ask(path: &Path) -> io::Result<String> {
+/// The URL of the gateway that serves a folder; none if no gateway does.
+pub(crate) async fn served_at(path: &Path) -> Option<String> {
+    ask(path, WHERE).await.ok().filter(|url| !url.is_empty())
+}
+
+async fn ask(path: &Path, question: &str) -> io::Result<String> {
     let path = SocketPath::named(path, SOCKET)?;
     let exchange = async {
         let mut stream = UnixStream::connect(path.path()).await?;
-        stream.write_all(format!("{ASK}\n").as_bytes()).await?;
+        stream.write_all(format!("{question}\n").as_bytes()).await?;
         let mut answer = String::new();
         BufReader::new(stream.take(1024)).read_line(&mut answer).await?;
         Ok(answer.trim_end().to_owned())
@@ -154,8 +161,10 @@ impl HandoverListener {
             let exchange = async {
                 let mut line = String::new();
                 BufReader::new((&mut stream).take(1024)).read_line(&mut line).await?;
-                if line.trim_end() != ASK {
-                    return Ok(false);
+                match line.trim_end() {
+                    ASK => {}
+                    WHERE if answer != YIELDING => {}
+                    _ => return Ok(false),
                 }
                 stream.write_all(format!("{answer}\n").as_bytes()).await?;
                 Ok::<_, io::Error>(true)

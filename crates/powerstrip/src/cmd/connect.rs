@@ -12,9 +12,11 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::Usage;
+use crate::handover;
 use crate::installer::{self, Expected, Installed, Installer, note_import};
 use client::{Route, entry, path_of};
-use terminal::Style;
+use terminal::table::{Cell, Table};
+use terminal::{Style, Tone};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,7 +71,7 @@ impl Connect {
             })?,
         };
         let installer = Installer::new(context);
-        let route = self.route(context, client, &installer)?;
+        let route = self.route(context, client, &installer).await?;
         let entry = entry(client, &route);
         let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
         if self.print {
@@ -141,7 +143,7 @@ impl Connect {
     }
 
     /// How the client reaches the gateway.
-    fn route(
+    async fn route(
         &self,
         context: &Context,
         client: Client,
@@ -154,9 +156,13 @@ impl Connect {
         }
         let address = match &config.public_url {
             Some(url) => Some(url.trim_end_matches('/').to_owned()),
-            None => Some(config.listen.0)
-                .filter(|listen| listen.port() != 0)
-                .map(|listen| format!("http://{listen}")),
+            None if config.listen.0.port() == 0 => None,
+            // `serve --listen` may have chosen another address than the config.
+            None => Some(
+                handover::served_at(&config.data_dir)
+                    .await
+                    .unwrap_or_else(|| format!("http://{}", config.listen.0)),
+            ),
         };
         let program = std::env::current_exe().context("the path of this program is unknown")?;
         let needs_key = config.auth.is_some();
@@ -285,12 +291,16 @@ fn list(context: &Context) -> anyhow::Result<ExitCode> {
         terminal::json(&rows)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let style = Style::stdout(&context.environment);
+    let mut table = Table::new(["CLIENT", "STATE", "FILE"]);
     for (client, path, connected) in rows {
-        let state = if connected { style.good("connected") } else { "-        ".to_owned() };
-        let path = path.map_or_else(|| "-".to_owned(), |path| path.display().to_string());
-        let name = style.bold(format_args!("{:14}", client.to_string()));
-        terminal::line(format_args!("{name}  {state}  {path}"))?;
+        let (state, tone) =
+            if connected { ("connected", Tone::Good) } else { ("not connected", Tone::Faint) };
+        table.row([
+            Cell::new(client).tone(Tone::Strong),
+            Cell::new(state).tone(tone),
+            Cell::maybe(path.map(|path| path.display().to_string())),
+        ]);
     }
+    table.print(Style::stdout(&context.environment))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,14 +2,17 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand, ValueEnum};
-use proto::{PromptRef, ToolId};
+use proto::{Discovery, PromptRef, ToolId};
 use serde_json::json;
+use tokio::time::Instant;
 use url::Url;
 
 use crate::context::Context;
+use crate::owner::OwnerProcess;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -65,6 +68,11 @@ enum Kind {
     Http,
 }
 
+/// How long a running gateway may take to find a new tool.
+const PICK_UP: Duration = Duration::from_secs(5);
+
+const POLL: Duration = Duration::from_millis(50);
+
 /// Gives back what it is sent, under `json`.
 const ECHO_SERVICE: &str = "https://postman-echo.com/post";
 
@@ -72,13 +80,16 @@ const ECHO_SERVICE: &str = "https://postman-echo.com/post";
 struct Draft(Vec<(PathBuf, String)>);
 
 impl New {
-    pub(crate) fn run(&self, context: &Context) -> anyhow::Result<ExitCode> {
+    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let (draft, hint) = match &self.what {
             What::Tool { name, kind, url } => {
                 let config = context.load()?.config;
                 let folder = config.tools.first().cloned().unwrap_or_else(|| "tools".into());
                 let hint = format!("powerstrip call {name} --input '{{\"name\":\"Ada\"}}'");
-                (tool(&folder, name, *kind, url.as_ref())?, hint)
+                let draft = tool(&folder, name, *kind, url.as_ref())?;
+                draft.write()?;
+                wait_until_served(&config.data_dir, name).await;
+                return report(context, &draft, &hint);
             }
             What::Prompt { name } => {
                 let folder = context.load()?.config.prompts;
@@ -96,6 +107,20 @@ impl New {
         };
         draft.write()?;
         report(context, &draft, &hint)
+    }
+}
+
+/// Waits until a gateway that runs on the data folder, if any, has found a new tool, so that it can be called at once.
+async fn wait_until_served(data_dir: &Path, tool: &ToolId) {
+    let owner = if data_dir.exists() { OwnerProcess::find(data_dir).await } else { None };
+    let Some(owner) = owner else { return };
+    let deadline = Instant::now() + PICK_UP;
+    while Instant::now() < deadline {
+        match owner.ask::<Discovery>("mcp.discover", json!({})).await {
+            Ok(found) if found.tools.iter().any(|listed| listed.name == tool.as_str()) => return,
+            Ok(_) => tokio::time::sleep(POLL).await,
+            Err(_) => return,
+        }
     }
 }
 

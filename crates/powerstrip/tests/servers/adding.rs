@@ -246,3 +246,15 @@ async fn a_server_is_added_given_a_secret_broken_repaired_and_disabled() {
     assert_eq!(refused.code, Some(1), "{refused:?}");
     served.kill().await.unwrap();
 }
+
+#[tokio::test]
+async fn a_running_gateway_is_found_by_connect_and_serves_a_new_tool_at_once() {
+    let folder = Folder::new();
+    let _served = folder.serve().await;
+    let printed = folder.run(&["connect", "cursor", "--print"]).await;
+    let url = printed.ok();
+    assert!(url.contains("\"http://127.0.0.1:") && !url.contains(":7777"), "{printed:?}");
+    folder.run(&["new", "tool", "text.shout", "--kind", "python"]).await.ok();
+    let called = folder.run(&["call", "text.shout", "--input", r#"{"name":"Ada"}"#]).await;
+    assert!(called.ok().contains("Hello, Ada!"), "{called:?}");
+}

@@ -30,6 +30,7 @@ mod settings;
 mod sign_in;
 mod telemetry;
 mod units;
+mod workflows;
 
 pub use crate::auth::Auth;
 pub use agents::{Agent, Approve, Discovery, Embeddings, Skill, Tools};
@@ -51,6 +52,7 @@ pub use servers::Server;
 pub use settings::{Config, FILE_NAME, Sandbox};
 pub use telemetry::{LogFormat, Telemetry};
 pub use units::Span;
+pub use workflows::Workflows;
 
 #[cfg(test)]
 mod tests;

@@ -22,6 +22,7 @@ use crate::registration::Registration;
 use crate::servers::{self, Server};
 use crate::telemetry::Telemetry;
 use crate::units;
+use crate::workflows::Workflows;
 
 /// How a config file is read.
 pub(crate) const YAML_LIMITS: schema::yaml::Limits =
@@ -73,6 +74,8 @@ pub struct Config {
     pub tool_names: ToolNames,
     /// Time, size and rate limits of calls.
     pub limits: Limits,
+    /// Limits of workflows.
+    pub workflows: Workflows,
     /// Limits of files that callers store.
     pub files: Files,
     /// Where files are stored.
@@ -107,6 +110,7 @@ impl Default for Config {
             embeddings: Embeddings::default(),
             tool_names: ToolNames::default(),
             limits: Limits::default(),
+            workflows: Workflows::default(),
             files: Files::default(),
             storage: Storage::default(),
             egress: Egress::default(),

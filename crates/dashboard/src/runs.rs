@@ -30,14 +30,15 @@ pub(super) async fn asking(dashboard: &Dashboard, viewer: &Viewer) -> usize {
         return 0;
     }
     let state = Some("waiting".to_owned());
-    let filter = RunFilter { tenant: viewer.tenant(), state, limit: Some(MAX_RUNS), offset: 0 };
+    let filter =
+        RunFilter { tenant: viewer.tenant(), state, limit: Some(MAX_RUNS), ..RunFilter::default() };
     dashboard.parts.strip.runs().list(&filter).await.map_or(0, |runs| runs.len())
 }
 
 pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
     viewer.require(scope::RUNS_READ)?;
     let filter =
-        RunFilter { tenant: viewer.tenant(), state: None, limit: Some(MAX_RUNS), offset: 0 };
+        RunFilter { tenant: viewer.tenant(), limit: Some(MAX_RUNS), ..RunFilter::default() };
     let runs = match dashboard.parts.strip.runs().list(&filter).await {
         Ok(runs) => runs,
         Err(failure) => {

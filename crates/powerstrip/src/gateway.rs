@@ -20,6 +20,7 @@ mod settings;
 mod socket_path;
 mod sources;
 pub(crate) mod waiting;
+mod workflows;
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -63,6 +64,7 @@ use registration::Registration;
 pub(crate) use settings::needs_restart;
 pub(crate) use socket_path::SocketPath;
 use sources::Sources;
+use workflows::OpenWorkflows;
 
 /// The memory for recorded answers, in bytes.
 const CACHE_BYTES: u64 = 64 << 20;
@@ -97,6 +99,7 @@ pub(crate) struct Gateway {
     console: Arc<GatewayConsole>,
     call_keeper: Arc<CallKeeper>,
     approvals: Arc<Approvals>,
+    workflows: OpenWorkflows,
     /// Ends sessions and watches.
     ending: CancellationToken,
     /// Stops new local sessions, shortly before the others end.
@@ -213,6 +216,8 @@ impl Gateway {
         let closing = CancellationToken::new();
         let approvals =
             approvals::open(config, &strip, database.clone(), audit.clone(), &ending).await?;
+        let workflows =
+            workflows::open(config, &strip, clock.clone(), long_running, &ending).await?;
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         let console = Arc::new(GatewayConsole::new(&upstreams, &registry, &strip));
         let secret_service =
@@ -238,7 +243,7 @@ impl Gateway {
         ] {
             sockets.extend(open_socket(path, door, closing.clone()).await);
         }
-        let names = tokio::spawn(store_names(
+        let names = tokio::spawn(names::store_names(
             Arc::clone(&strip),
             database.clone(),
             Arc::clone(&quarantine),
@@ -266,6 +271,7 @@ impl Gateway {
             console,
             call_keeper,
             approvals,
+            workflows,
             ending,
             closing,
             sockets,
@@ -418,6 +424,7 @@ impl Gateway {
     /// Ends sessions, commits pending rows and releases the data folder.
     pub(crate) async fn close(self) {
         self.closing.cancel();
+        self.workflows.all.stop();
         self.approvals.end();
         if !self.sockets.is_empty() {
             tokio::time::sleep(FIRST_REQUEST_TIMEOUT).await;
@@ -463,37 +470,6 @@ async fn open_socket(
         Err(error) => {
             tracing::warn!(%error, "no local socket: other processes cannot connect to this one");
             None
-        }
-    }
-}
-
-/// Stores new wire names and newly trusted definitions whenever the catalog changes.
-async fn store_names(
-    strip: Arc<Strip>,
-    database: Database,
-    quarantine: Arc<Quarantine>,
-    ending: CancellationToken,
-) {
-    let mut changes = strip.catalog().changes();
-    loop {
-        changes.borrow_and_update();
-        quarantine.store_new_pins().await;
-        let new = strip.catalog().take_new_names();
-        if !new.is_empty()
-            && let Err(error) = database.save_wire_names(&new).await
-        {
-            tracing::error!(%error, "the names of tools could not be stored");
-        }
-        tokio::select! {
-            changed = changes.changed() => if changed.is_err() { return },
-            () = ending.cancelled() => {
-                quarantine.store_new_pins().await;
-                let last = strip.catalog().take_new_names();
-                if !last.is_empty() {
-                    let _ = database.save_wire_names(&last).await;
-                }
-                return;
-            }
         }
     }
 }

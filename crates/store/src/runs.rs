@@ -77,6 +77,8 @@ pub struct RunFilter {
     pub tenant: Option<String>,
     /// Only in this state.
     pub state: Option<String>,
+    /// Only of this kind.
+    pub kind: Option<String>,
     pub limit: Option<u32>,
     pub offset: u32,
 }
@@ -210,6 +212,7 @@ impl Database {
         let select = query(format!("SELECT {RUN} FROM runs WHERE true"))
             .and("tenant = ", filter.tenant.as_deref())
             .and("state = ", filter.state.as_deref())
+            .and("kind = ", filter.kind.as_deref())
             .push(" ORDER BY touched_ms DESC, seq DESC LIMIT ")
             .push_bind(filter.limit.unwrap_or(MAX_LISTED).min(MAX_LISTED))
             .push(" OFFSET ")

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use proto::{Blame, Clock, Code, Principal};
-use store::{AuditTrail, Database, RunCallRow, RunName, RunRow, StoreError};
+use store::{AuditTrail, Database, RunCallRow, RunChanges, RunName, RunRow, StoreError};
 use tokio::sync::{Notify, broadcast};
 use uuid::Uuid;
 
@@ -178,9 +178,21 @@ impl Runs {
         Ok(run)
     }
 
-    /// Ends the run of a workflow and withdraws its open questions. A run that has ended stays as it is.
+    /// Ends the run of a workflow and withdraws its open questions. A run that has ended stays as it is. The end is committed
+    /// no later than any change that is submitted to the writer after this.
     pub async fn end(&self, run: &Arc<Run>, end: RunEnd) -> Result<(), Failure> {
-        if run.end(end) { self.completed(run, &[]).await } else { Ok(()) }
+        if !run.end(end) {
+            return Ok(());
+        }
+        let row = run.row(self.now(), IDLE);
+        let changes = Arc::new(RunChanges { runs: vec![row], calls: Vec::new() });
+        if let Err(error) = self.0.trail.save_runs(&changes).await {
+            run.reopen();
+            return Err(unwritable(error));
+        }
+        self.withdraw_questions(run).await;
+        self.notify(run, RunChange::Completed);
+        Ok(())
     }
 
     /// Notes that a person rejected a task of a workflow, or that it goes on after that.

@@ -1,13 +1,26 @@
 //! Durable workflows: DAGs of tool calls that an agent steers layer by layer, and that continue after a crash.
 
+mod answer;
+mod calls;
 pub mod core;
 mod dag;
+mod driver;
 pub mod evaluate;
+mod failures;
 pub mod graph;
+mod paths;
 pub mod plan;
+mod results;
+mod service;
+mod tools;
+mod views;
+mod workflows;
 
 pub use dag::{Compensation, Dag, OnError, Retry, Task, TaskApproval};
 pub use operations::workflows::{
     WorkflowConsole, WorkflowDetails, WorkflowEvent, WorkflowId, WorkflowList, WorkflowQuery,
     WorkflowSummary, WorkflowTask,
 };
+pub use service::{OwnerCheck, Settings};
+pub use tools::SOURCE;
+pub use workflows::Workflows;

@@ -1,11 +1,16 @@
-//! The names of registered servers in the database.
+//! The names of registered servers and of tools in the database.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use proto::Clock;
 use store::{Database, ServerNameRow};
+use strip::Strip;
+use tokio_util::sync::CancellationToken;
 use upstream::{Holder, NameStore};
+
+use super::quarantine::Quarantine;
 
 /// The names in the gateway's database.
 pub(super) struct StoredNames {
@@ -46,5 +51,36 @@ impl NameStore for StoredNames {
 
     async fn release(&self, name: &str) -> Result<(), String> {
         self.database.release_server_name(name).await.map_err(|error| error.to_string())
+    }
+}
+
+/// Stores new wire names and newly trusted definitions whenever the catalog changes.
+pub(super) async fn store_names(
+    strip: Arc<Strip>,
+    database: Database,
+    quarantine: Arc<Quarantine>,
+    ending: CancellationToken,
+) {
+    let mut changes = strip.catalog().changes();
+    loop {
+        changes.borrow_and_update();
+        quarantine.store_new_pins().await;
+        let new = strip.catalog().take_new_names();
+        if !new.is_empty()
+            && let Err(error) = database.save_wire_names(&new).await
+        {
+            tracing::error!(%error, "the names of tools could not be stored");
+        }
+        tokio::select! {
+            changed = changes.changed() => if changed.is_err() { return },
+            () = ending.cancelled() => {
+                quarantine.store_new_pins().await;
+                let last = strip.catalog().take_new_names();
+                if !last.is_empty() {
+                    let _ = database.save_wire_names(&last).await;
+                }
+                return;
+            }
+        }
     }
 }

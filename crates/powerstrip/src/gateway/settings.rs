@@ -8,7 +8,7 @@ use config::{Config, Loaded, Resolved};
 use proto::{Clock, TraceId, digest};
 use store::AuditRow;
 
-use super::{Gateway, servers};
+use super::{Gateway, servers, workflows};
 
 impl Gateway {
     /// Writes an audit row for a protection that a changed config removes.
@@ -55,6 +55,7 @@ impl Gateway {
         self.strip.reconfigure(now.settings());
         self.strip.files().set_rules(now.file_rules());
         self.strip.set_agents(now.profiles());
+        self.workflows.all.set_settings(workflows::settings(now));
         self.keeper.set_model(now.embeddings.path.clone());
         if before.egress != now.egress {
             sources.set_egress(now);

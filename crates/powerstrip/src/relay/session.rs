@@ -99,6 +99,7 @@ impl Session {
         let foundation = Foundation::open(context, &loaded, folder).await?;
         let gateway = Gateway::open(context, &loaded, foundation, Freshness::Followed).await?;
         let gateway = Arc::new(gateway);
+        gateway.resume_workflows(auth::LocalAccess::default().into());
         let ending = CancellationToken::new();
         let flags = context.global.overrides();
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(context), flags, &loaded);

@@ -255,6 +255,14 @@ impl Runs {
             run.reopen();
             return Err(unwritable(error));
         }
+        self.withdraw_questions(run).await;
+        self.notify(run, RunChange::Completed);
+        Ok(())
+    }
+
+    /// Withdraws the open questions of a run that has ended.
+    pub(super) async fn withdraw_questions(&self, run: &Arc<Run>) {
+        let now = self.now();
         for mut question in run.questions().into_iter().filter(|asked| asked.state == OPEN) {
             let settlement = Settlement {
                 question: &question.id,
@@ -269,8 +277,6 @@ impl Runs {
                 run.replace_question(question);
             }
         }
-        self.notify(run, RunChange::Completed);
-        Ok(())
     }
 }
 

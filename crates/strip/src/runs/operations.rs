@@ -62,7 +62,8 @@ impl Operation for ListRuns {
             return Err(OperationError::invalid(format!("`state` is one of {states}")));
         }
         let tenant = caller.tenant().map(str::to_owned);
-        let runs = strip.runs().list(&RunFilter { tenant, state, limit, offset }).await?;
+        let runs =
+            strip.runs().list(&RunFilter { tenant, state, kind: None, limit, offset }).await?;
         Ok(RunList { runs })
     }
 }

@@ -1,0 +1,5 @@
+//! Workflows at the boundary: through MCP, across restarts, with people and with failures.
+#![allow(clippy::disallowed_methods, clippy::print_stderr, reason = "tests")]
+
+mod steering;
+mod support;

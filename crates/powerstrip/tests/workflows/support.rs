@@ -1,0 +1,57 @@
+//! A gateway with the server of workflow tests behind it, and its ledger.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use serde_json::{Value, json};
+use testkit::{Gateway, GatewayBuilder, eventually, mcp_call, mcp_tools, sibling_program};
+
+/// A gateway whose server `t` notes each run in a ledger.
+pub(crate) fn with_ledger(more: &str) -> GatewayBuilder {
+    let program = sibling_program("powerstrip-ledger");
+    let folder = tempfile::tempdir().unwrap().keep();
+    let ledger = folder.join("ledger");
+    let config = format!(
+        "servers:\n  t: {{ command: '{}', env: {{ LEDGER: '{}' }} }}\n{more}",
+        program.display(),
+        ledger.display()
+    );
+    Gateway::with().config(&config)
+}
+
+pub(crate) async fn start(more: &str) -> Gateway {
+    let gateway = with_ledger(more).start().await;
+    ready(&gateway).await;
+    gateway
+}
+
+/// Waits until the tools of the ledger's server are listed.
+pub(crate) async fn ready(gateway: &Gateway) {
+    eventually("the ledger's tools are listed", || async {
+        let tools = mcp_tools(&gateway.url("/mcp")).await;
+        tools.iter().any(|tool| tool["name"] == "t__work").then_some(())
+    })
+    .await;
+}
+
+/// Calls a workflow tool over MCP; returns its structured answer.
+pub(crate) async fn call(gateway: &Gateway, tool: &str, input: Value) -> Value {
+    let answer = mcp_call(&gateway.url("/mcp"), &format!("powerstrip__{tool}"), input).await;
+    let content = answer["structuredContent"].clone();
+    assert!(content.is_object(), "{answer:#}");
+    content
+}
+
+/// A task that calls `t:work`.
+pub(crate) fn work(id: &str, depends_on: &[&str]) -> Value {
+    json!({"id": id, "tool": "t:work", "arguments": {"task": id}, "depends_on": depends_on})
+}
+
+pub(crate) fn per_layer(tasks: Value) -> Value {
+    json!({"workflow": {"tasks": tasks}, "config": {"per_layer_validation": true}})
+}
+
+/// The ids and statuses of results.
+pub(crate) fn statuses(results: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let results = results.as_array().unwrap_or_else(|| panic!("no results: {results}"));
+    results.iter().map(|result| (text(&result["task_id"]), text(&result["status"]))).collect()
+}

@@ -1,0 +1,339 @@
+//! Evaluates the templates of tasks and makes their calls, each through the whole guard stack.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use proto::{Code, Failure, Principal};
+use serde_json::{Map, Value, json};
+use store::StoreError;
+use strip::runs::RunOf;
+use strip::{Answer, Door, Park, Parked, Reply, Request};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::Task;
+use crate::core::{Address, CallOutcome, Prepared, WHOLE};
+use crate::evaluate::{self, EvaluationError, Scope, TaskValue};
+use crate::paths;
+use crate::plan::{MAX_TASKS, Plan};
+use crate::results::{ResultKey, Results, error_of};
+use crate::service::Service;
+
+/// What the calls of one workflow need.
+pub(crate) struct Calls {
+    pub(crate) service: Arc<Service>,
+    pub(crate) workflow: Uuid,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) results: Arc<Results>,
+    pub(crate) principal: Arc<Principal>,
+    pub(crate) run: RunOf,
+    pub(crate) evaluated: Arc<Evaluated>,
+}
+
+/// Lists and inputs that several calls need; evaluated again after a restart.
+#[derive(Default)]
+pub(crate) struct Evaluated {
+    items: Kept<Vec<Value>>,
+    inputs: Kept<Value>,
+}
+
+type Kept<T> = Mutex<HashMap<Address, Arc<T>>>;
+
+impl Evaluated {
+    fn get<T>(kept: &Kept<T>, address: &Address) -> Option<Arc<T>> {
+        kept.lock().unwrap_or_else(PoisonError::into_inner).get(address).cloned()
+    }
+
+    fn keep<T>(kept: &Kept<T>, address: Address, value: &Arc<T>) {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.insert(address, Arc::clone(value));
+    }
+
+    /// Forgets what belonged to a layer that is over.
+    pub(crate) fn clear(&self) {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.inputs.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// The result of one call.
+pub(crate) struct Called {
+    pub(crate) outcome: CallOutcome,
+    pub(crate) arguments: Option<Value>,
+    pub(crate) output: Option<Arc<Value>>,
+    pub(crate) error: Option<Value>,
+    pub(crate) waits: Option<Value>,
+}
+
+impl Called {
+    fn failed(failure: &Failure, arguments: Option<Value>) -> Self {
+        Self {
+            outcome: CallOutcome::Failed { retryable: failure.retryable },
+            arguments,
+            output: None,
+            error: Some(error_of(failure)),
+            waits: None,
+        }
+    }
+}
+
+impl Calls {
+    /// Evaluates `when` and `for_each`.
+    pub(crate) async fn prepare(&self, address: &Address) -> (Prepared, Option<Value>) {
+        match self.try_prepare(address).await {
+            Ok(prepared) => (prepared, None),
+            Err(failure) => (Prepared::Failed, Some(error_of(&failure))),
+        }
+    }
+
+    async fn try_prepare(&self, address: &Address) -> Result<Prepared, Failure> {
+        let task = self.task(address)?;
+        if let Some(when) = &task.when {
+            let scope = self.scope(address, evaluate::references(task)).await?;
+            let holds = strip::run_blocking(usize::MAX, || evaluate::condition(when, &scope));
+            if !holds.map_err(unfit)? {
+                return Ok(Prepared::Skip);
+            }
+        }
+        if task.for_each.is_none() {
+            return Ok(Prepared::One);
+        }
+        Ok(Prepared::Items(self.items(address).await?.len()))
+    }
+
+    /// Evaluates the input of a sub-workflow.
+    pub(crate) async fn enter(&self, cell: &Address) -> Option<Value> {
+        self.input(cell).await.err().map(|failure| error_of(&failure))
+    }
+
+    fn task(&self, address: &Address) -> Result<&Task, Failure> {
+        let unknown = || Failure::new(Code::Internal, "the task is not part of the plan");
+        paths::find(&self.plan, address).map(|(_, planned)| &planned.task).ok_or_else(unknown)
+    }
+
+    async fn items(&self, address: &Address) -> Result<Arc<Vec<Value>>, Failure> {
+        let whole = address.whole();
+        if let Some(items) = Evaluated::get(&self.evaluated.items, &whole) {
+            return Ok(items);
+        }
+        let task = self.task(&whole)?;
+        let for_each = task.for_each.as_ref().unwrap_or(&Value::Null);
+        let scope = self.scope(&whole, evaluate::references(task)).await?;
+        let room = self.room(&whole);
+        let items = strip::run_blocking(usize::MAX, || evaluate::items(for_each, &scope, room));
+        let items = Arc::new(items.map_err(unfit)?);
+        Evaluated::keep(&self.evaluated.items, whole, &items);
+        Ok(items)
+    }
+
+    /// How many items still fit into the workflow.
+    fn room(&self, whole: &Address) -> usize {
+        let mut used = self.plan.size();
+        for (place, task) in self.plan.tasks.iter().enumerate() {
+            let address = Address::task(place);
+            let items = self.results.task(&address).and_then(|result| result.note.items);
+            if address != *whole && matches!(task.task.for_each, Some(Value::String(_))) {
+                let more = items.unwrap_or(1).saturating_sub(1);
+                used = used.saturating_add(task.size().saturating_mul(more));
+            }
+        }
+        let own = paths::find(&self.plan, whole).map_or(1, |(_, task)| task.size().max(1));
+        let literal =
+            self.task(whole).is_ok_and(|task| matches!(task.for_each, Some(Value::Array(_))));
+        if literal {
+            return MAX_TASKS;
+        }
+        MAX_TASKS.saturating_sub(used.saturating_sub(own)) / own
+    }
+
+    async fn input(&self, cell: &Address) -> Result<Arc<Value>, Failure> {
+        if let Some(input) = Evaluated::get(&self.evaluated.inputs, cell) {
+            return Ok(input);
+        }
+        let task = self.task(cell)?;
+        let input = self.fill(cell, &task.arguments, "/arguments", None).await?;
+        let input = Arc::new(Value::Object(input));
+        Evaluated::keep(&self.evaluated.inputs, cell.clone(), &input);
+        Ok(input)
+    }
+
+    /// What the templates of a task see: the tasks that they name, its item, and the input of its sub-workflow.
+    async fn scope(&self, address: &Address, names: BTreeSet<String>) -> Result<Scope, Failure> {
+        let (plan, _) = paths::find(&self.plan, address)
+            .ok_or_else(|| Failure::new(Code::Internal, "the task is not part of the plan"))?;
+        let parent = address.parent();
+        let mut tasks = HashMap::with_capacity(names.len());
+        for name in names {
+            let Some(position) = plan.position(&name) else { continue };
+            let sibling = match &parent {
+                Some(parent) => parent.child(position),
+                None => Address::task(position),
+            };
+            let result = self.results.task(&sibling).unwrap_or_default();
+            let output =
+                Box::pin(self.results.output(&self.plan, &sibling)).await.map_err(unreadable)?;
+            let value = TaskValue::new(output, result.status.shown(), result.note.error);
+            tasks.insert(name, value);
+        }
+        let input = match &parent {
+            Some(parent) => Some(Box::pin(self.input(parent)).await?),
+            None => None,
+        };
+        let prompts = Some(self.service.strip.prompts().snapshot());
+        let scope = Scope { tasks: Arc::new(tasks), item: None, index: None, input, prompts };
+        let item = address.last().map_or(WHOLE, |step| step.item);
+        let Ok(index) = usize::try_from(item) else { return Ok(scope) };
+        let items = Box::pin(self.items(address)).await?;
+        Ok(scope.with_item(index, items.get(index).cloned().unwrap_or_default()))
+    }
+
+    async fn fill(
+        &self,
+        address: &Address,
+        arguments: &Map<String, Value>,
+        path: &str,
+        more: Option<&str>,
+    ) -> Result<Map<String, Value>, Failure> {
+        let text = arguments.values().any(has_template);
+        if !text {
+            return Ok(arguments.clone());
+        }
+        let mut names = evaluate::references_in(arguments);
+        names.extend(more.map(str::to_owned));
+        let scope = self.scope(address, names).await?;
+        let filled =
+            strip::run_blocking(usize::MAX, || evaluate::arguments(arguments, &scope, path));
+        filled.map_err(unfit)
+    }
+
+    /// Makes the call of a cell, or its compensation.
+    pub(crate) async fn call(
+        &self,
+        key: &ResultKey,
+        attempt: u32,
+        cancel: CancellationToken,
+    ) -> Called {
+        // Closed only when the process ends.
+        let _slot = self.service.slots.acquire().await;
+        let request = match self.request(key, attempt, cancel.clone()).await {
+            Ok(request) => request,
+            Err(failure) => return Called::failed(&failure, None),
+        };
+        let arguments = Some((*request.input).clone());
+        if cancel.is_cancelled() {
+            return cancelled(arguments);
+        }
+        let answer = self.service.strip.call(request).await;
+        if cancel.is_cancelled() && answer.result.is_err() {
+            return cancelled(arguments);
+        }
+        interpret(answer, arguments)
+    }
+
+    async fn request(
+        &self,
+        key: &ResultKey,
+        attempt: u32,
+        cancel: CancellationToken,
+    ) -> Result<Request, Failure> {
+        let (_, planned) = paths::find(&self.plan, &key.address)
+            .ok_or_else(|| Failure::new(Code::Internal, "the task is not part of the plan"))?;
+        let task = &planned.task;
+        let (tool, arguments, path) = match (&task.compensate, key.undo) {
+            (Some(undo), true) => (undo.tool.clone(), &undo.arguments, "/compensate/arguments"),
+            _ => (task.tool.clone().unwrap_or_default(), &task.arguments, "/arguments"),
+        };
+        let own = key.undo.then_some(task.id.as_str());
+        let arguments = self.fill(&key.address, arguments, path, own).await?;
+        let mut request = Request::new(
+            tool,
+            Value::Object(arguments),
+            Arc::clone(&self.principal),
+            Door::Workflow,
+        );
+        let item = key.address.last().map_or(WHOLE, |step| step.item);
+        let name = paths::path_of(&self.plan, &key.address);
+        let call_key = paths::key_of(self.workflow, &name, item, key.undo, attempt);
+        request.idempotency_key = (key.undo || !planned.deterministic).then(|| call_key.clone());
+        let waits = self.results.get(key).and_then(|result| result.note.waits).unwrap_or_default();
+        let approval = waits["approval_id"].as_str().map(str::to_owned);
+        let resume = waits.get("resume").filter(|resume| !resume.is_null()).cloned();
+        let rule = task.approval.as_ref().filter(|_| !key.undo);
+        request.park = Some(Arc::new(Park {
+            key: call_key,
+            approval,
+            resume,
+            timeout: rule.map(|rule| Duration::from_millis(rule.timeout_ms)),
+        }));
+        request.timeout = task.timeout_ms.filter(|_| !key.undo).map(Duration::from_millis);
+        request.run = self.run.clone();
+        request.cancel = cancel;
+        Ok(request)
+    }
+}
+
+fn has_template(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains("{{") || text.contains("{%") || text.contains("{#"),
+        Value::Array(items) => items.iter().any(has_template),
+        Value::Object(fields) => fields.values().any(has_template),
+        _ => false,
+    }
+}
+
+fn interpret(answer: Answer, arguments: Option<Value>) -> Called {
+    if let Some(parked) = Parked::of(&answer) {
+        let outcome = match &parked {
+            Parked::Approval { .. } => CallOutcome::Parked,
+            Parked::Questions { .. } => CallOutcome::Asking,
+        };
+        let waits = serde_json::to_value(&parked).ok();
+        return Called { outcome, arguments, output: None, error: None, waits };
+    }
+    match answer.result {
+        Ok(output) if answer.reply == Reply::Done => Called {
+            outcome: CallOutcome::Success,
+            arguments,
+            output: Some(output),
+            error: None,
+            waits: None,
+        },
+        Ok(_) => {
+            let failure = Failure::new(
+                Code::Unsupported,
+                "the tool asks its caller for something that a workflow cannot give",
+            );
+            Called::failed(&failure, arguments)
+        }
+        Err(failure) => {
+            let state = failure.details.as_ref().and_then(|details| details["state"].as_str());
+            let ended = matches!(state, Some("rejected" | "expired" | "cancelled"));
+            let waiting =
+                failure.details.as_ref().is_some_and(|details| details.get("waiting").is_some());
+            let outcome = match failure.code {
+                Code::Denied if ended => CallOutcome::Rejected,
+                Code::RateLimit if waiting => CallOutcome::Full,
+                _ => CallOutcome::Failed { retryable: failure.retryable },
+            };
+            Called { outcome, ..Called::failed(&failure, arguments) }
+        }
+    }
+}
+
+fn cancelled(arguments: Option<Value>) -> Called {
+    let failure = Failure::new(Code::Unavailable, "the workflow was aborted during the call")
+        .retryable(false)
+        .details(json!({"cancelled": true}));
+    Called::failed(&failure, arguments)
+}
+
+fn unfit(error: EvaluationError) -> Failure {
+    let details = json!({"path": error.path});
+    Failure::new(Code::InvalidInput, error.to_string()).details(details)
+}
+
+fn unreadable(error: StoreError) -> Failure {
+    Failure::new(Code::Unavailable, "the output of an earlier task cannot be read at present")
+        .caused_by(error)
+}

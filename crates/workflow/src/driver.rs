@@ -1,0 +1,381 @@
+//! Drives one workflow: does what the core's actions say, commits what they record, and reports the results as events.
+
+mod commands;
+mod commit;
+mod journal;
+mod people;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::Principal;
+use serde_json::{Value, json};
+use store::{Receipt, WorkflowEventRow, WorkflowTaskRow};
+use strip::runs::{Run, RunOf};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+pub(crate) use commit::LEASE_MS;
+
+use crate::answer::Moment;
+use crate::calls::{Called, Calls, Evaluated};
+use crate::core::{
+    Action, Address, CallOutcome, Event, EventKind, Phase, Prepared, Refusal, State, step,
+};
+use crate::plan::Plan;
+use crate::results::{ResultKey, Results, Status};
+use crate::service::{Live, MAX_COMMANDS, Message, Service, Snapshot};
+
+/// How long a paused workflow stays in memory without a command.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// After this time the writer has committed what nobody waited for, and readers can be told.
+const SETTLE: Duration = Duration::from_millis(450);
+
+/// What a driver begins with.
+pub(crate) struct Begin {
+    pub(crate) workflow: Uuid,
+    pub(crate) principal: Arc<Principal>,
+    pub(crate) run: Arc<Run>,
+    pub(crate) fence: u64,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) state: State,
+    pub(crate) results: Arc<Results>,
+    pub(crate) control_calls: Vec<u64>,
+    pub(crate) created_unix_ms: u64,
+    pub(crate) expires_unix_ms: u64,
+    pub(crate) intent: Option<String>,
+    pub(crate) last_event: u64,
+}
+
+/// The result of something that runs beside the driver.
+enum Done {
+    Event(EventKind),
+    Called { key: ResultKey, called: Box<Called> },
+    Prepared { task: Address, outcome: Prepared, error: Option<Value> },
+    Entered { cell: Address, error: Option<Value> },
+}
+
+/// The driver's answer to the command that it works on.
+#[derive(Default)]
+struct CommandOutcome {
+    refusal: Option<Refusal>,
+    repeats: bool,
+}
+
+pub(crate) struct Driver {
+    service: Arc<Service>,
+    begin: Begin,
+    evaluated: Arc<Evaluated>,
+    running: JoinSet<Done>,
+    cancels: HashMap<ResultKey, CancellationToken>,
+    rows: Vec<WorkflowTaskRow>,
+    events: Vec<WorkflowEventRow>,
+    /// The last change that nobody waited for, and when it is surely committed.
+    submitted: Option<(Receipt, Instant)>,
+    outcome: CommandOutcome,
+    answer: Option<Arc<Value>>,
+    version: u64,
+    published: watch::Sender<Arc<Snapshot>>,
+    /// The DAG must be written with the next state.
+    plan_changed: bool,
+    /// Another process drives the workflow, or the database refused for good.
+    stopped: bool,
+}
+
+impl Driver {
+    /// Starts a driver whose first state is committed.
+    pub(crate) fn start(service: &Arc<Service>, begin: Begin) -> Arc<Live> {
+        let (commands, received) = mpsc::channel(MAX_COMMANDS);
+        let (settled, notices) = mpsc::unbounded_channel();
+        let first = Snapshot {
+            version: 0,
+            plan: Arc::clone(&begin.plan),
+            state: begin.state.clone(),
+            created_unix_ms: begin.created_unix_ms,
+            updated_unix_ms: service.now(),
+            expires_unix_ms: begin.expires_unix_ms,
+            intent: begin.intent.clone(),
+            answer: None,
+        };
+        let (published, snapshots) = watch::channel(Arc::new(first));
+        let live = Arc::new(Live {
+            workflow: begin.workflow,
+            owner: Arc::clone(&begin.principal),
+            commands,
+            settled,
+            published: snapshots,
+            results: Arc::clone(&begin.results),
+        });
+        let driver = Self {
+            service: Arc::clone(service),
+            begin,
+            evaluated: Arc::default(),
+            running: JoinSet::new(),
+            cancels: HashMap::new(),
+            rows: Vec::new(),
+            events: Vec::new(),
+            submitted: None,
+            outcome: CommandOutcome::default(),
+            answer: None,
+            version: 0,
+            published,
+            plan_changed: false,
+            stopped: false,
+        };
+        service.live().insert(live.workflow, Arc::clone(&live));
+        tokio::spawn(driver.run(received, notices));
+        live
+    }
+
+    async fn run(
+        mut self,
+        mut commands: mpsc::Receiver<Message>,
+        mut notices: mpsc::UnboundedReceiver<()>,
+    ) {
+        let stopping = self.service.stopping.clone();
+        self.feed(EventKind::Committed).await;
+        self.read_decisions().await;
+        let mut idle_since = Instant::now();
+        while !self.stopped && self.begin.state.outcome().is_none() {
+            let idle = self.running.is_empty() && self.begin.state.pause().is_some();
+            let settle = self.submitted.as_ref().map(|(_, at)| *at);
+            tokio::select! {
+                biased;
+                () = stopping.cancelled() => break,
+                Some(done) = self.running.join_next(), if !self.running.is_empty() => {
+                    if let Ok(done) = done {
+                        self.finish(done).await;
+                    }
+                    idle_since = Instant::now();
+                }
+                Some(()) = notices.recv() => self.read_decisions().await,
+                Some(message) = commands.recv() => {
+                    self.command(message).await;
+                    idle_since = Instant::now();
+                }
+                () = tokio::time::sleep_until(settle.unwrap_or(idle_since)), if settle.is_some() => {
+                    self.announce().await;
+                }
+                () = tokio::time::sleep_until(idle_since + IDLE), if idle => {
+                    if self.retire(&commands) {
+                        return;
+                    }
+                    idle_since = Instant::now();
+                }
+            }
+        }
+        self.service.live().remove(&self.begin.workflow);
+        self.announce().await;
+    }
+
+    /// Leaves memory; false if a command has come meanwhile.
+    fn retire(&self, commands: &mpsc::Receiver<Message>) -> bool {
+        let mut live = self.service.live();
+        if !commands.is_empty() {
+            return false;
+        }
+        live.remove(&self.begin.workflow);
+        true
+    }
+
+    fn moment(&self) -> Moment<'_> {
+        Moment {
+            workflow: self.begin.workflow,
+            plan: &self.begin.plan,
+            state: &self.begin.state,
+            results: &self.begin.results,
+        }
+    }
+
+    fn calls(&self) -> Arc<Calls> {
+        Arc::new(Calls {
+            service: Arc::clone(&self.service),
+            workflow: self.begin.workflow,
+            plan: Arc::clone(&self.begin.plan),
+            results: Arc::clone(&self.begin.results),
+            principal: Arc::clone(&self.begin.principal),
+            run: RunOf::Joined(Arc::clone(&self.begin.run)),
+            evaluated: Arc::clone(&self.evaluated),
+        })
+    }
+
+    /// Applies an event and everything that follows from it at once.
+    async fn feed(&mut self, event: EventKind) {
+        let mut events = VecDeque::from([event]);
+        while let Some(kind) = events.pop_front() {
+            if self.stopped {
+                return;
+            }
+            let at_unix_ms = self.service.now();
+            let new_id = format!("chk_{}", Uuid::new_v4().simple());
+            let state = self.begin.state.clone();
+            let (state, actions) = step(state, Event { at_unix_ms, new_id, kind });
+            self.begin.state = state;
+            for action in actions {
+                if let Some(event) = self.perform(action).await {
+                    events.push_back(event);
+                }
+            }
+        }
+        self.submit_rows().await;
+        self.publish();
+    }
+
+    /// Does what an action says; returns the event that it leads to at once.
+    async fn perform(&mut self, action: Action) -> Option<EventKind> {
+        match action {
+            Action::CheckOwner => {
+                let valid = self.service.check_owner(&self.begin.principal);
+                return Some(EventKind::OwnerChecked(valid));
+            }
+            Action::StartLayer { layer } => {
+                self.evaluated.clear();
+                self.note("layer_started", json!({"layer_index": layer}));
+            }
+            Action::Prepare { task } => {
+                let calls = self.calls();
+                self.running.spawn(async move {
+                    let (outcome, error) = calls.prepare(&task).await;
+                    Done::Prepared { task, outcome, error }
+                });
+            }
+            Action::Enter { cell } => {
+                let calls = self.calls();
+                self.running.spawn(async move {
+                    let error = calls.enter(&cell).await;
+                    Done::Entered { cell, error }
+                });
+            }
+            Action::Call { cell, undo } => self.call(ResultKey { address: cell, undo }),
+            Action::Delay { cell, undo, until_unix_ms } => {
+                let wait = until_unix_ms.saturating_sub(self.service.now());
+                self.running.spawn(async move {
+                    tokio::time::sleep(Duration::from_millis(wait)).await;
+                    Done::Event(EventKind::Due { cell, undo })
+                });
+            }
+            Action::Cancel => self.cancels.values().for_each(CancellationToken::cancel),
+            Action::Withdraw => self.withdraw("the workflow was aborted").await,
+            Action::Record(record) => {
+                let now = self.service.now();
+                let row = self.begin.results.row(&self.begin.plan, &record, now);
+                self.note_record(&record);
+                self.rows.push(row);
+            }
+            Action::Save => {
+                if self.save().await {
+                    return Some(EventKind::Committed);
+                }
+            }
+            Action::Submit => self.submit().await,
+            Action::Refuse(refusal) => self.outcome.refusal = Some(refusal),
+            Action::Repeat => self.outcome.repeats = true,
+        }
+        None
+    }
+
+    fn call(&mut self, key: ResultKey) {
+        let attempt = match key.undo {
+            true => 1,
+            false => self.begin.state.root.cell(&key.address).map_or(1, |cell| cell.attempt),
+        };
+        let now = self.service.now();
+        self.begin.results.update(&key, |result| {
+            result.status = Status::Running;
+            result.attempt = attempt;
+            if result.started_unix_ms == 0 {
+                result.started_unix_ms = now;
+            }
+        });
+        self.note_call(&key, attempt);
+        let cancel = CancellationToken::new();
+        self.cancels.insert(key.clone(), cancel.clone());
+        let calls = self.calls();
+        let stopping = self.service.stopping.clone();
+        self.running.spawn(async move {
+            let called = calls.call(&key, attempt, cancel).await;
+            if stopping.is_cancelled() {
+                // The gateway ends the calls in flight: the next start makes them again.
+                std::future::pending::<()>().await;
+            }
+            Done::Called { key, called: Box::new(called) }
+        });
+    }
+
+    /// Takes the result of something that ran.
+    async fn finish(&mut self, done: Done) {
+        let mut waits = false;
+        let event = match done {
+            Done::Event(event) => event,
+            Done::Prepared { task, outcome, error } => {
+                let key = ResultKey::call(task.clone());
+                self.begin.results.update(&key, |result| result.note.error = error);
+                EventKind::Prepared { task, outcome }
+            }
+            Done::Entered { cell, error } => {
+                let fits = error.is_none();
+                let key = ResultKey::call(cell.clone());
+                let now = self.service.now();
+                self.begin.results.update(&key, |result| {
+                    result.note.error = error;
+                    result.started_unix_ms = now;
+                });
+                EventKind::Entered { cell, fits }
+            }
+            Done::Called { key, called } => {
+                waits = matches!(called.outcome, CallOutcome::Parked | CallOutcome::Asking);
+                self.cancels.remove(&key);
+                let outcome = called.outcome;
+                self.begin.results.update(&key, |result| {
+                    result.note.error = called.error;
+                    if let Some(arguments) = &called.arguments {
+                        result.note.keep_arguments(arguments);
+                    }
+                    if matches!(outcome, CallOutcome::Parked | CallOutcome::Asking) {
+                        result.note.waits = called.waits;
+                    }
+                    if let Some(output) = &called.output {
+                        result.output = Results::slot(output);
+                    }
+                });
+                EventKind::Called { cell: key.address, undo: key.undo, outcome }
+            }
+        };
+        self.feed(event).await;
+        if waits {
+            // It may be settled already.
+            self.read_decisions().await;
+        }
+    }
+
+    /// Shows others the current state.
+    fn publish(&mut self) {
+        let before = self.published.borrow();
+        let state = &self.begin.state;
+        let quiet = matches!(state.phase, Phase::Running | Phase::Checking | Phase::Saving(_))
+            && before.is_running()
+            && before.state.root.layer == state.root.layer
+            && before.version > 0;
+        drop(before);
+        if quiet {
+            return;
+        }
+        self.version += 1;
+        let snapshot = Snapshot {
+            version: self.version,
+            plan: Arc::clone(&self.begin.plan),
+            state: self.begin.state.clone(),
+            created_unix_ms: self.begin.created_unix_ms,
+            updated_unix_ms: self.service.now(),
+            expires_unix_ms: self.begin.expires_unix_ms,
+            intent: self.begin.intent.clone(),
+            answer: self.answer.clone(),
+        };
+        self.published.send_replace(Arc::new(snapshot));
+    }
+}

@@ -1,0 +1,205 @@
+use std::mem;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use store::{
+    RowChange, StoreError, WorkflowAnswer, WorkflowChange, WorkflowCheckpointRow, WorkflowPhase,
+    WorkflowUpdate,
+};
+use strip::runs::RunEnd;
+use tokio::time::Instant;
+
+use super::{Driver, SETTLE};
+use crate::core::{Outcome, Pause, PauseKind, Phase};
+use crate::views::tasks_of;
+
+const FIRST_RETRY: Duration = Duration::from_millis(50);
+const LAST_RETRY: Duration = Duration::from_secs(2);
+
+/// How long this process drives a workflow without writing to it.
+pub(crate) const LEASE_MS: u64 = 60_000;
+
+impl Driver {
+    /// Commits everything, and the state with it; false if the workflow is no longer this driver's.
+    pub(super) async fn save(&mut self) -> bool {
+        let Phase::Saving(then) = &self.begin.state.phase else { return false };
+        let then = (**then).clone();
+        self.note_phase(&then);
+        let now = self.service.now();
+        self.begin.expires_unix_ms = self.service.expiry(now);
+        let change = match &then {
+            Phase::Ended(_) => match self.last_change().await {
+                Ok(change) => change,
+                Err(error) => {
+                    tracing::error!(%error, "the last answer of a workflow cannot be made");
+                    self.stopped = true;
+                    return false;
+                }
+            },
+            Phase::Paused(pause) => self.pause_change(pause),
+            _ => self.change(WorkflowPhase::Running),
+        };
+        match &then {
+            Phase::Ended(Outcome::Complete) => self.end_run(RunEnd::Completed).await,
+            Phase::Ended(Outcome::Failed) => self.end_run(RunEnd::Failed).await,
+            Phase::Ended(Outcome::Aborted { .. }) => self.end_run(RunEnd::Aborted).await,
+            Phase::Paused(pause) => {
+                let rejected = pause.kind == PauseKind::Rejected;
+                self.service.strip.runs().set_rejected(&self.begin.run, rejected);
+            }
+            _ => {}
+        }
+        if !self.commit(change).await {
+            return false;
+        }
+        self.begin.results.committed();
+        self.submitted = None;
+        self.service.announce(self.begin.workflow);
+        true
+    }
+
+    fn pause_change(&mut self, pause: &Pause) -> WorkflowChange {
+        let kind = match pause.kind {
+            PauseKind::Layer => "layer",
+            PauseKind::TaskFailed => "task_failed",
+            PauseKind::Approval => "approval_required",
+            PauseKind::Input => "input_required",
+            PauseKind::OwnerGone { .. } => "owner_gone",
+            PauseKind::Rejected => "rejected",
+        };
+        let fields = self.moment().fields(&pause.kind);
+        let checkpoint = WorkflowCheckpointRow {
+            workflow: self.begin.workflow,
+            id: pause.checkpoint_id.clone(),
+            layer: i64::try_from(self.begin.state.root.layer).unwrap_or(i64::MAX),
+            kind: kind.to_owned(),
+            answer: json!(fields).to_string(),
+        };
+        WorkflowChange { checkpoint: Some(checkpoint), ..self.change(WorkflowPhase::Paused) }
+    }
+
+    /// The end: the answer and the journal stay, everything else is deleted.
+    async fn last_change(&mut self) -> Result<WorkflowChange, proto::Failure> {
+        let answer = Arc::new(self.moment().answer().await?);
+        let snapshot = json!({"tasks": tasks_of(&self.moment())});
+        self.note("snapshot", snapshot);
+        let text = answer.to_string();
+        self.answer = Some(answer);
+        Ok(WorkflowChange {
+            workflow: self.begin.workflow,
+            fence: self.begin.fence,
+            answer: Some(WorkflowAnswer {
+                answer: text,
+                expires_unix_ms: self.begin.expires_unix_ms,
+            }),
+            events: mem::take(&mut self.events),
+            delete_control: true,
+            ..WorkflowChange::default()
+        })
+    }
+
+    pub(super) fn change(&mut self, phase: WorkflowPhase) -> WorkflowChange {
+        let now = self.service.now();
+        let update = WorkflowUpdate {
+            dag: mem::take(&mut self.plan_changed)
+                .then(|| serde_json::to_string(&*self.begin.plan).ok())
+                .flatten(),
+            state: serde_json::to_string(&self.begin.state.saved()).ok(),
+            phase: Some(phase),
+            control_calls: serde_json::to_string(&self.begin.control_calls).ok(),
+            updated_unix_ms: now,
+            expires_unix_ms: Some(self.begin.expires_unix_ms),
+            lease_until_unix_ms: Some(now.saturating_add(LEASE_MS)),
+        };
+        WorkflowChange { row: Some(RowChange::Update(Box::new(update))), ..self.rows_change() }
+    }
+
+    fn rows_change(&mut self) -> WorkflowChange {
+        WorkflowChange {
+            workflow: self.begin.workflow,
+            fence: self.begin.fence,
+            tasks: mem::take(&mut self.rows),
+            events: mem::take(&mut self.events),
+            ..WorkflowChange::default()
+        }
+    }
+
+    /// Writes the state without waiting for the commit.
+    pub(super) async fn submit(&mut self) {
+        let now = self.service.now();
+        self.begin.expires_unix_ms = self.service.expiry(now);
+        let phase = match self.begin.state.phase {
+            Phase::Paused(_) => WorkflowPhase::Paused,
+            _ => WorkflowPhase::Running,
+        };
+        let change = self.change(phase);
+        self.submit_change(change).await;
+    }
+
+    /// Writes what was recorded, if anything was, without waiting for the commit.
+    pub(super) async fn submit_rows(&mut self) {
+        if self.stopped || self.rows.is_empty() && self.events.is_empty() {
+            return;
+        }
+        let change = self.rows_change();
+        self.submit_change(change).await;
+    }
+
+    async fn submit_change(&mut self, change: WorkflowChange) {
+        match self.service.trail.save_workflow(change.clone()).await {
+            Ok(receipt) => self.submitted = Some((receipt, Instant::now() + SETTLE)),
+            Err(_) => {
+                // Refused while nothing can be written: wait until it can.
+                self.commit(change).await;
+            }
+        }
+    }
+
+    /// Waits until a change is committed, however long the database takes; false if it never will be.
+    pub(super) async fn commit(&mut self, change: WorkflowChange) -> bool {
+        let mut pause = FIRST_RETRY;
+        let mut tried = false;
+        loop {
+            let written =
+                async { self.service.trail.save_workflow(change.clone()).await?.committed().await };
+            match written.await {
+                Ok(()) => return true,
+                // The end may have been written by an earlier try whose answer was lost.
+                Err(StoreError::Fenced) if tried && change.delete_control => {
+                    let now = self.service.now();
+                    let answer =
+                        self.service.database.workflow_answer(self.begin.workflow, now).await;
+                    self.stopped = !matches!(answer, Ok(Some(_)));
+                    return !self.stopped;
+                }
+                Err(StoreError::Fenced) => {
+                    tracing::warn!(workflow = %self.begin.workflow, "another process drives this workflow");
+                    self.stopped = true;
+                    return false;
+                }
+                Err(error) => {
+                    tried = true;
+                    tracing::error!(%error, workflow = %self.begin.workflow, "a step of a workflow cannot be written; trying again");
+                    tokio::select! {
+                        () = self.service.stopping.cancelled() => {
+                            self.stopped = true;
+                            return false;
+                        }
+                        () = tokio::time::sleep(pause) => pause = (pause * 2).min(LAST_RETRY),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells readers of the journal about rows that nobody waited for.
+    pub(super) async fn announce(&mut self) {
+        let Some((receipt, _)) = self.submitted.take() else { return };
+        match receipt.committed().await {
+            Ok(()) => self.service.announce(self.begin.workflow),
+            Err(StoreError::Fenced) => self.stopped = true,
+            Err(error) => tracing::warn!(%error, "the journal of a workflow is not written yet"),
+        }
+    }
+}

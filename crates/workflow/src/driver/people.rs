@@ -1,0 +1,120 @@
+//! What people decide and answer, and how the run ends.
+
+use proto::{Code, Failure};
+use serde_json::{Value, json};
+use strip::runs::RunEnd;
+use strip::{ApprovalRow, ApprovalState};
+
+use super::Driver;
+use crate::core::{CellStage, EventKind, UndoStage};
+use crate::results::{ResultKey, Status, error_of};
+
+impl Driver {
+    /// Reads what was decided about the calls that wait for people.
+    pub(super) async fn read_decisions(&mut self) {
+        let mut questions = None;
+        for (key, result) in self.moment().waiting() {
+            if !self.is_waiting(&key) {
+                continue;
+            }
+            let waits = result.note.waits.unwrap_or_default();
+            if result.status == Status::Parked {
+                if let Some(id) = waits["approval_id"].as_str() {
+                    self.read_decision(&key, id).await;
+                }
+                continue;
+            }
+            if questions.is_none() {
+                questions = self.open_questions().await;
+            }
+            let Some(open) = &questions else { continue };
+            let asked = waits["questions"].as_array().into_iter().flatten();
+            let mut ids = asked.filter_map(|question| question["question_id"].as_str());
+            if !ids.any(|id| open.iter().any(|open| open == id)) {
+                let (cell, undo) = (key.address, key.undo);
+                let event = EventKind::Settled { cell, undo, approved: true, feedback: None };
+                self.feed(event).await;
+            }
+        }
+    }
+
+    fn is_waiting(&self, key: &ResultKey) -> bool {
+        if key.undo {
+            let mut undone = self.begin.state.compensations.iter();
+            return undone.any(|undo| undo.cell == key.address && undo.stage == UndoStage::Parked);
+        }
+        let cell = self.begin.state.root.cell(&key.address);
+        cell.is_some_and(|cell| matches!(cell.stage, CellStage::Parked | CellStage::Asking))
+    }
+
+    /// The ids of the run's open questions; none if they cannot be read.
+    async fn open_questions(&self) -> Option<Vec<String>> {
+        match self.service.strip.runs().show(None, self.begin.run.id()).await {
+            Ok(run) => {
+                let open = run.questions.into_iter().filter(|asked| asked.state == "open");
+                Some(open.map(|asked| asked.question_id).collect())
+            }
+            Err(failure) => {
+                tracing::warn!("the questions of a workflow cannot be read: {failure}");
+                None
+            }
+        }
+    }
+
+    async fn read_decision(&mut self, key: &ResultKey, id: &str) {
+        let Some(approvals) = self.service.strip.approvals().cloned() else { return };
+        let row = match approvals.get(None, id).await {
+            Ok(row) => row,
+            Err(error) => {
+                tracing::warn!(%error, "an approval of a workflow cannot be read");
+                return;
+            }
+        };
+        let approved = match row.as_ref().map(|row| row.state) {
+            Some(ApprovalState::Pending) => return,
+            // One that was used up belongs to a call that a crash interrupted: the guard decides what follows.
+            Some(ApprovalState::Approved | ApprovalState::Consumed) => true,
+            _ => false,
+        };
+        let feedback = row.as_ref().and_then(|row| row.reason.clone()).filter(|_| !approved);
+        if !approved {
+            let error = rejection(id, row.as_ref(), feedback.as_deref());
+            self.begin.results.update(key, |result| result.note.error = Some(error));
+        }
+        let (cell, undo) = (key.address.clone(), key.undo);
+        self.feed(EventKind::Settled { cell, undo, approved, feedback }).await;
+    }
+
+    /// Cancels what people were asked. Questions are withdrawn when the run ends.
+    pub(super) async fn withdraw(&mut self, reason: &str) {
+        let ids = self.approval_ids();
+        if let Some(approvals) = self.service.strip.approvals().filter(|_| !ids.is_empty()) {
+            let cancelled = approvals.cancel(&ids, &self.begin.principal, Some(reason)).await;
+            if let Err(error) = cancelled {
+                tracing::warn!(%error, "approvals of a workflow cannot be cancelled");
+            }
+        }
+    }
+
+    /// Ends the run; the end is committed with the next change of the workflow.
+    pub(super) async fn end_run(&self, end: RunEnd) {
+        if let Err(failure) = self.service.strip.runs().end(&self.begin.run, end).await {
+            tracing::warn!("the end of a workflow's run cannot be written: {failure}");
+        }
+    }
+}
+
+/// The error of a call that nobody approved.
+fn rejection(id: &str, row: Option<&ApprovalRow>, feedback: Option<&str>) -> Value {
+    let (state, message) = match row.map(|row| row.state) {
+        Some(ApprovalState::Rejected) => ("rejected", "a reviewer rejected the call"),
+        Some(ApprovalState::Cancelled) => ("cancelled", "the request for approval was cancelled"),
+        _ => ("expired", "nobody decided about the call in time, so it was not run"),
+    };
+    let message = match feedback {
+        Some(feedback) => format!("{message}: {feedback}"),
+        None => message.to_owned(),
+    };
+    let details = json!({"approval": id, "state": state, "reason": feedback});
+    error_of(&Failure::new(Code::Denied, message).details(details))
+}

@@ -1,0 +1,133 @@
+//! The failures of workflow tools, and the error object that MCP clients get for them.
+
+use std::time::Duration;
+
+use proto::{Blame, Code, Failure};
+use serde_json::{Value, json};
+use store::StoreError;
+use uuid::Uuid;
+
+use crate::core::Refusal;
+use crate::plan::Fault;
+
+/// Unknown, expired, ended, or another caller's: a caller cannot tell which.
+pub(crate) fn not_found(workflow: Uuid) -> Failure {
+    Failure::new(Code::NotFound, "Workflow not found or expired").details(ids(workflow))
+}
+
+pub(crate) fn no_checkpoint(workflow: Uuid) -> Failure {
+    Failure::new(Code::NotFound, "No checkpoints found for workflow").details(ids(workflow))
+}
+
+pub(crate) fn invalid(message: impl Into<String>) -> Failure {
+    Failure::new(Code::InvalidInput, message)
+}
+
+pub(crate) fn bad_dag(faults: &[Fault]) -> Failure {
+    let first = faults
+        .first()
+        .map_or_else(String::new, |fault| format!("{}: {}", fault.path, fault.message));
+    let message = match faults.len() {
+        1 => format!("the DAG has a fault: {first}"),
+        count => format!("the DAG has {count} faults; the first: {first}"),
+    };
+    invalid(message).details(json!({"faults": faults}))
+}
+
+pub(crate) fn refused(workflow: Uuid, checkpoint_id: Option<&str>, refusal: Refusal) -> Failure {
+    let message = match refusal {
+        Refusal::NotPaused => {
+            "the workflow is running, and only a paused one can be changed: call continue to wait for its next pause"
+        }
+        Refusal::Rejected => {
+            "a person rejected a call of this workflow: inject_tasks, replan or abort remain"
+        }
+        Refusal::Waits => {
+            "the workflow waits for a person, so it cannot be changed now: call continue to wait, or abort"
+        }
+        Refusal::NotFailed => "only a failed task can be retried",
+        Refusal::Started => "the task has begun or ended, so it cannot be changed any more",
+    };
+    let mut details = ids(workflow);
+    if let Some(id) = checkpoint_id {
+        details["checkpoint_id"] = id.into();
+    }
+    invalid(message).details(details)
+}
+
+pub(crate) fn too_many(workflow: Uuid, most: u32, wait: Duration) -> Failure {
+    let seconds = wait.as_secs_f64().ceil();
+    let message = format!(
+        "a workflow takes {most} control calls per minute; wait {seconds} s. workflow_status, waiting and abort are free"
+    );
+    let mut details = ids(workflow);
+    details["retry_after_ms"] = json!(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+    Failure::new(Code::RateLimit, message).retry_after(wait).details(details)
+}
+
+pub(crate) fn queue_full(workflow: Uuid) -> Failure {
+    let wait = Duration::from_secs(1);
+    let mut details = ids(workflow);
+    details["retry_after_ms"] = json!(1_000);
+    let message = "16 commands of this workflow are waiting already; try again when they are done";
+    Failure::new(Code::RateLimit, message).retry_after(wait).details(details)
+}
+
+pub(crate) fn too_many_active(most: usize) -> Failure {
+    let message = format!(
+        "{most} workflows of this tenant have not ended, and no more may start: abort those that are abandoned"
+    );
+    Failure::new(Code::RateLimit, message).details(json!({"retry_after_ms": 60_000}))
+}
+
+pub(crate) fn unavailable(error: StoreError) -> Failure {
+    Failure::new(Code::Unavailable, "workflows cannot be stored or read at present; try again")
+        .blame(Blame::Gateway)
+        .caused_by(error)
+}
+
+pub(crate) fn stopping() -> Failure {
+    let message = "the gateway is shutting down; the workflow continues at its next start";
+    Failure::new(Code::Unavailable, message).blame(Blame::Gateway)
+}
+
+pub(crate) fn unsupported(message: &str) -> Failure {
+    Failure::new(Code::Unsupported, message)
+}
+
+fn ids(workflow: Uuid) -> Value {
+    json!({"workflow_id": workflow.to_string()})
+}
+
+/// The number by which MCP clients know a code.
+fn number(code: Code) -> i64 {
+    match code {
+        Code::InvalidInput => -32602,
+        Code::NotFound => -32004,
+        Code::RateLimit => -32029,
+        Code::Denied => -32003,
+        Code::Unsupported => -32005,
+        Code::Unavailable | Code::Internal | Code::Timeout | Code::Nondeterministic => -32603,
+    }
+}
+
+/// The failed result for MCP clients: the envelope's code in the text, and the error object of the control protocol.
+pub(crate) fn native(failure: &Failure) -> Value {
+    let mut data = failure.details.clone().unwrap_or_else(|| json!({}));
+    if let Some(wait) = failure.retry_after
+        && let Some(data) = data.as_object_mut()
+    {
+        let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        data.entry("retry_after_ms").or_insert(wait.into());
+    }
+    let error = json!({
+        "code": number(failure.code),
+        "message": failure.message,
+        "data": data,
+    });
+    json!({
+        "content": [{"type": "text", "text": format!("{}: {}", failure.code, failure.message)}],
+        "structuredContent": {"error": error},
+        "isError": true,
+    })
+}

@@ -1,0 +1,347 @@
+//! What is known of each task and item of one workflow. Long outputs are only in the database once they are committed.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use store::{Database, StoreError, WorkflowTaskRow};
+use uuid::Uuid;
+
+use crate::core::{Address, Record, RecordStatus, Verdict, WHOLE};
+use crate::paths;
+use crate::plan::Plan;
+
+/// Longer outputs are not kept in memory.
+const SMALL_OUTPUT: usize = 4096;
+
+/// Longer arguments are not stored with the result.
+const SMALL_ARGUMENTS: usize = 2048;
+
+/// The end of a path that means the compensation of a task.
+const UNDO: &str = "~";
+
+/// A task, an item or a compensation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ResultKey {
+    pub(crate) address: Address,
+    pub(crate) undo: bool,
+}
+
+/// What is known of one of them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TaskResult {
+    pub(crate) status: Status,
+    pub(crate) attempt: u32,
+    pub(crate) started_unix_ms: u64,
+    pub(crate) ended_unix_ms: Option<u64>,
+    pub(crate) output: Slot,
+    pub(crate) note: Note,
+}
+
+/// The part of a result that is stored as JSON beside its output.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Note {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) arguments: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) items: Option<usize>,
+    #[serde(default)]
+    pub(crate) sequence: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) because: Option<usize>,
+    /// What it waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) waits: Option<Value>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Status {
+    #[default]
+    Pending,
+    Running,
+    Parked,
+    Asking,
+    Ended(Verdict),
+}
+
+/// Where an output is.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Slot {
+    #[default]
+    Nothing,
+    Here(Arc<Value>),
+    /// Too long to be kept once it is committed.
+    Uncommitted(Arc<Value>),
+    Stored,
+}
+
+impl Status {
+    /// The name in rows.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Running => "open",
+            Self::Parked => "parked",
+            Self::Asking => "asking",
+            Self::Ended(Verdict::Success) => "success",
+            Self::Ended(Verdict::Failed) => "failed",
+            Self::Ended(Verdict::Rejected) => "rejected",
+            Self::Ended(Verdict::Skipped) => "skipped",
+        }
+    }
+
+    fn named(name: &str) -> Self {
+        match name {
+            "open" => Self::Running,
+            "parked" => Self::Parked,
+            "asking" => Self::Asking,
+            "success" => Self::Ended(Verdict::Success),
+            "failed" => Self::Ended(Verdict::Failed),
+            "rejected" => Self::Ended(Verdict::Rejected),
+            "skipped" => Self::Ended(Verdict::Skipped),
+            _ => Self::Pending,
+        }
+    }
+
+    /// The name in answers.
+    pub(crate) fn shown(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Parked | Self::Asking => "waiting",
+            Self::Ended(Verdict::Success) => "success",
+            Self::Ended(Verdict::Failed | Verdict::Rejected) => "failed",
+            Self::Ended(Verdict::Skipped) => "skipped",
+        }
+    }
+}
+
+impl ResultKey {
+    pub(crate) fn call(address: Address) -> Self {
+        Self { address, undo: false }
+    }
+}
+
+impl Note {
+    pub(crate) fn keep_arguments(&mut self, arguments: &Value) {
+        let length = arguments.to_string().len();
+        self.arguments = (length <= SMALL_ARGUMENTS).then(|| arguments.clone());
+    }
+}
+
+/// The results of one workflow, shared by its driver and those who read them.
+pub(crate) struct Results {
+    workflow: Uuid,
+    database: Database,
+    known: Mutex<HashMap<ResultKey, TaskResult>>,
+}
+
+impl Results {
+    pub(crate) fn new(workflow: Uuid, database: Database) -> Self {
+        Self { workflow, database, known: Mutex::default() }
+    }
+
+    /// The results that are stored, and the records that the core needs of them.
+    pub(crate) fn read(&self, plan: &Plan, rows: Vec<WorkflowTaskRow>) -> Vec<Record> {
+        let mut records = Vec::new();
+        for row in rows {
+            let (path, undo) = match row.task.strip_suffix(UNDO) {
+                Some(path) => (path, true),
+                None => (row.task.as_str(), false),
+            };
+            let Some(address) = paths::address_of(plan, path, row.item) else { continue };
+            let note: Note = serde_json::from_str(&row.result).unwrap_or_default();
+            let status = Status::named(&row.status);
+            let output = match &row.output {
+                Some(text) => match serde_json::from_str(text) {
+                    Ok(value) => Slot::Here(Arc::new(value)),
+                    Err(_) => Slot::Nothing,
+                },
+                None if row.output_bytes > 0 => Slot::Stored,
+                None => Slot::Nothing,
+            };
+            records.push(Record {
+                address: address.clone(),
+                undo,
+                status: match status {
+                    Status::Pending => RecordStatus::Reset,
+                    Status::Running => RecordStatus::Open { items: note.items.unwrap_or(0) },
+                    Status::Parked => RecordStatus::Parked,
+                    Status::Asking => RecordStatus::Asking,
+                    Status::Ended(verdict) => RecordStatus::Ended(verdict),
+                },
+                attempt: row.attempt,
+                sequence: note.sequence,
+                because: note.because,
+            });
+            let result = TaskResult {
+                status,
+                attempt: row.attempt,
+                started_unix_ms: row.started_unix_ms,
+                ended_unix_ms: row.ended_unix_ms,
+                output,
+                note,
+            };
+            self.lock().insert(ResultKey { address, undo }, result);
+        }
+        records
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<ResultKey, TaskResult>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn get(&self, place: &ResultKey) -> Option<TaskResult> {
+        self.lock().get(place).cloned()
+    }
+
+    pub(crate) fn task(&self, address: &Address) -> Option<TaskResult> {
+        self.get(&ResultKey::call(address.clone()))
+    }
+
+    pub(crate) fn update(&self, place: &ResultKey, change: impl FnOnce(&mut TaskResult)) {
+        change(self.lock().entry(place.clone()).or_default());
+    }
+
+    /// Keeps an output: in memory for good only if it is short.
+    pub(crate) fn slot(output: &Arc<Value>) -> Slot {
+        if is_short(output) {
+            Slot::Here(Arc::clone(output))
+        } else {
+            Slot::Uncommitted(Arc::clone(output))
+        }
+    }
+
+    /// The row of a record.
+    pub(crate) fn row(&self, plan: &Plan, record: &Record, now: u64) -> WorkflowTaskRow {
+        let place = ResultKey { address: record.address.clone(), undo: record.undo };
+        let mut known = self.lock();
+        let result = known.entry(place).or_default();
+        result.attempt = record.attempt;
+        result.note.sequence = record.sequence;
+        result.note.because = record.because;
+        if result.started_unix_ms == 0 {
+            result.started_unix_ms = now;
+        }
+        match record.status {
+            RecordStatus::Open { items } => {
+                result.status = Status::Running;
+                result.note.items = Some(items);
+            }
+            RecordStatus::Ended(verdict) => {
+                result.status = Status::Ended(verdict);
+                result.ended_unix_ms = Some(now);
+                result.note.waits = None;
+            }
+            RecordStatus::Parked => result.status = Status::Parked,
+            RecordStatus::Asking => result.status = Status::Asking,
+            RecordStatus::Reset => {
+                *result = TaskResult { attempt: record.attempt, ..TaskResult::default() };
+            }
+        }
+        let path = paths::path_of(plan, &record.address);
+        WorkflowTaskRow {
+            workflow: self.workflow,
+            task: if record.undo { path + UNDO } else { path },
+            item: record.address.last().map_or(WHOLE, |step| step.item),
+            status: result.status.as_str().to_owned(),
+            attempt: result.attempt,
+            result: serde_json::to_string(&result.note).unwrap_or_default(),
+            output: match &result.output {
+                Slot::Here(value) | Slot::Uncommitted(value) => Some(value.to_string()),
+                Slot::Nothing | Slot::Stored => None,
+            },
+            output_bytes: 0,
+            started_unix_ms: result.started_unix_ms,
+            ended_unix_ms: result.ended_unix_ms,
+        }
+    }
+
+    /// Everything so far is committed: long outputs can be read from the database.
+    pub(crate) fn committed(&self) {
+        for result in self.lock().values_mut() {
+            if let Slot::Uncommitted(_) = result.output {
+                result.output = Slot::Stored;
+            }
+        }
+    }
+
+    /// The output of a task: a list for `for_each`, an object for a sub-workflow, null if there is none.
+    pub(crate) async fn output(
+        &self,
+        plan: &Plan,
+        address: &Address,
+    ) -> Result<Arc<Value>, StoreError> {
+        let Some((_, task)) = paths::find(plan, address) else { return Ok(Arc::default()) };
+        let item = address.last().map_or(WHOLE, |step| step.item);
+        if task.task.for_each.is_some() && item == WHOLE {
+            let Some(items) = self.task(address).and_then(|result| result.note.items) else {
+                return Ok(Arc::default());
+            };
+            let mut outputs = Vec::with_capacity(items);
+            for item in 0..i64::try_from(items).unwrap_or(0) {
+                let output = Box::pin(self.output(plan, &address.item(item))).await?;
+                outputs.push(Arc::unwrap_or_clone(output));
+            }
+            return Ok(Arc::new(Value::Array(outputs)));
+        }
+        let result = self.task(address);
+        if let Some(inner) = &task.workflow {
+            let ended = result.map(|result| result.status);
+            if ended != Some(Status::Ended(Verdict::Success)) {
+                return Ok(Arc::default());
+            }
+            let mut outputs = Map::new();
+            for (place, task) in inner.tasks.iter().enumerate() {
+                let output = Box::pin(self.output(plan, &address.child(place))).await?;
+                outputs.insert(task.task.id.clone(), Arc::unwrap_or_clone(output));
+            }
+            return Ok(Arc::new(Value::Object(outputs)));
+        }
+        match result.map(|result| result.output) {
+            Some(Slot::Here(value) | Slot::Uncommitted(value)) => Ok(value),
+            Some(Slot::Stored) => {
+                let path = paths::path_of(plan, address);
+                let text = self.database.task_output(self.workflow, &path, item).await?;
+                let value = text
+                    .map(|text| strip::run_blocking(text.len(), || serde_json::from_str(&text)));
+                Ok(Arc::new(value.and_then(Result::ok).unwrap_or_default()))
+            }
+            Some(Slot::Nothing) | None => Ok(Arc::default()),
+        }
+    }
+}
+
+/// Whether a value takes little memory; long ones are not written out to find that.
+fn is_short(value: &Value) -> bool {
+    struct Counter(usize);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            if self.0 > SMALL_OUTPUT {
+                return Err(std::io::ErrorKind::WriteZero.into());
+            }
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    serde_json::to_writer(Counter(0), value).is_ok()
+}
+
+/// A failure as results show it.
+pub(crate) fn error_of(failure: &proto::Failure) -> Value {
+    let mut error = json!({
+        "code": failure.code,
+        "message": failure.message,
+        "retryable": failure.retryable,
+    });
+    if let Some(details) = &failure.details {
+        error["details"] = details.clone();
+    }
+    error
+}

@@ -1,0 +1,274 @@
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use proto::{Clock, Failure, Principal};
+use store::{AuditTrail, Database};
+use strip::Strip;
+use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::answer::Moment;
+use crate::core::{EventKind, Phase, State};
+use crate::plan::Plan;
+use crate::results::Results;
+use crate::{Task, failures};
+
+/// The calls of all workflows that run at once.
+const MAX_CALLS: usize = 256;
+
+/// How many commands of one workflow may wait.
+pub(crate) const MAX_COMMANDS: usize = 16;
+
+/// How many notices of new journal rows a reader may fall behind; it then reads the journal anyway.
+const NOTICES: usize = 256;
+
+/// What an operator may set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How long a paused workflow, and the answer of an ended one, are kept.
+    pub ttl: Duration,
+    pub control_calls_per_minute: u32,
+    pub parallel_tasks: usize,
+    /// How many workflows of one tenant may be unfinished.
+    pub max_active: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            ttl: Duration::from_secs(60 * 60),
+            control_calls_per_minute: 10,
+            parallel_tasks: 8,
+            max_active: 10_000,
+        }
+    }
+}
+
+/// Whether the credential of a workflow's owner is still valid, or why it is not.
+pub type OwnerCheck = Arc<dyn Fn(&Principal) -> Result<(), String> + Send + Sync>;
+
+/// What all workflows share.
+pub(crate) struct Service {
+    pub(crate) strip: Arc<Strip>,
+    pub(crate) database: Database,
+    pub(crate) trail: AuditTrail,
+    pub(crate) clock: Clock,
+    pub(crate) settings: ArcSwap<Settings>,
+    check_owner: ArcSwap<OwnerCheck>,
+    /// Names this process in leases.
+    pub(crate) process: String,
+    pub(crate) slots: Semaphore,
+    pub(crate) stopping: CancellationToken,
+    live: Mutex<HashMap<Uuid, Arc<Live>>>,
+    /// Held while a workflow is read from the database, so that it gets one driver.
+    pub(crate) loading: tokio::sync::Mutex<()>,
+    committed: broadcast::Sender<Uuid>,
+}
+
+/// A workflow that has a driver.
+pub(crate) struct Live {
+    pub(crate) workflow: Uuid,
+    pub(crate) owner: Arc<Principal>,
+    pub(crate) commands: mpsc::Sender<Message>,
+    /// Approvals and questions of the workflow may have been settled.
+    pub(crate) settled: mpsc::UnboundedSender<()>,
+    pub(crate) published: watch::Receiver<Arc<Snapshot>>,
+    pub(crate) results: Arc<Results>,
+}
+
+/// A workflow as others see it.
+pub(crate) struct Snapshot {
+    /// Rises with each change.
+    pub(crate) version: u64,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) state: State,
+    pub(crate) created_unix_ms: u64,
+    pub(crate) updated_unix_ms: u64,
+    pub(crate) expires_unix_ms: u64,
+    pub(crate) intent: Option<String>,
+    /// The last answer, once it has ended.
+    pub(crate) answer: Option<Arc<serde_json::Value>>,
+}
+
+impl Snapshot {
+    pub(crate) fn is_running(&self) -> bool {
+        !matches!(self.state.phase, Phase::Paused(_) | Phase::Ended(_))
+    }
+}
+
+impl Live {
+    pub(crate) fn moment<'a>(&'a self, snapshot: &'a Snapshot) -> Moment<'a> {
+        Moment {
+            workflow: self.workflow,
+            plan: &snapshot.plan,
+            state: &snapshot.state,
+            results: &self.results,
+        }
+    }
+}
+
+/// A command and who waits for its acceptance.
+pub(crate) struct Message {
+    pub(crate) command: Command,
+    pub(crate) reply: oneshot::Sender<Result<Accepted, Failure>>,
+}
+
+pub(crate) enum Command {
+    Continue {
+        checkpoint_id: Option<String>,
+        reason: Option<String>,
+    },
+    Abort {
+        reason: String,
+    },
+    Retry {
+        task_id: String,
+        arguments: Option<Arguments>,
+    },
+    Modify {
+        task_id: String,
+        arguments: Arguments,
+    },
+    Skip {
+        task_id: String,
+        reason: Option<String>,
+    },
+    Inject {
+        tasks: Vec<Task>,
+    },
+    /// Decide about the approvals of a checkpoint; the caller does that once the command is accepted.
+    Respond {
+        checkpoint_id: String,
+        approved: bool,
+    },
+    /// End a paused workflow whose time is over.
+    Expire,
+    /// Wait until everything so far is committed.
+    Flush,
+}
+
+pub(crate) type Arguments = serde_json::Map<String, serde_json::Value>;
+
+/// What a command led to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Accepted {
+    /// The workflow works on it, from this version on.
+    Proceeds { version: u64 },
+    /// It had no effect: the workflow is past it, or waits.
+    Repeats { version: u64 },
+    /// Tasks were added.
+    Extended { tasks: Vec<Task> },
+    /// The approvals to decide about.
+    Approvals { ids: Vec<String>, version: u64 },
+}
+
+impl Service {
+    pub(crate) fn new(strip: &Arc<Strip>, clock: Clock, settings: Settings) -> Self {
+        let trail = strip.audit_trail().clone();
+        Self {
+            strip: Arc::clone(strip),
+            database: trail.database().clone(),
+            trail,
+            clock,
+            settings: ArcSwap::from_pointee(settings),
+            check_owner: ArcSwap::from_pointee(Arc::new(|_: &Principal| Ok(()))),
+            process: Uuid::new_v4().to_string(),
+            slots: Semaphore::new(MAX_CALLS),
+            stopping: CancellationToken::new(),
+            live: Mutex::default(),
+            loading: tokio::sync::Mutex::default(),
+            committed: broadcast::channel(NOTICES).0,
+        }
+    }
+
+    pub(crate) fn set_owner_check(&self, check: OwnerCheck) {
+        self.check_owner.store(Arc::new(check));
+    }
+
+    /// Whether an owner still has its rights, or why not.
+    pub(crate) fn check_owner(&self, owner: &Principal) -> Result<(), String> {
+        let agents = self.strip.agents();
+        if let Some(agent) =
+            owner.agent.as_ref().filter(|agent| !agents.agents.contains_key(*agent))
+        {
+            return Err(format!("the agent `{agent}` of its owner was removed"));
+        }
+        (self.check_owner.load())(owner)
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.unix_ms()
+    }
+
+    pub(crate) fn expiry(&self, now: u64) -> u64 {
+        let ttl = u64::try_from(self.settings.load().ttl.as_millis()).unwrap_or(u64::MAX);
+        now.saturating_add(ttl)
+    }
+
+    pub(crate) fn live(&self) -> MutexGuard<'_, HashMap<Uuid, Arc<Live>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells readers of the journal that it has grown.
+    pub(crate) fn announce(&self, workflow: Uuid) {
+        // Fails if there are no readers.
+        let _ = self.committed.send(workflow);
+    }
+
+    pub(crate) fn announcements(&self) -> broadcast::Receiver<Uuid> {
+        self.committed.subscribe()
+    }
+}
+
+impl Command {
+    /// The name in journals and logs.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Continue { .. } => "continue",
+            Self::Abort { .. } => "abort",
+            Self::Retry { .. } => "retry_task",
+            Self::Modify { .. } => "modify_args",
+            Self::Skip { .. } => "skip_task",
+            Self::Inject { .. } => "inject_tasks",
+            Self::Respond { .. } => "approval_response",
+            Self::Expire => "expire",
+            Self::Flush => "flush",
+        }
+    }
+
+    pub(crate) fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Continue { reason, .. } | Self::Skip { reason, .. } => reason.as_deref(),
+            Self::Abort { reason } => Some(reason),
+            _ => None,
+        }
+    }
+
+    /// The event of a command that needs no other preparation.
+    pub(crate) fn event(&self) -> Option<EventKind> {
+        match self {
+            Self::Continue { checkpoint_id, .. } => {
+                Some(EventKind::Continue { checkpoint_id: checkpoint_id.clone() })
+            }
+            Self::Abort { reason } => Some(EventKind::Abort { reason: reason.clone() }),
+            _ => None,
+        }
+    }
+}
+
+impl Live {
+    /// Sends a command and waits until it is accepted; none if the driver has just ended.
+    pub(crate) async fn send(&self, command: Command) -> Option<Result<Accepted, Failure>> {
+        let (reply, accepted) = oneshot::channel();
+        match self.commands.try_send(Message { command, reply }) {
+            Ok(()) => accepted.await.ok(),
+            Err(mpsc::error::TrySendError::Full(_)) => {
+                Some(Err(failures::queue_full(self.workflow)))
+            }
+            Err(mpsc::error::TrySendError::Closed(_)) => None,
+        }
+    }
+}

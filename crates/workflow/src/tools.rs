@@ -1,0 +1,409 @@
+//! The tools by which an agent starts and steers workflows.
+
+mod schemas;
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use proto::{Annotations, Caps, Descriptor, Failure, RequestedLimits};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use strip::{Job, Output, Part, Tool};
+use uuid::Uuid;
+
+use crate::core::PauseKind;
+use crate::failures::{invalid, native, not_found, stopping, unsupported};
+use crate::service::{Accepted, Arguments, Command, Live, Service};
+use crate::workflows::{Start, Started, Wait, Workflows};
+use crate::{Dag, Task};
+
+/// The catalog's source of these tools.
+pub const SOURCE: &str = "workflow";
+
+/// The longest that one call takes.
+const TIMEOUT: Duration = Duration::from_secs(600);
+
+/// The largest input and answer.
+pub(crate) const MAX_BYTES: usize = 1 << 20;
+
+/// The answers while a workflow goes on.
+const PROGRESS: [&str; 6] =
+    ["complete", "layer_complete", "running", "failed", "rejected", "aborted"];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    ExecuteDag,
+    Continue,
+    Replan,
+    Abort,
+    ApprovalResponse,
+    RetryTask,
+    ModifyArgs,
+    SkipTask,
+    InjectTasks,
+    WorkflowStatus,
+}
+
+struct About {
+    kind: Kind,
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    input: fn() -> Value,
+    /// The statuses of its answers besides those of progress.
+    more: &'static [&'static str],
+    progresses: bool,
+}
+
+const TOOLS: [About; 10] = [
+    About {
+        kind: Kind::ExecuteDag,
+        name: "execute_dag",
+        title: "Run a workflow",
+        description: "Runs a DAG of tool calls as a durable workflow. Tasks that do not depend on each other run at once, in \
+                      layers. With config.per_layer_validation it pauses after each layer, and you go on with continue, \
+                      change it with inject_tasks, modify_args or skip_task, or end it with abort.",
+        input: schemas::execute_dag,
+        more: &["planned"],
+        progresses: true,
+    },
+    About {
+        kind: Kind::Continue,
+        name: "continue",
+        title: "Continue a workflow",
+        description: "Runs the next layer of a paused workflow, or goes on waiting for a running one.",
+        input: schemas::continue_workflow,
+        more: &[],
+        progresses: true,
+    },
+    About {
+        kind: Kind::Replan,
+        name: "replan",
+        title: "Plan more tasks",
+        description: "Adds tasks that the gateway plans for a new requirement.",
+        input: schemas::replan,
+        more: &["replanned"],
+        progresses: false,
+    },
+    About {
+        kind: Kind::Abort,
+        name: "abort",
+        title: "Abort a workflow",
+        description: "Ends a workflow: nothing new starts, running calls are cancelled, and finished ones are compensated.",
+        input: schemas::abort,
+        more: &[],
+        progresses: true,
+    },
+    About {
+        kind: Kind::ApprovalResponse,
+        name: "approval_response",
+        title: "Decide about a checkpoint",
+        description: "Approves or rejects the calls that wait at a checkpoint. Agents cannot approve their own calls: ask a \
+                      person.",
+        input: schemas::approval_response,
+        more: &[],
+        progresses: true,
+    },
+    About {
+        kind: Kind::RetryTask,
+        name: "retry_task",
+        title: "Retry a failed task",
+        description: "Calls a failed task of a paused workflow again, with other arguments if you give them.",
+        input: schemas::retry_task,
+        more: &[],
+        progresses: true,
+    },
+    About {
+        kind: Kind::ModifyArgs,
+        name: "modify_args",
+        title: "Change a task's arguments",
+        description: "Replaces the arguments of a task that has not begun, while the workflow is paused.",
+        input: schemas::modify_args,
+        more: &[],
+        progresses: true,
+    },
+    About {
+        kind: Kind::SkipTask,
+        name: "skip_task",
+        title: "Skip a task",
+        description: "Skips a task that has not begun, while the workflow is paused.",
+        input: schemas::skip_task,
+        more: &[],
+        progresses: true,
+    },
+    About {
+        kind: Kind::InjectTasks,
+        name: "inject_tasks",
+        title: "Add tasks",
+        description: "Adds tasks to a paused workflow. They run in a later layer, after continue.",
+        input: schemas::inject_tasks,
+        more: &["replanned"],
+        progresses: false,
+    },
+    About {
+        kind: Kind::WorkflowStatus,
+        name: "workflow_status",
+        title: "Show a workflow",
+        description: "Shows the state of a workflow, its tasks and its last events, without waiting.",
+        input: schemas::workflow_status,
+        more: &["report"],
+        progresses: false,
+    },
+];
+
+struct WorkflowTool {
+    kind: Kind,
+    descriptor: Descriptor,
+    service: Weak<Service>,
+}
+
+impl Workflows {
+    /// The tools, to be published under [`SOURCE`].
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let tool = |about: &About| {
+            let tool: Arc<dyn Tool> = Arc::new(WorkflowTool {
+                kind: about.kind,
+                descriptor: about.descriptor(),
+                service: Arc::downgrade(self.service()),
+            });
+            tool
+        };
+        TOOLS.iter().map(tool).collect()
+    }
+}
+
+impl About {
+    fn descriptor(&self) -> Descriptor {
+        let mut statuses = self.more.to_vec();
+        if self.progresses {
+            statuses.extend(PROGRESS);
+        }
+        let id = format!("powerstrip:{}", self.name);
+        Descriptor {
+            unprefixed: false,
+            id: id.parse().expect("ids of built-in tools are well formed"),
+            version: semver::Version::new(1, 0, 0),
+            title: Some(self.title.to_owned()),
+            description: self.description.to_owned(),
+            input_schema: (self.input)(),
+            output_schema: Some(schemas::output(&statuses)),
+            deterministic: false,
+            limits: RequestedLimits {
+                timeout: Some(TIMEOUT),
+                max_input_bytes: Some(MAX_BYTES),
+                max_output_bytes: Some(MAX_BYTES),
+            },
+            caps: Caps::default(),
+            files: None,
+            annotations: Annotations {
+                title: None,
+                read_only_hint: Some(self.kind == Kind::WorkflowStatus),
+                destructive_hint: Some(false),
+                idempotent_hint: Some(true),
+                open_world_hint: Some(false),
+            },
+            implementation: None,
+            meta: None,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct ExecuteInput {
+    intent: Option<String>,
+    workflow: Option<Value>,
+    #[serde(default)]
+    config: ExecuteConfig,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ExecuteConfig {
+    per_layer_validation: bool,
+    wait_ms: Option<u64>,
+}
+
+/// The parameters of all other tools; the input schema says which of them each takes.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Input {
+    workflow_id: String,
+    reason: Option<String>,
+    checkpoint_id: Option<String>,
+    wait_ms: Option<u64>,
+    approved: bool,
+    feedback: Option<String>,
+    task_id: String,
+    arguments: Option<Arguments>,
+    tasks: Vec<Value>,
+}
+
+#[async_trait]
+impl Tool for WorkflowTool {
+    fn descriptor(&self) -> &Descriptor {
+        &self.descriptor
+    }
+
+    fn part(&self) -> Part {
+        Part::Workflow
+    }
+
+    fn references(&self) -> bool {
+        false
+    }
+
+    async fn run(&self, job: &Job) -> Result<Output, Failure> {
+        let service = self.service.upgrade().ok_or_else(stopping)?;
+        let calls = ToolCall { workflows: Workflows::of(&service), job };
+        let result = match self.kind {
+            Kind::ExecuteDag => calls.execute().await,
+            kind => calls.steer(kind).await,
+        };
+        result.map_err(|failure| {
+            let native = Arc::new(native(&failure));
+            failure.native(native)
+        })
+    }
+}
+
+struct ToolCall<'a> {
+    workflows: Workflows,
+    job: &'a Job,
+}
+
+impl ToolCall<'_> {
+    async fn execute(&self) -> Result<Output, Failure> {
+        let input: ExecuteInput = parse(&self.job.request.input)?;
+        let dag = match (input.intent, input.workflow) {
+            (Some(_), None) => {
+                return Err(unsupported(
+                    "this gateway has no planner: give the tasks themselves as `workflow`",
+                ));
+            }
+            (None, Some(dag)) => dag,
+            _ => return Err(invalid("give exactly one of `intent` and `workflow`")),
+        };
+        let dag = Dag::deserialize(&dag)
+            .map_err(|error| invalid(format!("the DAG cannot be read: {error}")))?;
+        let request = &self.job.request;
+        let start = Start {
+            dag,
+            per_layer: input.config.per_layer_validation,
+            client_key: request.idempotency_key.clone(),
+        };
+        let longest = input.config.wait_ms.map(Duration::from_millis);
+        let id = match self.workflows.start(&request.principal, start).await? {
+            Started::Now(live) => return self.wait(&live, longest, None).await,
+            Started::Before(id) => id,
+        };
+        match self.workflows.own(&request.principal, id).await? {
+            Some(live) => self.wait(&live, longest, None).await,
+            None => {
+                let last = self.workflows.last_answer(&request.principal, id).await?;
+                last.map(Output::new).ok_or_else(|| not_found(id))
+            }
+        }
+    }
+
+    async fn wait(
+        &self,
+        live: &Live,
+        longest: Option<Duration>,
+        seen: Option<u64>,
+    ) -> Result<Output, Failure> {
+        self.workflows.wait(live, self.job, Wait { longest, seen }).await
+    }
+
+    async fn steer(&self, kind: Kind) -> Result<Output, Failure> {
+        let input: Input = parse(&self.job.request.input)?;
+        let id = Uuid::parse_str(&input.workflow_id)
+            .map_err(|_| invalid("`workflow_id` is not a UUID, as execute_dag returns it"))?;
+        let longest = input.wait_ms.map(Duration::from_millis);
+        let principal = &self.job.request.principal;
+        if kind == Kind::WorkflowStatus {
+            return self.workflows.report(principal, id).await.map(Output::new);
+        }
+        if kind == Kind::Replan {
+            // Only for those who could replan it.
+            self.workflows.own(principal, id).await?.ok_or_else(|| not_found(id))?;
+            return Err(unsupported(
+                "this gateway has no planner: add the tasks themselves with inject_tasks",
+            ));
+        }
+        if kind == Kind::ApprovalResponse {
+            return self.respond(id, &input).await;
+        }
+        let tasks = tasks_of(&input.tasks)?;
+        let command = || match kind {
+            Kind::Abort => Command::Abort { reason: input.reason.clone().unwrap_or_default() },
+            Kind::RetryTask => Command::Retry {
+                task_id: input.task_id.clone(),
+                arguments: input.arguments.clone(),
+            },
+            Kind::ModifyArgs => Command::Modify {
+                task_id: input.task_id.clone(),
+                arguments: input.arguments.clone().unwrap_or_default(),
+            },
+            Kind::SkipTask => {
+                Command::Skip { task_id: input.task_id.clone(), reason: input.reason.clone() }
+            }
+            Kind::InjectTasks => Command::Inject { tasks: tasks.clone() },
+            _ => Command::Continue {
+                checkpoint_id: input.checkpoint_id.clone(),
+                reason: input.reason.clone(),
+            },
+        };
+        let Some((live, accepted)) = self.workflows.command(principal, id, command).await? else {
+            return self.after_the_end(kind, id).await;
+        };
+        match accepted {
+            Accepted::Extended { tasks } => Ok(Output::new(json!({
+                "status": "replanned",
+                "workflow_id": id.to_string(),
+                "new_tasks": tasks,
+                "options": ["continue", "abort"],
+            }))),
+            Accepted::Repeats { version } => {
+                let seen = waits_for_people(&live).then_some(version);
+                self.wait(&live, longest, seen).await
+            }
+            _ => self.wait(&live, longest, None).await,
+        }
+    }
+
+    /// The answers that an ended workflow repeats.
+    async fn after_the_end(&self, kind: Kind, id: Uuid) -> Result<Output, Failure> {
+        let last = self.workflows.last_answer(&self.job.request.principal, id).await?;
+        let repeated = last.filter(|answer| match (kind, answer["status"].as_str()) {
+            (Kind::Continue, Some("complete" | "failed")) => true,
+            (Kind::Abort, Some("aborted")) => true,
+            _ => false,
+        });
+        repeated.map(Output::new).ok_or_else(|| not_found(id))
+    }
+
+    async fn respond(&self, id: Uuid, input: &Input) -> Result<Output, Failure> {
+        let _ = (input.approved, &input.feedback);
+        Err(not_found(id))
+    }
+}
+
+fn waits_for_people(live: &Live) -> bool {
+    let snapshot = live.published.borrow();
+    let kind = snapshot.state.pause().map(|pause| &pause.kind);
+    matches!(kind, Some(PauseKind::Approval | PauseKind::Input))
+}
+
+fn parse<T: serde::de::DeserializeOwned>(input: &Value) -> Result<T, Failure> {
+    T::deserialize(input)
+        .map_err(|error| invalid(format!("the input does not fit the tool: {error}")))
+}
+
+fn tasks_of(tasks: &[Value]) -> Result<Vec<Task>, Failure> {
+    let read = |(place, task)| {
+        Task::deserialize(task)
+            .map_err(|error| invalid(format!("/tasks/{place} cannot be read: {error}")))
+    };
+    tasks.iter().enumerate().map(read).collect()
+}

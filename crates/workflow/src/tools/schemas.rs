@@ -1,0 +1,336 @@
+//! The input and output schemas of the workflow tools.
+
+use serde_json::{Value, json};
+
+use crate::plan::MAX_TASKS;
+
+const MAX_WAIT_MS: u64 = 600_000;
+
+fn object(properties: Value, required: &[&str]) -> Value {
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn workflow_id() -> Value {
+    json!({"type": "string", "description": "The id that execute_dag returned."})
+}
+
+fn wait_ms() -> Value {
+    json!({
+        "type": "integer", "minimum": 0, "maximum": MAX_WAIT_MS,
+        "description": "How long to wait for the next pause or the end, in milliseconds.",
+    })
+}
+
+fn task_id(description: &str) -> Value {
+    json!({"type": "string", "minLength": 1, "maxLength": 100, "description": description})
+}
+
+fn arguments(description: &str) -> Value {
+    json!({"type": "object", "description": description})
+}
+
+/// One task of a DAG.
+fn task() -> Value {
+    let properties = json!({
+        "id": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,100}$", "description": "The task's name, unique in the DAG."},
+        "tool": {"type": "string", "description": "The tool to call."},
+        "workflow": {
+            "type": "object",
+            "description": "Instead of `tool`: a sub-workflow, with `tasks` of this form. Its templates see its own tasks, and the arguments as `input`.",
+            "properties": {"tasks": {"type": "array", "items": {"type": "object"}}},
+            "required": ["tasks"],
+            "additionalProperties": false,
+        },
+        "arguments": {"type": "object", "description": "The tool's input. Texts may be templates such as {{ tasks.a.output.name }}."},
+        "depends_on": {"type": "array", "items": {"type": "string"}, "description": "Tasks that come first. A template reference adds its task."},
+        "when": {"type": "string", "description": "An expression; the task is skipped if it is false."},
+        "for_each": {"type": ["array", "string"], "description": "A list or an expression for one: one call per `item`."},
+        "retry": {
+            "type": "object",
+            "properties": {
+                "max": {"type": "integer", "minimum": 0, "maximum": 10},
+                "backoff_ms": {"type": "integer", "minimum": 0, "default": 1000},
+            },
+            "required": ["max"],
+            "additionalProperties": false,
+        },
+        "timeout_ms": {"type": "integer", "minimum": 1},
+        "on_error": {"enum": ["fail", "skip", "continue"], "default": "fail"},
+        "approval": {
+            "type": "object",
+            "description": "A person must approve the call.",
+            "properties": {
+                "reason": {"type": "string"},
+                "timeout_ms": {"type": "integer", "minimum": 1, "default": 300000},
+            },
+            "additionalProperties": false,
+        },
+        "compensate": {
+            "type": "object",
+            "description": "The call that undoes this one after an abort or a failure.",
+            "properties": {"tool": {"type": "string"}, "arguments": {"type": "object"}},
+            "required": ["tool"],
+            "additionalProperties": false,
+        },
+    });
+    object(properties, &["id"])
+}
+
+fn tasks() -> Value {
+    json!({"type": "array", "minItems": 1, "maxItems": MAX_TASKS, "items": task()})
+}
+
+pub(super) fn execute_dag() -> Value {
+    let workflow = json!({
+        "type": "object",
+        "description": "The DAG to run.",
+        "properties": {"tasks": {"type": "array", "items": task()}},
+        "required": ["tasks"],
+        "additionalProperties": false,
+    });
+    let config = object(
+        json!({
+            "per_layer_validation": {"type": "boolean", "default": false, "description": "Pause after each layer."},
+            "wait_ms": wait_ms(),
+            "accept_plan": {"type": "boolean", "default": false, "description": "Run a plan of low confidence at once."},
+        }),
+        &[],
+    );
+    object(
+        json!({
+            "intent": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "What to do, for a plan made by the gateway."},
+            "workflow": workflow,
+            "config": config,
+        }),
+        &[],
+    )
+}
+
+pub(super) fn continue_workflow() -> Value {
+    object(
+        json!({
+            "workflow_id": workflow_id(),
+            "reason": {"type": "string"},
+            "checkpoint_id": {"type": "string", "description": "Continue only from this checkpoint."},
+            "wait_ms": wait_ms(),
+        }),
+        &["workflow_id"],
+    )
+}
+
+pub(super) fn replan() -> Value {
+    object(
+        json!({
+            "workflow_id": workflow_id(),
+            "new_requirement": {"type": "string", "minLength": 1},
+            "available_context": {"type": "object"},
+        }),
+        &["workflow_id", "new_requirement"],
+    )
+}
+
+pub(super) fn abort() -> Value {
+    object(
+        json!({"workflow_id": workflow_id(), "reason": {"type": "string", "minLength": 1}}),
+        &["workflow_id", "reason"],
+    )
+}
+
+pub(super) fn approval_response() -> Value {
+    object(
+        json!({
+            "workflow_id": workflow_id(),
+            "checkpoint_id": {"type": "string"},
+            "approved": {"type": "boolean"},
+            "feedback": {"type": "string"},
+        }),
+        &["workflow_id", "checkpoint_id", "approved"],
+    )
+}
+
+pub(super) fn retry_task() -> Value {
+    object(
+        json!({
+            "workflow_id": workflow_id(),
+            "task_id": task_id("A task that failed."),
+            "arguments": arguments("Arguments in place of the task's own."),
+        }),
+        &["workflow_id", "task_id"],
+    )
+}
+
+pub(super) fn modify_args() -> Value {
+    object(
+        json!({
+            "workflow_id": workflow_id(),
+            "task_id": task_id("A task that has not begun."),
+            "arguments": arguments("Arguments in place of the task's own."),
+        }),
+        &["workflow_id", "task_id", "arguments"],
+    )
+}
+
+pub(super) fn skip_task() -> Value {
+    object(
+        json!({
+            "workflow_id": workflow_id(),
+            "task_id": task_id("A task that has not begun."),
+            "reason": {"type": "string"},
+        }),
+        &["workflow_id", "task_id"],
+    )
+}
+
+pub(super) fn inject_tasks() -> Value {
+    object(json!({"workflow_id": workflow_id(), "tasks": tasks()}), &["workflow_id", "tasks"])
+}
+
+pub(super) fn workflow_status() -> Value {
+    object(json!({"workflow_id": workflow_id()}), &["workflow_id"])
+}
+
+/// The answers of these statuses, or the error object.
+pub(super) fn output(statuses: &[&str]) -> Value {
+    let mut forms: Vec<Value> = statuses.iter().map(|status| answer(status)).collect();
+    forms.push(json!({
+        "properties": {"error": {
+            "type": "object",
+            "properties": {
+                "code": {"type": "integer"},
+                "message": {"type": "string"},
+                "data": {"type": "object"},
+            },
+            "required": ["code", "message"],
+        }},
+        "required": ["error"],
+    }));
+    json!({"type": "object", "oneOf": forms})
+}
+
+fn answer(status: &str) -> Value {
+    let results = json!({"type": "array", "items": task_result()});
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    let definitions = json!({"type": "array", "items": {"type": "object"}});
+    let (properties, required): (Value, &[&str]) = match status {
+        "complete" => (json!({"results": results}), &["results"]),
+        "layer_complete" => (
+            json!({
+                "checkpoint_id": {"type": "string"},
+                "layer_index": {"type": "integer"},
+                "layer_results": results,
+                "next_layer_preview": definitions,
+                "options": texts,
+                "checkpoint_type": {"type": "string"},
+                "failed_tasks": texts,
+                "decision_context": {"type": "string"},
+                "decisions": definitions,
+                "questions": definitions,
+                "reason": {"type": "string"},
+            }),
+            &["checkpoint_id", "layer_index", "layer_results", "next_layer_preview", "options"],
+        ),
+        "replanned" => (
+            json!({
+                "new_tasks": definitions,
+                "options": texts,
+                "confidence": {"type": "number"},
+                "reasons": texts,
+                "alternatives": {"type": "array"},
+                "missing": definitions,
+            }),
+            &["new_tasks", "options"],
+        ),
+        "aborted" => (
+            json!({
+                "partial_results": results,
+                "completed_layers": {"type": "integer"},
+                "reason": {"type": "string"},
+                "compensations": results,
+            }),
+            &["partial_results", "completed_layers", "reason"],
+        ),
+        "rejected" => (
+            json!({"checkpoint_id": {"type": "string"}, "feedback": {"type": "string"}}),
+            &["checkpoint_id"],
+        ),
+        "running" => (
+            json!({
+                "layer_index": {"type": "integer"},
+                "done": {"type": "integer"},
+                "total": {"type": "integer"},
+            }),
+            &["layer_index", "done", "total"],
+        ),
+        "failed" => (
+            json!({"results": results, "failed_tasks": texts, "compensations": results}),
+            &["results", "failed_tasks"],
+        ),
+        "planned" => (
+            json!({
+                "checkpoint_id": {"type": "string"},
+                "tasks": definitions,
+                "confidence": {"type": "number"},
+                "reasons": texts,
+                "alternatives": {"type": "array"},
+                "missing": definitions,
+                "options": texts,
+            }),
+            &[
+                "checkpoint_id",
+                "tasks",
+                "confidence",
+                "reasons",
+                "alternatives",
+                "missing",
+                "options",
+            ],
+        ),
+        _ => (
+            json!({
+                "state": {"enum": ["running", "paused", "ended"]},
+                "run_id": {"type": "string"},
+                "expires_at": {"type": "string"},
+                "checkpoint": {"type": "object"},
+                "tasks": definitions,
+                "events": definitions,
+            }),
+            &["state", "run_id", "expires_at", "tasks", "events"],
+        ),
+    };
+    let mut properties = properties;
+    properties["status"] = json!({"const": status});
+    properties["workflow_id"] = json!({"type": "string"});
+    let mut required = required.to_vec();
+    required.extend(["status", "workflow_id"]);
+    json!({"properties": properties, "required": required})
+}
+
+fn task_result() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "task_id": {"type": "string"},
+            "status": {"enum": ["success", "failed", "skipped"]},
+            "output": true,
+            "error": {
+                "type": "object",
+                "properties": {
+                    "code": {"type": "string"},
+                    "message": {"type": "string"},
+                    "retryable": {"type": "boolean"},
+                    "details": true,
+                },
+                "required": ["code", "message", "retryable"],
+            },
+            "duration_ms": {"type": "integer"},
+            "attempt": {"type": "integer"},
+            "items": {"type": "array", "items": {"type": "object"}},
+        },
+        "required": ["task_id", "status", "duration_ms", "attempt"],
+    })
+}

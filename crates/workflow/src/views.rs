@@ -1,0 +1,371 @@
+//! Workflows as people are shown them.
+
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use operations::workflows::{
+    WorkflowConsole, WorkflowDetails, WorkflowEvent, WorkflowList, WorkflowQuery, WorkflowSummary,
+    WorkflowTask,
+};
+use operations::{Caller, OperationError};
+use serde_json::{Value, json};
+use store::{WorkflowEventRow, WorkflowFilter, WorkflowPhase, WorkflowRow};
+use strip::runs::RunFilter;
+use tokio::sync::broadcast::error::RecvError;
+use uuid::Uuid;
+
+use crate::answer::{Moment, tool_of};
+use crate::core::{Address, Phase, Saved, Stage};
+use crate::failures::{not_found, unavailable};
+use crate::graph::{self, GraphTask, GraphView};
+use crate::plan::Plan;
+use crate::results::{Slot, Status};
+use crate::workflows::{Workflows, run_id};
+
+/// How many events are shown with a workflow, and read at a time.
+const SHOWN_EVENTS: u32 = 50;
+const EVENT_PAGE: u32 = 200;
+
+/// How many workflows are listed unless the caller says.
+const LISTED: u32 = 50;
+
+/// The tasks of a workflow, in the order of the DAG.
+pub(crate) fn tasks_of(moment: &Moment<'_>) -> Vec<WorkflowTask> {
+    let tasks = moment.plan.tasks.iter().enumerate();
+    let view = |(place, task): (usize, &crate::plan::PlannedTask)| {
+        let result = moment.results.task(&Address::task(place)).unwrap_or_default();
+        let stage = moment.state.root.tasks.get(place).map(|task| task.stage);
+        let status = match stage {
+            Some(Stage::Ended(verdict)) => Status::Ended(verdict),
+            Some(Stage::Open | Stage::Preparing) if result.status == Status::Pending => {
+                Status::Running
+            }
+            _ => result.status,
+        };
+        let ended = result.ended_unix_ms.filter(|_| matches!(status, Status::Ended(_)));
+        let started = (result.started_unix_ms > 0).then_some(result.started_unix_ms);
+        WorkflowTask {
+            task_id: task.task.id.clone(),
+            tool: tool_of(task).to_owned(),
+            layer: task.layer,
+            status: status.shown().to_owned(),
+            attempt: result.attempt.max(1),
+            depends_on: moment.depends_on(task).into_iter().map(str::to_owned).collect(),
+            started_unix_ms: started,
+            ended_unix_ms: ended,
+            duration_ms: started.zip(ended).map(|(from, to)| to.saturating_sub(from)),
+            arguments: result
+                .note
+                .arguments
+                .clone()
+                .unwrap_or_else(|| Value::Object(task.task.arguments.clone())),
+            output: match &result.output {
+                Slot::Here(value) => Some((**value).clone()),
+                Slot::Nothing => None,
+                Slot::Uncommitted(_) | Slot::Stored => Some(json!({"large": true})),
+            },
+            error: result.note.error.clone().filter(|_| status.shown() == "failed"),
+        }
+    };
+    tasks.map(view).collect()
+}
+
+/// A row of the journal as it is shown; none for rows that only the gateway reads.
+fn shown(row: WorkflowEventRow) -> Option<WorkflowEvent> {
+    (row.kind != "snapshot").then(|| WorkflowEvent {
+        number: i64::try_from(row.number).unwrap_or(i64::MAX),
+        at_unix_ms: row.at_unix_ms,
+        kind: row.kind,
+        data: serde_json::from_str(&row.data).unwrap_or_default(),
+    })
+}
+
+impl Workflows {
+    pub(crate) async fn last_events(&self, id: Uuid) -> Result<Vec<WorkflowEvent>, proto::Failure> {
+        let rows = self.service().database.last_workflow_events(id, SHOWN_EVENTS + 1).await;
+        let mut rows: Vec<_> = rows.map_err(unavailable)?.into_iter().filter_map(shown).collect();
+        let more = rows.len().saturating_sub(SHOWN_EVENTS as usize);
+        Ok(rows.split_off(more))
+    }
+
+    fn summary(row: &WorkflowRow) -> WorkflowSummary {
+        let plan: Plan = serde_json::from_str(&row.dag).unwrap_or_default();
+        let saved: Option<Saved> = serde_json::from_str(&row.state).ok();
+        let layer = saved.as_ref().map_or(0, |saved| saved.layer);
+        WorkflowSummary {
+            workflow_id: row.id.to_string(),
+            run_id: row.run.clone(),
+            state: row.phase.as_str().to_owned(),
+            outcome: saved.and_then(|saved| outcome_of(&saved.phase)),
+            tenant: row.tenant.clone(),
+            owner: row.subject.clone(),
+            agent: row.agent.clone(),
+            intent: row.intent.clone(),
+            layer,
+            layers: plan.layers(),
+            tasks_done: plan.tasks.iter().filter(|task| task.layer < layer).count(),
+            tasks_total: plan.tasks.len(),
+            started_unix_ms: row.created_unix_ms,
+            updated_unix_ms: row.updated_unix_ms,
+            expires_unix_ms: row.expires_unix_ms,
+        }
+    }
+
+    /// The id that a text names: a workflow's or its run's.
+    fn parse(id: &str) -> Result<Uuid, OperationError> {
+        let hex = id.strip_prefix("run_").unwrap_or(id);
+        Uuid::parse_str(hex).map_err(|_| not_found(Uuid::nil()).into())
+    }
+
+    /// A workflow that has not ended.
+    async fn details(&self, row: WorkflowRow) -> Result<WorkflowDetails, OperationError> {
+        let id = row.id;
+        let mut summary = Self::summary(&row);
+        let live = self.load(id).await?.ok_or_else(|| not_found(id))?;
+        let snapshot = live.published.borrow().clone();
+        let moment = live.moment(&snapshot);
+        let tasks = tasks_of(&moment);
+        summary.tasks_done = tasks.iter().filter(|task| is_over(&task.status)).count();
+        let checkpoint = match snapshot.is_running() {
+            true => None,
+            false => Some(self.answer_of(&live, &snapshot).await?),
+        };
+        let events = self.last_events(id).await?;
+        Ok(WorkflowDetails { workflow: summary, checkpoint, tasks, events })
+    }
+
+    /// A workflow that has ended, from its run and its journal.
+    async fn ended(&self, caller: &Caller, id: Uuid) -> Result<WorkflowDetails, OperationError> {
+        let run = self.service().strip.runs().show(caller.tenant(), &run_id(id)).await;
+        let run = run.map_err(|_| not_found(id))?.run;
+        let rows = self.service().database.last_workflow_events(id, SHOWN_EVENTS + 1).await;
+        let rows = rows.map_err(unavailable)?;
+        if rows.is_empty() {
+            return Err(not_found(id).into());
+        }
+        let snapshot = rows.iter().rev().find(|row| row.kind == "snapshot");
+        let snapshot: Value =
+            snapshot.and_then(|row| serde_json::from_str(&row.data).ok()).unwrap_or_default();
+        let tasks: Vec<WorkflowTask> =
+            serde_json::from_value(snapshot["tasks"].clone()).unwrap_or_default();
+        let answer = self.service().database.workflow_answer(id, self.service().now()).await;
+        let answer = answer.map_err(unavailable)?;
+        let expires_unix_ms = answer.as_ref().map_or(0, |answer| answer.expires_unix_ms);
+        let checkpoint = answer.and_then(|answer| serde_json::from_str(&answer.answer).ok());
+        let events: Vec<_> = rows.into_iter().filter_map(shown).collect();
+        let last = events.iter().rev().find(|event| event.is_last());
+        let layers = tasks.iter().map(|task| task.layer + 1).max().unwrap_or(0);
+        Ok(WorkflowDetails {
+            workflow: WorkflowSummary {
+                workflow_id: id.to_string(),
+                run_id: run.id,
+                state: "ended".to_owned(),
+                outcome: last.map(|event| event.kind.clone()),
+                tenant: run.tenant,
+                owner: run.owner,
+                agent: run.agent,
+                intent: None,
+                layer: layers,
+                layers,
+                tasks_done: tasks.iter().filter(|task| is_over(&task.status)).count(),
+                tasks_total: tasks.len(),
+                started_unix_ms: run.created_unix_ms,
+                updated_unix_ms: last.map_or(run.touched_unix_ms, |event| event.at_unix_ms),
+                expires_unix_ms,
+            },
+            checkpoint,
+            tasks,
+            events,
+        })
+    }
+}
+
+fn is_over(status: &str) -> bool {
+    matches!(status, "success" | "failed" | "skipped")
+}
+
+/// Why a workflow is paused.
+fn outcome_of(phase: &Phase) -> Option<String> {
+    use crate::core::PauseKind;
+    let Phase::Paused(pause) = phase else { return None };
+    let kind = match pause.kind {
+        PauseKind::Layer => "layer_complete",
+        PauseKind::TaskFailed => "task_failed",
+        PauseKind::Approval => "approval_required",
+        PauseKind::Input => "input_required",
+        PauseKind::OwnerGone { .. } => "owner_gone",
+        PauseKind::Rejected => "rejected",
+    };
+    Some(kind.to_owned())
+}
+
+#[async_trait]
+impl WorkflowConsole for Workflows {
+    async fn list(
+        &self,
+        caller: &Caller,
+        query: WorkflowQuery,
+    ) -> Result<WorkflowList, OperationError> {
+        let phase = match query.state.as_deref() {
+            None => None,
+            Some("running") => Some(WorkflowPhase::Running),
+            Some("paused") => Some(WorkflowPhase::Paused),
+            Some("ended") => Some(WorkflowPhase::Ended),
+            Some(_) => {
+                return Err(OperationError::invalid("`state` is one of running, paused, ended"));
+            }
+        };
+        let limit = query.limit.unwrap_or(LISTED);
+        let mut workflows = Vec::new();
+        if phase != Some(WorkflowPhase::Ended) {
+            let filter = WorkflowFilter {
+                tenant: caller.tenant().map(str::to_owned),
+                phase,
+                limit: Some(limit),
+                offset: query.offset,
+            };
+            let rows = self.service().database.workflows(&filter).await.map_err(unavailable)?;
+            workflows.extend(rows.iter().map(Self::summary));
+        }
+        if phase.is_none_or(|phase| phase == WorkflowPhase::Ended)
+            && workflows.len() < limit as usize
+        {
+            let more = limit as usize - workflows.len();
+            workflows.extend(self.ended_runs(caller, query.offset, more).await?);
+        }
+        Ok(WorkflowList { workflows })
+    }
+
+    async fn show(&self, caller: &Caller, id: &str) -> Result<WorkflowDetails, OperationError> {
+        let id = Self::parse(id)?;
+        let row = self.service().database.workflow(id).await.map_err(unavailable)?;
+        match row {
+            Some(row) if caller.tenant().is_none_or(|tenant| tenant == row.tenant) => {
+                self.details(row).await
+            }
+            Some(_) => Err(not_found(id).into()),
+            None => self.ended(caller, id).await,
+        }
+    }
+
+    async fn events(
+        &self,
+        caller: &Caller,
+        id: &str,
+        after: i64,
+    ) -> Result<BoxStream<'static, WorkflowEvent>, OperationError> {
+        let id = Self::parse(id)?;
+        let row = self.service().database.workflow(id).await.map_err(unavailable)?;
+        match row {
+            Some(row) if caller.tenant().is_none_or(|tenant| tenant == row.tenant) => {}
+            Some(_) => return Err(not_found(id).into()),
+            None => {
+                let run = self.service().strip.runs().show(caller.tenant(), &run_id(id)).await;
+                run.map_err(|_| not_found(id))?;
+            }
+        }
+        let service = std::sync::Arc::clone(self.service());
+        // Before the first read, so that no row is missed in between.
+        let notices = service.announcements();
+        let after = u64::try_from(after).unwrap_or(0);
+        let state = (service, notices, after, false);
+        let pages = stream::unfold(state, move |(service, mut notices, after, over)| async move {
+            if over {
+                return None;
+            }
+            loop {
+                let rows = service.database.workflow_events(id, after, EVENT_PAGE).await.ok()?;
+                if let Some(last) = rows.last() {
+                    let after = last.number;
+                    let page: Vec<_> = rows.into_iter().filter_map(shown).collect();
+                    let over = page.iter().any(WorkflowEvent::is_last);
+                    return Some((stream::iter(page), (service, notices, after, over)));
+                }
+                loop {
+                    tokio::select! {
+                        () = service.stopping.cancelled() => return None,
+                        notice = notices.recv() => match notice {
+                            Ok(workflow) if workflow != id => {}
+                            Ok(_) | Err(RecvError::Lagged(_)) => break,
+                            Err(RecvError::Closed) => return None,
+                        }
+                    }
+                }
+            }
+        });
+        Ok(pages.flatten().boxed())
+    }
+
+    async fn draw(&self, caller: &Caller, id: &str) -> Result<String, OperationError> {
+        let details = self.show(caller, id).await?;
+        let tasks = details.tasks.into_iter().map(|task| GraphTask {
+            id: task.task_id,
+            tool: task.tool,
+            layer: task.layer,
+            status: task.status,
+            duration_ms: task.duration_ms,
+            depends_on: task.depends_on,
+        });
+        let title = format!("Workflow {}", details.workflow.workflow_id);
+        Ok(graph::svg(&GraphView { title, tasks: tasks.collect() }))
+    }
+}
+
+impl Workflows {
+    /// Workflows that have ended, the last touched first.
+    async fn ended_runs(
+        &self,
+        caller: &Caller,
+        offset: u32,
+        limit: usize,
+    ) -> Result<Vec<WorkflowSummary>, OperationError> {
+        let filter = RunFilter {
+            tenant: caller.tenant().map(str::to_owned),
+            kind: Some("workflow".to_owned()),
+            limit: u32::try_from(limit.saturating_mul(2)).ok(),
+            offset,
+            ..RunFilter::default()
+        };
+        let runs = self.service().strip.runs().list(&filter).await?;
+        let open = ["open", "waiting", "rejected"];
+        let mut ended = Vec::new();
+        for run in runs.into_iter().filter(|run| !open.contains(&run.state.as_str())).take(limit) {
+            let Ok(id) = Self::parse(&run.id) else { continue };
+            if let Ok(details) = self.ended(caller, id).await {
+                ended.push(details.workflow);
+            }
+        }
+        Ok(ended)
+    }
+
+    /// What `workflow_status` answers about a workflow that has ended.
+    pub(crate) async fn ended_report(
+        &self,
+        principal: &proto::Principal,
+        id: Uuid,
+    ) -> Result<Value, proto::Failure> {
+        let caller = Caller::local(std::sync::Arc::new(principal.clone()));
+        let details = self.ended(&caller, id).await.map_err(|_| not_found(id))?;
+        let WorkflowSummary { tenant, owner, agent, run_id, expires_unix_ms, .. } =
+            &details.workflow;
+        let own = *tenant == principal.tenant.as_str()
+            && *owner == principal.subject
+            && *agent == principal.agent;
+        if !own {
+            return Err(not_found(id));
+        }
+        let mut report = json!({
+            "status": "report",
+            "workflow_id": id.to_string(),
+            "state": "ended",
+            "run_id": run_id,
+            "expires_at": proto::time::rfc3339(*expires_unix_ms),
+            "tasks": crate::workflows::short(&details.tasks),
+            "events": details.events,
+        });
+        if let Some(answer) = details.checkpoint {
+            report["checkpoint"] = answer;
+        }
+        Ok(report)
+    }
+}

@@ -1,0 +1,568 @@
+//! All workflows: starts them, passes commands on, resumes them after a restart, and removes those that have expired.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::{Clock, Failure, Principal, time};
+use serde_json::{Value, json};
+use store::{
+    Lease, RowChange, StoreError, WorkflowChange, WorkflowEventRow, WorkflowFilter, WorkflowOwner,
+    WorkflowPhase, WorkflowRow,
+};
+use strip::runs::RunChange;
+use strip::waiting::{Patience, longest_wait, wait_for};
+use strip::{Job, Output, Reply, Strip};
+use uuid::Uuid;
+
+use crate::Dag;
+use crate::core::{CellStage, Rules, Saved, State, Verdict, rebuild};
+use crate::driver::{Begin, Driver, LEASE_MS};
+use crate::failures::{bad_dag, not_found, stopping, too_many_active, unavailable};
+use crate::paths::graph_of;
+use crate::plan::{CatalogTools, Plan};
+use crate::results::Results;
+use crate::service::{Accepted, Command, Live, OwnerCheck, Service, Settings, Snapshot};
+
+/// How often a start is written before it fails.
+const TRIES: usize = 3;
+
+/// How often a command is sent again to a workflow that leaves memory at that moment.
+const SENDS: usize = 4;
+
+/// How often paused workflows are checked for their expiry.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// The workflows of a gateway.
+#[derive(Clone)]
+pub struct Workflows(Arc<Service>);
+
+/// What a workflow is started with.
+pub(crate) struct Start {
+    pub(crate) dag: Dag,
+    pub(crate) per_layer: bool,
+    pub(crate) client_key: Option<String>,
+}
+
+/// How long a caller waits for an answer, and for which.
+pub(crate) struct Wait {
+    pub(crate) longest: Option<Duration>,
+    /// The version that the caller has seen, if it waits for another.
+    pub(crate) seen: Option<u64>,
+}
+
+/// The id of a workflow's run.
+pub(crate) fn run_id(workflow: Uuid) -> String {
+    format!("run_{}", workflow.simple())
+}
+
+impl Workflows {
+    pub fn new(strip: &Arc<Strip>, clock: Clock, settings: Settings) -> Self {
+        Self(Arc::new(Service::new(strip, clock, settings)))
+    }
+
+    /// Sets how the credential of an owner is checked again.
+    pub fn set_owner_check(&self, check: OwnerCheck) {
+        self.0.set_owner_check(check);
+    }
+
+    pub(crate) fn service(&self) -> &Arc<Service> {
+        &self.0
+    }
+
+    pub(crate) fn of(service: &Arc<Service>) -> Self {
+        Self(Arc::clone(service))
+    }
+
+    /// Applies other settings at once.
+    pub fn set_settings(&self, settings: Settings) {
+        self.0.settings.store(Arc::new(settings));
+    }
+
+    /// Starts nothing new, because the process ends. Workflows continue at the next start.
+    pub fn stop(&self) {
+        self.0.stopping.cancel();
+    }
+
+    /// Takes over the workflows of the process that ended; returns those that ran. Call it before any call is accepted.
+    pub async fn take_over(&self) -> Result<Vec<Uuid>, StoreError> {
+        let now = self.0.now();
+        let lease = Lease {
+            owner: &self.0.process,
+            now_unix_ms: now,
+            until_unix_ms: now.saturating_add(LEASE_MS),
+        };
+        let running = self.0.database.take_over_workflows(lease).await?;
+        Ok(running.into_iter().map(|row| row.id).collect())
+    }
+
+    /// Drives the workflows that ran when the process ended, and those whose people have decided since.
+    pub async fn resume_all(&self, running: Vec<Uuid>) {
+        let count = running.len();
+        for id in running {
+            if let Err(failure) = self.load(id).await {
+                tracing::error!(workflow = %id, "a workflow cannot be resumed: {failure}");
+            }
+        }
+        if count > 0 {
+            tracing::info!("{count} workflows continue");
+        }
+        if let Err(error) = self.wake_waiting().await {
+            tracing::error!(%error, "workflows that wait for people cannot be read");
+        }
+    }
+
+    /// Has workflows that wait for people look at what was decided.
+    async fn wake_waiting(&self) -> Result<(), StoreError> {
+        let mut filter =
+            WorkflowFilter { phase: Some(WorkflowPhase::Paused), ..Default::default() };
+        loop {
+            let rows = self.0.database.workflows(&filter).await?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            filter.offset += u32::try_from(rows.len()).unwrap_or(u32::MAX);
+            for row in rows.into_iter().filter(waits_for_people) {
+                self.wake(row.id).await;
+            }
+        }
+    }
+
+    /// Has a workflow look at its approvals and questions.
+    async fn wake(&self, id: Uuid) {
+        match self.load(id).await {
+            Ok(Some(live)) => {
+                // A driver that has just ended needs no notice.
+                let _ = live.settled.send(());
+            }
+            Ok(None) => {}
+            Err(failure) => tracing::warn!(workflow = %id, "a workflow cannot be read: {failure}"),
+        }
+    }
+
+    /// Expires workflows and follows decisions of people. Never returns.
+    pub async fn tend(&self) {
+        tokio::join!(self.sweep_forever(), self.follow_approvals(), self.follow_answers());
+    }
+
+    async fn sweep_forever(&self) {
+        let mut tick = tokio::time::interval(SWEEP_EVERY);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tick.tick().await;
+            if let Err(error) = self.sweep().await {
+                tracing::warn!(%error, "expired workflows cannot be removed");
+            }
+        }
+    }
+
+    /// Removes paused workflows and answers whose time is over.
+    pub async fn sweep(&self) -> Result<(), StoreError> {
+        let now = self.0.now();
+        for id in self.0.database.expired_workflows(now).await? {
+            match self.load(id).await {
+                Ok(Some(live)) => {
+                    live.send(Command::Expire).await;
+                }
+                Ok(None) => {}
+                Err(failure) => tracing::warn!(workflow = %id, "cannot expire: {failure}"),
+            }
+        }
+        self.0.database.forget_workflow_answers(now).await?;
+        Ok(())
+    }
+
+    async fn follow_approvals(&self) {
+        use strip::approval::EventKind;
+        use tokio::sync::broadcast::error::RecvError;
+
+        let Some(approvals) = self.0.strip.approvals().cloned() else { return };
+        let mut events = approvals.events();
+        loop {
+            match events.recv().await {
+                Ok(event) => {
+                    let over = matches!(
+                        event.kind,
+                        EventKind::Decided | EventKind::Expired | EventKind::Cancelled
+                    );
+                    let run =
+                        event.row.run.as_deref().filter(|_| over && event.row.door == "workflow");
+                    let id = run.and_then(|run| run.strip_prefix("run_"));
+                    if let Some(id) = id.and_then(|hex| Uuid::parse_str(hex).ok()) {
+                        self.wake(id).await;
+                    }
+                }
+                Err(RecvError::Lagged(_)) => {
+                    if let Err(error) = self.wake_waiting().await {
+                        tracing::warn!(%error, "workflows that wait for people cannot be read");
+                    }
+                }
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    async fn follow_answers(&self) {
+        use tokio::sync::broadcast::error::RecvError;
+
+        let mut events = self.0.strip.runs().events();
+        loop {
+            match events.recv().await {
+                Ok(event) if event.what == RunChange::Answered => {
+                    let id = event.run.strip_prefix("run_");
+                    if let Some(id) = id.and_then(|hex| Uuid::parse_str(hex).ok()) {
+                        self.wake(id).await;
+                    }
+                }
+                Ok(_) => {}
+                Err(RecvError::Lagged(_)) => {
+                    if let Err(error) = self.wake_waiting().await {
+                        tracing::warn!(%error, "workflows that wait for people cannot be read");
+                    }
+                }
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    /// Starts a workflow, or finds the one that was started with the same idempotency key.
+    pub(crate) async fn start(
+        &self,
+        principal: &Arc<Principal>,
+        start: Start,
+    ) -> Result<Started, Failure> {
+        if let Some(key) = &start.client_key
+            && let Some(id) = self.started_with(principal, key).await?
+        {
+            return Ok(Started::Before(id));
+        }
+        let service = &self.0;
+        let settings = **service.settings.load();
+        let strip = &service.strip;
+        let tools = CatalogTools {
+            tools: Arc::clone(strip.view(principal).tools()),
+            prompts: strip.prompts().snapshot(),
+        };
+        let plan = Plan::of(&start.dag, &tools).map_err(|faults| bad_dag(&faults))?;
+        let active = service.database.active_workflows(principal.tenant.as_str()).await;
+        if active.map_err(unavailable)? >= settings.max_active as u64 {
+            return Err(too_many_active(settings.max_active));
+        }
+        let id = Uuid::new_v4();
+        let rules = Rules { per_layer: start.per_layer, parallel: settings.parallel_tasks.max(1) };
+        let state = State::new(Arc::new(graph_of(&plan)), rules);
+        let now = service.now();
+        let row = WorkflowRow {
+            id,
+            run: run_id(id),
+            tenant: principal.tenant.as_str().to_owned(),
+            subject: principal.subject.clone(),
+            agent: principal.agent.clone(),
+            principal: serde_json::to_string(&**principal).unwrap_or_default(),
+            client_key: start.client_key.clone(),
+            dag: serde_json::to_string(&plan).unwrap_or_default(),
+            intent: None,
+            config: json!({"per_layer_validation": start.per_layer}).to_string(),
+            state: serde_json::to_string(&state.saved()).unwrap_or_default(),
+            phase: WorkflowPhase::Running,
+            control_calls: "[]".to_owned(),
+            created_unix_ms: now,
+            updated_unix_ms: now,
+            expires_unix_ms: service.expiry(now),
+            lease_owner: Some(service.process.clone()),
+            lease_until_unix_ms: now.saturating_add(LEASE_MS),
+            fence: 1,
+        };
+        let expires_unix_ms = row.expires_unix_ms;
+        match self.insert(row).await {
+            Ok(()) => {}
+            Err(StoreError::Fenced) => {
+                // An equal call was faster.
+                let key = start.client_key.as_deref().unwrap_or_default();
+                let before = self.started_with(principal, key).await?;
+                return before.map(Started::Before).ok_or_else(|| not_found(id));
+            }
+            Err(error) => return Err(unavailable(error)),
+        }
+        tracing::info!(workflow_id = %id, command = "execute_dag", outcome = "accepted", "workflow command");
+        let live = Driver::start(
+            service,
+            Begin {
+                workflow: id,
+                principal: Arc::clone(principal),
+                run: strip.runs().begin_workflow(principal, id),
+                fence: 1,
+                plan: Arc::new(plan),
+                state,
+                results: Arc::new(Results::new(id, service.database.clone())),
+                control_calls: Vec::new(),
+                created_unix_ms: now,
+                expires_unix_ms,
+                intent: None,
+                last_event: 1,
+            },
+        );
+        Ok(Started::Now(live))
+    }
+
+    async fn started_with(
+        &self,
+        principal: &Principal,
+        key: &str,
+    ) -> Result<Option<Uuid>, Failure> {
+        let owner = WorkflowOwner {
+            tenant: principal.tenant.as_str(),
+            subject: &principal.subject,
+            agent: principal.agent.as_deref(),
+        };
+        self.0.database.workflow_by_client_key(owner, key).await.map_err(unavailable)
+    }
+
+    /// Commits a new workflow.
+    async fn insert(&self, row: WorkflowRow) -> Result<(), StoreError> {
+        let id = row.id;
+        let event = WorkflowEventRow {
+            workflow: id,
+            number: 1,
+            at_unix_ms: row.created_unix_ms,
+            kind: "command".to_owned(),
+            data: json!({"command": "execute_dag"}).to_string(),
+        };
+        let change = WorkflowChange {
+            workflow: id,
+            fence: row.fence,
+            row: Some(RowChange::Insert(Box::new(row))),
+            events: vec![event],
+            ..WorkflowChange::default()
+        };
+        let mut pause = Duration::from_millis(50);
+        let mut failed = None;
+        for _ in 0..TRIES {
+            let written =
+                async { self.0.trail.save_workflow(change.clone()).await?.committed().await };
+            match written.await {
+                Ok(()) => return Ok(()),
+                // An earlier try was written after all.
+                Err(StoreError::Fenced) if failed.is_some() && self.exists(id).await => {
+                    return Ok(());
+                }
+                Err(StoreError::Fenced) => return Err(StoreError::Fenced),
+                Err(error) => failed = Some(error),
+            }
+            tokio::time::sleep(pause).await;
+            pause *= 2;
+        }
+        // The writer may still write it, but its caller is told that it has not started.
+        tokio::spawn(self.clone().take_back(id));
+        Err(failed.unwrap_or(StoreError::Fenced))
+    }
+
+    async fn exists(&self, id: Uuid) -> bool {
+        matches!(self.0.database.workflow(id).await, Ok(Some(_)))
+    }
+
+    /// Deletes a workflow whose start was reported as failed.
+    async fn take_back(self, id: Uuid) {
+        let change =
+            WorkflowChange { workflow: id, fence: 1, delete_control: true, ..Default::default() };
+        while !self.0.stopping.is_cancelled() {
+            let written =
+                async { self.0.trail.save_workflow(change.clone()).await?.committed().await };
+            if matches!(written.await, Ok(()) | Err(StoreError::Fenced)) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    }
+
+    /// A workflow with its driver, from memory or the database; none if it has ended or never was.
+    pub(crate) async fn load(&self, id: Uuid) -> Result<Option<Arc<Live>>, Failure> {
+        if let Some(live) = self.0.live().get(&id) {
+            return Ok(Some(Arc::clone(live)));
+        }
+        let _one = self.0.loading.lock().await;
+        if let Some(live) = self.0.live().get(&id) {
+            return Ok(Some(Arc::clone(live)));
+        }
+        if self.0.stopping.is_cancelled() {
+            return Err(stopping());
+        }
+        match self.0.database.workflow(id).await.map_err(unavailable)? {
+            Some(row) => self.drive(row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Gives a stored workflow a driver.
+    async fn drive(&self, row: WorkflowRow) -> Result<Arc<Live>, Failure> {
+        let service = &self.0;
+        let damaged = |error: serde_json::Error| {
+            Failure::new(proto::Code::Internal, "the row of a workflow cannot be read")
+                .caused_by(error)
+        };
+        let plan: Plan = serde_json::from_str(&row.dag).map_err(damaged)?;
+        let saved: Saved = serde_json::from_str(&row.state).map_err(damaged)?;
+        let principal: Principal = serde_json::from_str(&row.principal).map_err(damaged)?;
+        let control_calls = serde_json::from_str(&row.control_calls).unwrap_or_default();
+        let tasks = service.database.workflow_tasks(row.id).await.map_err(unavailable)?;
+        let last = service.database.last_workflow_events(row.id, 1).await.map_err(unavailable)?;
+        let results = Arc::new(Results::new(row.id, service.database.clone()));
+        let records = results.read(&plan, tasks);
+        let state = rebuild(Arc::new(graph_of(&plan)), saved, records);
+        let principal = Arc::new(principal);
+        let done = state.count(|stage| *stage == CellStage::Ended(Verdict::Success)) as u64;
+        let run = service.strip.runs().resume_workflow(&principal, row.id, done).await?;
+        Ok(Driver::start(
+            service,
+            Begin {
+                workflow: row.id,
+                principal,
+                run,
+                fence: row.fence,
+                plan: Arc::new(plan),
+                state,
+                results,
+                control_calls,
+                created_unix_ms: row.created_unix_ms,
+                expires_unix_ms: row.expires_unix_ms,
+                intent: row.intent,
+                last_event: last.last().map_or(0, |event| event.number),
+            },
+        ))
+    }
+
+    /// The caller's own workflow; NOT_FOUND if it has none of this id.
+    pub(crate) async fn own(
+        &self,
+        principal: &Principal,
+        id: Uuid,
+    ) -> Result<Option<Arc<Live>>, Failure> {
+        let Some(live) = self.load(id).await? else { return Ok(None) };
+        if !live.owner.is_same_caller(principal) {
+            return Err(not_found(id));
+        }
+        let expired = {
+            let snapshot = live.published.borrow();
+            !snapshot.is_running() && snapshot.expires_unix_ms <= self.0.now()
+        };
+        if expired { Err(not_found(id)) } else { Ok(Some(live)) }
+    }
+
+    /// Sends a command to the caller's own workflow.
+    pub(crate) async fn command(
+        &self,
+        principal: &Principal,
+        id: Uuid,
+        command: impl Fn() -> Command,
+    ) -> Result<Option<(Arc<Live>, Accepted)>, Failure> {
+        for _ in 0..SENDS {
+            let Some(live) = self.own(principal, id).await? else { return Ok(None) };
+            if let Some(accepted) = live.send(command()).await {
+                return accepted.map(|accepted| Some((live, accepted)));
+            }
+            // It left memory, or ended.
+            self.0.live().retain(|other, known| *other != id || !Arc::ptr_eq(known, &live));
+        }
+        Err(stopping())
+    }
+
+    /// The last answer of an ended workflow of this caller.
+    pub(crate) async fn last_answer(
+        &self,
+        principal: &Principal,
+        id: Uuid,
+    ) -> Result<Option<Value>, Failure> {
+        let found = self.0.database.workflow_answer(id, self.0.now()).await.map_err(unavailable)?;
+        let own = found.filter(|row| {
+            row.tenant == principal.tenant.as_str()
+                && row.subject == principal.subject
+                && row.agent == principal.agent
+        });
+        Ok(own.and_then(|row| serde_json::from_str(&row.answer).ok()))
+    }
+
+    pub(crate) async fn answer_of(
+        &self,
+        live: &Live,
+        snapshot: &Snapshot,
+    ) -> Result<Value, Failure> {
+        match &snapshot.answer {
+            Some(answer) => Ok((**answer).clone()),
+            None => live.moment(snapshot).answer().await,
+        }
+    }
+
+    /// Waits until a workflow pauses or ends.
+    pub(crate) async fn wait(&self, live: &Live, job: &Job, wait: Wait) -> Result<Output, Failure> {
+        let mut published = live.published.clone();
+        let ready = |snapshot: &Arc<Snapshot>| {
+            !snapshot.is_running() && Some(snapshot.version) != wait.seen
+        };
+        let done = async { published.wait_for(ready).await.is_ok() };
+        let longest = longest_wait(job, Patience { asks: false, wait: wait.longest });
+        let message = || format!("workflow {} is running", live.workflow);
+        let done = wait_for(&job.request, longest, message, done).await;
+        let snapshot = live.published.borrow().clone();
+        if done == Some(false) && snapshot.is_running() {
+            return Err(stopping());
+        }
+        let data = self.answer_of(live, &snapshot).await?;
+        let running = snapshot.is_running();
+        if running {
+            // What the caller is told must be on disk.
+            live.send(Command::Flush).await;
+        }
+        let reply = if running { Reply::Pending } else { Reply::Done };
+        Ok(Output { reply, ..Output::new(data) })
+    }
+
+    /// The state of a workflow of this caller.
+    pub(crate) async fn report(&self, principal: &Principal, id: Uuid) -> Result<Value, Failure> {
+        let Some(live) = self.own(principal, id).await? else {
+            return self.ended_report(principal, id).await;
+        };
+        let snapshot = live.published.borrow().clone();
+        let tasks = crate::views::tasks_of(&live.moment(&snapshot));
+        let mut report = json!({
+            "status": "report",
+            "workflow_id": id.to_string(),
+            "state": if snapshot.is_running() { "running" } else { "paused" },
+            "run_id": run_id(id),
+            "expires_at": time::rfc3339(snapshot.expires_unix_ms),
+            "tasks": short(&tasks),
+            "events": self.last_events(id).await?,
+        });
+        if !snapshot.is_running() {
+            report["checkpoint"] = self.answer_of(&live, &snapshot).await?;
+        }
+        Ok(report)
+    }
+}
+
+/// A workflow that was started.
+pub(crate) enum Started {
+    Now(Arc<Live>),
+    /// With the same idempotency key, before.
+    Before(Uuid),
+}
+
+/// Tasks as `workflow_status` lists them.
+pub(crate) fn short(tasks: &[operations::workflows::WorkflowTask]) -> Value {
+    let short = |task: &operations::workflows::WorkflowTask| {
+        json!({
+            "task_id": task.task_id,
+            "tool": task.tool,
+            "layer": task.layer,
+            "status": task.status,
+        })
+    };
+    tasks.iter().map(short).collect()
+}
+
+fn waits_for_people(row: &WorkflowRow) -> bool {
+    use crate::core::{PauseKind, Phase};
+    let saved: Option<Saved> = serde_json::from_str(&row.state).ok();
+    matches!(
+        saved.map(|saved| saved.phase),
+        Some(Phase::Paused(pause)) if matches!(pause.kind, PauseKind::Approval | PauseKind::Input)
+    )
+}

@@ -328,6 +328,9 @@ impl Files {
 }
 
 fn lifetime(new: &NewFile, rules: &FileRules) -> Option<Duration> {
+    if new.fixed_ttl.is_some() {
+        return new.fixed_ttl;
+    }
     let usual = match new.kind {
         FileKind::File | FileKind::Artifact => rules.ttl,
         FileKind::Reference => Some(rules.reference_ttl),

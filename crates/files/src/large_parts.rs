@@ -326,6 +326,23 @@ impl LargeParts<'_> {
     }
 }
 
+impl Files {
+    /// Stores a value of a run, as text or as JSON, and returns the reference that takes its place in an answer.
+    pub async fn put_value(
+        &self,
+        principal: &Principal,
+        value: &Value,
+        new: NewFile,
+    ) -> Result<Value, Failure> {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let preview = text.chars().take(PREVIEW_CHARS).collect();
+        let whole = stream::iter([Ok(Bytes::from(text))]);
+        let record = self.put(principal, new, whole).await?;
+        let declared = (!value.is_string()).then_some("application/json");
+        Ok(describe(&record, declared, Some(preview)))
+    }
+}
+
 /// What a caller sees of a stored part.
 fn describe(record: &FileRecord, declared: Option<&str>, preview: Option<String>) -> Value {
     let generic = record.media_type == "application/octet-stream";

@@ -21,6 +21,8 @@ pub struct NewFile {
     pub kind: FileKind,
     /// How long it is kept, at most as long as the rules say for its kind.
     pub ttl: Option<Duration>,
+    /// How long the gateway keeps it, whatever the rules say; never from a caller.
+    pub fixed_ttl: Option<Duration>,
     pub run: Option<String>,
     pub origin: Option<Origin>,
 }
@@ -28,7 +30,7 @@ pub struct NewFile {
 impl NewFile {
     /// A file of a kind, with defaults for everything else.
     pub fn new(kind: FileKind, name: impl Into<String>) -> Self {
-        Self { name: name.into(), kind, ttl: None, run: None, origin: None }
+        Self { name: name.into(), kind, ttl: None, fixed_ttl: None, run: None, origin: None }
     }
 }
 

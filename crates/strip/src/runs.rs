@@ -33,6 +33,7 @@ pub use run::Run;
 pub use store::RunFilter;
 pub(crate) use ticket::Ticket;
 pub use view::{QuestionView, RunCall, RunDetails, RunSummary};
+pub(crate) use writer::REMEMBERED;
 
 /// How long an unnamed run stays the current one without a call.
 const IDLE: Duration = Duration::from_secs(30 * 60);

@@ -3,7 +3,8 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use prompts::Prompts;
-use proto::{Clock, Discovery, Principal, ToolId, TraceId};
+use proto::{Clock, Discovery, FileKind, Principal, ToolId, TraceId};
+use serde_json::Value;
 use store::{AuditTrail, Cache, Database};
 use tokio_util::sync::CancellationToken;
 
@@ -13,7 +14,7 @@ use crate::apps::OpenApps;
 use crate::catalog::{NameStyle, Pins, WireNames};
 use crate::control;
 use crate::execution::Executor;
-use crate::files::{FileResolver, Files};
+use crate::files::{FileResolver, Files, NewFile};
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::RateGuard;
@@ -21,7 +22,7 @@ use crate::guard::records::Records;
 use crate::guards::Guards;
 use crate::history::History;
 use crate::metrics::CallMetrics;
-use crate::runs::Runs;
+use crate::runs::{REMEMBERED, Run, Runs};
 use crate::servers::{Outages, Server, Servers};
 use crate::settings::Settings;
 use crate::stop::Stop;
@@ -132,6 +133,22 @@ impl Strip {
     /// The files of all tenants.
     pub fn files(&self) -> &Arc<Files> {
         &self.guards.executor.files
+    }
+
+    /// Stores an output that is too large for an answer of its run. Returns the reference that takes its place; it is kept as
+    /// long as the run.
+    pub async fn store_output(
+        &self,
+        principal: &Principal,
+        run: &Run,
+        output: &Value,
+    ) -> Result<Value, Failure> {
+        let new = NewFile {
+            fixed_ttl: Some(REMEMBERED),
+            run: Some(run.id().to_owned()),
+            ..NewFile::new(FileKind::Reference, "output")
+        };
+        self.files().put_value(principal, output, new).await
     }
 
     /// The runs that calls belong to, with their questions to people.

@@ -19,7 +19,7 @@ const REST: Duration = Duration::from_secs(60);
 const SWEEP_MS: u64 = 30 * 1000;
 
 /// How long an idle run is stored, and how often such runs are removed.
-const REMEMBERED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+pub(crate) const REMEMBERED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const FORGET_MS: u64 = 60 * 60 * 1000;
 
 /// How many calls may wait to be written. Beyond that the oldest are dropped: they are only shown, nothing depends on them.
@@ -75,7 +75,8 @@ impl Runs {
                     }
                     if now.saturating_sub(forgot_ms) > FORGET_MS {
                         forgot_ms = now;
-                        let before = now.saturating_sub(REMEMBERED_MS);
+                        let kept_ms = u64::try_from(REMEMBERED.as_millis()).unwrap_or(u64::MAX);
+                        let before = now.saturating_sub(kept_ms);
                         if let Err(error) = runs.0.database.forget_runs(before).await {
                             tracing::warn!(%error, "old runs could not be forgotten");
                         }

@@ -1,6 +1,7 @@
 //! Calls that tasks of workflows make.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use proto::Code;
 use serde_json::{Value, json};
@@ -212,4 +213,23 @@ async fn the_form_of_a_tool_becomes_questions_of_the_run() {
     let booked: Value = serde_json::from_str(data(&done)["booked"].as_str().unwrap()).unwrap();
     assert_eq!(booked, json!({"day": "Monday", "seats": 2}));
     assert_eq!(data(&done)["sure"], json!("accept"));
+}
+
+#[tokio::test]
+async fn a_stored_output_is_kept_as_long_as_its_run() {
+    let setup = setup(tools()).await;
+    let ann = principal("acme", "ann");
+    let run = setup.strip.runs().begin_workflow(&ann, Uuid::new_v4());
+    let output = json!({"rows": vec!["x".repeat(1_000); 100]});
+    let reference = setup.strip.store_output(&ann, &run, &output).await.unwrap();
+    let id = reference["ref_id"].as_str().unwrap();
+    assert_eq!(reference["size"], json!(output.to_string().len()));
+    setup.clock.advance(Duration::from_secs(29 * 24 * 60 * 60));
+    let record = setup.strip.files().find(&ann, id).await.unwrap();
+    let bytes = setup.strip.files().bytes(&record, 1 << 20).await.unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&bytes).unwrap(), output);
+    let other = setup.strip.files().find(&principal("globex", "ann"), id).await;
+    assert_eq!(other.unwrap_err().code, Code::NotFound);
+    setup.clock.advance(Duration::from_secs(24 * 60 * 60));
+    assert!(setup.strip.files().find(&ann, id).await.is_err());
 }

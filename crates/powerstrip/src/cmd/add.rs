@@ -194,7 +194,8 @@ impl Add {
         let Some(registry) = self.registry(installer)? else {
             let names: Vec<_> = listed.iter().map(|listing| listing.name.as_str()).collect();
             let near = schema::yaml::nearest(name, names);
-            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            let hint =
+                near.map_or_else(|| ".".to_owned(), |near| format!("; did you mean `{near}`?"));
             let usage = format!(
                 "the catalog has no server `{name}`{hint} See `powerstrip add --list`, or give its command \
                  (`powerstrip add {name} -- COMMAND`) or its URL (`powerstrip add {name} URL`)"

@@ -56,7 +56,7 @@ impl Check {
             }
             Err(BadConfig(faults)) => (None, faults.into_iter().map(as_finding).collect()),
         };
-        let mut checked = Checked::default();
+        let mut checked = Checked { unusable: true, ..Checked::default() };
         if let Some(loaded) = &loaded {
             findings.extend(check_config(loaded));
             if !is_running {
@@ -114,6 +114,8 @@ impl Check {
 struct Checked {
     /// The config file; none if there is none, or if it cannot be used.
     config: Option<PathBuf>,
+    /// Whether the config file cannot be used, so that nothing else was checked.
+    unusable: bool,
     tools: usize,
     prompts: usize,
     servers: usize,
@@ -129,6 +131,7 @@ impl Checked {
         let (config, reserved) = (&loaded.config, reserved_ids());
         Self {
             config: loaded.file.clone(),
+            unusable: false,
             tools: toolpack::pack_ids(&config.tools, &reserved).len(),
             prompts: prompts::Snapshot::load(&config.prompts).0.prompts().len(),
             servers: config.servers.len(),
@@ -140,6 +143,9 @@ impl Checked {
 
     /// What was checked and what was run, in a sentence each.
     fn summary(&self) -> String {
+        if self.unusable {
+            return "the config file cannot be used, so nothing else was checked".to_owned();
+        }
         let config = match &self.config {
             Some(file) => file.display().to_string(),
             None => "the defaults (no config file)".to_owned(),

@@ -39,6 +39,9 @@ fn check_says_what_it_ran() {
     let report = project.run(&["check", "--run", "--json"]).json_of(0);
     assert_eq!(report["checked"]["tools"], 1, "{report}");
     assert_eq!(report["checked"]["examples_run"], 1, "{report}");
+    project.write("powerstrip.yaml", "nonsense: 1\n");
+    let unusable = project.run(&["check"]).stdout;
+    assert!(unusable.contains("so nothing else was checked"), "{unusable}");
 }
 
 #[test]

@@ -2,14 +2,12 @@
 
 pub use operations::scope::{
     APPROVALS_READ, AUDIT_READ, FILES_READ, FILES_WRITE, METRICS_READ, RUNS_ANSWER, RUNS_READ,
+    TOOLS_CALL,
 };
 use proto::Principal;
 
 /// Listing and describing tools.
 pub const TOOLS_READ: &str = "tools:read";
-
-/// Calling tools.
-pub const TOOLS_CALL: &str = "tools:call";
 
 /// Registering servers.
 pub const SERVERS_REGISTER: &str = "servers:register";

@@ -25,6 +25,7 @@ pub(crate) const CALLS: &str = "/dashboard/calls";
 pub(crate) const TRACE: &str = "/dashboard/calls/{trace}";
 pub(crate) const RUNS: &str = "/dashboard/runs";
 pub(crate) const RUN: &str = "/dashboard/runs/{id}";
+pub(crate) const RUN_GRAPH: &str = "/dashboard/runs/{id}/graph.svg";
 pub(crate) const FILES: &str = "/dashboard/files";
 pub(crate) const FILE: &str = "/dashboard/files/{id}";
 pub(crate) const FILE_CONTENT: &str = "/dashboard/files/{id}/content";

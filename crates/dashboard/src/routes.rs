@@ -55,6 +55,7 @@ pub const ROUTES: &[Route] = &[
     page("GET", paths::TRACE, "the calls of one trace"),
     page("GET", paths::RUNS, "runs of calls"),
     page("GET, POST", paths::RUN, "one run, and a form to answer its questions"),
+    page("GET", paths::RUN_GRAPH, "the DAG of a workflow as an SVG file"),
     page("GET, POST", paths::FILES, "files and artifacts, and a form to upload one"),
     page("GET, POST", paths::FILE, "one file, and a form to delete it"),
     page("GET", paths::FILE_CONTENT, "the bytes of a file"),
@@ -101,6 +102,7 @@ impl Pages for Dashboard {
             .route(paths::TRACE, get(calls::trace))
             .route(paths::RUNS, get(runs::page))
             .route(paths::RUN, get(runs::one).post(runs::answer))
+            .route(paths::RUN_GRAPH, get(runs::drawing))
             // The limits of the file store apply instead, and nothing is buffered.
             .route(
                 paths::FILES,

@@ -2,12 +2,14 @@
 
 mod graph;
 mod question;
+mod workflow;
 
 use auth::scope;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
+use operations::workflows::WorkflowDetails;
 use strip::runs::{RunCall, RunDetails, RunFilter, RunSummary};
 
 use crate::layout::{Page, PageResult, Section, error_page, heading};
@@ -16,6 +18,8 @@ use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, in_url, inert, mark, outcome, short};
+
+pub(super) use workflow::drawing;
 
 /// How many runs are listed.
 const MAX_RUNS: u32 = 100;
@@ -100,7 +104,9 @@ pub(super) async fn one(
 ) -> PageResult {
     viewer.require(scope::RUNS_READ)?;
     let run = load(&dashboard, &viewer, &id).await?;
-    show(&viewer, &run, None, StatusCode::OK)
+    let workflow = workflow::load(&dashboard, &viewer, &run.run.kind, &run.run.id).await;
+    let shown = Shown { run: &run, workflow: workflow.as_ref(), fault: None };
+    shown.show(&viewer, StatusCode::OK)
 }
 
 /// Answers a question of the run.
@@ -122,52 +128,59 @@ pub(super) async fn answer(
     match runs.answer(by, tenant.as_deref(), (&run.run.id, slot), &value).await {
         Ok(_) => Ok(see_other(&run_page(&run.run.id))),
         Err(failure) => {
-            show(viewer, &run, Some(&failure.message), StatusCode::UNPROCESSABLE_ENTITY)
+            let shown = Shown { run: &run, workflow: None, fault: Some(&failure.message) };
+            shown.show(viewer, StatusCode::UNPROCESSABLE_ENTITY)
         }
     }
 }
 
-fn show(
-    viewer: &Viewer,
-    details: &RunDetails,
-    fault: Option<&str>,
-    status: StatusCode,
-) -> PageResult {
-    let run = &details.run;
-    let title = run.name.as_deref().unwrap_or(&run.id);
-    let below = html! {
-        span #state data-swap { (state(&run.state)) } " · "
-        @if let Some(agent) = &run.agent { (inert(agent)) " for " } (inert(&run.owner))
-        " · started " (time::ago(run.created_unix_ms, viewer.now_ms)) ", last call " (time::ago(run.touched_unix_ms, viewer.now_ms))
-    };
-    let version = details
-        .questions
-        .iter()
-        .map(|question| question.state.as_str())
-        .collect::<Vec<_>>()
-        .join(" ");
-    let body = html! {
-        (heading(html! { (inert(title)) }, below, html! { a href="/dashboard/runs" { "All runs" } }))
-        @if let Some(fault) = fault { p.fault role="alert" { (inert(fault)) } }
-        @if let Some(summary) = &run.summary { blockquote { (inert(summary)) } }
-        div #questions data-swap data-version=(version) {
-            @for open in &details.questions { (question::show(open, &run_page(&run.id), viewer)) }
-        }
-        h2 { "Calls" }
-        div #calls data-swap {
-            @if details.calls.is_empty() { p.soft { "No call has ended yet." } }
-            @else {
-                (graph::draw(&details.calls))
-                (calls(&details.calls, viewer))
+/// What the page of a run shows.
+struct Shown<'a> {
+    run: &'a RunDetails,
+    workflow: Option<&'a WorkflowDetails>,
+    fault: Option<&'a str>,
+}
+
+impl Shown<'_> {
+    fn show(&self, viewer: &Viewer, status: StatusCode) -> PageResult {
+        let Self { run: details, workflow, fault } = self;
+        let run = &details.run;
+        let title = run.name.as_deref().unwrap_or(&run.id);
+        let below = html! {
+            span #state data-swap { (state(&run.state)) } " · "
+            @if let Some(agent) = &run.agent { (inert(agent)) " for " } (inert(&run.owner))
+            " · started " (time::ago(run.created_unix_ms, viewer.now_ms)) ", last call " (time::ago(run.touched_unix_ms, viewer.now_ms))
+        };
+        let version = details
+            .questions
+            .iter()
+            .map(|question| question.state.as_str())
+            .collect::<Vec<_>>()
+            .join(" ");
+        let body = html! {
+            (heading(html! { (inert(title)) }, below, html! { a href="/dashboard/runs" { "All runs" } }))
+            @if let Some(fault) = fault { p.fault role="alert" { (inert(fault)) } }
+            @if let Some(summary) = &run.summary { blockquote { (inert(summary)) } }
+            div #questions data-swap data-version=(version) {
+                @for open in &details.questions { (question::show(open, &run_page(&run.id), viewer)) }
             }
-        }
-        @if !run.artifacts.is_empty() {
-            h2 { "Artifacts" }
-            ul.rows { @for id in &run.artifacts { li { a.row href=(format!("/dashboard/files/{}", in_url(id))) { code { (inert(id)) } } } } }
-        }
-        p.soft { "Kind: " (inert(&run.kind)) " · id " code { (inert(&run.id)) } }
-    };
-    Page { live: "runs", ..Page::new("Run", Section::Runs, body) }.show_as(viewer, status)
+            @if let Some(workflow) = workflow { (workflow::show(workflow, viewer)) }
+            h2 { "Calls" }
+            div #calls data-swap {
+                @if details.calls.is_empty() { p.soft { "No call has ended yet." } }
+                @else {
+                    @if workflow.is_none() { (graph::draw(&details.calls)) }
+                    (calls(&details.calls, viewer))
+                }
+            }
+            @if !run.artifacts.is_empty() {
+                h2 { "Artifacts" }
+                ul.rows { @for id in &run.artifacts { li { a.row href=(format!("/dashboard/files/{}", in_url(id))) { code { (inert(id)) } } } } }
+            }
+            p.soft { "Kind: " (inert(&run.kind)) " · id " code { (inert(&run.id)) } }
+        };
+        Page { live: "runs", ..Page::new("Run", Section::Runs, body) }.show_as(viewer, status)
+    }
 }
 
 fn calls(calls: &[RunCall], viewer: &Viewer) -> Markup {

@@ -6,6 +6,7 @@ use auth::{Access, AdminToken, Attempts, Session, Sessions, SignInCodes};
 use doors::{BodyReader, ServerRegistration, is_own_origin};
 use http::HeaderMap;
 use operations::Console;
+use operations::workflows::WorkflowConsole;
 use proto::Clock;
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
@@ -25,6 +26,7 @@ pub struct Parts {
     pub service: Option<Arc<dyn DashboardService>>,
     /// The servers and calls of the gateway.
     pub console: Arc<dyn Console>,
+    pub workflows: Option<Arc<dyn WorkflowConsole>>,
     /// Cancelled when the process begins to stop.
     pub shutdown: CancellationToken,
     /// The largest form that is read.

@@ -23,8 +23,10 @@ mod routes;
 mod scopes;
 mod servers;
 mod sessions;
+mod sse;
 mod state;
 mod unrouted;
+mod workflows;
 
 use std::sync::Arc;
 
@@ -115,6 +117,8 @@ fn router(shared: Shared) -> Router {
         .route(routes::UPLOADS, post(files::begin))
         .route(routes::UPLOAD, get(files::progress).patch(files::resume).delete(files::forget))
         .route(routes::APPROVAL_EVENTS, get(approvals::events))
+        .route(routes::WORKFLOW_EVENTS, get(workflows::events))
+        .route(routes::WORKFLOW_GRAPH, get(workflows::graph))
         .route(routes::APPROVAL_LINK, get(links::show).post(links::decide))
         .route(routes::OPENAPI, get(openapi::document))
         .route(routes::HEALTHZ, get(health::alive))

@@ -83,12 +83,24 @@ pub struct Route {
     /// The `operationId` in OpenAPI.
     pub id: &'static str,
     pub reply: Reply,
+    /// The largest body that is read.
+    pub max_body_bytes: usize,
 }
+
+/// The largest body of most operations.
+const MAX_BODY_BYTES: usize = 128 * 1024;
 
 impl Route {
     /// A route that reads.
     pub const fn get(path: &'static str, scope: &'static str, id: &'static str) -> Self {
-        Self { method: Method::Get, path, scope, id, reply: Reply::Plain }
+        Self {
+            method: Method::Get,
+            path,
+            scope,
+            id,
+            reply: Reply::Plain,
+            max_body_bytes: MAX_BODY_BYTES,
+        }
     }
 
     /// A route that changes something.
@@ -104,6 +116,11 @@ impl Route {
     /// The same route, with its output in an envelope.
     pub const fn enveloped(self) -> Self {
         Self { reply: Reply::Envelope, ..self }
+    }
+
+    /// The same route for larger bodies.
+    pub const fn with_max_body(self, bytes: usize) -> Self {
+        Self { max_body_bytes: bytes, ..self }
     }
 }
 

@@ -5,6 +5,9 @@ pub use proto::{ADMIN, APPROVALS_DECIDE};
 /// Reading the gateway's metrics and the state of its servers, which cover all tenants together.
 pub const METRICS_READ: &str = "metrics:read";
 
+/// Calling tools.
+pub const TOOLS_CALL: &str = "tools:call";
+
 /// Reading files of the caller's tenant.
 pub const FILES_READ: &str = "files:read";
 

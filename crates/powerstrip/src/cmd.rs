@@ -25,3 +25,4 @@ pub(crate) mod servers;
 pub(crate) mod stdio;
 pub(crate) mod text;
 pub(crate) mod tools;
+pub(crate) mod workflows;

@@ -49,8 +49,8 @@ use tokio_util::sync::CancellationToken;
 use upstream::{Registry, Status, Upstreams};
 
 use crate::context::Context;
-use crate::extractor::{Bounds, TextExtractor};
 pub(crate) use crate::watch::Freshness;
+use reading::{Bounds, TextExtractor};
 
 use approvals::Webhook;
 use audit::CallKeeper;
@@ -231,6 +231,7 @@ impl Gateway {
             console: &console,
             quarantine: &quarantine,
             keyring: &keyring,
+            workflows: &workflows.all,
         }));
         let door =
             LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())

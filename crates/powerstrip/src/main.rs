@@ -5,7 +5,6 @@ mod cli;
 mod cmd;
 mod context;
 mod exit;
-mod extractor;
 mod files;
 mod findings;
 mod gateway;

@@ -3,6 +3,7 @@
 pub mod progress;
 pub mod table;
 pub mod time;
+pub mod workflows;
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};

@@ -132,7 +132,7 @@ impl Table {
         self.lines(style).into_iter().try_for_each(line)
     }
 
-    fn lines(&self, style: Style) -> Vec<String> {
+    pub(crate) fn lines(&self, style: Style) -> Vec<String> {
         let widths = self.widths(style.width());
         let header: Vec<_> =
             self.headers.iter().map(|header| Cell::new(header).tone(Tone::Faint)).collect();

@@ -8,6 +8,7 @@ mod driver;
 pub mod evaluate;
 mod failures;
 pub mod graph;
+pub mod operations;
 mod paths;
 pub mod plan;
 mod results;
@@ -16,11 +17,11 @@ mod tools;
 mod views;
 mod workflows;
 
-pub use dag::{Compensation, Dag, OnError, Retry, Task, TaskApproval};
-pub use operations::workflows::{
+pub use ::operations::workflows::{
     WorkflowConsole, WorkflowDetails, WorkflowEvent, WorkflowId, WorkflowList, WorkflowQuery,
     WorkflowSummary, WorkflowTask,
 };
+pub use dag::{Compensation, Dag, OnError, Retry, Task, TaskApproval};
 pub use service::{OwnerCheck, Settings};
 pub use tools::SOURCE;
 pub use workflows::Workflows;

@@ -112,7 +112,7 @@ impl Workflows {
     }
 
     /// The id that a text names: a workflow's or its run's.
-    fn parse(id: &str) -> Result<Uuid, OperationError> {
+    pub(crate) fn parse(id: &str) -> Result<Uuid, OperationError> {
         let hex = id.strip_prefix("run_").unwrap_or(id);
         Uuid::parse_str(hex).map_err(|_| not_found(Uuid::nil()).into())
     }

@@ -9,7 +9,7 @@ use strip::runs::RunCall;
 use crate::words::{inert, short};
 
 /// With more calls than this, no graph is drawn.
-const MAX_DRAWN: usize = 120;
+pub(super) const MAX_DRAWN: usize = 120;
 
 const WIDE: usize = 210;
 const TALL: usize = 34;
@@ -62,30 +62,56 @@ pub(super) fn draw(calls: &[RunCall]) -> Markup {
     if calls.len() > MAX_DRAWN {
         return html! {};
     }
-    let nodes = lay_out(calls);
-    let deepest = nodes.iter().map(|node| node.layer).max().unwrap_or(0);
-    let lowest = nodes.iter().map(|node| node.line).max().unwrap_or(0);
+    let boxes = lay_out(calls).into_iter().zip(calls).map(|(node, call)| DrawnBox {
+        layer: node.layer,
+        line: node.line,
+        edge: if call.used.is_empty() { "edge order" } else { "edge" },
+        follows: node.follows,
+        class: if call.outcome == "OK" { "node" } else { "node failed" },
+        title: format!("{} · {}", call.tool, call.outcome),
+        text: call.tool.clone(),
+        href: format!("/dashboard/calls/{}", call.trace_id),
+    });
+    draw_boxes(&boxes.collect::<Vec<_>>(), "calls")
+}
+
+/// A box of a graph, and where it leads.
+pub(super) struct DrawnBox {
+    pub(super) layer: usize,
+    pub(super) line: usize,
+    /// The boxes that it follows, and the class of the edges from them.
+    pub(super) follows: Vec<usize>,
+    pub(super) edge: &'static str,
+    pub(super) class: &'static str,
+    pub(super) title: String,
+    pub(super) text: String,
+    pub(super) href: String,
+}
+
+pub(super) fn draw_boxes(boxes: &[DrawnBox], what: &str) -> Markup {
+    let deepest = boxes.iter().map(|one| one.layer).max().unwrap_or(0);
+    let lowest = boxes.iter().map(|one| one.line).max().unwrap_or(0);
     let (width, height) = (deepest * (WIDE + GAP_X) + WIDE + 4, lowest * (TALL + GAP_Y) + TALL + 4);
-    let x = |node: &Node| node.layer * (WIDE + GAP_X) + 2;
-    let y = |node: &Node| node.line * (TALL + GAP_Y) + 2;
+    let x = |one: &DrawnBox| one.layer * (WIDE + GAP_X) + 2;
+    let y = |one: &DrawnBox| one.line * (TALL + GAP_Y) + 2;
     html! {
         div.graph tabindex="0" {
             svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="img"
-                aria-label=(format!("{} calls in {} layers", calls.len(), deepest + 1)) {
-                @for (node, call) in nodes.iter().zip(calls) {
-                    @for from in node.follows.iter().filter_map(|at| nodes.get(*at)) {
-                        @let (x1, y1, x2, y2) = (x(from) + WIDE, y(from) + TALL / 2, x(node), y(node) + TALL / 2);
-                        path class=(if call.used.is_empty() { "edge order" } else { "edge" })
+                aria-label=(format!("{} {what} in {} layers", boxes.len(), deepest + 1)) {
+                @for one in boxes {
+                    @for from in one.follows.iter().filter_map(|at| boxes.get(*at)) {
+                        @let (x1, y1, x2, y2) = (x(from) + WIDE, y(from) + TALL / 2, x(one), y(one) + TALL / 2);
+                        path class=(one.edge)
                             d=(format!("M{x1} {y1}C{} {y1} {} {y2} {x2} {y2}", x1 + GAP_X / 2, x2.saturating_sub(GAP_X / 2))) fill="none" {}
                     }
                 }
-                @for (node, call) in nodes.iter().zip(calls) {
-                    a href=(format!("/dashboard/calls/{}", call.trace_id)) {
-                        g class=(if call.outcome == "OK" { "node" } else { "node failed" }) {
-                            title { (inert(&call.tool)) " · " (inert(&call.outcome)) }
-                            rect x=(x(node)) y=(y(node)) width=(WIDE) height=(TALL) rx="8" {}
-                            circle cx=(x(node) + 15) cy=(y(node) + TALL / 2) r="4" {}
-                            text x=(x(node) + 28) y=(y(node) + TALL / 2 + 5) { (short(&call.tool, 24)) }
+                @for one in boxes {
+                    a href=(one.href) {
+                        g class=(one.class) {
+                            title { (inert(&one.title)) }
+                            rect x=(x(one)) y=(y(one)) width=(WIDE) height=(TALL) rx="8" {}
+                            circle cx=(x(one) + 15) cy=(y(one) + TALL / 2) r="4" {}
+                            text x=(x(one) + 28) y=(y(one) + TALL / 2 + 5) { (short(&one.text, 24)) }
                         }
                     }
                 }

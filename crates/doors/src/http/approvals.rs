@@ -1,18 +1,12 @@
 //! `/v1/approvals/events`: changes of approvals as server-sent events.
 
-use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use auth::scope::APPROVALS_READ;
 use axum::Extension;
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
-use bytes::Bytes;
-use futures_util::{StreamExt as _, stream};
-use http::HeaderValue;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use futures_util::stream;
 use proto::{Code, Principal, TraceId};
 use serde_json::json;
 use strip::Failure;
@@ -20,14 +14,11 @@ use strip::approval::{ApprovalRow, ApprovalView, Event, reach};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::admission::Admitted;
-use super::reply;
 use super::state::Shared;
+use super::{reply, sse};
 
 /// Longer arguments are left out of events; the route of the approval has them.
 const MAX_ARGUMENTS: usize = 2_000;
-
-/// How often a stream without events sends a comment to show that it is alive.
-const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Streams events; a reader that falls behind gets `missed`.
 pub(super) async fn events(
@@ -46,32 +37,20 @@ pub(super) async fn events(
         let tenant = tenant.clone();
         async move {
             let text = loop {
-                match tokio::time::timeout(HEARTBEAT, events.recv()).await {
-                    Err(_silence) => break ": still here\n\n".to_owned(),
-                    Ok(Err(RecvError::Closed)) => return None,
-                    Ok(Err(RecvError::Lagged(_))) => {
-                        break "event: missed\ndata: {}\n\n".to_owned();
-                    }
-                    Ok(Ok(event)) if tenant.as_ref().is_none_or(|t| *t == event.row.tenant) => {
+                match events.recv().await {
+                    Err(RecvError::Closed) => return None,
+                    Err(RecvError::Lagged(_)) => break sse::MISSED.to_owned(),
+                    Ok(event) if tenant.as_ref().is_none_or(|t| *t == event.row.tenant) => {
                         break render(&event);
                     }
-                    Ok(Ok(_)) => {}
+                    Ok(_) => {}
                 }
             };
-            Some((Ok::<_, Infallible>(Bytes::from(text)), events))
+            Some((text, events))
         }
     });
-    // Sent at once: from then on the client receives every event.
-    let opened = stream::iter([Ok(Bytes::from_static(b": here\n\n"))]);
-    let stopping = shared.options.shutdown.clone().cancelled_owned();
     let admitted = Admitted::new(APPROVALS_READ, &request.into_parts().0, principal);
-    let events =
-        opened.chain(events).take_until(stopping).take_until(admitted.until_invalid(shared));
-    let mut response = Response::new(Body::from_stream(events));
-    for (name, value) in [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-store")] {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
-    }
-    response
+    sse::respond(shared, admitted, events)
 }
 
 fn render(event: &Event) -> String {

@@ -128,6 +128,10 @@ fn fixed_paths() -> Map<String, Value> {
         json!({"name": "side", "in": "path", "required": true, "description": "Which schema.",
             "schema": {"enum": ["input", "output"]}}),
     ];
+    let workflow = vec![text("id", "The workflow's id, or the id of its run.")];
+    let mut workflow_events = workflow.clone();
+    workflow_events.push(json!({"name": "Last-Event-ID", "in": "header",
+        "description": "The last event that the client has seen.", "schema": {"type": "integer", "minimum": 0}}));
     let mut any_call_parameters = vec![text("toolName", "The tool.")];
     any_call_parameters.extend(call_parameters());
     let any_object = || json!({"type": "object"});
@@ -203,6 +207,30 @@ fn fixed_paths() -> Map<String, Value> {
                     "content": {"text/event-stream": {"schema": {"type": "string"}}},
                 }},
             }}),
+        ),
+        (
+            routes::WORKFLOW_EVENTS,
+            get(
+                "workflowEvents",
+                "The events of a workflow",
+                workflow_events,
+                json!({"200": {
+                    "description": "Server-sent events `layer_started`, `task_started`, `task_done`, `layer_complete`, \
+                        `decision_required`, `input_required`, `replanned`, `complete`, `failed`, `aborted`, `expired`, \
+                        `command`, `missed`.",
+                    "content": {"text/event-stream": {"schema": {"type": "string"}}},
+                }}),
+            ),
+        ),
+        (
+            routes::WORKFLOW_GRAPH,
+            get(
+                "workflowGraph",
+                "A workflow as a drawing",
+                workflow,
+                json!({"200": {"description": "The DAG with its states.",
+                    "content": {"image/svg+xml": {"schema": {"type": "string"}}}}}),
+            ),
         ),
         (
             routes::OPENAPI,

@@ -19,9 +19,6 @@ use url::form_urlencoded;
 use super::reply;
 use super::state::Shared;
 
-/// The largest body of an operation.
-const MAX_BODY_BYTES: usize = 128 * 1024;
-
 /// Adds the routes of the table.
 pub(super) fn mount(mut router: Router<Shared>, table: &Table) -> Router<Shared> {
     for row in table.rows() {
@@ -71,7 +68,7 @@ async fn read(
         return Ok(RawInput::Fields(fields));
     }
     let (parts, body) = request.into_parts();
-    let body = shared.bodies.read(&parts, body, MAX_BODY_BYTES).await;
+    let body = shared.bodies.read(&parts, body, route.max_body_bytes).await;
     let body = body.map_err(|fault| OperationError::from(fault.failure()))?;
     splice(&fields, &body).ok_or_else(|| OperationError::invalid("the body is not a JSON object"))
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use auth::client::OAuthClient;
 use auth::{AdminToken, ApprovalLinks};
 use operations::Table;
+use operations::workflows::WorkflowConsole;
 use tokio_util::sync::CancellationToken;
 
 use super::body::BodyReader;
@@ -43,6 +44,8 @@ pub struct Options {
     pub streams_per_caller: usize,
     /// The operations; those that have a route are served.
     pub operations: Arc<Table>,
+    /// The workflows, for their events and drawings; without it those routes answer that there are none.
+    pub workflows: Option<Arc<dyn WorkflowConsole>>,
     /// Registers servers; without it they cannot register themselves.
     pub servers: Option<Arc<dyn ServerRegistration>>,
     /// Pages for browsers, such as the dashboard.
@@ -65,6 +68,7 @@ impl Default for Options {
             session_park: Duration::from_secs(5),
             streams_per_caller: 1_024,
             operations: Arc::default(),
+            workflows: None,
             servers: None,
             pages: None,
         }

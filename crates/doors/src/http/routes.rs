@@ -1,7 +1,8 @@
 //! The table of routes. A route that is not listed here is not served.
 
 use auth::scope::{
-    APPROVALS_READ, FILES_READ, FILES_WRITE, METRICS_READ, SERVERS_REGISTER, TOOLS_CALL, TOOLS_READ,
+    APPROVALS_READ, FILES_READ, FILES_WRITE, METRICS_READ, RUNS_READ, SERVERS_REGISTER, TOOLS_CALL,
+    TOOLS_READ,
 };
 use operations::Row;
 
@@ -22,6 +23,8 @@ pub(super) const FILE_TEXT: &str = "/v1/files/{id}/text";
 pub(super) const UPLOADS: &str = "/v1/files/uploads";
 pub(super) const UPLOAD: &str = "/v1/files/uploads/{id}";
 pub(super) const APPROVAL_EVENTS: &str = "/v1/approvals/events";
+pub(super) const WORKFLOW_EVENTS: &str = "/v1/workflows/{id}/events";
+pub(super) const WORKFLOW_GRAPH: &str = "/v1/workflows/{id}/graph.svg";
 pub(super) const APPROVAL_LINK: &str = "/approve/{token}";
 pub(super) const OPENAPI: &str = "/openapi.json";
 pub(super) const HEALTHZ: &str = "/healthz";
@@ -150,6 +153,13 @@ pub const ROUTES: &[Route] = &[
         "changes of approvals, as server-sent events",
         Needs::Scope(APPROVALS_READ),
     ),
+    get(
+        WORKFLOW_EVENTS,
+        WORKFLOW_EVENTS,
+        "the events of a workflow, as server-sent events",
+        Needs::Scope(RUNS_READ),
+    ),
+    get(WORKFLOW_GRAPH, WORKFLOW_GRAPH, "a workflow as a drawing", Needs::Scope(RUNS_READ)),
     // The link needs no token: its address is signed for one call and one decision.
     Route {
         methods: "GET, POST",

@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Servers", &["add", "import", "remove", "enable", "disable", "servers", "login", "secret"]),
     (
         "Tools and calls",
-        &["tools", "call", "calls", "runs", "approvals", "prompts", "files", "text"],
+        &["tools", "call", "calls", "runs", "workflows", "approvals", "prompts", "files", "text"],
     ),
     ("Write your own", &["new"]),
     ("Set up", &["agents", "keys", "config", "completions", "help"]),

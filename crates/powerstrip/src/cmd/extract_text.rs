@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use documents::{Extracted, Limits, Unreadable};
 
-use crate::extractor::ReaderHeader;
+use reading::ReaderHeader;
 
 /// Read the text of the document on standard input (the gateway runs this in its sandbox)
 #[derive(Debug, Args)]

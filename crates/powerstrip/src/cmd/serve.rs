@@ -108,6 +108,7 @@ impl Serve {
             servers: Some(Arc::clone(&servers)),
             service: Some(gateway.dashboard(&context, flags.clone())),
             console: Arc::clone(gateway.console()) as Arc<dyn operations::Console>,
+            workflows: Some(gateway.workflows()),
             shutdown: shutdown.clone(),
             max_body_bytes: limited.max_body_bytes,
             bodies: Arc::clone(&limited.bodies),
@@ -119,6 +120,7 @@ impl Serve {
             admin: Some(Arc::clone(&admin)),
             approval_links: webhook.as_ref().map(|webhook| Arc::clone(&webhook.links)),
             operations: Arc::clone(gateway.operations()),
+            workflows: Some(gateway.workflows()),
             servers: Some(servers),
             pages: Some(pages),
             ..limited

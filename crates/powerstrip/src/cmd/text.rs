@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::exit::FAILED;
-use crate::extractor::{Bounds, TextExtractor};
+use reading::{Bounds, TextExtractor};
 
 const EXAMPLES: &str = "\
 Examples:

@@ -9,6 +9,7 @@ use operations::Table;
 use strip::Strip;
 use strip::files::operations::FileService;
 use upstream::{Registry, Upstreams};
+use workflow::Workflows;
 
 use super::console::GatewayConsole;
 use super::login::{self, LoginService};
@@ -26,6 +27,7 @@ pub(super) struct Services<'a> {
     pub(super) quarantine: &'a Arc<Quarantine>,
     pub(super) keyring: &'a Arc<OAuthClient>,
     pub(super) secrets: &'a Arc<SecretService>,
+    pub(super) workflows: &'a Workflows,
 }
 
 /// All operations.
@@ -42,4 +44,5 @@ pub(super) fn table(services: &Services<'_>) -> Table {
         .merge(quarantine::table(quarantine))
         .merge(waiting::table(strip))
         .merge(secret_operations::table(services.secrets))
+        .merge(workflow::operations::table(&Arc::new(services.workflows.clone())))
 }

@@ -8,7 +8,7 @@ use proto::Clock;
 use store::StoreError;
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
-use workflow::{SOURCE, Settings, Workflows};
+use workflow::{SOURCE, Settings, WorkflowConsole, Workflows};
 
 use super::{Gateway, servers};
 
@@ -48,6 +48,11 @@ pub(super) fn settings(config: &Config) -> Settings {
 }
 
 impl Gateway {
+    /// The workflows, for doors and pages.
+    pub(crate) fn workflows(&self) -> Arc<dyn WorkflowConsole> {
+        Arc::new(self.workflows.all.clone())
+    }
+
     /// Continues the workflows that ran when the last process ended, once the servers are ready. Their owners are checked
     /// against these access rules.
     pub(crate) fn resume_workflows(&self, access: Access) {

@@ -1,6 +1,7 @@
 //! Two tenants on every route: the data of one is not visible to the other. A route without a case here fails the test.
 
 mod approvals;
+mod workflows;
 
 use doors::{Needs, Route};
 use reqwest::Method;
@@ -50,6 +51,12 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
             }
             "/v1/runs" | "/v1/runs/{id}" | "/v1/runs/{id}/answers" => {
                 runs(&setup, route.pattern).await;
+            }
+            "/v1/workflows" if route.methods == "POST" => workflows::steering(&setup).await,
+            "/v1/workflows" => workflows::reading(&setup).await,
+            // Covered by the two cases above.
+            pattern if pattern.starts_with("/v1/workflows/{id}") => {
+                assert!(workflows::PATHS.contains(&pattern), "{pattern} is not in PATHS");
             }
             // Every caller has secrets of their own: what others store is tested in `secrets.rs`.
             "/v1/secrets" => assert_same_for_all(&callers, route.pattern).await,

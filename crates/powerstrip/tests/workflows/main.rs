@@ -1,5 +1,7 @@
 //! Workflows at the boundary: through MCP, across restarts, with people and with failures.
 #![allow(clippy::disallowed_methods, clippy::print_stderr, reason = "tests")]
 
+mod examples;
 mod steering;
 mod support;
+mod watching;

@@ -8,11 +8,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use egress::process::{Exit, Finished, Limits, RunError, Runner, Spec};
 use egress::sandbox::{Policy, Tier};
-use proto::{Blame, Code};
+use files::text::{ExtractText, ExtractedText};
+use proto::{Blame, Code, Failure};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use strip::Failure;
-use strip::files::text::{ExtractText, ExtractedText};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -21,17 +20,17 @@ const HEADER: u64 = 1 << 20;
 
 /// Limits of a reader process.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
+pub struct Bounds {
     /// The largest document, in bytes.
-    pub(crate) input: u64,
+    pub input: u64,
     /// The largest text, in bytes.
-    pub(crate) text: u64,
+    pub text: u64,
     /// Memory in bytes.
-    pub(crate) memory: u64,
+    pub memory: u64,
     /// The longest run time.
-    pub(crate) time: Duration,
+    pub time: Duration,
     /// The number of documents read at the same time; others wait.
-    pub(crate) at_once: usize,
+    pub at_once: usize,
 }
 
 impl Default for Bounds {
@@ -49,7 +48,7 @@ impl Default for Bounds {
 /// The first line of a reader's output; the text follows.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
-pub(crate) enum ReaderHeader {
+pub enum ReaderHeader {
     Read {
         media_type: String,
         parts: usize,
@@ -66,19 +65,19 @@ pub(crate) enum ReaderHeader {
 
 /// Extracts text in confined child processes.
 #[derive(Clone, Debug)]
-pub(crate) struct TextExtractor {
+pub struct TextExtractor {
     runner: Arc<Runner>,
     bounds: Bounds,
     turns: Arc<Semaphore>,
 }
 
 impl TextExtractor {
-    pub(crate) fn new(runner: Arc<Runner>, bounds: Bounds) -> Self {
+    pub fn new(runner: Arc<Runner>, bounds: Bounds) -> Self {
         Self { runner, bounds, turns: Arc::new(Semaphore::new(bounds.at_once)) }
     }
 
     /// The text, and the sandbox tier in which it was extracted.
-    pub(crate) async fn read(
+    pub async fn read(
         &self,
         source: &Path,
         media_type: &str,

@@ -1,0 +1,251 @@
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use clap::{Args, Subcommand};
+use operations::workflows::{WorkflowDetails, WorkflowEvent, WorkflowId, WorkflowQuery};
+use schema::yaml::{self, Limits};
+use serde_json::{Map, Value, json};
+use terminal::Style;
+use terminal::workflows::{self as shown, Live};
+use workflow::operations::{
+    AbortInput, AbortWorkflow, ContinueInput, ContinueWorkflow, FollowInput, FollowWorkflow,
+    ListWorkflows, ShowWorkflow, StartInput, StartWorkflow,
+};
+
+use crate::access::Access;
+use crate::context::Context;
+use crate::telemetry::Telemetry;
+
+const EXAMPLES: &str = "\
+Examples:
+  powerstrip workflows                              the workflows that run, wait or have ended
+  powerstrip workflows run nightly.yaml             run a DAG and watch it
+  powerstrip workflows run nightly.yaml --per-layer pause after each layer
+  powerstrip workflows watch 550e8400               its tasks as they change
+  powerstrip workflows continue 550e8400            run the next layer
+  powerstrip workflows abort 550e8400 --reason 'wrong input'
+
+A file holds `tasks:` as execute_dag takes them, in YAML or JSON. The first characters of an id are enough.
+Exit codes: 0 it is complete or paused, 1 it failed or was aborted.";
+
+/// The largest file, as for the tool.
+const LIMITS: Limits = Limits { max_bytes: 1 << 20, merge_keys: false, custom_tags: false };
+
+/// The wait of the first answer: the events tell the rest.
+const FIRST_WAIT_MS: u64 = 1;
+
+/// Run, watch and steer workflows
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct WorkflowsCommand {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List workflows
+    #[command(visible_alias = "list")]
+    Ls {
+        /// Only workflows in this state.
+        #[arg(long, value_name = "STATE", value_parser = ["running", "paused", "ended"])]
+        state: Option<String>,
+        /// The most workflows to list.
+        #[arg(long, value_name = "COUNT", default_value_t = 50)]
+        limit: u32,
+    },
+    /// Show one workflow with its tasks
+    Show { id: String },
+    /// Watch a workflow until it ends
+    Watch { id: String },
+    /// Run the DAG of a file until it pauses or ends
+    Run {
+        file: PathBuf,
+        /// Pause after each layer.
+        #[arg(long)]
+        per_layer: bool,
+    },
+    /// Run the next layer of a paused workflow
+    Continue {
+        id: String,
+        #[arg(long)]
+        reason: Option<String>,
+    },
+    /// End a workflow and undo what can be undone
+    Abort {
+        id: String,
+        #[arg(long, default_value = "aborted by the operator")]
+        reason: String,
+    },
+}
+
+impl WorkflowsCommand {
+    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let loaded = context.load()?;
+        let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
+        let access = Access::open(context, &loaded, None).await?;
+        let action = self.action.unwrap_or(Action::Ls { state: None, limit: 50 });
+        let watcher = Watcher {
+            access: &access,
+            style: Style::stdout(&context.environment),
+            as_json: context.global.json,
+        };
+        let done = action.run(&watcher).await;
+        access.close().await;
+        telemetry.flush().await;
+        done
+    }
+}
+
+impl Action {
+    async fn run(self, watcher: &Watcher<'_>) -> anyhow::Result<ExitCode> {
+        let access = watcher.access;
+        match self {
+            Self::Ls { state, limit } => {
+                let query = WorkflowQuery { state, limit: Some(limit), offset: 0 };
+                let workflows = access.run::<ListWorkflows>(&query).await?.workflows;
+                if watcher.as_json {
+                    terminal::record(&workflows)?;
+                } else {
+                    shown::list(&workflows, watcher.style)?;
+                }
+                Ok(ExitCode::SUCCESS)
+            }
+            Self::Show { id } => watcher.show(&resolve(access, id).await?).await,
+            Self::Watch { id } => watcher.follow(&resolve(access, id).await?, 0, false).await,
+            Self::Run { file, per_layer } => {
+                let input = read(&file, per_layer)?;
+                let answer = access.run::<StartWorkflow>(&input).await.map_err(with_faults)?;
+                let id = answer["workflow_id"].as_str().unwrap_or_default().to_owned();
+                watcher.follow(&id, 0, true).await
+            }
+            Self::Continue { id, reason } => {
+                let id = resolve(access, id).await?;
+                let seen = watcher.details(&id).await?.events.last().map_or(0, |last| last.number);
+                let wait_ms = Some(FIRST_WAIT_MS);
+                let input = ContinueInput { id: id.clone(), reason, checkpoint_id: None, wait_ms };
+                access.run::<ContinueWorkflow>(&input).await?;
+                watcher.follow(&id, seen, true).await
+            }
+            Self::Abort { id, reason } => {
+                let id = resolve(access, id).await?;
+                access.run::<AbortWorkflow>(&AbortInput { id: id.clone(), reason }).await?;
+                watcher.show(&id).await?;
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
+}
+
+/// Reads a file: `{tasks}`, or the whole input of execute_dag.
+fn read(file: &Path, per_layer: bool) -> anyhow::Result<StartInput> {
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("{} cannot be read", file.display()))?;
+    let mut given: Map<String, Value> =
+        yaml::parse(&text, LIMITS).with_context(|| format!("{} is no workflow", file.display()))?;
+    let mut input = match given.contains_key("tasks") {
+        true => StartInput { workflow: Some(given), ..StartInput::default() },
+        false => {
+            given.entry("config").or_insert_with(|| json!({}));
+            serde_json::from_value(Value::Object(given)).with_context(|| {
+                format!("{} has neither `tasks` nor a `workflow` with them", file.display())
+            })?
+        }
+    };
+    let config = input.config.get_or_insert_default();
+    if per_layer {
+        config.insert("per_layer_validation".to_owned(), true.into());
+    }
+    config.insert("wait_ms".to_owned(), FIRST_WAIT_MS.into());
+    Ok(input)
+}
+
+/// Puts all faults of a DAG into the message.
+fn with_faults(error: anyhow::Error) -> anyhow::Error {
+    let details = error.downcast_ref::<operations::OperationError>();
+    let faults = details.and_then(|error| error.details.as_ref()?.get("faults")?.as_array());
+    let faults = faults.into_iter().flatten().map(|fault| {
+        let part = |name: &str| terminal::shown(fault[name].as_str().unwrap_or_default());
+        format!("\n  {} {}: {}", part("path"), part("code"), part("message"))
+    });
+    let faults: String = faults.collect();
+    if faults.is_empty() { error } else { anyhow::anyhow!("the workflow is not valid:{faults}") }
+}
+
+/// The whole id of the workflow whose id begins so.
+async fn resolve(access: &Access, given: String) -> anyhow::Result<String> {
+    if given.len() >= 36 {
+        return Ok(given);
+    }
+    let query = WorkflowQuery { limit: Some(500), ..WorkflowQuery::default() };
+    let all = access.run::<ListWorkflows>(&query).await?.workflows.into_iter();
+    let ids: Vec<_> = all.map(|one| one.workflow_id).filter(|id| id.starts_with(&given)).collect();
+    match ids.as_slice() {
+        [id] => Ok(id.clone()),
+        [] => bail!(
+            "no workflow has an id that begins with `{given}`; `powerstrip workflows` lists them"
+        ),
+        several => bail!("{} workflows' ids begin with `{given}`; give more of it", several.len()),
+    }
+}
+
+struct Watcher<'a> {
+    access: &'a Access,
+    style: Style,
+    as_json: bool,
+}
+
+impl Watcher<'_> {
+    async fn details(&self, id: &str) -> anyhow::Result<WorkflowDetails> {
+        self.access.run::<ShowWorkflow>(&WorkflowId { id: id.to_owned() }).await
+    }
+
+    async fn show(&self, id: &str) -> anyhow::Result<ExitCode> {
+        let details = self.details(id).await?;
+        if self.as_json {
+            terminal::record(&details)?;
+        } else {
+            shown::show(&details, self.style)?;
+        }
+        Ok(exit_code(&details))
+    }
+
+    /// Shows events after a number until the workflow ends, or pauses.
+    async fn follow(
+        &self,
+        id: &str,
+        mut after: i64,
+        until_paused: bool,
+    ) -> anyhow::Result<ExitCode> {
+        let mut live = Live::new(self.style);
+        loop {
+            let input = FollowInput { id: id.to_owned(), after };
+            let events = self.access.run::<FollowWorkflow>(&input).await?.events;
+            after = events.last().map_or(after, |last| last.number);
+            if self.as_json {
+                events.iter().try_for_each(terminal::record_line)?;
+            } else if live.is_in_place() {
+                live.draw(&self.details(id).await?)?;
+            } else {
+                live.print(&events)?;
+            }
+            let paused = |event: &WorkflowEvent| event.data.get("checkpoint_id").is_some();
+            let over = events.last().is_some_and(|last| until_paused && paused(last));
+            if over || events.iter().any(WorkflowEvent::is_last) {
+                let details = self.details(id).await?;
+                if over && !self.as_json {
+                    terminal::line("")?;
+                    shown::show(&details, self.style)?;
+                }
+                return Ok(exit_code(&details));
+            }
+        }
+    }
+}
+
+fn exit_code(details: &WorkflowDetails) -> ExitCode {
+    let workflow = &details.workflow;
+    let failed = workflow.state == "ended" && workflow.outcome.as_deref() != Some("complete");
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}

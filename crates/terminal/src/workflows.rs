@@ -1,0 +1,219 @@
+//! Workflows on a terminal: lists, one workflow, and its events as they come.
+
+use std::io::{self, IsTerminal as _};
+
+use operations::workflows::{WorkflowDetails, WorkflowEvent, WorkflowSummary, WorkflowTask};
+use proto::clean;
+use serde_json::Value;
+
+use crate::table::{Cell, Record, Table};
+use crate::{Style, Tone, line, shown, text, time};
+
+/// Prints a list.
+pub fn list(workflows: &[WorkflowSummary], style: Style) -> io::Result<()> {
+    if workflows.is_empty() {
+        return line("no workflows: `powerstrip workflows run FILE` starts one");
+    }
+    let headers = ["ID", "STATE", "LAYER", "TASKS", "CHANGED", "EXPIRES IN", "OWNER"];
+    let mut table = Table::new(headers).right(["LAYER", "TASKS"]).cut(["OWNER"]);
+    for workflow in workflows {
+        let expires = match workflow.state.as_str() {
+            "paused" => Cell::new(time::left(workflow.expires_unix_ms)),
+            _ => Cell::maybe(None::<&str>),
+        };
+        table.row([
+            Cell::new(&workflow.workflow_id).tone(Tone::Strong),
+            state(workflow),
+            Cell::new(format_args!("{}/{}", workflow.layer.min(workflow.layers), workflow.layers)),
+            Cell::new(format_args!("{}/{}", workflow.tasks_done, workflow.tasks_total)),
+            Cell::new(time::ago(workflow.updated_unix_ms)),
+            expires,
+            Cell::new(owner(workflow)),
+        ]);
+    }
+    table.print(style)
+}
+
+/// Prints one workflow with its tasks.
+pub fn show(details: &WorkflowDetails, style: Style) -> io::Result<()> {
+    let workflow = &details.workflow;
+    let mut record = Record::new();
+    record.field("id", Cell::new(&workflow.workflow_id).tone(Tone::Strong));
+    record.field("run", Cell::new(&workflow.run_id));
+    record.field("state", state(workflow));
+    record.maybe("intent", workflow.intent.as_deref());
+    record.field("owner", Cell::new(owner(workflow)));
+    record.field("started", Cell::new(time::ago(workflow.started_unix_ms)));
+    record.field("changed", Cell::new(time::ago(workflow.updated_unix_ms)));
+    if workflow.state == "paused" {
+        record.field("expires in", Cell::new(time::left(workflow.expires_unix_ms)));
+    }
+    let checkpoint = details.checkpoint.as_ref();
+    let field = |name: &str| checkpoint.and_then(|answer| answer.get(name));
+    record.maybe("checkpoint", field("checkpoint_id").and_then(Value::as_str));
+    record.maybe("decision", field("decision_context").and_then(Value::as_str));
+    if let Some(options) = field("options").and_then(Value::as_array) {
+        let options: Vec<_> = options.iter().filter_map(Value::as_str).collect();
+        record.field("next", Cell::new(options.join(", ")));
+    }
+    record.print(style)?;
+    line("")?;
+    tasks(&details.tasks).print(style)
+}
+
+fn tasks(tasks: &[WorkflowTask]) -> Table {
+    let headers = ["LAYER", "TASK", "TOOL", "STATE", "TOOK", "AFTER"];
+    let mut table = Table::new(headers).right(["LAYER", "TOOK"]).cut(["TOOL", "AFTER"]);
+    for task in tasks {
+        let took = task.duration_ms.map(|took| format!("{took} ms"));
+        table.row([
+            Cell::new(task.layer),
+            Cell::new(&task.task_id).tone(Tone::Strong),
+            Cell::new(&task.tool),
+            status(&task.status),
+            Cell::maybe(took),
+            Cell::new(task.depends_on.join(", ")).tone(Tone::Faint),
+        ]);
+        if let Some(error) = &task.error {
+            let part = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+            let text = format!("{}: {}", part("code"), part("message"));
+            table.detail(Cell::new(text).tone(Tone::Bad));
+        }
+    }
+    table
+}
+
+fn state(workflow: &WorkflowSummary) -> Cell {
+    match (workflow.state.as_str(), workflow.outcome.as_deref()) {
+        ("ended", Some("complete")) => Cell::new("complete").tone(Tone::Good),
+        ("ended", Some(outcome)) => Cell::new(outcome).tone(Tone::Bad),
+        ("paused", Some(reason)) => {
+            Cell::new(format_args!("paused ({reason})")).tone(Tone::Doubtful)
+        }
+        ("paused", None) => Cell::new("paused").tone(Tone::Doubtful),
+        (other, _) => Cell::new(other),
+    }
+}
+
+fn status(status: &str) -> Cell {
+    let tone = match status {
+        "success" => Tone::Good,
+        "failed" => Tone::Bad,
+        "waiting" => Tone::Doubtful,
+        "pending" | "skipped" => Tone::Faint,
+        _ => Tone::Plain,
+    };
+    Cell::new(status).tone(tone)
+}
+
+fn owner(workflow: &WorkflowSummary) -> String {
+    let agent = workflow.agent.as_ref().map(|agent| format!(" as {agent}")).unwrap_or_default();
+    format!("{}/{}{agent}", workflow.tenant, workflow.owner)
+}
+
+/// Follows a workflow: on a terminal its tasks are drawn again in place, elsewhere each event is a line.
+pub struct Live {
+    style: Style,
+    in_place: bool,
+    drawn: usize,
+}
+
+impl Live {
+    /// For standard output.
+    pub fn new(style: Style) -> Self {
+        Self { style, in_place: io::stdout().is_terminal() && style.width().is_some(), drawn: 0 }
+    }
+
+    /// Whether it draws the whole workflow, rather than its events.
+    pub fn is_in_place(&self) -> bool {
+        self.in_place
+    }
+
+    /// Draws the tasks over what was drawn before.
+    pub fn draw(&mut self, details: &WorkflowDetails) -> io::Result<()> {
+        let workflow = &details.workflow;
+        let mut lines = vec![format!(
+            "{}  {}  layer {}/{}  {}/{} tasks",
+            self.style.bold(shown(&workflow.workflow_id)),
+            state(workflow).painted(self.style),
+            workflow.layer.min(workflow.layers),
+            workflow.layers,
+            workflow.tasks_done,
+            workflow.tasks_total
+        )];
+        lines.extend(tasks(&details.tasks).lines(self.style));
+        let mut out = String::new();
+        if self.drawn > 0 {
+            out.push_str(&format!("\x1b[{}A\x1b[0J", self.drawn));
+        }
+        self.drawn = lines.len();
+        for one in lines {
+            out.push_str(&one);
+            out.push('\n');
+        }
+        text(out)
+    }
+
+    /// Prints events, one line each.
+    pub fn print(&self, events: &[WorkflowEvent]) -> io::Result<()> {
+        events.iter().try_for_each(|event| line(self.describe(event)))
+    }
+
+    fn describe(&self, event: &WorkflowEvent) -> String {
+        let tone = match event.kind.as_str() {
+            "complete" => Tone::Good,
+            "failed" | "aborted" | "expired" => Tone::Bad,
+            "decision_required" | "input_required" => Tone::Doubtful,
+            _ => Tone::Plain,
+        };
+        let fields = event.data.as_object().into_iter().flatten();
+        let fields = fields.filter(|(_, value)| !value.is_array() && !value.is_object());
+        let fields: Vec<_> = fields
+            .map(|(name, value)| {
+                let value = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+                format!("{name}={}", shown(&clean::visible(&value)))
+            })
+            .collect();
+        format!(
+            "{}  {}  {}",
+            self.style.faint(proto::time::rfc3339(event.at_unix_ms)),
+            self.style.paint(tone, shown(&event.kind)),
+            fields.join(" ")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn events_are_one_inert_line_each() {
+        let live = Live { style: Style::default(), in_place: false, drawn: 0 };
+        let event = WorkflowEvent {
+            number: 3,
+            at_unix_ms: 0,
+            kind: "task_done".to_owned(),
+            data: json!({"task_id": "a\x1b[2J\nb", "status": "success", "duration_ms": 7, "more": [1]}),
+        };
+        let text = live.describe(&event);
+        assert!(text.contains("task_done") && text.contains("duration_ms=7"), "{text}");
+        assert!(text.contains("status=success") && !text.contains("more="), "{text}");
+        assert!(!text.contains('\x1b') && !text.contains('\n'), "{text:?}");
+    }
+
+    #[test]
+    fn a_table_has_a_line_for_each_task_and_its_error() {
+        let task = WorkflowTask {
+            task_id: "a".to_owned(),
+            status: "failed".to_owned(),
+            error: Some(json!({"code": "TIMEOUT", "message": "too slow"})),
+            ..WorkflowTask::default()
+        };
+        let lines = tasks(&[task]).lines(Style::default());
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        assert!(lines[2].contains("TIMEOUT: too slow"), "{lines:?}");
+    }
+}

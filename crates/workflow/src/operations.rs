@@ -1,0 +1,309 @@
+//! Operations on workflows: those that read, and one for each tool that steers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::operations::scope::{RUNS_READ, TOOLS_CALL};
+use ::operations::workflows::{
+    WorkflowConsole as _, WorkflowDetails, WorkflowEvent, WorkflowId, WorkflowList, WorkflowQuery,
+};
+use ::operations::{Caller, Operation, OperationError, Route, Table};
+use proto::{Principal, TraceId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use strip::{Door, Request};
+use uuid::Uuid;
+
+use crate::failures::not_found;
+use crate::workflows::Workflows;
+
+/// The longest that the operator waits for news of a workflow at a time.
+const LONGEST_POLL: Duration = Duration::from_secs(20);
+
+/// How many events one page has.
+const EVENT_PAGE: u32 = 200;
+
+/// The operations on workflows.
+pub fn table(workflows: &Arc<Workflows>) -> Table {
+    Table::default()
+        .with::<ListWorkflows>(workflows)
+        .with::<ShowWorkflow>(workflows)
+        .with::<FollowWorkflow>(workflows)
+        .with::<StartWorkflow>(workflows)
+        .with::<ContinueWorkflow>(workflows)
+        .with::<Replan>(workflows)
+        .with::<AbortWorkflow>(workflows)
+        .with::<RespondToApproval>(workflows)
+        .with::<RetryTask>(workflows)
+        .with::<ModifyArgs>(workflows)
+        .with::<SkipTask>(workflows)
+        .with::<InjectTasks>(workflows)
+        .with::<WorkflowStatus>(workflows)
+}
+
+pub struct ListWorkflows;
+
+impl Operation for ListWorkflows {
+    const NAME: &'static str = "powerstrip.workflows.list";
+    const SUMMARY: &'static str =
+        "List the workflows of the caller's tenant, the last changed first";
+    const ROUTE: Option<Route> =
+        Some(Route::get("/v1/workflows", RUNS_READ, "gateway.listWorkflows"));
+    type Service = Workflows;
+    type Input = WorkflowQuery;
+    type Output = WorkflowList;
+
+    async fn run(
+        workflows: Arc<Workflows>,
+        caller: Caller,
+        query: WorkflowQuery,
+    ) -> Result<WorkflowList, OperationError> {
+        workflows.list(&caller, query).await
+    }
+}
+
+pub struct ShowWorkflow;
+
+impl Operation for ShowWorkflow {
+    const NAME: &'static str = "powerstrip.workflows.show";
+    const SUMMARY: &'static str = "Show a workflow with its tasks and last events";
+    const ROUTE: Option<Route> =
+        Some(Route::get("/v1/workflows/{id}", RUNS_READ, "gateway.getWorkflow"));
+    type Service = Workflows;
+    type Input = WorkflowId;
+    type Output = WorkflowDetails;
+
+    async fn run(
+        workflows: Arc<Workflows>,
+        caller: Caller,
+        WorkflowId { id }: WorkflowId,
+    ) -> Result<WorkflowDetails, OperationError> {
+        workflows.show(&caller, &id).await
+    }
+}
+
+/// Which events of a workflow to read.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FollowInput {
+    pub id: String,
+    /// The number of the last event that was seen.
+    pub after: i64,
+}
+
+/// Events of a workflow; none if nothing happened for a while.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct EventList {
+    pub events: Vec<WorkflowEvent>,
+}
+
+/// For commands: over HTTP the events are a stream.
+pub struct FollowWorkflow;
+
+impl Operation for FollowWorkflow {
+    const NAME: &'static str = "powerstrip.workflows.follow";
+    const SUMMARY: &'static str = "Wait for the next events of a workflow";
+    type Service = Workflows;
+    type Input = FollowInput;
+    type Output = EventList;
+
+    async fn run(
+        workflows: Arc<Workflows>,
+        caller: Caller,
+        FollowInput { id, after }: FollowInput,
+    ) -> Result<EventList, OperationError> {
+        use futures_util::StreamExt as _;
+
+        let stream = workflows.events(&caller, &id, after).await?;
+        let mut stream = stream.ready_chunks(EVENT_PAGE as usize);
+        let next = tokio::time::timeout(LONGEST_POLL, stream.next()).await;
+        Ok(EventList { events: next.ok().flatten().unwrap_or_default() })
+    }
+}
+
+/// A workflow to run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StartInput {
+    /// What to do, in words; needs a planner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intent: Option<String>,
+    /// The DAG: `{"tasks": […]}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<Map<String, Value>>,
+    /// `per_layer_validation` and `wait_ms`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config: Option<Map<String, Value>>,
+    /// A repeated request with the same key returns the first workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
+}
+
+pub struct StartWorkflow;
+
+impl Operation for StartWorkflow {
+    const NAME: &'static str = "powerstrip.workflows.start";
+    const SUMMARY: &'static str = "Run a DAG of tool calls as a durable workflow";
+    const ROUTE: Option<Route> = Some(
+        Route::post("/v1/workflows", TOOLS_CALL, "gateway.startWorkflow")
+            .enveloped()
+            .with_max_body(crate::tools::MAX_BYTES),
+    );
+    type Service = Workflows;
+    type Input = StartInput;
+    type Output = Value;
+
+    async fn run(
+        workflows: Arc<Workflows>,
+        caller: Caller,
+        mut input: StartInput,
+    ) -> Result<Value, OperationError> {
+        let key = input.idempotency_key.take();
+        workflows.call_tool(caller, "execute_dag", json!(input), key).await
+    }
+}
+
+/// An operation that calls the tool of the same name.
+macro_rules! steer {
+    ($operation:ident, $tool:literal, $id:literal, $summary:literal, $input:ident { $($(#[$note:meta])* $field:ident: $kind:ty),* $(,)? }) => {
+        #[doc = concat!("The input of `", $tool, "`.")]
+        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $input {
+            /// The workflow's id.
+            pub id: String,
+            $($(#[$note])* pub $field: $kind,)*
+        }
+
+        pub struct $operation;
+
+        impl Operation for $operation {
+            const NAME: &'static str = concat!("powerstrip.workflows.", $tool);
+            const SUMMARY: &'static str = $summary;
+            const ROUTE: Option<Route> = Some(
+                Route::post(concat!("/v1/workflows/{id}/", $tool), TOOLS_CALL, $id)
+                    .enveloped()
+                    .with_max_body(crate::tools::MAX_BYTES),
+            );
+            type Service = Workflows;
+            type Input = $input;
+            type Output = Value;
+
+            async fn run(
+                workflows: Arc<Workflows>,
+                caller: Caller,
+                input: $input,
+            ) -> Result<Value, OperationError> {
+                workflows.steer(caller, $tool, json!(input)).await
+            }
+        }
+    };
+}
+
+steer!(ContinueWorkflow, "continue", "gateway.continueWorkflow", "Run the next layer of a workflow, or wait for it",
+ContinueInput {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    checkpoint_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wait_ms: Option<u64>,
+});
+
+steer!(Replan, "replan", "gateway.replanWorkflow", "Plan more tasks for a workflow",
+ReplanInput {
+    new_requirement: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    available_context: Option<Map<String, Value>>,
+});
+
+steer!(
+    AbortWorkflow,
+    "abort",
+    "gateway.abortWorkflow",
+    "End a workflow and undo what can be undone",
+    AbortInput { reason: String }
+);
+
+steer!(RespondToApproval, "approval_response", "gateway.respondToWorkflow", "Decide about the calls that a workflow waits for",
+ApprovalInput {
+    checkpoint_id: String,
+    approved: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    feedback: Option<String>,
+});
+
+steer!(RetryTask, "retry_task", "gateway.retryWorkflowTask", "Call a failed task again",
+RetryInput {
+    task_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    arguments: Option<Map<String, Value>>,
+});
+
+steer!(ModifyArgs, "modify_args", "gateway.modifyWorkflowTask", "Replace the arguments of a task that has not started",
+    ModifyInput { task_id: String, arguments: Map<String, Value>, });
+
+steer!(SkipTask, "skip_task", "gateway.skipWorkflowTask", "Skip a task that has not started",
+SkipInput {
+    task_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+});
+
+steer!(InjectTasks, "inject_tasks", "gateway.injectWorkflowTasks", "Add tasks to a paused workflow",
+InjectInput {
+    /// As in a DAG.
+    tasks: Vec<Map<String, Value>>,
+});
+
+steer!(
+    WorkflowStatus,
+    "workflow_status",
+    "gateway.workflowStatus",
+    "Report the state of an own workflow",
+    StatusInput {}
+);
+
+impl Workflows {
+    /// Calls a workflow tool as the caller, through all guards.
+    async fn call_tool(
+        &self,
+        caller: Caller,
+        tool: &str,
+        input: Value,
+        key: Option<String>,
+    ) -> Result<Value, OperationError> {
+        let door = if caller.trace.is_some() { Door::Http } else { Door::Cli };
+        let name = format!("powerstrip:{tool}");
+        let mut request = Request::new(&name, input, Arc::clone(&caller.principal), door);
+        request.trace = caller.trace.unwrap_or_else(TraceId::random);
+        request.idempotency_key = key;
+        let answer = self.service().strip.call(request).await;
+        answer.result.map(Arc::unwrap_or_clone).map_err(OperationError::from)
+    }
+
+    /// Who started a workflow that has not ended.
+    async fn owner(&self, id: Uuid) -> Result<Arc<Principal>, OperationError> {
+        let live = self.load(id).await?.ok_or_else(|| not_found(id))?;
+        Ok(Arc::clone(&live.owner))
+    }
+
+    /// Calls a tool that steers a workflow. The operator may continue and end workflows of all callers.
+    async fn steer(
+        &self,
+        mut caller: Caller,
+        tool: &str,
+        mut input: Value,
+    ) -> Result<Value, OperationError> {
+        let id = input.as_object_mut().and_then(|fields| fields.remove("id"));
+        let id = Self::parse(id.as_ref().and_then(Value::as_str).unwrap_or_default())?;
+        input["workflow_id"] = id.to_string().into();
+        if caller.is_operator() && matches!(tool, "continue" | "abort") {
+            let owner = self.owner(id).await?;
+            tracing::info!(workflow_id = %id, command = tool, "the operator acts for the owner of a workflow");
+            caller.principal = owner;
+        }
+        self.call_tool(caller, tool, input, None).await
+    }
+}

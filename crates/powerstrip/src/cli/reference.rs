@@ -8,7 +8,7 @@ use super::help::{grouped, reflow};
 use crate::context::GLOBAL_OPTIONS;
 
 /// The pages of the guide about a command.
-const GUIDES: [(&str, &str, &str); 20] = [
+const GUIDES: [(&str, &str, &str); 21] = [
     ("serve", "Operating", "operating.md"),
     ("stdio", "Doors", "doors.md#stdio-next-to-serve"),
     ("connect", "Quick start", "quickstart.md#connect-a-client"),
@@ -23,6 +23,7 @@ const GUIDES: [(&str, &str, &str); 20] = [
     ("tools", "MCP servers", "servers.md#when-a-tool-changes"),
     ("calls", "Operating", "operating.md#the-audit-trail"),
     ("runs", "Runs", "runs.md"),
+    ("workflows", "Workflows", "workflows.md"),
     ("approvals", "Approvals", "approvals.md"),
     ("prompts", "Prompts", "prompts.md"),
     ("files", "Files", "files.md"),

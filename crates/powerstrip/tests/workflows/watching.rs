@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Gateway, Response, send};
@@ -19,14 +18,13 @@ async fn post(gateway: &Gateway, path: &str, body: Value) -> Response {
 async fn events(gateway: &Gateway, id: &str, after: u64, last: &str) -> Vec<(u64, String, Value)> {
     let client = reqwest::Client::new();
     let request = client.get(gateway.url(&format!("/v1/workflows/{id}/events")));
-    let answer = request.header("last-event-id", after.to_string()).send().await.unwrap();
+    let mut answer = request.header("last-event-id", after.to_string()).send().await.unwrap();
     assert_eq!(answer.headers()["content-type"], "text/event-stream");
-    let mut stream = answer.bytes_stream();
     let mut text = String::new();
     let mut found = Vec::new();
     let read = async {
-        while let Some(piece) = stream.next().await {
-            text.push_str(&String::from_utf8_lossy(&piece.unwrap()));
+        while let Some(piece) = answer.chunk().await.unwrap() {
+            text.push_str(&String::from_utf8_lossy(&piece));
             while let Some((event, rest)) =
                 text.split_once("\n\n").map(|(a, b)| (a.to_owned(), b.to_owned()))
             {

@@ -11,6 +11,9 @@ use crate::error::{TransportError, shown};
 use crate::rpc::RpcResult;
 use crate::unanswerable;
 
+/// The `_meta` key in which servers of the kit say whether a failure may pass.
+const FAULT: &str = "powerstrip/fault";
+
 /// How a server's results are handled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
@@ -51,8 +54,10 @@ pub(crate) fn read(server: &str, answer: RpcResult, rules: Rules) -> Result<Outp
             }
             said => said,
         };
+        let retryable = result["_meta"][FAULT]["retryable"] == true;
         return Err(Failure::new(Code::Internal, message)
             .blame(Blame::Tool)
+            .retryable(retryable)
             .native(Arc::new(result)));
     }
     let mut output = Output::new(data_of(&result));

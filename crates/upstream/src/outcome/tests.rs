@@ -34,6 +34,9 @@ fn a_failed_call_keeps_its_result_and_says_its_text() {
     assert_eq!(**failure.native.as_ref().unwrap(), result);
     let long = json!({"isError": true, "content": [{"type": "text", "text": "é".repeat(5_000)}]});
     assert_eq!(read_value(&long, false).unwrap_err().message.chars().count(), 2_001);
+    assert!(!failure.retryable);
+    let passing = json!({"isError": true, "_meta": {"powerstrip/fault": {"retryable": true}}});
+    assert!(read_value(&passing, false).unwrap_err().retryable);
     let silent = read_value(&json!({"isError": true}), false).unwrap_err();
     assert!(silent.message.contains("`s`"), "{}", silent.message);
 }

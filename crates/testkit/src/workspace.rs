@@ -1,15 +1,16 @@
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tokio::net::TcpSocket;
 
 /// The binary under test. Cargo builds it for the tests of its own crate and names it only there.
 pub fn powerstrip_binary() -> PathBuf {
-    // Test executables lie in `target/<profile>/deps`; the binary lies one folder up.
+    // Test executables lie in `target/<profile>/deps`, programs and the binary one folder up.
     let test = std::env::current_exe().expect("a test knows its own path");
-    let folder =
-        test.parent().and_then(Path::parent).expect("tests run from target/<profile>/deps");
+    let folder = test.parent().expect("a program lies in a folder");
+    let folder = if folder.ends_with("deps") { folder.parent() } else { Some(folder) };
+    let folder = folder.expect("tests run from target/<profile>/deps");
     let binary = folder.join(format!("powerstrip{}", std::env::consts::EXE_SUFFIX));
     assert!(binary.is_file(), "{} is missing: run `cargo build` first", binary.display());
     binary

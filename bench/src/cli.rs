@@ -23,6 +23,7 @@ pub(crate) enum Command {
     Files(FilesRun),
     Chain(ChainRun),
     Soak(SoakRun),
+    Workflows(WorkflowsRun),
     Quality(crate::quality::QualityRun),
     /// The echo handler on axum alone.
     #[command(hide = true)]
@@ -116,6 +117,27 @@ impl SoakRun {
     }
 }
 
+/// Measure durable workflows, beside LangGraph and DBOS on the same database engine.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Build both first, in the same profile, and install the other engines in a virtual environment:
+  cargo build --release -p powerstrip -p powerstrip-bench
+  python3 -m venv rivals
+  rivals/bin/pip install langgraph langgraph-checkpoint-sqlite langgraph-checkpoint-postgres 'psycopg[binary]' dbos
+  scripts/postgres run target/release/powerstrip-bench workflows --python rivals/bin/python
+
+What is not installed is skipped, with a word on how to install it.")]
+pub(crate) struct WorkflowsRun {
+    #[command(flatten)]
+    pub(crate) how: How,
+    /// The interpreter that can import the other engines.
+    #[arg(long, value_name = "FILE", default_value = "python3")]
+    pub(crate) python: PathBuf,
+    /// A PostgreSQL server, on which databases are created.
+    #[arg(long, value_name = "URL", env = "TEST_POSTGRES")]
+    pub(crate) postgres: Option<String>,
+}
+
 /// Options of every run.
 #[derive(Debug, Args)]
 pub(crate) struct How {
@@ -174,10 +196,15 @@ impl GatewayRun {
 }
 
 impl How {
+    /// How long a side is under load at a time.
+    pub(crate) fn time(&self) -> Duration {
+        let seconds = if self.quick { self.seconds.min(1.0) } else { self.seconds };
+        Duration::from_secs_f64(seconds)
+    }
+
     /// How the load is cut into rounds.
     pub(crate) fn plan(&self) -> Plan {
-        let seconds = if self.quick { self.seconds.min(1.0) } else { self.seconds };
-        Plan::lasting(Duration::from_secs_f64(seconds))
+        Plan::lasting(self.time())
     }
 
     /// The gateway to measure.

@@ -9,6 +9,7 @@ mod machine;
 mod peers;
 mod process;
 mod quality;
+mod rivals;
 mod rows;
 mod stats;
 mod table;
@@ -39,6 +40,9 @@ fn main() -> ExitCode {
         }
         Command::Soak(run) => {
             measure(&run.how, async |binary| rows::gateway::soak::measure(&run, binary).await)
+        }
+        Command::Workflows(run) => {
+            measure(&run.how, async |binary| rows::workflows::measure(&run, binary).await)
         }
         Command::Quality(run) => quality::run(&run),
         Command::BareHttp => serve(bare::http()),

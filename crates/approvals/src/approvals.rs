@@ -185,7 +185,8 @@ impl Approvals {
         if !added.await.map_err(unavailable)? {
             let message =
                 format!("{most} calls of this caller wait for approval already, and no more may");
-            return Err(Failure::new(Code::RateLimit, message));
+            let details = serde_json::json!({"waiting": most});
+            return Err(Failure::new(Code::RateLimit, message).details(details));
         }
         Ok(receiver)
     }

@@ -93,7 +93,8 @@ impl Guards {
             drop(row);
             return self.finish(&job.request, entry, forwarder, began, result);
         }
-        let wait = result.is_ok() && changes;
+        // A workflow commits the result of its task, after this row and in the same writer.
+        let wait = result.is_ok() && changes && job.request.door != Door::Workflow;
         let failure = result.as_ref().err();
         let content = self.audit.keeps_payloads().then(|| Content {
             arguments: &job.request.input,

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use proto::{Code, Failure, Principal};
+use proto::{Code, Failure, Principal, TraceId};
 use serde_json::{Map, Value, json};
 use store::StoreError;
 use strip::runs::RunOf;
@@ -15,10 +15,17 @@ use uuid::Uuid;
 use crate::Task;
 use crate::core::{Address, CallOutcome, Prepared, WHOLE};
 use crate::evaluate::{self, EvaluationError, Scope, TaskValue};
+use crate::fit::length;
 use crate::paths;
 use crate::plan::{MAX_TASKS, Plan};
 use crate::results::{ResultKey, Results, error_of};
 use crate::service::Service;
+
+/// The largest output of a task.
+const MAX_OUTPUT: usize = 16 << 20;
+
+/// How often a call is repeated whose questions are answered already.
+const MAX_ROUNDS: usize = 10;
 
 /// What the calls of one workflow need.
 pub(crate) struct Calls {
@@ -224,11 +231,27 @@ impl Calls {
         if cancel.is_cancelled() {
             return cancelled(arguments);
         }
-        let answer = self.service.strip.call(request).await;
-        if cancel.is_cancelled() && answer.result.is_err() {
-            return cancelled(arguments);
+        let mut request = request;
+        for _ in 0..MAX_ROUNDS {
+            let answer = self.service.strip.call(request.clone()).await;
+            if cancel.is_cancelled() && answer.result.is_err() {
+                return cancelled(arguments);
+            }
+            // Its questions were answered before, so it goes on at once.
+            let Some(Parked::Questions { questions, resume }) = Parked::of(&answer) else {
+                return interpret(answer, arguments);
+            };
+            if !questions.is_empty() {
+                return interpret(answer, arguments);
+            }
+            if let Some(park) = &mut request.park {
+                Arc::make_mut(park).resume = resume;
+            }
+            request.trace = TraceId::random();
         }
-        interpret(answer, arguments)
+        let failure =
+            Failure::new(Code::Unsupported, "the tool asks the same questions again and again");
+        Called::failed(&failure, arguments)
     }
 
     async fn request(
@@ -292,6 +315,13 @@ fn interpret(answer: Answer, arguments: Option<Value>) -> Called {
         return Called { outcome, arguments, output: None, error: None, waits };
     }
     match answer.result {
+        Ok(output) if answer.reply == Reply::Done && length(&output) > MAX_OUTPUT => {
+            let message = format!(
+                "the output is larger than {} MB, the most that a workflow keeps of a task",
+                MAX_OUTPUT >> 20
+            );
+            Called::failed(&Failure::new(Code::Unsupported, message), arguments)
+        }
         Ok(output) if answer.reply == Reply::Done => Called {
             outcome: CallOutcome::Success,
             arguments,

@@ -46,9 +46,7 @@ pub(crate) struct Begin {
     pub(crate) state: State,
     pub(crate) results: Arc<Results>,
     pub(crate) control_calls: Vec<u64>,
-    pub(crate) created_unix_ms: u64,
     pub(crate) expires_unix_ms: u64,
-    pub(crate) intent: Option<String>,
     pub(crate) last_event: u64,
 }
 
@@ -96,10 +94,7 @@ impl Driver {
             version: 0,
             plan: Arc::clone(&begin.plan),
             state: begin.state.clone(),
-            created_unix_ms: begin.created_unix_ms,
-            updated_unix_ms: service.now(),
             expires_unix_ms: begin.expires_unix_ms,
-            intent: begin.intent.clone(),
             answer: None,
         };
         let (published, snapshots) = watch::channel(Arc::new(first));
@@ -110,6 +105,7 @@ impl Driver {
             settled,
             published: snapshots,
             results: Arc::clone(&begin.results),
+            run: Arc::clone(&begin.run),
         });
         let driver = Self {
             service: Arc::clone(service),
@@ -176,7 +172,7 @@ impl Driver {
     /// Leaves memory; false if a command has come meanwhile.
     fn retire(&self, commands: &mpsc::Receiver<Message>) -> bool {
         let mut live = self.service.live();
-        if !commands.is_empty() {
+        if !commands.is_empty() || self.submitted.is_some() {
             return false;
         }
         live.remove(&self.begin.workflow);
@@ -213,7 +209,7 @@ impl Driver {
             }
             let at_unix_ms = self.service.now();
             let new_id = format!("chk_{}", Uuid::new_v4().simple());
-            let state = self.begin.state.clone();
+            let state = self.begin.state.take();
             let (state, actions) = step(state, Event { at_unix_ms, new_id, kind });
             self.begin.state = state;
             for action in actions {
@@ -370,10 +366,7 @@ impl Driver {
             version: self.version,
             plan: Arc::clone(&self.begin.plan),
             state: self.begin.state.clone(),
-            created_unix_ms: self.begin.created_unix_ms,
-            updated_unix_ms: self.service.now(),
             expires_unix_ms: self.begin.expires_unix_ms,
-            intent: self.begin.intent.clone(),
             answer: self.answer.clone(),
         };
         self.published.send_replace(Arc::new(snapshot));

@@ -7,6 +7,7 @@ mod dag;
 mod driver;
 pub mod evaluate;
 mod failures;
+mod fit;
 pub mod graph;
 pub mod operations;
 mod paths;

@@ -9,6 +9,7 @@ use store::{Database, StoreError, WorkflowTaskRow};
 use uuid::Uuid;
 
 use crate::core::{Address, Record, RecordStatus, Verdict, WHOLE};
+use crate::fit::length;
 use crate::paths;
 use crate::plan::Plan;
 
@@ -137,11 +138,13 @@ pub(crate) struct Results {
     workflow: Uuid,
     database: Database,
     known: Mutex<HashMap<ResultKey, TaskResult>>,
+    /// Outputs of answers that were stored, by list and task.
+    references: Mutex<HashMap<String, Value>>,
 }
 
 impl Results {
     pub(crate) fn new(workflow: Uuid, database: Database) -> Self {
-        Self { workflow, database, known: Mutex::default() }
+        Self { workflow, database, known: Mutex::default(), references: Mutex::default() }
     }
 
     /// The results that are stored, and the records that the core needs of them.
@@ -194,21 +197,30 @@ impl Results {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn get(&self, place: &ResultKey) -> Option<TaskResult> {
-        self.lock().get(place).cloned()
+    pub(crate) fn reference(&self, name: &str) -> Option<Value> {
+        self.references.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    pub(crate) fn keep_reference(&self, name: &str, reference: &Value) {
+        let mut references = self.references.lock().unwrap_or_else(PoisonError::into_inner);
+        references.insert(name.to_owned(), reference.clone());
+    }
+
+    pub(crate) fn get(&self, key: &ResultKey) -> Option<TaskResult> {
+        self.lock().get(key).cloned()
     }
 
     pub(crate) fn task(&self, address: &Address) -> Option<TaskResult> {
         self.get(&ResultKey::call(address.clone()))
     }
 
-    pub(crate) fn update(&self, place: &ResultKey, change: impl FnOnce(&mut TaskResult)) {
-        change(self.lock().entry(place.clone()).or_default());
+    pub(crate) fn update(&self, key: &ResultKey, change: impl FnOnce(&mut TaskResult)) {
+        change(self.lock().entry(key.clone()).or_default());
     }
 
     /// Keeps an output: in memory for good only if it is short.
     pub(crate) fn slot(output: &Arc<Value>) -> Slot {
-        if is_short(output) {
+        if length(output) <= SMALL_OUTPUT {
             Slot::Here(Arc::clone(output))
         } else {
             Slot::Uncommitted(Arc::clone(output))
@@ -217,9 +229,9 @@ impl Results {
 
     /// The row of a record.
     pub(crate) fn row(&self, plan: &Plan, record: &Record, now: u64) -> WorkflowTaskRow {
-        let place = ResultKey { address: record.address.clone(), undo: record.undo };
+        let key = ResultKey { address: record.address.clone(), undo: record.undo };
         let mut known = self.lock();
-        let result = known.entry(place).or_default();
+        let result = known.entry(key).or_default();
         result.attempt = record.attempt;
         result.note.sequence = record.sequence;
         result.note.because = record.because;
@@ -313,24 +325,6 @@ impl Results {
             Some(Slot::Nothing) | None => Ok(Arc::default()),
         }
     }
-}
-
-/// Whether a value takes little memory; long ones are not written out to find that.
-fn is_short(value: &Value) -> bool {
-    struct Counter(usize);
-    impl std::io::Write for Counter {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            if self.0 > SMALL_OUTPUT {
-                return Err(std::io::ErrorKind::WriteZero.into());
-            }
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    serde_json::to_writer(Counter(0), value).is_ok()
 }
 
 /// A failure as results show it.

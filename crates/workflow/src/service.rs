@@ -6,6 +6,7 @@ use arc_swap::ArcSwap;
 use proto::{Clock, Failure, Principal};
 use store::{AuditTrail, Database};
 use strip::Strip;
+use strip::runs::Run;
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -77,6 +78,7 @@ pub(crate) struct Live {
     pub(crate) settled: mpsc::UnboundedSender<()>,
     pub(crate) published: watch::Receiver<Arc<Snapshot>>,
     pub(crate) results: Arc<Results>,
+    pub(crate) run: Arc<Run>,
 }
 
 /// A workflow as others see it.
@@ -85,10 +87,7 @@ pub(crate) struct Snapshot {
     pub(crate) version: u64,
     pub(crate) plan: Arc<Plan>,
     pub(crate) state: State,
-    pub(crate) created_unix_ms: u64,
-    pub(crate) updated_unix_ms: u64,
     pub(crate) expires_unix_ms: u64,
-    pub(crate) intent: Option<String>,
     /// The last answer, once it has ended.
     pub(crate) answer: Option<Arc<serde_json::Value>>,
 }
@@ -107,6 +106,15 @@ impl Live {
             state: &snapshot.state,
             results: &self.results,
         }
+    }
+}
+
+impl Live {
+    /// Whether a checkpoint waits for one of these approvals.
+    pub(crate) fn awaits(&self, snapshot: &Snapshot, approvals: &[String]) -> bool {
+        let decisions = self.moment(snapshot).decisions();
+        let mut ids = decisions.iter().filter_map(|decision| decision["approval_id"].as_str());
+        ids.any(|id| approvals.iter().any(|approval| approval == id))
     }
 }
 
@@ -142,7 +150,6 @@ pub(crate) enum Command {
     /// Decide about the approvals of a checkpoint; the caller does that once the command is accepted.
     Respond {
         checkpoint_id: String,
-        approved: bool,
     },
     /// End a paused workflow whose time is over.
     Expire,

@@ -1,5 +1,6 @@
 //! The tools by which an agent starts and steers workflows.
 
+mod respond;
 mod schemas;
 
 use std::sync::{Arc, Weak};
@@ -253,17 +254,17 @@ impl Tool for WorkflowTool {
         false
     }
 
+    fn native_failure(&self, failure: &Failure) -> Option<Value> {
+        Some(native(failure))
+    }
+
     async fn run(&self, job: &Job) -> Result<Output, Failure> {
         let service = self.service.upgrade().ok_or_else(stopping)?;
         let calls = ToolCall { workflows: Workflows::of(&service), job };
-        let result = match self.kind {
+        match self.kind {
             Kind::ExecuteDag => calls.execute().await,
             kind => calls.steer(kind).await,
-        };
-        result.map_err(|failure| {
-            let native = Arc::new(native(&failure));
-            failure.native(native)
-        })
+        }
     }
 }
 
@@ -312,7 +313,8 @@ impl ToolCall<'_> {
         longest: Option<Duration>,
         seen: Option<u64>,
     ) -> Result<Output, Failure> {
-        self.workflows.wait(live, self.job, Wait { longest, seen }).await
+        let wait = Wait { longest, seen, settled: &[] };
+        self.workflows.wait(live, self.job, wait).await
     }
 
     async fn steer(&self, kind: Kind) -> Result<Output, Failure> {
@@ -381,11 +383,6 @@ impl ToolCall<'_> {
             _ => false,
         });
         repeated.map(Output::new).ok_or_else(|| not_found(id))
-    }
-
-    async fn respond(&self, id: Uuid, input: &Input) -> Result<Output, Failure> {
-        let _ = (input.approved, &input.feedback);
-        Err(not_found(id))
     }
 }
 

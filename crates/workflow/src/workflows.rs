@@ -15,9 +15,10 @@ use strip::{Job, Output, Reply, Strip};
 use uuid::Uuid;
 
 use crate::Dag;
-use crate::core::{CellStage, Rules, Saved, State, Verdict, rebuild};
+use crate::core::{CellStage, PauseKind, Phase, Rules, Saved, State, Verdict, rebuild};
 use crate::driver::{Begin, Driver, LEASE_MS};
-use crate::failures::{bad_dag, not_found, stopping, too_many_active, unavailable};
+use crate::failures::{bad_dag, no_checkpoint, not_found, stopping, too_many_active, unavailable};
+use crate::fit::Fitting;
 use crate::paths::graph_of;
 use crate::plan::{CatalogTools, Plan};
 use crate::results::Results;
@@ -44,10 +45,12 @@ pub(crate) struct Start {
 }
 
 /// How long a caller waits for an answer, and for which.
-pub(crate) struct Wait {
+pub(crate) struct Wait<'a> {
     pub(crate) longest: Option<Duration>,
     /// The version that the caller has seen, if it waits for another.
     pub(crate) seen: Option<u64>,
+    /// Approvals that were decided just now: a checkpoint that still waits for one of them is over.
+    pub(crate) settled: &'a [String],
 }
 
 /// The id of a workflow's run.
@@ -295,9 +298,7 @@ impl Workflows {
                 state,
                 results: Arc::new(Results::new(id, service.database.clone())),
                 control_calls: Vec::new(),
-                created_unix_ms: now,
                 expires_unix_ms,
-                intent: None,
                 last_event: 1,
             },
         );
@@ -376,12 +377,20 @@ impl Workflows {
 
     /// A workflow with its driver, from memory or the database; none if it has ended or never was.
     pub(crate) async fn load(&self, id: Uuid) -> Result<Option<Arc<Live>>, Failure> {
-        if let Some(live) = self.0.live().get(&id) {
-            return Ok(Some(Arc::clone(live)));
+        let Some(live) = self.find_or_drive(id).await? else { return Ok(None) };
+        // A driver that has just begun first applies what was committed. It may end meanwhile.
+        let _ = live.published.clone().wait_for(|snapshot| snapshot.version > 0).await;
+        Ok(Some(live))
+    }
+
+    async fn find_or_drive(&self, id: Uuid) -> Result<Option<Arc<Live>>, Failure> {
+        let known = || self.0.live().get(&id).cloned();
+        if let Some(live) = known() {
+            return Ok(Some(live));
         }
         let _one = self.0.loading.lock().await;
-        if let Some(live) = self.0.live().get(&id) {
-            return Ok(Some(Arc::clone(live)));
+        if let Some(live) = known() {
+            return Ok(Some(live));
         }
         if self.0.stopping.is_cancelled() {
             return Err(stopping());
@@ -402,6 +411,10 @@ impl Workflows {
         let plan: Plan = serde_json::from_str(&row.dag).map_err(damaged)?;
         let saved: Saved = serde_json::from_str(&row.state).map_err(damaged)?;
         let principal: Principal = serde_json::from_str(&row.principal).map_err(damaged)?;
+        if matches!(saved.phase, Phase::Paused(_)) {
+            let checkpoint = service.database.workflow_checkpoint(row.id).await;
+            checkpoint.map_err(unavailable)?.ok_or_else(|| no_checkpoint(row.id))?;
+        }
         let control_calls = serde_json::from_str(&row.control_calls).unwrap_or_default();
         let tasks = service.database.workflow_tasks(row.id).await.map_err(unavailable)?;
         let last = service.database.last_workflow_events(row.id, 1).await.map_err(unavailable)?;
@@ -422,9 +435,7 @@ impl Workflows {
                 state,
                 results,
                 control_calls,
-                created_unix_ms: row.created_unix_ms,
                 expires_unix_ms: row.expires_unix_ms,
-                intent: row.intent,
                 last_event: last.last().map_or(0, |event| event.number),
             },
         ))
@@ -447,15 +458,27 @@ impl Workflows {
         if expired { Err(not_found(id)) } else { Ok(Some(live)) }
     }
 
-    /// Sends a command to the caller's own workflow.
+    /// Sends a command to the caller's own workflow; none if that has ended or never was.
     pub(crate) async fn command(
         &self,
         principal: &Principal,
         id: Uuid,
         command: impl Fn() -> Command,
     ) -> Result<Option<(Arc<Live>, Accepted)>, Failure> {
+        match self.own(principal, id).await? {
+            Some(_) => self.send(id, command).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Sends a command to a workflow that the caller may command.
+    pub(crate) async fn send(
+        &self,
+        id: Uuid,
+        command: impl Fn() -> Command,
+    ) -> Result<Option<(Arc<Live>, Accepted)>, Failure> {
         for _ in 0..SENDS {
-            let Some(live) = self.own(principal, id).await? else { return Ok(None) };
+            let Some(live) = self.load(id).await? else { return Ok(None) };
             if let Some(accepted) = live.send(command()).await {
                 return accepted.map(|accepted| Some((live, accepted)));
             }
@@ -487,15 +510,31 @@ impl Workflows {
     ) -> Result<Value, Failure> {
         match &snapshot.answer {
             Some(answer) => Ok((**answer).clone()),
-            None => live.moment(snapshot).answer().await,
+            None => {
+                let answer = live.moment(snapshot).answer().await?;
+                let fitting = Fitting {
+                    strip: &self.0.strip,
+                    principal: &live.owner,
+                    run: &live.run,
+                    results: &live.results,
+                };
+                Ok(fitting.fit(answer).await)
+            }
         }
     }
 
     /// Waits until a workflow pauses or ends.
-    pub(crate) async fn wait(&self, live: &Live, job: &Job, wait: Wait) -> Result<Output, Failure> {
+    pub(crate) async fn wait(
+        &self,
+        live: &Live,
+        job: &Job,
+        wait: Wait<'_>,
+    ) -> Result<Output, Failure> {
         let mut published = live.published.clone();
         let ready = |snapshot: &Arc<Snapshot>| {
-            !snapshot.is_running() && Some(snapshot.version) != wait.seen
+            !snapshot.is_running()
+                && Some(snapshot.version) != wait.seen
+                && (wait.settled.is_empty() || !live.awaits(snapshot, wait.settled))
         };
         let done = async { published.wait_for(ready).await.is_ok() };
         let longest = longest_wait(job, Patience { asks: false, wait: wait.longest });
@@ -559,7 +598,6 @@ pub(crate) fn short(tasks: &[operations::workflows::WorkflowTask]) -> Value {
 }
 
 fn waits_for_people(row: &WorkflowRow) -> bool {
-    use crate::core::{PauseKind, Phase};
     let saved: Option<Saved> = serde_json::from_str(&row.state).ok();
     matches!(
         saved.map(|saved| saved.phase),

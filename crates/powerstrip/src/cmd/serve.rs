@@ -97,7 +97,7 @@ impl Serve {
         let webhook = gateway.approval_webhook(&loaded, &public)?;
         let servers = gateway.server_registration(access.is_some())?;
         let access = gateway.access(access, &public);
-        gateway.resume_workflows(access.clone());
+        gateway.resume_workflows(access.clone(), shutdown.clone());
         let limited = limited(&loaded.config.limits);
         let codes = Arc::new(SignInCodes::new(Clock::default()));
         let pages = dashboard::pages(dashboard::Parts {

@@ -54,12 +54,18 @@ impl Gateway {
     }
 
     /// Continues the workflows that ran when the last process ended, once the servers are ready. Their owners are checked
-    /// against these access rules.
-    pub(crate) fn resume_workflows(&self, access: Access) {
+    /// against these access rules. Starts nothing new after `shutdown`.
+    pub(crate) fn resume_workflows(&self, access: Access, shutdown: CancellationToken) {
         let workflows = self.workflows.all.clone();
         workflows.set_owner_check(Arc::new(move |owner| {
             access.still_valid(owner).map_err(|gone| gone.to_string())
         }));
+        let ended = workflows.clone();
+        // Callers that wait for workflows would delay the shutdown.
+        tokio::spawn(async move {
+            shutdown.cancelled().await;
+            ended.stop();
+        });
         let mut running = self.workflows.running.lock();
         let running = running.as_deref_mut().map(std::mem::take).unwrap_or_default();
         let (upstreams, ending) = (Arc::clone(&self.upstreams), self.ending.clone());

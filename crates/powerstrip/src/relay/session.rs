@@ -99,8 +99,8 @@ impl Session {
         let foundation = Foundation::open(context, &loaded, folder).await?;
         let gateway = Gateway::open(context, &loaded, foundation, Freshness::Followed).await?;
         let gateway = Arc::new(gateway);
-        gateway.resume_workflows(auth::LocalAccess::default().into());
         let ending = CancellationToken::new();
+        gateway.resume_workflows(auth::LocalAccess::default().into(), ending.clone());
         let flags = context.global.overrides();
         let reload = Reload::new(Arc::clone(&gateway), Arc::clone(context), flags, &loaded);
         let following = tokio::spawn(reload.follow(loaded, ending.clone()));

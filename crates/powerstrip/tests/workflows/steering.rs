@@ -3,11 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{call, per_layer, start, statuses, work};
-
-fn pair(id: &str, status: &str) -> (String, String) {
-    (id.to_owned(), status.to_owned())
-}
+use crate::support::{call, pair, per_layer, start, statuses, work};
 
 #[tokio::test]
 async fn a_dag_runs_to_its_end_and_outputs_are_passed_on() {

@@ -7,8 +7,7 @@ use testkit::{Gateway, GatewayBuilder, eventually, mcp_call, mcp_tools, sibling_
 /// A gateway whose server `t` notes each run in a ledger.
 pub(crate) fn with_ledger(more: &str) -> GatewayBuilder {
     let program = sibling_program("powerstrip-ledger");
-    let folder = tempfile::tempdir().unwrap().keep();
-    let ledger = folder.join("ledger");
+    let ledger = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap().keep().join("ledger");
     let config = format!(
         "servers:\n  t: {{ command: '{}', env: {{ LEDGER: '{}' }} }}\n{more}",
         program.display(),
@@ -54,4 +53,51 @@ pub(crate) fn statuses(results: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let results = results.as_array().unwrap_or_else(|| panic!("no results: {results}"));
     results.iter().map(|result| (text(&result["task_id"]), text(&result["status"]))).collect()
+}
+
+pub(crate) fn pair(id: &str, status: &str) -> (String, String) {
+    (id.to_owned(), status.to_owned())
+}
+
+/// Waits until the tools of the ledger's server can be called with a credential.
+pub(crate) async fn ready_as(gateway: &Gateway, token: &str) {
+    let client = reqwest::Client::new();
+    eventually("the ledger's tools can be called", || async {
+        let request = client.post(gateway.url("/mcp/tool/t:work")).bearer_auth(token);
+        let answer = testkit::send(request.json(&json!({"task": "ready"}))).await;
+        (answer.status == 200).then_some(())
+    })
+    .await;
+}
+
+/// A client of MCP 2026-07-28 that can show forms.
+pub(crate) struct Client {
+    url: String,
+}
+
+impl Client {
+    pub(crate) fn with_forms(gateway: &Gateway) -> Self {
+        Self { url: gateway.url("/mcp") }
+    }
+
+    /// Calls a workflow tool; `more` is added to the parameters.
+    pub(crate) async fn call(&mut self, tool: &str, input: Value, more: Value) -> Value {
+        let mut params = json!({"name": format!("powerstrip__{tool}"), "arguments": input});
+        for (name, value) in more.as_object().unwrap() {
+            params[name] = value.clone();
+        }
+        let post = reqwest::Client::new().post(&self.url);
+        let request =
+            testkit::mcp_request_with(post, "tools/call", params, json!({"elicitation": {}}));
+        let text = request.send().await.unwrap().text().await.unwrap();
+        let data = text.lines().filter_map(|line| line.strip_prefix("data:")).next_back();
+        serde_json::from_str(data.unwrap_or(&text).trim()).unwrap()
+    }
+}
+
+/// Kills the gateway and starts it again.
+pub(crate) async fn crash(gateway: Gateway) -> Gateway {
+    let pid = rustix::process::Pid::from_raw(gateway.pid().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    gateway.restart().await
 }

@@ -267,6 +267,12 @@ impl State {
         }
     }
 
+    /// The state, to be replaced by the next one.
+    pub fn take(&mut self) -> Self {
+        let rules = self.rules;
+        std::mem::replace(self, Self::new(Arc::default(), rules))
+    }
+
     /// The part that is stored.
     pub fn saved(&self) -> Saved {
         let phase = match &self.phase {

@@ -52,11 +52,10 @@ impl Driver {
         }
         let note = json!({"command": command.name(), "reason": command.reason()});
         let event = match command {
-            Command::Respond { checkpoint_id, approved } => {
+            Command::Respond { checkpoint_id } => {
                 let ids = self.approvals_of(&checkpoint_id)?;
                 self.count_call(note);
                 self.submit().await;
-                tracing::debug!(approved, "a person decides about a workflow");
                 return Ok(Accepted::Approvals { ids, version: self.version });
             }
             Command::Retry { task_id, arguments } => {

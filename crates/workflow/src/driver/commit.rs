@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::{Driver, SETTLE};
 use crate::core::{Outcome, Pause, PauseKind, Phase};
+use crate::fit::Fitting;
 use crate::views::tasks_of;
 
 const FIRST_RETRY: Duration = Duration::from_millis(50);
@@ -25,7 +26,11 @@ impl Driver {
     pub(super) async fn save(&mut self) -> bool {
         let Phase::Saving(then) = &self.begin.state.phase else { return false };
         let then = (**then).clone();
-        self.note_phase(&then);
+        // A paused workflow that was changed stays at its checkpoint.
+        let stays = matches!(&then, Phase::Paused(pause) if self.published.borrow().state.pause().is_some_and(|before| before.checkpoint_id == pause.checkpoint_id));
+        if !stays {
+            self.note_phase(&then);
+        }
         let now = self.service.now();
         self.begin.expires_unix_ms = self.service.expiry(now);
         let change = match &then {
@@ -37,7 +42,12 @@ impl Driver {
                     return false;
                 }
             },
-            Phase::Paused(pause) => self.pause_change(pause),
+            Phase::Paused(pause) => {
+                if let PauseKind::OwnerGone { reason } = &pause.kind {
+                    tracing::warn!(workflow_id = %self.begin.workflow, reason, "a workflow is paused: owner_gone");
+                }
+                self.pause_change(pause)
+            }
             _ => self.change(WorkflowPhase::Running),
         };
         match &then {
@@ -81,7 +91,14 @@ impl Driver {
 
     /// The end: the answer and the journal stay, everything else is deleted.
     async fn last_change(&mut self) -> Result<WorkflowChange, proto::Failure> {
-        let answer = Arc::new(self.moment().answer().await?);
+        let answer = self.moment().answer().await?;
+        let fitting = Fitting {
+            strip: &self.service.strip,
+            principal: &self.begin.principal,
+            run: &self.begin.run,
+            results: &self.begin.results,
+        };
+        let answer = Arc::new(fitting.fit(answer).await);
         let snapshot = json!({"tasks": tasks_of(&self.moment())});
         self.note("snapshot", snapshot);
         let text = answer.to_string();

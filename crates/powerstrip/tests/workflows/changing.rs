@@ -1,0 +1,129 @@
+//! Changing a paused workflow: retry, skip, modify, inject; and the limits of commands.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use serde_json::json;
+
+use crate::support::{call, pair, per_layer, start, statuses, work};
+
+#[tokio::test]
+async fn a_failed_task_is_retried_and_its_dependants_follow() {
+    let gateway = start("").await;
+    let failing = json!({"id": "a", "tool": "t:fail", "arguments": {"task": "a", "times": 9, "retryable": false}});
+    let tasks = json!([failing, work("b", &["a"])]);
+    let first = call(&gateway, "execute_dag", per_layer(tasks)).await;
+    assert_eq!(first["checkpoint_type"], "task_failed", "{first:#}");
+    assert_eq!(first["failed_tasks"], json!(["a"]));
+    assert_eq!(first["options"], json!(["retry_task", "continue", "replan", "abort"]));
+    assert_eq!(first["layer_results"][0]["error"]["retryable"], false, "{first:#}");
+    let id = first["workflow_id"].clone();
+    let skipped = call(&gateway, "continue", json!({"workflow_id": id})).await;
+    assert_eq!(statuses(&skipped["layer_results"]), [pair("b", "skipped")], "{skipped:#}");
+
+    let wrong = call(&gateway, "retry_task", json!({"workflow_id": id, "task_id": "b"})).await;
+    assert_eq!(wrong["error"]["code"], -32602, "{wrong}");
+    let bad = json!({"workflow_id": id, "task_id": "a", "arguments": {"task": 1}});
+    let bad = call(&gateway, "retry_task", bad).await;
+    assert_eq!(bad["error"]["data"]["faults"][0]["code"], "bad_arguments", "{bad}");
+    let other = json!({"task": "a", "times": 0, "retryable": false});
+    let retry = json!({"workflow_id": id, "task_id": "a", "arguments": other});
+    let retried = call(&gateway, "retry_task", retry).await;
+    assert_eq!(statuses(&retried["layer_results"]), [pair("a", "success")], "{retried:#}");
+    assert_eq!(retried["layer_results"][0]["attempt"], 2);
+    let key = retried["layer_results"][0]["output"]["key"].as_str().unwrap();
+    assert!(key.ends_with("/a/2"), "{key}");
+    let next = call(&gateway, "continue", json!({"workflow_id": id})).await;
+    assert_eq!(statuses(&next["layer_results"]), [pair("b", "success")], "{next:#}");
+    let last = call(&gateway, "continue", json!({"workflow_id": id})).await;
+    assert_eq!(last["status"], "complete", "{last:#}");
+}
+
+#[tokio::test]
+async fn tasks_are_modified_skipped_and_added_while_the_workflow_is_paused() {
+    let gateway = start("").await;
+    let tasks = json!([work("a", &[]), work("b", &["a"]), work("c", &["a"])]);
+    let first = call(&gateway, "execute_dag", per_layer(tasks)).await;
+    let id = first["workflow_id"].clone();
+    let started = json!({"workflow_id": id, "task_id": "a", "arguments": {"task": "x"}});
+    let started = call(&gateway, "modify_args", started).await;
+    assert_eq!(started["error"]["code"], -32602, "{started}");
+    let modify = json!({"workflow_id": id, "task_id": "b", "arguments": {"task": "other", "value": "{{ tasks.a.output.task }}"}});
+    let modified = call(&gateway, "modify_args", modify).await;
+    assert_eq!(modified, first, "the checkpoint again: {modified:#}");
+    let skipped = call(&gateway, "skip_task", json!({"workflow_id": id, "task_id": "c"})).await;
+    assert_eq!(skipped["next_layer_preview"][0]["id"], "b", "{skipped:#}");
+    let cycle = json!({"workflow_id": id, "tasks": [work("d", &["e"]), work("e", &["d"])]});
+    let refused = call(&gateway, "inject_tasks", cycle).await;
+    assert!(
+        refused["error"]["data"]["faults"][0]["message"].as_str().unwrap().contains("d → e → d"),
+        "{refused}"
+    );
+    let more = json!({"workflow_id": id, "tasks": [work("d", &["a"])]});
+    let added = call(&gateway, "inject_tasks", more).await;
+    assert_eq!(
+        (&added["status"], &added["new_tasks"][0]["id"]),
+        (&json!("replanned"), &json!("d")),
+        "{added}"
+    );
+    assert_eq!(added["options"], json!(["continue", "abort"]));
+    let replan = json!({"workflow_id": id, "new_requirement": "more"});
+    assert_eq!(call(&gateway, "replan", replan).await["error"]["code"], -32005);
+
+    let gateway = gateway.restart().await;
+    crate::support::ready(&gateway).await;
+    let second = call(&gateway, "continue", json!({"workflow_id": id})).await;
+    let done = [pair("b", "success"), pair("c", "skipped"), pair("d", "success")];
+    assert_eq!(statuses(&second["layer_results"]), done, "{second:#}");
+    assert_eq!(second["layer_results"][0]["output"]["value"], "a");
+    assert_eq!(second["layer_results"][0]["output"]["task"], "other");
+}
+
+#[tokio::test]
+async fn the_eleventh_command_of_a_minute_is_refused_and_abort_never_is() {
+    let gateway = start("").await;
+    let tasks: Vec<_> = (0..13)
+        .map(|n| {
+            let before = format!("t{}", n - 1);
+            work(
+                &format!("t{n}"),
+                if n == 0 { &[] } else { std::slice::from_ref(&before) }
+                    .iter()
+                    .map(String::as_str)
+                    .collect::<Vec<_>>()
+                    .as_slice(),
+            )
+        })
+        .collect();
+    let first = call(&gateway, "execute_dag", per_layer(json!(tasks))).await;
+    let id = first["workflow_id"].clone();
+    for layer in 1..=10 {
+        let next = call(&gateway, "continue", json!({"workflow_id": id})).await;
+        assert_eq!(next["layer_index"], layer, "{next}");
+    }
+    let refused = call(&gateway, "continue", json!({"workflow_id": id})).await;
+    assert_eq!(refused["error"]["code"], -32029, "{refused}");
+    let wait = refused["error"]["data"]["retry_after_ms"].as_u64().unwrap();
+    assert!((1..=60_000).contains(&wait), "{refused}");
+    let stale = json!({"workflow_id": id, "checkpoint_id": "chk_old"});
+    assert_eq!(call(&gateway, "continue", stale).await["layer_index"], 10, "waiting is free");
+    let status = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
+    assert_eq!(status["state"], "paused");
+    let aborted = call(&gateway, "abort", json!({"workflow_id": id, "reason": "enough"})).await;
+    assert_eq!(aborted["completed_layers"], 11, "{aborted}");
+}
+
+#[tokio::test]
+async fn a_repeated_key_finds_the_first_workflow() {
+    let gateway = start("").await;
+    let input = json!({"workflow": {"tasks": [work("a", &[])]}});
+    let headers = [("idempotency-key", "order-7")];
+    let first = gateway.call_with("powerstrip:execute_dag", &input, &headers).await;
+    assert_eq!(first.body["data"]["status"], "complete", "{first:?}");
+    let gateway = gateway.restart().await;
+    crate::support::ready(&gateway).await;
+    let again = gateway.call_with("powerstrip:execute_dag", &input, &headers).await;
+    assert_eq!(again.body["data"], first.body["data"]);
+    let other = gateway
+        .call_with("powerstrip:execute_dag", &input, &[("idempotency-key", "order-8")])
+        .await;
+    assert_ne!(other.body["data"]["workflow_id"], first.body["data"]["workflow_id"]);
+}

@@ -1,0 +1,163 @@
+//! Approvals and questions inside workflows.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use serde_json::{Value, json};
+use testkit::{Gateway, send};
+
+use crate::support::{Client, call, pair, start, statuses, work};
+
+const GATED: &str =
+    "skills:\n  careful: { tools: ['t:deploy'], auto_approve: false, approval_timeout: 60s }\n";
+
+fn deploy(id: &str, after: &[&str]) -> Value {
+    json!({"id": id, "tool": "t:deploy", "depends_on": after, "arguments": {"task": id}})
+}
+
+async fn admin(gateway: &Gateway, path: &str, body: &Value) -> testkit::Response {
+    let request = reqwest::Client::new().post(gateway.url(path));
+    send(request.bearer_auth(gateway.admin_token()).json(body)).await
+}
+
+#[tokio::test]
+async fn a_gated_task_waits_and_goes_on_after_the_decision() {
+    let gateway = start(GATED).await;
+    let tasks = json!([work("a", &[]), deploy("d", &["a"]), work("z", &["d"])]);
+    let first = call(&gateway, "execute_dag", json!({"workflow": {"tasks": tasks}})).await;
+    assert_eq!(first["checkpoint_type"], "approval_required", "{first:#}");
+    assert_eq!(first["options"], json!(["approval_response", "abort"]));
+    assert!(first["decision_context"].as_str().unwrap().contains("t:deploy"), "{first}");
+    let decision = &first["decisions"][0];
+    assert_eq!((&decision["task_id"], &decision["tool"]), (&json!("d"), &json!("t:deploy")));
+    assert_eq!(decision["arguments"], json!({"task": "d"}));
+    let id = first["workflow_id"].clone();
+    let chk = first["checkpoint_id"].clone();
+
+    // The starter cannot approve: its client shows no forms.
+    let approve = json!({"workflow_id": id, "checkpoint_id": chk, "approved": true});
+    let refused = call(&gateway, "approval_response", approve.clone()).await;
+    assert_eq!(refused["error"]["code"], -32003, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("/dashboard"), "{refused}");
+    let wrong = json!({"workflow_id": id, "checkpoint_id": "chk_0", "approved": false});
+    let wrong = call(&gateway, "approval_response", wrong).await;
+    assert_eq!(
+        (&wrong["error"]["code"], &wrong["error"]["data"]["checkpoint_id"]),
+        (&json!(-32602), &chk),
+        "{wrong}"
+    );
+
+    let path = format!("/v1/approvals/{}", decision["approval_id"].as_str().unwrap());
+    let decided = admin(&gateway, &path, &json!({"decision": "approve"})).await;
+    assert_eq!(decided.status, 200, "{decided:?}");
+    let last = call(&gateway, "continue", json!({"workflow_id": id})).await;
+    assert_eq!(last["status"], "complete", "{last:#}");
+    assert_eq!(last["results"][1]["output"]["runs"], 1);
+}
+
+#[tokio::test]
+async fn the_owner_rejects_and_other_tasks_may_follow() {
+    let gateway = start(GATED).await;
+    let tasks = json!([deploy("d", &[]), work("z", &["d"])]);
+    let first = call(&gateway, "execute_dag", json!({"workflow": {"tasks": tasks}})).await;
+    let (id, chk) = (first["workflow_id"].clone(), first["checkpoint_id"].clone());
+    let reject = json!({"workflow_id": id, "checkpoint_id": chk, "approved": false, "feedback": "too risky"});
+    let rejected = call(&gateway, "approval_response", reject).await;
+    assert_eq!(
+        (&rejected["status"], &rejected["feedback"]),
+        (&json!("rejected"), &json!("too risky")),
+        "{rejected}"
+    );
+    let again = call(&gateway, "continue", json!({"workflow_id": id})).await;
+    assert_eq!(again["status"], "rejected", "{again}");
+    let run = gateway.get(&format!("/v1/runs/run_{}", id.as_str().unwrap().replace('-', ""))).await;
+    assert_eq!(run.body["state"], "rejected", "{run:?}");
+    let more = json!({"workflow_id": id, "tasks": [work("other", &[])]});
+    assert_eq!(call(&gateway, "inject_tasks", more).await["status"], "replanned");
+    let last = call(&gateway, "continue", json!({"workflow_id": id})).await;
+    let done = [pair("d", "failed"), pair("z", "skipped"), pair("other", "success")];
+    assert_eq!(statuses(&last["results"]), done, "{last:#}");
+    assert_eq!(last["results"][0]["error"]["code"], "DENIED");
+    let listed =
+        reqwest::Client::new().get(gateway.url("/v1/approvals")).bearer_auth(gateway.admin_token());
+    assert_eq!(send(listed).await.body["approvals"], json!([]), "nothing is left to decide");
+}
+
+#[tokio::test]
+async fn gates_hold_for_items_sub_workflows_and_compensations() {
+    let gateway = start(GATED).await;
+    let tasks = json!([
+        {"id": "each", "tool": "t:deploy", "for_each": [1, 2], "arguments": {"task": "same"}},
+        {"id": "sub", "workflow": {"tasks": [deploy("inner", &[])]}},
+        {"id": "own", "tool": "t:work", "arguments": {"task": "own"}, "approval": {"reason": "please"}},
+        {"id": "free", "tool": "t:work", "arguments": {"task": "free"}, "compensate": {"tool": "t:deploy", "arguments": {"task": "back"}}},
+    ]);
+    let first = call(&gateway, "execute_dag", json!({"workflow": {"tasks": tasks}})).await;
+    let asked: Vec<_> = first["decisions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["task_id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        asked,
+        ["each[0]", "each[1]", "sub/inner", "own"],
+        "equal calls need one each: {first:#}"
+    );
+    let id = first["workflow_id"].clone();
+    let aborting = call(&gateway, "abort", json!({"workflow_id": id, "reason": "enough"})).await;
+    assert_eq!(
+        aborting["checkpoint_type"], "approval_required",
+        "compensation waits: {aborting:#}"
+    );
+    assert_eq!(aborting["decisions"][0]["tool"], "t:deploy");
+    let path =
+        format!("/v1/approvals/{}", aborting["decisions"][0]["approval_id"].as_str().unwrap());
+    assert_eq!(admin(&gateway, &path, &json!({"decision": "approve"})).await.status, 200);
+    let last = call(&gateway, "continue", json!({"workflow_id": id})).await;
+    let aborted = if last["status"] == "aborted" {
+        last
+    } else {
+        call(&gateway, "abort", json!({"workflow_id": id, "reason": "enough"})).await
+    };
+    assert_eq!(aborted["status"], "aborted", "{aborted:#}");
+    assert_eq!(statuses(&aborted["compensations"]), [pair("free", "success")], "{aborted:#}");
+}
+
+#[tokio::test]
+async fn the_person_at_the_client_decides_by_elicitation() {
+    let gateway = start(GATED).await;
+    let mut client = Client::with_forms(&gateway);
+    let tasks = json!([deploy("d", &[])]);
+    let first = call(&gateway, "execute_dag", json!({"workflow": {"tasks": tasks}})).await;
+    let (id, chk) = (first["workflow_id"].clone(), first["checkpoint_id"].clone());
+    let approve = json!({"workflow_id": id, "checkpoint_id": chk, "approved": true});
+    let asked = client.call("approval_response", approve.clone(), json!({})).await;
+    let questions =
+        asked["result"]["inputRequests"].as_object().unwrap_or_else(|| panic!("{asked:#}"));
+    let (name, question) = questions.iter().next().unwrap();
+    assert!(question["params"]["message"].as_str().unwrap().contains("t:deploy"), "{asked:#}");
+    let answer = json!({name: {"action": "accept", "content": {"decision": "approve"}}});
+    let done = client.call("approval_response", approve, json!({"inputResponses": answer})).await;
+    assert_eq!(done["result"]["structuredContent"]["status"], "complete", "{done:#}");
+}
+
+#[tokio::test]
+async fn a_task_that_asks_waits_for_the_answer_across_a_restart() {
+    let gateway = start("").await;
+    let ask =
+        json!({"id": "q", "tool": "t:ask", "arguments": {"task": "q", "question": "Which tone?"}});
+    let first = call(&gateway, "execute_dag", json!({"workflow": {"tasks": [ask]}})).await;
+    assert_eq!(first["checkpoint_type"], "input_required", "{first:#}");
+    assert_eq!(first["options"], json!(["continue", "abort"]));
+    let question = first["questions"][0].clone();
+    assert_eq!(question["task_id"], "q", "{first:#}");
+    let id = first["workflow_id"].clone();
+    let gateway = gateway.restart().await;
+    crate::support::ready(&gateway).await;
+    let run = format!("/v1/runs/run_{}/answers", id.as_str().unwrap().replace('-', ""));
+    let answer = json!({"slot_id": question["slot_id"], "value": "warm"});
+    let answered = admin(&gateway, &run, &answer).await;
+    assert_eq!(answered.status, 200, "{answered:?}");
+    let last = call(&gateway, "continue", json!({"workflow_id": id})).await;
+    assert_eq!(last["status"], "complete", "{last:#}");
+    assert_eq!(last["results"][0]["output"]["reply"], "warm", "{last:#}");
+}

@@ -1,0 +1,179 @@
+//! `approval_response`: who may decide about the calls of a checkpoint, and how they do.
+
+use std::sync::Arc;
+
+use proto::{APPROVALS_DECIDE, Code, Failure};
+use serde_json::{Value, json};
+use strip::ApprovalRow;
+use strip::approval::{Approvals, DecideError, Decider, Decision, Terms, Verdict, question, reach};
+use strip::{AskMode, Output, Reply};
+use uuid::Uuid;
+
+use super::{Input, ToolCall};
+use crate::failures::{not_found, unavailable};
+use crate::service::{Accepted, Command, Live};
+use crate::workflows::Wait;
+
+/// How a response is turned into decisions.
+enum Right {
+    /// The owner withdraws its request, which needs no right.
+    Cancel,
+    /// A person who may decide.
+    Decide,
+    /// The person at the owner's own client decides.
+    AskClient,
+}
+
+/// What came of asking a client.
+enum Asked {
+    Decided,
+    /// Its person closed the form: the checkpoint stays.
+    Closed,
+    /// It answers with its next request.
+    Question(Output),
+}
+
+impl ToolCall<'_> {
+    pub(super) async fn respond(&self, id: Uuid, input: &Input) -> Result<Output, Failure> {
+        let live = self.workflows.load(id).await?.ok_or_else(|| not_found(id))?;
+        let strip = &self.workflows.service().strip;
+        let approvals = strip.approvals().cloned().ok_or_else(|| not_found(id))?;
+        let right = self.right(&live, input.approved, &approvals.terms())?;
+        let checkpoint_id = input.checkpoint_id.clone().unwrap_or_default();
+        let command = || Command::Respond { checkpoint_id: checkpoint_id.clone() };
+        let sent = self.workflows.send(id, command).await?;
+        let Some((live, Accepted::Approvals { ids, version })) = sent else {
+            return Err(not_found(id));
+        };
+        let feedback = input.feedback.clone().filter(|text| !text.trim().is_empty());
+        let verdict = if input.approved { Verdict::Approve } else { Verdict::Reject };
+        match right {
+            Right::Cancel => {
+                let by = &self.job.request.principal;
+                let cancelled = approvals.cancel(&ids, by, feedback.as_deref()).await;
+                cancelled.map_err(unavailable)?;
+            }
+            Right::Decide => {
+                let decider = Decider::Person(Arc::clone(&self.job.request.principal));
+                decide(&approvals, &ids, &decider, &Decision::once(verdict, feedback)).await?;
+            }
+            Right::AskClient => match self.ask_client(&approvals, &ids).await? {
+                Asked::Decided => {}
+                Asked::Closed => return self.wait(&live, None, None).await,
+                Asked::Question(question) => return Ok(question),
+            },
+        }
+        let wait = Wait { longest: None, seen: Some(version), settled: &ids };
+        self.workflows.wait(&live, self.job, wait).await
+    }
+
+    /// What the caller may do. A workflow that it may not decide about and does not own does not exist for it.
+    fn right(&self, live: &Live, approved: bool, terms: &Terms) -> Result<Right, Failure> {
+        let principal = &self.job.request.principal;
+        let owns = live.owner.is_same_caller(principal);
+        let reaches = reach(principal).is_none_or(|tenant| tenant == live.owner.tenant.as_str());
+        let decides = principal.agent.is_none() && principal.holds(APPROVALS_DECIDE) && reaches;
+        // Without `auth` every local caller is the same user, whose client asks its person.
+        let same_credential = owns && live.owner.via == principal.via;
+        match (owns, decides && !same_credential) {
+            (true, _) if !approved => Ok(Right::Cancel),
+            (_, true) => Ok(Right::Decide),
+            (true, false) if terms.elicitation && self.can_ask() => Ok(Right::AskClient),
+            (true, false) => Err(denied(live.workflow, terms)),
+            (false, false) => Err(not_found(live.workflow)),
+        }
+    }
+
+    fn can_ask(&self) -> bool {
+        let client = self.job.request.client.as_ref();
+        client.is_some_and(|client| question::can_show_forms(client.capabilities()))
+    }
+
+    /// Has the person at the caller's client decide.
+    async fn ask_client(
+        &self,
+        approvals: &Arc<Approvals>,
+        ids: &[String],
+    ) -> Result<Asked, Failure> {
+        let request = &self.job.request;
+        let Some(client) = &request.client else { return Ok(Asked::Closed) };
+        let mut rows = Vec::new();
+        for id in ids {
+            rows.extend(approvals.get(None, id).await.map_err(unavailable)?);
+        }
+        let answer = match client.ask_mode() {
+            AskMode::Direct => client.ask(question::METHOD, form(&rows)).await.ok(),
+            AskMode::Rounds => {
+                let resume = request.resume.as_ref();
+                let Some(answer) = resume.and_then(|resume| resume.responses.get(question::NAME))
+                else {
+                    return Ok(Asked::Question(round(&rows)));
+                };
+                Some(answer.clone())
+            }
+        };
+        let Some(decision) = answer.as_ref().and_then(question::decided) else {
+            return Ok(Asked::Closed);
+        };
+        let decider = Decider::Client(Arc::clone(&request.principal));
+        decide(approvals, ids, &decider, &decision).await?;
+        Ok(Asked::Decided)
+    }
+}
+
+async fn decide(
+    approvals: &Arc<Approvals>,
+    ids: &[String],
+    decider: &Decider,
+    decision: &Decision,
+) -> Result<(), Failure> {
+    for id in ids {
+        match approvals.decide(id, decider, decision.clone()).await {
+            // Another decision or the deadline came first, and counts.
+            Ok(_) | Err(DecideError::Over(_) | DecideError::Unknown(_)) => {}
+            Err(DecideError::Store(error)) => return Err(unavailable(error)),
+            Err(DecideError::Invalid(why)) => return Err(Failure::new(Code::InvalidInput, why)),
+            Err(refused @ (DecideError::Agent | DecideError::OwnCall)) => {
+                return Err(Failure::new(Code::Denied, refused.to_string()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One form for all calls of a checkpoint.
+fn form(rows: &[ApprovalRow]) -> Value {
+    let mut forms = rows.iter().map(question::form);
+    let mut form = forms.next().unwrap_or_default();
+    for other in forms {
+        let (message, more) = (form["message"].as_str(), other["message"].as_str());
+        let both =
+            format!("{}\n\n---\n\n{}", message.unwrap_or_default(), more.unwrap_or_default());
+        form["message"] = both.into();
+    }
+    form
+}
+
+fn round(rows: &[ApprovalRow]) -> Output {
+    let asked = json!({"method": question::METHOD, "params": form(rows)});
+    let native = json!({
+        "resultType": "input_required",
+        "inputRequests": {question::NAME: asked},
+    });
+    let data = json!({"approvals": rows.iter().map(|row| &row.id).collect::<Vec<_>>()});
+    Output { native: Some(Arc::new(native)), reply: Reply::NeedsInput, ..Output::new(data) }
+}
+
+fn denied(workflow: Uuid, terms: &Terms) -> Failure {
+    let place = match &terms.dashboard {
+        Some(url) => format!("a person decides at {url}/approvals"),
+        None => "a person decides with `powerstrip approvals`".to_owned(),
+    };
+    let message =
+        format!("the credential that started a workflow cannot approve its calls: {place}");
+    let mut details = json!({"workflow_id": workflow.to_string()});
+    if let Some(url) = &terms.dashboard {
+        details["dashboard"] = format!("{url}/approvals").into();
+    }
+    Failure::new(Code::Denied, message).details(details)
+}

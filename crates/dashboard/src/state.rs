@@ -57,7 +57,7 @@ impl std::ops::Deref for Dashboard {
 
 impl Dashboard {
     pub(crate) fn new(parts: Parts) -> Self {
-        let clock = Clock::default();
+        let clock = parts.strip.clock().clone();
         Self(Arc::new(Inner {
             sessions: Sessions::new(clock.clone()),
             attempts: Attempts::new(clock.clone()),

@@ -38,7 +38,6 @@ use doors::{LocalDoor, ServerRegistration, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
-use proto::Clock;
 use store::{AuditTrail, Cache, DataFolder, Database};
 use strip::approval::Approvals;
 use strip::catalog::{Pins, WireNames};
@@ -123,7 +122,7 @@ impl Gateway {
         foundation: Foundation,
         freshness: Freshness,
     ) -> anyhow::Result<Self> {
-        let Foundation { folder, database, runner, key, secrets } = foundation;
+        let Foundation { folder, database, runner, key, secrets, clock } = foundation;
         let (config, environment) = (&loaded.config, &loaded.environment);
         let interrupted = database.close_interrupted_calls().await?;
         if interrupted > 0 {
@@ -132,13 +131,12 @@ impl Gateway {
             );
         }
         let audit = AuditTrail::start(database.clone());
-        let clock = Clock::default();
         let keys = Arc::new(ApiKeys::open(database.clone(), clock.clone()).await?);
         let listeners = OwnListeners::default();
         let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
         let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
         let path = folder.path();
-        let mut files = files::parts(loaded, path, database.clone(), &client)?;
+        let mut files = files::parts(loaded, path, database.clone(), &client, &clock)?;
         files.text = Arc::new(TextExtractor::new(Arc::clone(&runner), Bounds::default()));
         let holders = names::holders(database.server_names().await?);
         let parts = Parts {
@@ -207,7 +205,7 @@ impl Gateway {
                     tokio::join!(
                         strip.files().sweep_forever(),
                         strip.tend_records(),
-                        call_keeper.sweep_forever()
+                        call_keeper.sweep_forever(strip.clock())
                     )
                 };
                 ending.run_until_cancelled(tended).await
@@ -297,7 +295,7 @@ impl Gateway {
             Some(mut options) => {
                 options.public_url = url.to_owned();
                 let keys = Arc::clone(&self.keys);
-                Access::guarded(options, keys, &self.client, Clock::default())
+                Access::guarded(options, keys, &self.client, self.strip.clock().clone())
             }
         }
     }
@@ -318,7 +316,7 @@ impl Gateway {
         let Some((target, secret)) = approvals.webhook.as_ref().zip(secret) else {
             return Ok(None);
         };
-        let links = Arc::new(ApprovalLinks::new(&self.key, Clock::default())?);
+        let links = Arc::new(ApprovalLinks::new(&self.key, self.strip.clock().clone())?);
         Ok(Some(Webhook {
             url: target.url.clone(),
             secret: auth::Secret::new(secret.expose()),
@@ -326,7 +324,7 @@ impl Gateway {
             base: base.to_owned(),
             links,
             client: self.client.clone(),
-            clock: Clock::default(),
+            clock: self.strip.clock().clone(),
         }))
     }
 

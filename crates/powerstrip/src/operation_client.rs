@@ -78,7 +78,8 @@ impl OperationClient {
         let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
         let path = folder.path();
         let database = database::open(loaded, path).await?;
-        let parts = gateway::files::parts(loaded, path, database.clone(), &client)?;
+        let parts =
+            gateway::files::parts(loaded, path, database.clone(), &client, &Clock::default())?;
         let service = Arc::new(FileService::Folder(Box::new(Files::new(parts))));
         let table = files::table(&service);
         Ok(Self::Here { table, database, audit: None, _folder: folder })

@@ -202,6 +202,10 @@ impl Runs {
         self.keep(run);
     }
 
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
     fn now(&self) -> u64 {
         self.0.clock.unix_ms()
     }

@@ -115,6 +115,11 @@ impl Strip {
         self.guards.settings.store(Arc::new(settings));
     }
 
+    /// The clock of this process.
+    pub fn clock(&self) -> &Clock {
+        self.guards.runs.clock()
+    }
+
     /// The tools. Sources publish into it.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.guards.catalog

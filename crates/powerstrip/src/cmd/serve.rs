@@ -12,7 +12,6 @@ use auth::{AdminToken, SignInCodes};
 use clap::Args;
 use config::{Limits, Listen, Overrides};
 use doors::{BodyReader, HttpDoor, Metrics, Options};
-use proto::Clock;
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -99,7 +98,7 @@ impl Serve {
         let access = gateway.access(access, &public);
         gateway.resume_workflows(access.clone(), shutdown.clone());
         let limited = limited(&loaded.config.limits);
-        let codes = Arc::new(SignInCodes::new(Clock::default()));
+        let codes = Arc::new(SignInCodes::new(gateway.strip().clock().clone()));
         let pages = dashboard::pages(dashboard::Parts {
             strip: Arc::clone(gateway.strip()),
             access: access.clone(),

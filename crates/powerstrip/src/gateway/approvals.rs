@@ -5,7 +5,6 @@ mod webhook;
 use std::sync::Arc;
 
 use config::Config;
-use proto::Clock;
 use store::{AuditTrail, Database, StoreError};
 use strip::Strip;
 use strip::approval::{Approvals, Terms};
@@ -21,7 +20,7 @@ pub(super) async fn open(
     audit: AuditTrail,
     ending: &CancellationToken,
 ) -> Result<Arc<Approvals>, StoreError> {
-    let approvals = Approvals::open(database, Clock::default(), audit).await?;
+    let approvals = Approvals::open(database, strip.clock().clone(), audit).await?;
     approvals.set_terms(terms(config, None));
     strip.set_approvals(Arc::clone(&approvals));
     let (tended, ending) = (Arc::clone(&approvals), ending.clone());

@@ -31,12 +31,12 @@ impl CallKeeper {
     }
 
     /// Deletes what is too old, again and again.
-    pub(super) async fn sweep_forever(&self) {
+    pub(super) async fn sweep_forever(&self, clock: &Clock) {
         let mut ticks = tokio::time::interval(SWEEP_EVERY);
         loop {
             ticks.tick().await;
             let keep = self.keep_ms.load(Ordering::Relaxed);
-            let before = Clock::default().unix_ms().saturating_sub(keep);
+            let before = clock.unix_ms().saturating_sub(keep);
             if let Err(error) = self.database.sweep_call_details(before).await {
                 tracing::warn!(%error, "what was kept of old calls could not be deleted");
             }

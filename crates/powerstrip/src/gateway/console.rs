@@ -49,7 +49,7 @@ impl GatewayConsole {
             upstreams: Arc::clone(upstreams),
             registry: Arc::clone(registry),
             strip: Arc::clone(strip),
-            clock: Clock::default(),
+            clock: strip.clock().clone(),
             config: OnceLock::new(),
             editing: tokio::sync::Mutex::default(),
         }

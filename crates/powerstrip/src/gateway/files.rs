@@ -33,8 +33,9 @@ pub(crate) fn parts(
     data: &Path,
     database: Database,
     client: &Client,
+    clock: &Clock,
 ) -> anyhow::Result<FileParts> {
-    let mut parts = FileParts::in_folder(data, database, Clock::default())?;
+    let mut parts = FileParts::in_folder(data, database, clock.clone())?;
     parts.rules = loaded.config.file_rules();
     parts.sniff = |head, name| documents::sniff(head, Some(name)).to_owned();
     if let Some(bucket) = loaded.bucket()? {

@@ -27,6 +27,8 @@ pub(crate) struct Foundation {
     pub(super) runner: Arc<Runner>,
     pub(super) key: KeySource,
     pub(super) secrets: Arc<SecretStore>,
+    /// The one clock of this process.
+    pub(super) clock: Clock,
 }
 
 impl Foundation {
@@ -42,11 +44,12 @@ impl Foundation {
         // `check` runs on a temporary folder; the configured one stays hidden from tools as well.
         let runner = Arc::new(runner.hiding(folder.path()).hiding(&loaded.config.data_dir));
         let (database, key) = (database?, key_source(&context.environment, folder.path()));
-        let secrets = SecretStore::new(database.clone(), key.clone(), Clock::default());
+        let clock = Clock::default();
+        let secrets = SecretStore::new(database.clone(), key.clone(), clock.clone());
         if loaded.config.auth.is_some() {
             secrets.set_multi_user();
         }
-        Ok(Self { folder, database, runner, key, secrets })
+        Ok(Self { folder, database, runner, key, secrets, clock })
     }
 
     /// Which callers are accepted; an error if a secret of `auth` is missing.

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use auth::LocalAccess;
 use auth::client::Holder;
 use config::{Config, Loaded, Resolved};
-use proto::{Clock, TraceId, digest};
+use proto::{TraceId, digest};
 use store::AuditRow;
 
 use super::{Gateway, servers, workflows};
@@ -15,7 +15,7 @@ impl Gateway {
     pub(crate) async fn audit_removal(&self, key: &str, now: &Config) {
         let row = AuditRow {
             trace: TraceId::random(),
-            at_unix_ms: Clock::default().unix_ms(),
+            at_unix_ms: self.strip.clock().unix_ms(),
             caller: LocalAccess::default().user(),
             door: "config".into(),
             tool: format!("config:{key}").into(),

@@ -167,7 +167,8 @@ impl Live {
             _ => Tone::Plain,
         };
         let fields = event.data.as_object().into_iter().flatten();
-        let fields = fields.filter(|(_, value)| !value.is_array() && !value.is_object());
+        let fields =
+            fields.filter(|(_, value)| !(value.is_array() || value.is_object() || value.is_null()));
         let fields: Vec<_> = fields
             .map(|(name, value)| {
                 let value = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
@@ -196,11 +197,14 @@ mod tests {
             number: 3,
             at_unix_ms: 0,
             kind: "task_done".to_owned(),
-            data: json!({"task_id": "a\x1b[2J\nb", "status": "success", "duration_ms": 7, "more": [1]}),
+            data: json!({"task_id": "a\x1b[2J\nb", "status": "success", "duration_ms": 7, "more": [1], "reason": null}),
         };
         let text = live.describe(&event);
         assert!(text.contains("task_done") && text.contains("duration_ms=7"), "{text}");
-        assert!(text.contains("status=success") && !text.contains("more="), "{text}");
+        assert!(
+            text.contains("status=success") && !text.contains("more=") && !text.contains("reason"),
+            "{text}"
+        );
         assert!(!text.contains('\x1b') && !text.contains('\n'), "{text:?}");
     }
 

@@ -17,7 +17,7 @@ use uuid::Uuid;
 use crate::answer::{Moment, tool_of};
 use crate::core::{Address, Phase, Saved, Stage};
 use crate::failures::{not_found, unavailable};
-use crate::graph::{self, GraphTask, GraphView};
+use crate::graph::{self, GraphView};
 use crate::plan::Plan;
 use crate::results::{Slot, Status};
 use crate::workflows::{Workflows, run_id};
@@ -124,7 +124,17 @@ impl Workflows {
         let live = self.load(id).await?.ok_or_else(|| not_found(id))?;
         let snapshot = live.published.borrow().clone();
         let moment = live.moment(&snapshot);
-        let tasks = tasks_of(&moment);
+        let mut tasks = tasks_of(&moment);
+        // The output of items and sub-workflows is composed when it is asked for.
+        for (place, task) in snapshot.plan.tasks.iter().enumerate() {
+            let composed = task.workflow.is_some() || task.task.for_each.is_some();
+            if let Some(shown) =
+                tasks.get_mut(place).filter(|shown| composed && shown.status == "success")
+            {
+                let output = live.results.output(&snapshot.plan, &Address::task(place)).await;
+                shown.output = Some(small(&*output.map_err(unavailable)?));
+            }
+        }
         summary.tasks_done = tasks.iter().filter(|task| is_over(&task.status)).count();
         let checkpoint = match snapshot.is_running() {
             true => None,
@@ -146,12 +156,14 @@ impl Workflows {
         let snapshot = rows.iter().rev().find(|row| row.kind == "snapshot");
         let snapshot: Value =
             snapshot.and_then(|row| serde_json::from_str(&row.data).ok()).unwrap_or_default();
-        let tasks: Vec<WorkflowTask> =
+        let mut tasks: Vec<WorkflowTask> =
             serde_json::from_value(snapshot["tasks"].clone()).unwrap_or_default();
         let answer = self.service().database.workflow_answer(id, self.service().now()).await;
         let answer = answer.map_err(unavailable)?;
         let expires_unix_ms = answer.as_ref().map_or(0, |answer| answer.expires_unix_ms);
-        let checkpoint = answer.and_then(|answer| serde_json::from_str(&answer.answer).ok());
+        let checkpoint: Option<Value> =
+            answer.and_then(|answer| serde_json::from_str(&answer.answer).ok());
+        add_outputs(&mut tasks, checkpoint.as_ref());
         let events: Vec<_> = rows.into_iter().filter_map(shown).collect();
         let last = events.iter().rev().find(|event| event.is_last());
         let layers = tasks.iter().map(|task| task.layer + 1).max().unwrap_or(0);
@@ -177,6 +189,24 @@ impl Workflows {
             tasks,
             events,
         })
+    }
+}
+
+/// The largest output of a task that is shown.
+const MAX_SHOWN: usize = 64 * 1024;
+
+fn small(output: &Value) -> Value {
+    if proto::canonical::len(output) > MAX_SHOWN { json!({"large": true}) } else { output.clone() }
+}
+
+/// Adds the outputs that only the last answer has: those of items and sub-workflows.
+fn add_outputs(tasks: &mut [WorkflowTask], answer: Option<&Value>) {
+    let results =
+        ["results", "partial_results"].iter().find_map(|name| answer?.get(name)?.as_array());
+    for task in tasks.iter_mut().filter(|task| task.output.is_none()) {
+        let result =
+            results.into_iter().flatten().find(|result| result["task_id"] == *task.task_id);
+        task.output = result.and_then(|result| result.get("output")).map(small);
     }
 }
 
@@ -298,16 +328,7 @@ impl WorkflowConsole for Workflows {
 
     async fn draw(&self, caller: &Caller, id: &str) -> Result<String, OperationError> {
         let details = self.show(caller, id).await?;
-        let tasks = details.tasks.into_iter().map(|task| GraphTask {
-            id: task.task_id,
-            tool: task.tool,
-            layer: task.layer,
-            status: task.status,
-            duration_ms: task.duration_ms,
-            depends_on: task.depends_on,
-        });
-        let title = format!("Workflow {}", details.workflow.workflow_id);
-        Ok(graph::svg(&GraphView { title, tasks: tasks.collect() }))
+        Ok(graph::svg(&GraphView::from(&details)))
     }
 }
 

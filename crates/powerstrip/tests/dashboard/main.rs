@@ -9,3 +9,4 @@ mod servers;
 mod sign_in_link;
 mod support;
 mod tenants;
+mod workflows;

@@ -183,6 +183,30 @@ fn items_are_lists_that_fit() {
 }
 
 #[test]
+fn prompts_are_texts_with_their_own_limits() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/prompts");
+    let (prompts, _) = prompts::Snapshot::load(std::path::Path::new(folder));
+    let scope = Scope { prompts: Some(Arc::new(prompts)), ..scope() };
+    let made = fill_in(
+        "{{ prompt('research/outline@1', topic=tasks.2nd.output[0].name ~ ' tea') }}",
+        &scope,
+    );
+    assert!(made.as_ref().is_ok_and(|text| text.as_str().unwrap().contains("n tea")), "{made:?}");
+    for (text, part) in [
+        ("{{ prompt('research/outline@1', topik='tea') }}", "topik"),
+        ("{{ prompt('research/none@1') }}", "there is no prompt"),
+        ("{{ prompt('research/outline@9', topic='tea') }}", "has no major 9"),
+        (
+            "{% for n in range(21) %}{{ prompt('research/outline@1', topic='tea') }}{% endfor %}",
+            "at most 20 prompts",
+        ),
+    ] {
+        let error = fill_in(text, &scope).unwrap_err();
+        assert!(error.message.contains(part), "{text}: {}", error.message);
+    }
+}
+
+#[test]
 fn references_name_the_outputs_to_load() {
     let task: Task = serde_json::from_value(json!({
         "id": "t", "tool": "x", "when": "tasks.a.output", "for_each": "tasks.b-1.output",

@@ -192,6 +192,8 @@ impl Runs {
             return Err(unwritable(error));
         }
         self.withdraw_questions(run).await;
+        // Who lists runs flushes first, and so waits for the row above.
+        self.keep(run);
         self.notify(run, RunChange::Completed);
         Ok(())
     }

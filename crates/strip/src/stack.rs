@@ -21,7 +21,7 @@ use crate::guards::Guards;
 use crate::resolve::Resolved;
 use crate::runs::{Repeated, RunOf, Ticket};
 use crate::stop::Stop;
-use crate::{Answer, Door, Failure, Job, Output, Reply, Request};
+use crate::{Answer, Door, Failure, Job, Output, Park, Reply, Request};
 
 /// How much longer than its caller's timeout a tool that steers may take: it keeps to the timeout itself, and has an answer
 /// when it ends.
@@ -136,7 +136,11 @@ impl Guards {
         {
             match self.runs.repeat(run, resume) {
                 Repeated::Continue(resume) => job.request.resume = Some(Arc::new(resume)),
-                Repeated::Begin => {}
+                // Its questions count from the first again, so that those that were answered are found.
+                Repeated::Begin => {
+                    let again = Park { resume: None, ..Park::clone(&park) };
+                    job.request.park = Some(Arc::new(again));
+                }
                 Repeated::Wait(output) => return Ok(Admitted::Ask(output)),
             }
         }

@@ -3,11 +3,13 @@
 //! It evaluates nothing, calls nothing and stores nothing: the driver does what its actions say, and reports the result as
 //! the next event. A result counts once it is committed, so after each layer the core waits for [`EventKind::Committed`].
 
+mod command;
 mod event;
 mod graph;
 mod rebuild;
 mod state;
 mod step;
+mod undo;
 mod walk;
 
 pub use event::{Action, CallOutcome, Event, EventKind, Prepared, Record, RecordStatus, Refusal};

@@ -16,7 +16,8 @@ use uuid::Uuid;
 use crate::core::PauseKind;
 use crate::failures::{invalid, native, not_found, stopping, unsupported};
 use crate::service::{Accepted, Arguments, Command, Live, Service};
-use crate::workflows::{Start, Started, Wait, Workflows};
+use crate::start::{Start, Started};
+use crate::workflows::{Wait, Workflows};
 use crate::{Dag, Task};
 
 /// The catalog's source of these tools.
@@ -377,10 +378,11 @@ impl ToolCall<'_> {
     /// The answers that an ended workflow repeats.
     async fn after_the_end(&self, kind: Kind, id: Uuid) -> Result<Output, Failure> {
         let last = self.workflows.last_answer(&self.job.request.principal, id).await?;
-        let repeated = last.filter(|answer| match (kind, answer["status"].as_str()) {
-            (Kind::Continue, Some("complete" | "failed")) => true,
-            (Kind::Abort, Some("aborted")) => true,
-            _ => false,
+        let repeated = last.filter(|answer| {
+            matches!(
+                (kind, answer["status"].as_str()),
+                (Kind::Continue, Some("complete" | "failed")) | (Kind::Abort, Some("aborted"))
+            )
         });
         repeated.map(Output::new).ok_or_else(|| not_found(id))
     }

@@ -14,12 +14,11 @@ use strip::runs::RunFilter;
 use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
-use crate::answer::{Moment, tool_of};
-use crate::core::{Address, Phase, Saved, Stage};
+use crate::core::{Address, Phase, Saved};
 use crate::failures::{not_found, unavailable};
 use crate::graph::{self, GraphView};
+use crate::listing;
 use crate::plan::Plan;
-use crate::results::{Slot, Status};
 use crate::workflows::{Workflows, run_id};
 
 /// How many events are shown with a workflow, and read at a time.
@@ -28,47 +27,6 @@ const EVENT_PAGE: u32 = 200;
 
 /// How many workflows are listed unless the caller says.
 const LISTED: u32 = 50;
-
-/// The tasks of a workflow, in the order of the DAG.
-pub(crate) fn tasks_of(moment: &Moment<'_>) -> Vec<WorkflowTask> {
-    let tasks = moment.plan.tasks.iter().enumerate();
-    let view = |(place, task): (usize, &crate::plan::PlannedTask)| {
-        let result = moment.results.task(&Address::task(place)).unwrap_or_default();
-        let stage = moment.state.root.tasks.get(place).map(|task| task.stage);
-        let status = match stage {
-            Some(Stage::Ended(verdict)) => Status::Ended(verdict),
-            Some(Stage::Open | Stage::Preparing) if result.status == Status::Pending => {
-                Status::Running
-            }
-            _ => result.status,
-        };
-        let ended = result.ended_unix_ms.filter(|_| matches!(status, Status::Ended(_)));
-        let started = (result.started_unix_ms > 0).then_some(result.started_unix_ms);
-        WorkflowTask {
-            task_id: task.task.id.clone(),
-            tool: tool_of(task).to_owned(),
-            layer: task.layer,
-            status: status.shown().to_owned(),
-            attempt: result.attempt.max(1),
-            depends_on: moment.depends_on(task).into_iter().map(str::to_owned).collect(),
-            started_unix_ms: started,
-            ended_unix_ms: ended,
-            duration_ms: started.zip(ended).map(|(from, to)| to.saturating_sub(from)),
-            arguments: result
-                .note
-                .arguments
-                .clone()
-                .unwrap_or_else(|| Value::Object(task.task.arguments.clone())),
-            output: match &result.output {
-                Slot::Here(value) => Some((**value).clone()),
-                Slot::Nothing => None,
-                Slot::Uncommitted(_) | Slot::Stored => Some(json!({"large": true})),
-            },
-            error: result.note.error.clone().filter(|_| status.shown() == "failed"),
-        }
-    };
-    tasks.map(view).collect()
-}
 
 /// A row of the journal as it is shown; none for rows that only the gateway reads.
 fn shown(row: WorkflowEventRow) -> Option<WorkflowEvent> {
@@ -124,7 +82,7 @@ impl Workflows {
         let live = self.load(id).await?.ok_or_else(|| not_found(id))?;
         let snapshot = live.published.borrow().clone();
         let moment = live.moment(&snapshot);
-        let mut tasks = tasks_of(&moment);
+        let mut tasks = listing::tasks_of(&moment);
         // The output of items and sub-workflows is composed when it is asked for.
         for (place, task) in snapshot.plan.tasks.iter().enumerate() {
             let composed = task.workflow.is_some() || task.task.for_each.is_some();
@@ -381,7 +339,7 @@ impl Workflows {
             "state": "ended",
             "run_id": run_id,
             "expires_at": proto::time::rfc3339(*expires_unix_ms),
-            "tasks": crate::workflows::short(&details.tasks),
+            "tasks": listing::short(&details.tasks),
             "events": details.events,
         });
         if let Some(answer) = details.checkpoint {

@@ -5,44 +5,27 @@ use std::time::Duration;
 
 use proto::{Clock, Failure, Principal, time};
 use serde_json::{Value, json};
-use store::{
-    Lease, RowChange, StoreError, WorkflowChange, WorkflowEventRow, WorkflowFilter, WorkflowOwner,
-    WorkflowPhase, WorkflowRow,
-};
-use strip::runs::RunChange;
+use store::{Lease, StoreError, WorkflowRow};
 use strip::waiting::{Patience, longest_wait, wait_for};
 use strip::{Job, Output, Reply, Strip};
 use uuid::Uuid;
 
-use crate::Dag;
-use crate::core::{CellStage, PauseKind, Phase, Rules, Saved, State, Verdict, rebuild};
+use crate::core::{CellStage, Phase, Saved, Verdict, rebuild};
 use crate::driver::{Begin, Driver, LEASE_MS};
-use crate::failures::{bad_dag, no_checkpoint, not_found, stopping, too_many_active, unavailable};
+use crate::failures::{no_checkpoint, not_found, stopping, unavailable};
 use crate::fit::Fitting;
+use crate::listing;
 use crate::paths::graph_of;
-use crate::plan::{CatalogTools, Plan};
+use crate::plan::Plan;
 use crate::results::Results;
 use crate::service::{Accepted, Command, Live, OwnerCheck, Service, Settings, Snapshot};
-
-/// How often a start is written before it fails.
-const TRIES: usize = 3;
 
 /// How often a command is sent again to a workflow that leaves memory at that moment.
 const SENDS: usize = 4;
 
-/// How often paused workflows are checked for their expiry.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
-
 /// The workflows of a gateway.
 #[derive(Clone)]
 pub struct Workflows(Arc<Service>);
-
-/// What a workflow is started with.
-pub(crate) struct Start {
-    pub(crate) dag: Dag,
-    pub(crate) per_layer: bool,
-    pub(crate) client_key: Option<String>,
-}
 
 /// How long a caller waits for an answer, and for which.
 pub(crate) struct Wait<'a> {
@@ -111,267 +94,6 @@ impl Workflows {
         }
         if let Err(error) = self.wake_waiting().await {
             tracing::error!(%error, "workflows that wait for people cannot be read");
-        }
-    }
-
-    /// Has workflows that wait for people look at what was decided.
-    async fn wake_waiting(&self) -> Result<(), StoreError> {
-        let mut filter =
-            WorkflowFilter { phase: Some(WorkflowPhase::Paused), ..Default::default() };
-        loop {
-            let rows = self.0.database.workflows(&filter).await?;
-            if rows.is_empty() {
-                return Ok(());
-            }
-            filter.offset += u32::try_from(rows.len()).unwrap_or(u32::MAX);
-            for row in rows.into_iter().filter(waits_for_people) {
-                self.wake(row.id).await;
-            }
-        }
-    }
-
-    /// Has a workflow look at its approvals and questions.
-    async fn wake(&self, id: Uuid) {
-        match self.load(id).await {
-            Ok(Some(live)) => {
-                // A driver that has just ended needs no notice.
-                let _ = live.settled.send(());
-            }
-            Ok(None) => {}
-            Err(failure) => tracing::warn!(workflow = %id, "a workflow cannot be read: {failure}"),
-        }
-    }
-
-    /// Expires workflows and follows decisions of people. Never returns.
-    pub async fn tend(&self) {
-        tokio::join!(self.sweep_forever(), self.follow_approvals(), self.follow_answers());
-    }
-
-    async fn sweep_forever(&self) {
-        let mut tick = tokio::time::interval(SWEEP_EVERY);
-        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        loop {
-            tick.tick().await;
-            if let Err(error) = self.sweep().await {
-                tracing::warn!(%error, "expired workflows cannot be removed");
-            }
-        }
-    }
-
-    /// Removes paused workflows and answers whose time is over.
-    pub async fn sweep(&self) -> Result<(), StoreError> {
-        let now = self.0.now();
-        for id in self.0.database.expired_workflows(now).await? {
-            match self.load(id).await {
-                Ok(Some(live)) => {
-                    live.send(Command::Expire).await;
-                }
-                Ok(None) => {}
-                Err(failure) => tracing::warn!(workflow = %id, "cannot expire: {failure}"),
-            }
-        }
-        self.0.database.forget_workflow_answers(now).await?;
-        Ok(())
-    }
-
-    async fn follow_approvals(&self) {
-        use strip::approval::EventKind;
-        use tokio::sync::broadcast::error::RecvError;
-
-        let Some(approvals) = self.0.strip.approvals().cloned() else { return };
-        let mut events = approvals.events();
-        loop {
-            match events.recv().await {
-                Ok(event) => {
-                    let over = matches!(
-                        event.kind,
-                        EventKind::Decided | EventKind::Expired | EventKind::Cancelled
-                    );
-                    let run =
-                        event.row.run.as_deref().filter(|_| over && event.row.door == "workflow");
-                    let id = run.and_then(|run| run.strip_prefix("run_"));
-                    if let Some(id) = id.and_then(|hex| Uuid::parse_str(hex).ok()) {
-                        self.wake(id).await;
-                    }
-                }
-                Err(RecvError::Lagged(_)) => {
-                    if let Err(error) = self.wake_waiting().await {
-                        tracing::warn!(%error, "workflows that wait for people cannot be read");
-                    }
-                }
-                Err(RecvError::Closed) => return,
-            }
-        }
-    }
-
-    async fn follow_answers(&self) {
-        use tokio::sync::broadcast::error::RecvError;
-
-        let mut events = self.0.strip.runs().events();
-        loop {
-            match events.recv().await {
-                Ok(event) if event.what == RunChange::Answered => {
-                    let id = event.run.strip_prefix("run_");
-                    if let Some(id) = id.and_then(|hex| Uuid::parse_str(hex).ok()) {
-                        self.wake(id).await;
-                    }
-                }
-                Ok(_) => {}
-                Err(RecvError::Lagged(_)) => {
-                    if let Err(error) = self.wake_waiting().await {
-                        tracing::warn!(%error, "workflows that wait for people cannot be read");
-                    }
-                }
-                Err(RecvError::Closed) => return,
-            }
-        }
-    }
-
-    /// Starts a workflow, or finds the one that was started with the same idempotency key.
-    pub(crate) async fn start(
-        &self,
-        principal: &Arc<Principal>,
-        start: Start,
-    ) -> Result<Started, Failure> {
-        if let Some(key) = &start.client_key
-            && let Some(id) = self.started_with(principal, key).await?
-        {
-            return Ok(Started::Before(id));
-        }
-        let service = &self.0;
-        let settings = **service.settings.load();
-        let strip = &service.strip;
-        let tools = CatalogTools {
-            tools: Arc::clone(strip.view(principal).tools()),
-            prompts: strip.prompts().snapshot(),
-        };
-        let plan = Plan::of(&start.dag, &tools).map_err(|faults| bad_dag(&faults))?;
-        let active = service.database.active_workflows(principal.tenant.as_str()).await;
-        if active.map_err(unavailable)? >= settings.max_active as u64 {
-            return Err(too_many_active(settings.max_active));
-        }
-        let id = Uuid::new_v4();
-        let rules = Rules { per_layer: start.per_layer, parallel: settings.parallel_tasks.max(1) };
-        let state = State::new(Arc::new(graph_of(&plan)), rules);
-        let now = service.now();
-        let row = WorkflowRow {
-            id,
-            run: run_id(id),
-            tenant: principal.tenant.as_str().to_owned(),
-            subject: principal.subject.clone(),
-            agent: principal.agent.clone(),
-            principal: serde_json::to_string(&**principal).unwrap_or_default(),
-            client_key: start.client_key.clone(),
-            dag: serde_json::to_string(&plan).unwrap_or_default(),
-            intent: None,
-            config: json!({"per_layer_validation": start.per_layer}).to_string(),
-            state: serde_json::to_string(&state.saved()).unwrap_or_default(),
-            phase: WorkflowPhase::Running,
-            control_calls: "[]".to_owned(),
-            created_unix_ms: now,
-            updated_unix_ms: now,
-            expires_unix_ms: service.expiry(now),
-            lease_owner: Some(service.process.clone()),
-            lease_until_unix_ms: now.saturating_add(LEASE_MS),
-            fence: 1,
-        };
-        let expires_unix_ms = row.expires_unix_ms;
-        match self.insert(row).await {
-            Ok(()) => {}
-            Err(StoreError::Fenced) => {
-                // An equal call was faster.
-                let key = start.client_key.as_deref().unwrap_or_default();
-                let before = self.started_with(principal, key).await?;
-                return before.map(Started::Before).ok_or_else(|| not_found(id));
-            }
-            Err(error) => return Err(unavailable(error)),
-        }
-        tracing::info!(workflow_id = %id, command = "execute_dag", outcome = "accepted", "workflow command");
-        let live = Driver::start(
-            service,
-            Begin {
-                workflow: id,
-                principal: Arc::clone(principal),
-                run: strip.runs().begin_workflow(principal, id),
-                fence: 1,
-                plan: Arc::new(plan),
-                state,
-                results: Arc::new(Results::new(id, service.database.clone())),
-                control_calls: Vec::new(),
-                expires_unix_ms,
-                last_event: 1,
-            },
-        );
-        Ok(Started::Now(live))
-    }
-
-    async fn started_with(
-        &self,
-        principal: &Principal,
-        key: &str,
-    ) -> Result<Option<Uuid>, Failure> {
-        let owner = WorkflowOwner {
-            tenant: principal.tenant.as_str(),
-            subject: &principal.subject,
-            agent: principal.agent.as_deref(),
-        };
-        self.0.database.workflow_by_client_key(owner, key).await.map_err(unavailable)
-    }
-
-    /// Commits a new workflow.
-    async fn insert(&self, row: WorkflowRow) -> Result<(), StoreError> {
-        let id = row.id;
-        let event = WorkflowEventRow {
-            workflow: id,
-            number: 1,
-            at_unix_ms: row.created_unix_ms,
-            kind: "command".to_owned(),
-            data: json!({"command": "execute_dag"}).to_string(),
-        };
-        let change = WorkflowChange {
-            workflow: id,
-            fence: row.fence,
-            row: Some(RowChange::Insert(Box::new(row))),
-            events: vec![event],
-            ..WorkflowChange::default()
-        };
-        let mut pause = Duration::from_millis(50);
-        let mut failed = None;
-        for _ in 0..TRIES {
-            let written =
-                async { self.0.trail.save_workflow(change.clone()).await?.committed().await };
-            match written.await {
-                Ok(()) => return Ok(()),
-                // An earlier try was written after all.
-                Err(StoreError::Fenced) if failed.is_some() && self.exists(id).await => {
-                    return Ok(());
-                }
-                Err(StoreError::Fenced) => return Err(StoreError::Fenced),
-                Err(error) => failed = Some(error),
-            }
-            tokio::time::sleep(pause).await;
-            pause *= 2;
-        }
-        // The writer may still write it, but its caller is told that it has not started.
-        tokio::spawn(self.clone().take_back(id));
-        Err(failed.unwrap_or(StoreError::Fenced))
-    }
-
-    async fn exists(&self, id: Uuid) -> bool {
-        matches!(self.0.database.workflow(id).await, Ok(Some(_)))
-    }
-
-    /// Deletes a workflow whose start was reported as failed.
-    async fn take_back(self, id: Uuid) {
-        let change =
-            WorkflowChange { workflow: id, fence: 1, delete_control: true, ..Default::default() };
-        while !self.0.stopping.is_cancelled() {
-            let written =
-                async { self.0.trail.save_workflow(change.clone()).await?.committed().await };
-            if matches!(written.await, Ok(()) | Err(StoreError::Fenced)) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_secs(1)).await;
         }
     }
 
@@ -560,14 +282,14 @@ impl Workflows {
             return self.ended_report(principal, id).await;
         };
         let snapshot = live.published.borrow().clone();
-        let tasks = crate::views::tasks_of(&live.moment(&snapshot));
+        let tasks = listing::tasks_of(&live.moment(&snapshot));
         let mut report = json!({
             "status": "report",
             "workflow_id": id.to_string(),
             "state": if snapshot.is_running() { "running" } else { "paused" },
             "run_id": run_id(id),
             "expires_at": time::rfc3339(snapshot.expires_unix_ms),
-            "tasks": short(&tasks),
+            "tasks": listing::short(&tasks),
             "events": self.last_events(id).await?,
         });
         if !snapshot.is_running() {
@@ -575,32 +297,4 @@ impl Workflows {
         }
         Ok(report)
     }
-}
-
-/// A workflow that was started.
-pub(crate) enum Started {
-    Now(Arc<Live>),
-    /// With the same idempotency key, before.
-    Before(Uuid),
-}
-
-/// Tasks as `workflow_status` lists them.
-pub(crate) fn short(tasks: &[operations::workflows::WorkflowTask]) -> Value {
-    let short = |task: &operations::workflows::WorkflowTask| {
-        json!({
-            "task_id": task.task_id,
-            "tool": task.tool,
-            "layer": task.layer,
-            "status": task.status,
-        })
-    };
-    tasks.iter().map(short).collect()
-}
-
-fn waits_for_people(row: &WorkflowRow) -> bool {
-    let saved: Option<Saved> = serde_json::from_str(&row.state).ok();
-    matches!(
-        saved.map(|saved| saved.phase),
-        Some(Phase::Paused(pause)) if matches!(pause.kind, PauseKind::Approval | PauseKind::Input)
-    )
 }

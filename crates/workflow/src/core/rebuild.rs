@@ -6,7 +6,7 @@ use super::state::{
     Cell, CellStage, Outcome, PauseKind, Phase, Saved, Scope, Stage, State, TaskState, UndoStage,
     Verdict,
 };
-use super::step::compensations;
+use super::undo::compensations;
 use super::walk::open_layer;
 
 /// The state of a workflow after a restart, from its commits. It goes on with the event `Committed`.

@@ -2,22 +2,20 @@
 
 use std::sync::Arc;
 
-use super::event::{
-    Action, CallOutcome, Event, EventKind, Prepared, Record, RecordStatus, Refusal,
-};
+use super::event::{Action, CallOutcome, Event, EventKind, Prepared, RecordStatus};
 use super::graph::{Address, Graph, WHOLE};
 use super::state::{
-    Cell, CellStage, Outcome, Pause, PauseKind, Phase, Scope, Stage, State, TaskState, Undo,
-    UndoStage, Verdict,
+    Cell, CellStage, Outcome, Pause, PauseKind, Phase, Scope, Stage, State, Undo, UndoStage,
+    Verdict,
 };
-use super::walk::{Walk, broken, close, record, reset};
+use super::walk::{Walk, broken, close, record};
 use crate::OnError;
 
 /// The longest pause before a call is repeated.
 const LONGEST_DELAY_MS: u64 = 60_000;
 
 /// How long a call waits that needs an approval when no more may wait.
-const FULL_DELAY_MS: u64 = 2_000;
+pub(super) const FULL_DELAY_MS: u64 = 2_000;
 
 /// Applies an event. Events that no longer fit the state have no effect.
 pub fn step(state: State, event: Event) -> (State, Vec<Action>) {
@@ -27,11 +25,12 @@ pub fn step(state: State, event: Event) -> (State, Vec<Action>) {
     (stepper.state, stepper.actions)
 }
 
-struct Stepper {
-    state: State,
-    at: u64,
+/// One step.
+pub(super) struct Stepper {
+    pub(super) state: State,
+    pub(super) at: u64,
     new_id: String,
-    actions: Vec<Action>,
+    pub(super) actions: Vec<Action>,
 }
 
 impl Stepper {
@@ -282,7 +281,7 @@ impl Stepper {
     }
 
     /// Leaves a pause. The owner may be gone by now.
-    fn resume(&mut self) {
+    pub(super) fn resume(&mut self) {
         self.state.phase = Phase::Checking;
         self.actions.push(Action::Submit);
         self.actions.push(Action::CheckOwner);
@@ -344,7 +343,7 @@ impl Stepper {
     }
 
     /// The next layer with something to do.
-    fn next_layer(&self) -> Option<usize> {
+    pub(super) fn next_layer(&self) -> Option<usize> {
         let nodes = self.state.graph.nodes.iter().zip(&self.state.root.tasks);
         let open = nodes.filter(|(node, task)| {
             node.layer > self.state.root.layer && !matches!(task.stage, Stage::Ended(_))
@@ -352,7 +351,7 @@ impl Stepper {
         open.map(|(node, _)| node.layer).min()
     }
 
-    fn enter_layer(&mut self, layer: Option<usize>) {
+    pub(super) fn enter_layer(&mut self, layer: Option<usize>) {
         match layer {
             Some(layer) => {
                 self.state.root.layer = layer;
@@ -362,7 +361,7 @@ impl Stepper {
         }
     }
 
-    fn save(&mut self, then: Phase) {
+    pub(super) fn save(&mut self, then: Phase) {
         self.state.phase = Phase::Saving(Box::new(then));
         self.actions.push(Action::Save);
     }
@@ -373,7 +372,7 @@ impl Stepper {
     }
 
     /// Pauses for approvals, under the last id if they were all part of that checkpoint.
-    fn pause_for(&mut self, parked: Vec<Address>) {
+    pub(super) fn pause_for(&mut self, parked: Vec<Address>) {
         let before = self
             .state
             .asked
@@ -393,45 +392,8 @@ impl Stepper {
         }
     }
 
-    fn go_on(&mut self, checkpoint_id: Option<&str>) {
-        let Phase::Paused(pause) = &self.state.phase else {
-            return self.actions.push(Action::Repeat);
-        };
-        let stale = checkpoint_id.is_some_and(|id| id != pause.checkpoint_id);
-        match pause.kind {
-            PauseKind::Layer | PauseKind::TaskFailed if !stale => {
-                let next = self.next_layer();
-                match next {
-                    Some(layer) => {
-                        self.state.root.layer = layer;
-                        self.resume();
-                    }
-                    None => self.enter_layer(None),
-                }
-            }
-            _ => self.actions.push(Action::Repeat),
-        }
-    }
-
-    fn abort(&mut self, reason: String) {
-        if self.state.ending.is_some() || matches!(self.state.phase, Phase::Saving(_)) {
-            return self.actions.push(Action::Repeat);
-        }
-        self.state.ending = Some(Outcome::Aborted { reason });
-        self.state.phase = Phase::Cancelling;
-        self.actions.push(Action::Submit);
-        let waits = |stage: &CellStage| matches!(stage, CellStage::Parked | CellStage::Asking);
-        if self.state.count(waits) > 0 {
-            self.actions.push(Action::Withdraw);
-        }
-        if self.state.count(|stage| *stage == CellStage::Calling) > 0 {
-            self.actions.push(Action::Cancel);
-        }
-        self.cancelled();
-    }
-
     /// Goes on with an abort once nothing runs any more.
-    fn cancelled(&mut self) {
+    pub(super) fn cancelled(&mut self) {
         if self.state.phase != Phase::Cancelling {
             return;
         }
@@ -442,183 +404,6 @@ impl Stepper {
         close(&mut self.state.root, &Address::default(), &mut self.actions);
         self.begin_undoing();
     }
-
-    fn begin_undoing(&mut self) {
-        self.state.compensations = compensations(&self.state);
-        if self.state.compensations.is_empty() {
-            self.finish();
-        } else {
-            self.save(Phase::Checking);
-        }
-    }
-
-    /// Undoes one call after the other.
-    fn undo_next(&mut self) {
-        if self.state.phase != Phase::Compensating {
-            return;
-        }
-        let open = |undo: &&mut Undo| !matches!(undo.stage, UndoStage::Ended(_));
-        let Some(undo) = self.state.compensations.iter_mut().find(open) else {
-            return self.finish();
-        };
-        match undo.stage {
-            UndoStage::Queued => {
-                undo.stage = UndoStage::Calling;
-                let cell = undo.cell.clone();
-                self.actions.push(Action::Call { cell, undo: true });
-            }
-            UndoStage::Parked => {
-                let parked = vec![undo.cell.clone()];
-                self.state.asked = None;
-                self.pause_for(parked);
-            }
-            UndoStage::Calling | UndoStage::Delayed | UndoStage::Ended(_) => {}
-        }
-    }
-
-    fn undo_mut(&mut self, address: &Address) -> Option<&mut Undo> {
-        self.state.compensations.iter_mut().find(|undo| undo.cell == *address)
-    }
-
-    fn end_undo(&mut self, place: usize, verdict: Verdict) {
-        let undo = &mut self.state.compensations[place];
-        if matches!(undo.stage, UndoStage::Ended(_)) {
-            return;
-        }
-        undo.stage = UndoStage::Ended(verdict);
-        let address = undo.cell.clone();
-        self.record_undo(&address, RecordStatus::Ended(verdict));
-    }
-
-    fn record_undo(&mut self, address: &Address, status: RecordStatus) {
-        self.actions.push(Action::Record(Record {
-            address: address.clone(),
-            undo: true,
-            status,
-            attempt: 1,
-            sequence: 0,
-            because: None,
-        }));
-    }
-
-    fn undone(&mut self, address: &Address, outcome: CallOutcome) {
-        let found = self.state.compensations.iter().position(|undo| undo.cell == *address);
-        let Some(place) = found else { return };
-        if self.state.compensations[place].stage != UndoStage::Calling {
-            return;
-        }
-        match outcome {
-            CallOutcome::Success => self.end_undo(place, Verdict::Success),
-            CallOutcome::Rejected => self.end_undo(place, Verdict::Rejected),
-            // A compensation asks nobody: its questions would outlive the workflow.
-            CallOutcome::Failed { .. } | CallOutcome::Asking => {
-                self.end_undo(place, Verdict::Failed);
-            }
-            CallOutcome::Parked => {
-                self.state.compensations[place].stage = UndoStage::Parked;
-                self.record_undo(address, RecordStatus::Parked);
-            }
-            CallOutcome::Full => {
-                self.state.compensations[place].stage = UndoStage::Delayed;
-                let until_unix_ms = self.at.saturating_add(FULL_DELAY_MS);
-                let cell = address.clone();
-                self.actions.push(Action::Delay { cell, undo: true, until_unix_ms });
-            }
-        }
-        self.undo_next();
-    }
-
-    fn finish(&mut self) {
-        let outcome = self.state.ending.clone().unwrap_or(Outcome::Complete);
-        self.save(Phase::Ended(outcome));
-    }
-
-    /// Why a paused workflow cannot be changed, if it cannot.
-    fn refuse_change(&self) -> Option<Refusal> {
-        match &self.state.phase {
-            Phase::Paused(_) if self.state.ending.is_some() => Some(Refusal::NotPaused),
-            Phase::Paused(pause) => match pause.kind {
-                PauseKind::Layer | PauseKind::TaskFailed | PauseKind::Rejected => None,
-                PauseKind::Approval | PauseKind::Input | PauseKind::OwnerGone { .. } => {
-                    Some(Refusal::Waits)
-                }
-            },
-            _ => Some(Refusal::NotPaused),
-        }
-    }
-
-    fn change(&mut self, refusal: Option<Refusal>) -> bool {
-        if let Some(refusal) = self.refuse_change().or(refusal) {
-            self.actions.push(Action::Refuse(refusal));
-            return false;
-        }
-        true
-    }
-
-    fn is_rejected(&self) -> bool {
-        self.state.pause().is_some_and(|pause| pause.kind == PauseKind::Rejected)
-    }
-
-    fn retry(&mut self, task: usize) {
-        let stage = self.state.root.tasks.get(task).map(|task| task.stage);
-        let failed =
-            [Verdict::Failed, Verdict::Rejected].map(|verdict| Some(Stage::Ended(verdict)));
-        let refusal = if self.is_rejected() {
-            Some(Refusal::Rejected)
-        } else {
-            (!failed.contains(&stage)).then_some(Refusal::NotFailed)
-        };
-        if !self.change(refusal) {
-            return;
-        }
-        let graph = Arc::clone(&self.state.graph);
-        let root = &mut self.state.root;
-        reset(&graph, root, task, &Address::default(), &mut self.actions);
-        self.state.root.layer = graph.nodes[task].layer;
-        self.resume();
-    }
-
-    fn untouched(&self, task: usize) -> Option<Refusal> {
-        let untouched = self.state.root.tasks.get(task).is_some_and(TaskState::is_untouched);
-        (!untouched).then_some(Refusal::Started)
-    }
-
-    /// Commits a change of a workflow that stays paused.
-    fn stay(&mut self) {
-        let phase = self.state.phase.clone();
-        self.save(phase);
-    }
-
-    fn skip(&mut self, task: usize) {
-        if !self.change(self.untouched(task)) {
-            return;
-        }
-        self.state.root.tasks[task].stage = Stage::Ended(Verdict::Skipped);
-        let status = RecordStatus::Ended(Verdict::Skipped);
-        let skipped = record(&Address::task(task), &Cell::default(), status);
-        self.actions.push(Action::Record(skipped));
-        self.stay();
-    }
-
-    fn modify(&mut self, task: usize) {
-        if self.change(self.untouched(task)) {
-            self.stay();
-        }
-    }
-
-    fn extend(&mut self, graph: Arc<Graph>) {
-        if !self.change(None) {
-            return;
-        }
-        self.state.root.tasks.resize(graph.nodes.len(), TaskState::default());
-        self.state.graph = graph;
-        if let Phase::Paused(pause) = &mut self.state.phase
-            && pause.kind == PauseKind::Rejected
-        {
-            pause.kind = PauseKind::Layer;
-        }
-        self.stay();
-    }
 }
 
 /// Whether a `when` or `for_each` is being evaluated.
@@ -627,19 +412,6 @@ fn is_preparing(scope: &Scope) -> bool {
         task.stage == Stage::Preparing
             || task.cells.values().any(|cell| cell.inner.as_deref().is_some_and(is_preparing))
     })
-}
-
-/// The calls to undo, the last one to succeed first.
-pub(super) fn compensations(state: &State) -> Vec<Undo> {
-    let mut found = Vec::new();
-    state.root.each_cell(&Address::default(), &mut |address, cell| {
-        let compensates = state.graph.node(address).is_some_and(|node| node.compensates);
-        if compensates && cell.stage == CellStage::Ended(Verdict::Success) {
-            found.push((cell.sequence, address.clone()));
-        }
-    });
-    found.sort_by(|one, other| other.cmp(one));
-    found.into_iter().map(|(_, cell)| Undo { cell, stage: UndoStage::Queued }).collect()
 }
 
 /// Whether a task counts as failed in answers.

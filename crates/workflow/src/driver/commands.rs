@@ -286,7 +286,7 @@ impl Driver {
         let rejected = self.begin.state.pause().is_some_and(|p| p.kind == PauseKind::Rejected);
         self.end_run(if rejected { RunEnd::Rejected } else { RunEnd::Expired }).await;
         self.note("expired", json!({}));
-        let tasks = crate::views::tasks_of(&self.moment());
+        let tasks = crate::listing::tasks_of(&self.moment());
         self.note("snapshot", json!({"tasks": tasks}));
         let mut change = self.change(WorkflowPhase::Paused);
         change.delete_control = true;

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::{Driver, SETTLE};
 use crate::core::{Outcome, Pause, PauseKind, Phase};
 use crate::fit::Fitting;
-use crate::views::tasks_of;
+use crate::listing::tasks_of;
 
 const FIRST_RETRY: Duration = Duration::from_millis(50);
 const LAST_RETRY: Duration = Duration::from_secs(2);

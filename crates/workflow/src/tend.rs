@@ -1,0 +1,134 @@
+//! Wakes workflows whose people have decided, and removes those that have expired.
+
+use std::time::Duration;
+
+use store::{StoreError, WorkflowFilter, WorkflowPhase, WorkflowRow};
+use strip::approval::EventKind;
+use strip::runs::RunChange;
+use tokio::sync::broadcast::error::RecvError;
+use uuid::Uuid;
+
+use crate::core::{PauseKind, Phase, Saved};
+use crate::service::Command;
+use crate::workflows::Workflows;
+
+/// How often paused workflows are checked for their expiry.
+const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+impl Workflows {
+    /// Has workflows that wait for people look at what was decided.
+    pub(crate) async fn wake_waiting(&self) -> Result<(), StoreError> {
+        let mut filter =
+            WorkflowFilter { phase: Some(WorkflowPhase::Paused), ..Default::default() };
+        loop {
+            let rows = self.service().database.workflows(&filter).await?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            filter.offset += u32::try_from(rows.len()).unwrap_or(u32::MAX);
+            for row in rows.into_iter().filter(waits_for_people) {
+                self.wake(row.id).await;
+            }
+        }
+    }
+
+    /// Has a workflow look at its approvals and questions.
+    async fn wake(&self, id: Uuid) {
+        match self.load(id).await {
+            Ok(Some(live)) => {
+                // A driver that has just ended needs no notice.
+                let _ = live.settled.send(());
+            }
+            Ok(None) => {}
+            Err(failure) => tracing::warn!(workflow = %id, "a workflow cannot be read: {failure}"),
+        }
+    }
+
+    /// Expires workflows and follows decisions of people. Never returns.
+    pub async fn tend(&self) {
+        tokio::join!(self.sweep_forever(), self.follow_approvals(), self.follow_answers());
+    }
+
+    async fn sweep_forever(&self) {
+        let mut tick = tokio::time::interval(SWEEP_EVERY);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tick.tick().await;
+            if let Err(error) = self.sweep().await {
+                tracing::warn!(%error, "expired workflows cannot be removed");
+            }
+        }
+    }
+
+    /// Removes paused workflows and answers whose time is over.
+    pub async fn sweep(&self) -> Result<(), StoreError> {
+        let now = self.service().now();
+        for id in self.service().database.expired_workflows(now).await? {
+            match self.load(id).await {
+                Ok(Some(live)) => {
+                    live.send(Command::Expire).await;
+                }
+                Ok(None) => {}
+                Err(failure) => tracing::warn!(workflow = %id, "cannot expire: {failure}"),
+            }
+        }
+        self.service().database.forget_workflow_answers(now).await?;
+        Ok(())
+    }
+
+    async fn follow_approvals(&self) {
+        let Some(approvals) = self.service().strip.approvals().cloned() else { return };
+        let mut events = approvals.events();
+        loop {
+            match events.recv().await {
+                Ok(event) => {
+                    let over = matches!(
+                        event.kind,
+                        EventKind::Decided | EventKind::Expired | EventKind::Cancelled
+                    );
+                    let run =
+                        event.row.run.as_deref().filter(|_| over && event.row.door == "workflow");
+                    let id = run.and_then(|run| run.strip_prefix("run_"));
+                    if let Some(id) = id.and_then(|hex| Uuid::parse_str(hex).ok()) {
+                        self.wake(id).await;
+                    }
+                }
+                Err(RecvError::Lagged(_)) => {
+                    if let Err(error) = self.wake_waiting().await {
+                        tracing::warn!(%error, "workflows that wait for people cannot be read");
+                    }
+                }
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    async fn follow_answers(&self) {
+        let mut events = self.service().strip.runs().events();
+        loop {
+            match events.recv().await {
+                Ok(event) if event.what == RunChange::Answered => {
+                    let id = event.run.strip_prefix("run_");
+                    if let Some(id) = id.and_then(|hex| Uuid::parse_str(hex).ok()) {
+                        self.wake(id).await;
+                    }
+                }
+                Ok(_) => {}
+                Err(RecvError::Lagged(_)) => {
+                    if let Err(error) = self.wake_waiting().await {
+                        tracing::warn!(%error, "workflows that wait for people cannot be read");
+                    }
+                }
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+}
+
+fn waits_for_people(row: &WorkflowRow) -> bool {
+    let saved: Option<Saved> = serde_json::from_str(&row.state).ok();
+    matches!(
+        saved.map(|saved| saved.phase),
+        Some(Phase::Paused(pause)) if matches!(pause.kind, PauseKind::Approval | PauseKind::Input)
+    )
+}

@@ -62,8 +62,7 @@ fn what_is_shown_can_be_read_again() {
 #[test]
 fn a_bad_config_ends_every_command_with_2_and_all_faults() {
     let project = Project::new();
-    project
-        .write("powerstrip.yaml", "listen: 0.0.0.0:7777\nlimits:\n  tiemout: 30s\nworkflows: {}\n");
+    project.write("powerstrip.yaml", "listen: 0.0.0.0:7777\nlimits:\n  tiemout: 30s\nflows: {}\n");
     for command in [
         &["serve"][..],
         &["stdio"],
@@ -80,7 +79,7 @@ fn a_bad_config_ends_every_command_with_2_and_all_faults() {
             ),
             "{stderr}"
         );
-        assert!(stderr.contains("powerstrip.yaml:4: workflows: "), "{stderr}");
+        assert!(stderr.contains("powerstrip.yaml:4: flows: "), "{stderr}");
         assert!(stderr.contains("powerstrip.yaml:1: listen: "), "{stderr}");
         assert_eq!(ended.stdout, "");
     }

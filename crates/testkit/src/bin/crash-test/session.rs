@@ -50,6 +50,12 @@ impl Session {
         Self { seed, server: server.map(str::to_owned) }
     }
 
+    /// Names one process of the gateway. The gateway takes it for a secret and removes it from what servers say, so it
+    /// must not be a part of anything else, such as a date.
+    fn generation(&self, number: u64) -> String {
+        format!("generation-{}-{number}", self.seed)
+    }
+
     /// Runs the session. After a violation its folder is kept.
     pub(crate) async fn run(&self, kills: u64) -> Result<Summary, String> {
         let folder = TempDir::with_prefix("crash-test.").map_err(|error| error.to_string())?;
@@ -102,7 +108,7 @@ impl Session {
         }
         let mut rng = Rng::new(self.seed);
         for kill in 0..kills {
-            let generation = format!("{}-{kill}", self.seed);
+            let generation = self.generation(kill);
             tokio::select! {
                 killed = clients.kill_one(&generation, &mut rng) => killed?,
                 // Clients end early only because of a violation.
@@ -111,7 +117,7 @@ impl Session {
             clients.check(&ledger)?;
         }
         clients.closing.store(true, Ordering::Release);
-        let mut gateway = Gateway::spawn(folder, &format!("{}-{kills}", self.seed))?;
+        let mut gateway = Gateway::spawn(folder, &self.generation(kills))?;
         clients.open(&mut gateway).await?;
         let finish = async {
             while let Some(ended) = tasks.join_next().await {

@@ -117,7 +117,7 @@ impl SoakRun {
     }
 }
 
-/// Measure durable workflows, beside LangGraph and DBOS on the same database engine.
+/// Measure durable workflows, side by side with LangGraph and DBOS on the same database engine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Build both first, in the same profile, and install the other engines in a virtual environment:

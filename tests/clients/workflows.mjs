@@ -108,12 +108,12 @@ async function adaptiveDiscovery(workflows) {
   const { workflow_id } = response;
   const found = output(response, 'list').files;
   assert.equal(found.length, 1);
-  const wanted = {
+  const requirement = {
     workflow_id,
     new_requirement: 'Parse XML files for configuration data',
     available_context: { discovered_files: found },
   };
-  await refused(workflows, -32005, 'inject_tasks', 'replan', wanted);
+  await refused(workflows, -32005, 'inject_tasks', 'replan', requirement);
   response = await workflows('inject_tasks', {
     workflow_id,
     tasks: [
@@ -210,7 +210,7 @@ async function openGateway() {
   const byForm = async (response, approved) => {
     forms.length = 0;
     const answer = await workflows('approval_response', decision(response, approved));
-    // A rejection needs no right, so nobody is asked.
+    // A rejection needs no right, so no person is asked.
     assert.equal(forms.length, approved ? 1 : 0);
     return answer;
   };

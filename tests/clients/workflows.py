@@ -115,8 +115,8 @@ async def adaptive_discovery(workflows):
     response = await workflows.execute_dag(workflow={"tasks": [search("list", "<", ".xml")]}, config=PER_LAYER)
     found = output(response, "list")["files"]
     assert len(found) == 1, response
-    wanted = dict(workflow_id=response["workflow_id"], new_requirement="Parse XML files for configuration data")
-    await workflows.refused(-32005, "inject_tasks", "replan", **wanted, available_context={"discovered_files": found})
+    requirement = dict(workflow_id=response["workflow_id"], new_requirement="Parse XML files for configuration data")
+    await workflows.refused(-32005, "inject_tasks", "replan", **requirement, available_context={"discovered_files": found})
     response = await workflows.inject_tasks(
         workflow_id=response["workflow_id"],
         tasks=[
@@ -227,7 +227,7 @@ async def open_gateway(stack):
     async def by_form(response, approved):
         forms.clear()
         answer = await workflows.approval_response(**decision(response, approved))
-        # A rejection needs no right, so nobody is asked.
+        # A rejection needs no right, so no person is asked.
         assert len(forms) == (1 if approved else 0), forms
         return answer
 

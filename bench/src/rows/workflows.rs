@@ -1,4 +1,4 @@
-//! Durable workflows: how many in a second beside other engines, the cost of a checkpoint, and thousands that wait.
+//! Durable workflows: how many in a second compared with other engines, the cost of a checkpoint, and thousands that wait.
 
 mod engine;
 
@@ -44,7 +44,7 @@ pub(crate) async fn measure(run: &WorkflowsRun, binary: &Path) -> Report {
     Report { rows }
 }
 
-/// Workflows per second, beside rivals on the same engine.
+/// Workflows per second, compared with rivals on the same engine.
 async fn throughput(run: &WorkflowsRun, binary: &Path, rows: &mut Vec<Row>) -> anyhow::Result<()> {
     let rivals = Rivals::new(&run.python)?;
     let mut there = Vec::new();
@@ -217,7 +217,7 @@ async fn paused(run: &WorkflowsRun, binary: &Path, rows: &mut Vec<Row>) -> anyho
     gateway.stop().await
 }
 
-/// The memory in MB once workflows that nobody steers have left it, which takes about a minute. Calls go on meanwhile: some
+/// The memory in MB once workflows without commands have left it, which takes about a minute. Calls go on meanwhile: some
 /// of it is given back only then.
 async fn settle(gateway: &Gateway, run: &WorkflowsRun) -> anyhow::Result<f64> {
     let mut client =

@@ -223,7 +223,7 @@ impl Database {
         rows.first().map(|row| row.get("fence")).transpose()
     }
 
-    /// Makes this process the driver of every workflow, whoever drove it before, and returns those that are running.
+    /// Makes this process the driver of every workflow, even if it is leased, and returns those that are running.
     /// Only the owner of the database may call it, before any call is accepted.
     pub async fn take_over_workflows(
         &self,

@@ -88,7 +88,7 @@ impl Record {
         let Some(known) = spec.tasks.iter().find(|known| known.id == task) else {
             return Err(format!("{name}: an unknown task: {result}"));
         };
-        // After a crash nobody knows whether a call that must not run twice has run.
+        // After a crash it is unknown whether a call that must not run twice has run.
         let expected = match known.kind {
             Kind::Skip => &["skipped"][..],
             Kind::Once => &["success", "failed", "skipped"],

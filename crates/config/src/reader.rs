@@ -40,7 +40,7 @@ pub(crate) enum Why {
     Other(String),
 }
 
-/// What stands where something else is expected.
+/// What is given where something else is expected.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Found {
     /// It may be a secret.

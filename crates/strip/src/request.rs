@@ -76,7 +76,7 @@ pub struct Request {
 /// it is answered with [`Parked`](crate::Parked) and repeated afterwards: then it runs, or fails with DENIED.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Park {
-    /// Tells equal calls apart, so that each needs an approval of its own: the idempotency key of the task, also where the
+    /// Distinguishes equal calls, so that each needs an approval of its own: the idempotency key of the task, also where the
     /// tool gets none.
     pub key: String,
     /// The approval that an earlier answer to this call named. Its decision counts, if it is about the same call: otherwise

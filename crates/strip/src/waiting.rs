@@ -1,5 +1,5 @@
-//! Waiting within a call, for a person or for work that takes longer than a client waits: how long, and what the caller is
-//! told meanwhile.
+//! Waiting within a call, for a person or for work that takes longer than a client waits: how long, and the
+//! progress that its caller is shown.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const WITH_PROGRESS: Duration = Duration::from_secs(50);
 /// How long before the end of a timeout the call answers that there is nothing yet.
 const ANSWERING: Duration = Duration::from_secs(1);
 
-/// How often a caller who wants progress is told that the call still waits.
+/// How often a caller who wants progress is notified that the call still waits.
 const BEAT: Duration = Duration::from_secs(5);
 
 /// What the caller's side says about how long to wait.

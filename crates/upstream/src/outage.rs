@@ -87,7 +87,7 @@ impl Upstream {
         Some(failure.details(json!({"server": name, "state": status.state})))
     }
 
-    /// The failure of a call to a server that nobody has signed in to yet, with the link for this caller.
+    /// The failure of a call to a server that no person has signed in to yet, with the link for this caller.
     async fn sign_in_failure(&self, principal: &Arc<Principal>) -> Failure {
         let name = self.name();
         let link = match timeout(LOGIN_TIMEOUT, self.login(principal)).await {

@@ -33,7 +33,7 @@ use crate::service::{Live, MAX_COMMANDS, Message, Service, Snapshot};
 /// How long a paused workflow stays in memory without a command.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// After this time the writer has committed what nobody waited for, and readers can be told.
+/// After this time the writer has committed what no caller waited for, and readers can be notified.
 const SETTLE: Duration = Duration::from_millis(450);
 
 /// What a driver begins with.
@@ -50,7 +50,7 @@ pub(crate) struct Begin {
     pub(crate) last_event: u64,
 }
 
-/// The result of something that runs beside the driver.
+/// The result of something that runs concurrently with the driver.
 enum Done {
     Event(EventKind),
     Called { key: ResultKey, called: Box<Called> },
@@ -73,7 +73,7 @@ pub(crate) struct Driver {
     cancels: HashMap<ResultKey, CancellationToken>,
     rows: Vec<WorkflowTaskRow>,
     events: Vec<WorkflowEventRow>,
-    /// The last change that nobody waited for, and when it is surely committed.
+    /// The last change that no caller waited for, and when it is surely committed.
     submitted: Option<(Receipt, Instant)>,
     outcome: CommandOutcome,
     answer: Option<Arc<Value>>,

@@ -40,7 +40,7 @@ pub(crate) struct TaskResult {
     pub(crate) note: Note,
 }
 
-/// The part of a result that is stored as JSON beside its output.
+/// The part of a result that is stored as JSON next to its output.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Note {
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -219,7 +219,7 @@ impl Service {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells readers of the journal that it has grown.
+    /// Notifies readers of the journal that it has grown.
     pub(crate) fn announce(&self, workflow: Uuid) {
         // Fails if there are no readers.
         let _ = self.committed.send(workflow);

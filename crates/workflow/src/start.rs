@@ -165,7 +165,7 @@ impl Workflows {
             tokio::time::sleep(pause).await;
             pause *= 2;
         }
-        // The writer may still write it, but its caller is told that it has not started.
+        // The writer may still write it, but its caller gets the error that it has not started.
         tokio::spawn(self.clone().take_back(id));
         Err(failed.unwrap_or(StoreError::Fenced))
     }

@@ -269,7 +269,7 @@ impl Workflows {
         let data = self.answer_of(live, &snapshot).await?;
         let running = snapshot.is_running();
         if running {
-            // What the caller is told must be on disk.
+            // What the caller gets to know must be on disk.
             live.send(Command::Flush).await;
         }
         let reply = if running { Reply::Pending } else { Reply::Done };

@@ -80,7 +80,7 @@ fn last_event(headers: &HeaderMap) -> Result<i64, OperationError> {
     })
 }
 
-/// The data of an event is one object, with the time beside what happened.
+/// The data of an event is one object, with the time and what happened.
 fn render(event: &WorkflowEvent) -> String {
     let mut data = match event.data.clone() {
         Value::Object(fields) => fields,

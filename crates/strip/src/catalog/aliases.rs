@@ -3,13 +3,13 @@
 
 use proto::ToolId;
 
-/// The name that stands for the gateway's own.
+/// The name that is used for the gateway's own.
 const ALIAS: &str = "agentcards";
 
 /// The gateway's own name in tool ids.
 const OWN: &str = "powerstrip";
 
-/// The name of the gateway's own tool that a name stands for, pinned or not.
+/// The name of the gateway's own tool that a name means, pinned or not.
 pub(super) fn resolve(name: &str) -> Option<String> {
     let rest = name.strip_prefix(ALIAS)?;
     let tool = rest.strip_prefix(':').or_else(|| rest.strip_prefix("__"))?;

@@ -24,7 +24,7 @@ pub struct Snapshot {
     /// The quarantined, by id and by wire name.
     waiting: HashMap<String, Arc<Quarantined>>,
     largest_input: usize,
-    /// Whether a server has the name that stands for the gateway's own tools; known in narrowed snapshots, too.
+    /// Whether a server has the name that is used for the gateway's own tools; known in narrowed snapshots, too.
     alias_taken: bool,
     revision: u64,
 }

@@ -31,7 +31,7 @@ impl fmt::Display for InvalidKey {
 }
 
 impl ServerConfig {
-    /// What is wrong with the entry, as far as can be told without starting or reaching anything.
+    /// What is wrong with the entry, as far as is known without starting or reaching anything.
     pub(crate) fn faults(&self, server: &str) -> Vec<InvalidKey> {
         if self.invalid.is_empty() {
             return self.check(server).err().map(InvalidKey::from).into_iter().collect();

@@ -73,7 +73,7 @@ impl Stepper {
         match outcome {
             CallOutcome::Success => self.end_undo(place, Verdict::Success),
             CallOutcome::Rejected => self.end_undo(place, Verdict::Rejected),
-            // A compensation asks nobody: its questions would outlive the workflow.
+            // A compensation asks no questions: its questions would outlive the workflow.
             CallOutcome::Failed { .. } | CallOutcome::Asking => {
                 self.end_undo(place, Verdict::Failed);
             }

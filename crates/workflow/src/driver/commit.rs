@@ -210,7 +210,7 @@ impl Driver {
         }
     }
 
-    /// Tells readers of the journal about rows that nobody waited for.
+    /// Notifies readers of the journal of rows that no caller waited for.
     pub(super) async fn announce(&mut self) {
         let Some((receipt, _)) = self.submitted.take() else { return };
         match receipt.committed().await {

@@ -104,12 +104,12 @@ impl Driver {
     }
 }
 
-/// The error of a call that nobody approved.
+/// The error of a call that was not approved.
 fn rejection(id: &str, row: Option<&ApprovalRow>, feedback: Option<&str>) -> Value {
     let (state, message) = match row.map(|row| row.state) {
         Some(ApprovalState::Rejected) => ("rejected", "a reviewer rejected the call"),
         Some(ApprovalState::Cancelled) => ("cancelled", "the request for approval was cancelled"),
-        _ => ("expired", "nobody decided about the call in time, so it was not run"),
+        _ => ("expired", "there was no decision about the call in time, so it was not run"),
     };
     let message = match feedback {
         Some(feedback) => format!("{message}: {feedback}"),

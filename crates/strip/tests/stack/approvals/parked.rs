@@ -151,7 +151,7 @@ async fn a_caller_has_a_limited_number_of_parked_tasks() {
     assert_eq!(code(&third), Some(Code::RateLimit));
 }
 
-/// Approvals that nobody waits for are decided after a restart as well.
+/// Approvals that no call waits for are decided after a restart as well.
 #[tokio::test]
 async fn a_parked_approval_outlives_the_process() {
     let gate = Gate::within(60.0).await;

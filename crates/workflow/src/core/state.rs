@@ -276,6 +276,8 @@ impl State {
     /// The part that is stored.
     pub fn saved(&self) -> Saved {
         let phase = match &self.phase {
+            // The end is not a state that can be saved: its commit deletes the state. Until then it is to be reached again.
+            Phase::Saving(then) if matches!(**then, Phase::Ended(_)) => Phase::Checking,
             Phase::Saving(then) => (**then).clone(),
             Phase::Running | Phase::Cancelling | Phase::Compensating => Phase::Checking,
             other => other.clone(),

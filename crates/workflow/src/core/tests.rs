@@ -153,6 +153,29 @@ fn a_rejection_pauses_and_other_tasks_may_follow() {
     assert!(actions.contains(&call), "{actions:?}");
 }
 
+#[test]
+fn an_abort_that_a_crash_interrupts_is_carried_out_after_it() {
+    let graph = graph(vec![node(0, &[])]);
+    let (state, _) = started(Arc::clone(&graph), false);
+    let cell = Address::task(0);
+    let (state, actions) = step(state, called(cell, CallOutcome::Parked));
+    let parked = actions.into_iter().find_map(|action| match action {
+        Action::Record(record) => Some(record),
+        _ => None,
+    });
+    let (state, _) = step(state, event(EventKind::Committed));
+    let (state, actions) = step(state, event(EventKind::Abort { reason: "no".to_owned() }));
+    assert!(actions.contains(&Action::Submit) && actions.contains(&Action::Save), "{actions:?}");
+    // The crash comes after the submitted state, and before the last commit, which deletes it.
+    let state = rebuild(graph, state.saved(), parked.into_iter().collect());
+    let (state, _) = step(state, event(EventKind::Committed));
+    assert_eq!(state.outcome(), None);
+    let (state, actions) = step(state, event(EventKind::OwnerChecked(Ok(()))));
+    assert!(actions.contains(&Action::Save), "{actions:?}");
+    let (state, _) = step(state, event(EventKind::Committed));
+    assert_eq!(state.outcome(), Some(&Outcome::Aborted { reason: "no".to_owned() }));
+}
+
 fn any_node(depth: usize) -> BoxedStrategy<Node> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), 0..3_u8, 0..2_u32);
     let plain = flags.prop_map(|(conditional, for_each, compensates, on_error, max)| Node {

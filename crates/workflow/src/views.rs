@@ -50,6 +50,7 @@ impl Workflows {
         let plan: Plan = serde_json::from_str(&row.dag).unwrap_or_default();
         let saved: Option<Saved> = serde_json::from_str(&row.state).ok();
         let layer = saved.as_ref().map_or(0, |saved| saved.layer);
+        let finished = layer + usize::from(saved.as_ref().is_some_and(Saved::is_layer_over));
         WorkflowSummary {
             workflow_id: row.id.to_string(),
             run_id: row.run.clone(),
@@ -61,7 +62,7 @@ impl Workflows {
             intent: row.intent.clone(),
             layer,
             layers: plan.layers(),
-            tasks_done: plan.tasks.iter().filter(|task| task.layer < layer).count(),
+            tasks_done: plan.tasks.iter().filter(|task| task.layer < finished).count(),
             tasks_total: plan.tasks.len(),
             started_unix_ms: row.created_unix_ms,
             updated_unix_ms: row.updated_unix_ms,

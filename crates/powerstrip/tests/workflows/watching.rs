@@ -53,6 +53,9 @@ async fn a_workflow_is_steered_and_followed_over_rest() {
     assert_eq!(answer["status"], "layer_complete", "{answer:#}");
     let id = answer["workflow_id"].as_str().unwrap().to_owned();
 
+    let listed = gateway.get("/v1/workflows").await.body["workflows"][0].clone();
+    assert_eq!((&listed["tasks_done"], &listed["tasks_total"]), (&json!(1), &json!(3)), "{listed}");
+
     let first = events(&gateway, &id, 0, "layer_complete").await;
     let kinds: Vec<_> = first.iter().map(|(_, kind, _)| kind.as_str()).collect();
     for kind in ["layer_started", "task_started", "task_done", "layer_complete"] {

@@ -103,6 +103,14 @@ pub struct Saved {
     pub feedback: Option<String>,
 }
 
+impl Saved {
+    /// Whether everything of its layer has ended.
+    pub fn is_layer_over(&self) -> bool {
+        let Phase::Paused(pause) = &self.phase else { return false };
+        matches!(pause.kind, PauseKind::Layer | PauseKind::TaskFailed | PauseKind::Rejected)
+    }
+}
+
 /// A DAG in execution: the workflow itself, or a sub-workflow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scope {

@@ -30,9 +30,11 @@ enum Work {
     Wait(Address, bool),
 }
 
-enum Logged {
-    Record(Record),
-    Saved(Box<Saved>),
+/// What one transaction writes: the rows of a step, and the state if the step saves it.
+#[derive(Default)]
+struct Change {
+    rows: Vec<Record>,
+    saved: Option<Box<Saved>>,
 }
 
 pub(super) struct Model {
@@ -45,7 +47,7 @@ pub(super) struct Model {
     random: bool,
     work: Vec<Work>,
     /// Submitted and not committed.
-    log: Vec<Logged>,
+    log: Vec<Change>,
     saved: Saved,
     rows: BTreeMap<(bool, Address), Record>,
     crashes: usize,
@@ -89,6 +91,7 @@ impl Model {
         let (state, actions) = step(self.state.clone(), event);
         self.state = state;
         let mut save = false;
+        let mut change = Change::default();
         for action in actions {
             assert!(!save, "nothing follows a commit before it has happened: {action:?}");
             match action {
@@ -100,11 +103,11 @@ impl Model {
                     self.work.push(Work::Call(cell, undo));
                 }
                 Action::Delay { cell, undo, .. } => self.work.push(Work::Wait(cell, undo)),
-                Action::Record(record) => self.log.push(Logged::Record(record)),
-                Action::Submit => self.log.push(Logged::Saved(Box::new(self.state.saved()))),
-                Action::Save => {
-                    self.log.push(Logged::Saved(Box::new(self.state.saved())));
-                    save = true;
+                Action::Record(record) => change.rows.push(record),
+                Action::Submit | Action::Save => {
+                    change.saved = Some(Box::new(self.state.saved()));
+                    self.log.push(std::mem::take(&mut change));
+                    save = action == Action::Save;
                 }
                 Action::StartLayer { .. }
                 | Action::Cancel
@@ -112,6 +115,9 @@ impl Model {
                 | Action::Refuse(_)
                 | Action::Repeat => {}
             }
+        }
+        if !change.rows.is_empty() {
+            self.log.push(change);
         }
         let calling = self.state.count(|stage| *stage == CellStage::Calling);
         assert!(calling <= self.state.rules.parallel);
@@ -180,13 +186,13 @@ impl Model {
     }
 
     fn commit(&mut self, count: usize) {
-        for logged in self.log.drain(..count) {
-            match logged {
-                Logged::Record(record) => {
-                    let key = (record.undo, record.address.clone());
-                    self.rows.insert(key, record);
-                }
-                Logged::Saved(saved) => self.saved = *saved,
+        for change in self.log.drain(..count) {
+            for record in change.rows {
+                let key = (record.undo, record.address.clone());
+                self.rows.insert(key, record);
+            }
+            if let Some(saved) = change.saved {
+                self.saved = *saved;
             }
         }
         self.aborted |= matches!(self.saved.ending, Some(Outcome::Aborted { .. }));

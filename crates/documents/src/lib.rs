@@ -7,6 +7,7 @@ mod archive;
 mod extract;
 mod extraction;
 mod html;
+mod markdown;
 mod office;
 mod pdf;
 mod plain;

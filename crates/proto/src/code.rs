@@ -64,6 +64,19 @@ impl Code {
         self.row().http
     }
 
+    /// The code for the status with which another server refused a request: the one mapping for tools of kind `http`,
+    /// OpenAPI servers, search providers and scraped pages.
+    pub fn of_http(status: u16) -> Self {
+        match status {
+            404 => Self::NotFound,
+            408 => Self::Timeout,
+            429 => Self::RateLimit,
+            400..=499 => Self::InvalidInput,
+            500..=599 => Self::Unavailable,
+            _ => Self::Internal,
+        }
+    }
+
     /// Whether the same call may succeed later, unless the failure says otherwise.
     pub fn retryable(self) -> bool {
         self.row().retryable
@@ -128,6 +141,23 @@ mod tests {
             assert_eq!(row.code as usize, index);
             assert_eq!(row.name.parse::<Code>().ok(), Some(row.code));
             assert_eq!(serde_json::to_value(row.code).ok(), Some(row.name.into()));
+        }
+    }
+
+    #[test]
+    fn statuses_of_other_servers_have_one_code_each() {
+        for (status, code) in [
+            (404, Code::NotFound),
+            (408, Code::Timeout),
+            (429, Code::RateLimit),
+            (400, Code::InvalidInput),
+            (403, Code::InvalidInput),
+            (410, Code::InvalidInput),
+            (500, Code::Unavailable),
+            (503, Code::Unavailable),
+            (304, Code::Internal),
+        ] {
+            assert_eq!(Code::of_http(status), code, "{status}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use egress::http::{FetchError, Limits, Part, Refusal, Request, Response};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, RETRY_AFTER};
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method};
 use proto::{Blame, Code};
 use serde_json::{Value, json};
 use strip::Failure;
@@ -101,14 +101,7 @@ fn read(response: &Response) -> Result<Reply, Failure> {
 /// The failure for a status other than success.
 fn refused(response: &Response) -> Failure {
     let status = response.status;
-    let code = match status {
-        StatusCode::NOT_FOUND => Code::NotFound,
-        StatusCode::REQUEST_TIMEOUT => Code::Timeout,
-        StatusCode::TOO_MANY_REQUESTS => Code::RateLimit,
-        status if status.is_client_error() => Code::InvalidInput,
-        status if status.is_server_error() => Code::Unavailable,
-        _ => Code::Internal,
-    };
+    let code = Code::of_http(status.as_u16());
     let failure = Failure::new(code, format!("the service answered {status}"))
         .details(json!({"status": status.as_u16()}));
     // It was the service that failed, not the gateway.

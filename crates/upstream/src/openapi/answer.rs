@@ -70,13 +70,8 @@ fn data(server: &str, response: &Response) -> Result<Value, Failure> {
 fn refused(server: &str, response: &Response) -> Failure {
     let status = response.status;
     let code = match status {
-        StatusCode::NOT_FOUND => Code::NotFound,
-        StatusCode::REQUEST_TIMEOUT => Code::Timeout,
-        StatusCode::TOO_MANY_REQUESTS => Code::RateLimit,
         StatusCode::UNAUTHORIZED => Code::Unavailable,
-        status if status.is_client_error() => Code::InvalidInput,
-        status if status.is_server_error() => Code::Unavailable,
-        _ => Code::Internal,
+        status => Code::of_http(status.as_u16()),
     };
     let said = shown(&String::from_utf8_lossy(&response.body));
     let said = if said.trim().is_empty() { String::new() } else { format!(": {}", said.trim()) };

@@ -1,16 +1,20 @@
 //! Reads the text of a document with the reader for its media type.
 
 use crate::extraction::{Extracted, Limits, Unreadable};
+use crate::options::Options;
 use crate::sniff::{self, sniff};
 use crate::{html, office, pdf, plain};
 
-/// Reads the text of a document. `media_type` is the result of [`sniff`](crate::sniff) on its beginning; where that was not
-/// conclusive, the whole document is examined.
-pub fn extract(bytes: Vec<u8>, media_type: &str, limits: &Limits) -> Result<Extracted, Unreadable> {
+/// Reads the text and the metadata of a document.
+pub fn extract(
+    bytes: Vec<u8>,
+    options: &Options<'_>,
+    limits: &Limits,
+) -> Result<Extracted, Unreadable> {
     if bytes.len() > limits.input {
         return Err(Unreadable::TooLarge { what: "the file", limit: limits.input as u64 });
     }
-    let bare = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let bare = options.media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     // The beginning of an archive may not show what it is; a missing type is determined here as well.
     let media_type = match bare.as_str() {
         "" | sniff::ZIP | sniff::OLE | sniff::UNKNOWN => sniff(&bytes, None).to_owned(),
@@ -23,8 +27,10 @@ pub fn extract(bytes: Vec<u8>, media_type: &str, limits: &Limits) -> Result<Extr
         sniff::XLSX => office::xlsx::read(&bytes, limits)?,
         sniff::HTML | "application/xhtml+xml" => html::read(&bytes, limits)?,
         sniff::OLE if sniff::is_encrypted_office(&bytes) => return Err(Unreadable::Encrypted),
-        sniff::JSON | "application/xml" | "application/yaml" => plain::read(&bytes, limits),
-        text if text.starts_with("text/") => plain::read(&bytes, limits),
+        sniff::JSON | "application/xml" | "application/yaml" => {
+            plain::read(&bytes, options.charset, limits)
+        }
+        text if text.starts_with("text/") => plain::read(&bytes, options.charset, limits),
         _ => return Err(Unreadable::Unsupported { media_type }),
     };
     extracted.media_type = media_type;

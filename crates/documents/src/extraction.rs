@@ -1,5 +1,7 @@
 //! The limits, the result and the errors of an extraction.
 
+use crate::metadata::Metadata;
+
 /// Limits on a document and its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -33,14 +35,14 @@ impl Default for Limits {
 /// The text of a document. Control and invisible characters are still in it and must be removed before a model sees it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Extracted {
-    /// Paragraphs with a blank line between them, table rows as lines with tabs.
+    /// In the form that was asked for. Plain text has a blank line between paragraphs, and table rows as lines with tabs.
     pub text: String,
     /// The media type by content.
     pub media_type: String,
     /// Pages, slides or sheets that were read; 1 where there are none.
     pub parts: usize,
-    /// The title in the document's metadata.
-    pub title: Option<String>,
+    /// What the document says about itself.
+    pub meta: Metadata,
     /// The number of characters that were left out because a reader of the document would not see them.
     pub hidden: usize,
     /// Whether the text was cut at the limit.

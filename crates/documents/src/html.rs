@@ -11,6 +11,7 @@ use self::style::Sheet;
 use self::tree::Tree;
 use self::walk::Walk;
 use crate::extraction::{Extracted, Limits, Unreadable};
+use crate::metadata::Metadata;
 use crate::plain;
 use crate::text::{Text, on_one_line};
 
@@ -35,7 +36,7 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadabl
     }
     let mut text = Text::new(limits.text);
     Walk::new(&tree, &sheet, &mut text).run();
-    Ok(text.finish(1, title))
+    Ok(text.finish(1, Metadata { title, ..Metadata::default() }))
 }
 
 /// Builds the tree piece by piece, so that a page that is too deep is refused early: parsing time grows with the square of

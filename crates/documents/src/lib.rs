@@ -8,7 +8,9 @@ mod extract;
 mod extraction;
 mod html;
 mod markdown;
+mod metadata;
 mod office;
+mod options;
 mod pdf;
 mod plain;
 mod sniff;
@@ -17,4 +19,6 @@ mod xml;
 
 pub use extract::extract;
 pub use extraction::{Extracted, Limits, Unreadable};
+pub use metadata::Metadata;
+pub use options::{Form, Options};
 pub use sniff::{SNIFFED, sniff};

@@ -7,6 +7,7 @@ pub(crate) mod xlsx;
 
 use crate::archive::Archive;
 use crate::extraction::{Limits, Unreadable};
+use crate::metadata::{Metadata, iso_date};
 use crate::plain;
 use crate::xml::{Node, Xml};
 
@@ -87,17 +88,31 @@ impl<'a> Package<'a> {
         Ok(parts)
     }
 
-    /// The title in the document's properties.
-    pub(crate) fn title(&mut self) -> Result<Option<String>, Unreadable> {
-        let Some(text) = self.part("docProps/core.xml")? else { return Ok(None) };
+    /// The document's properties.
+    pub(crate) fn metadata(&mut self) -> Result<Metadata, Unreadable> {
+        let mut meta = Metadata::default();
+        let Some(text) = self.part("docProps/core.xml")? else { return Ok(meta) };
         let mut xml = Xml::new(&text, self.limits);
         loop {
-            match xml.next()? {
-                Node::Open(element) if element.name() == "title" => return xml.text().map(Some),
-                Node::End => return Ok(None),
-                Node::Open(_) | Node::Close(_) | Node::Text(_) => {}
-            }
+            let slot = match xml.next()? {
+                Node::Open(element) => match element.name() {
+                    "title" => &mut meta.title,
+                    "creator" => &mut meta.author,
+                    "created" => &mut meta.created,
+                    "language" => &mut meta.language,
+                    "description" => &mut meta.description,
+                    _ => continue,
+                },
+                Node::End => break,
+                Node::Close(_) | Node::Text(_) => continue,
+            };
+            *slot = Some(xml.text()?);
         }
+        // Times are given to the second, such as `2026-03-15T08:00:00Z`.
+        meta.created = meta.created.and_then(|time| iso_date(time.trim()));
+        // Several authors are separated by semicolons.
+        meta.author = meta.author.map(|author| author.replace(';', ", "));
+        Ok(meta)
     }
 
     pub(crate) fn limits(&self) -> &'a Limits {

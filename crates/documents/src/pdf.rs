@@ -11,6 +11,7 @@ use hayro_interpret::{
 
 use self::glyphs::Glyphs;
 use crate::extraction::{Extracted, Limits, Unreadable};
+use crate::metadata::Metadata;
 use crate::plain;
 use crate::text::{Block, Text};
 
@@ -43,7 +44,7 @@ pub(crate) fn read(bytes: Vec<u8>, limits: &Limits) -> Result<Extracted, Unreada
             break;
         }
     }
-    Ok(text.finish(pages.len(), title))
+    Ok(text.finish(pages.len(), Metadata { title, ..Metadata::default() }))
 }
 
 /// A title is UTF-16 with a mark, UTF-8 with a mark, or PDF's own encoding, which is nearly Latin-1.

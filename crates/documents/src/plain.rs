@@ -8,11 +8,12 @@ use crate::extraction::{Extracted, Limits};
 /// The bytes from which an encoding is detected.
 const SAMPLE: usize = 1 << 20;
 
-pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Extracted {
+/// Reads plain text; `charset` is what the sender declared.
+pub(crate) fn read(bytes: &[u8], charset: Option<&str>, limits: &Limits) -> Extracted {
     // One byte of any encoding becomes at most three bytes of UTF-8, so bytes cut here would be cut below anyway.
     let whole = bytes.len() <= limits.text.saturating_mul(4);
     let bytes = if whole { bytes } else { &bytes[..limits.text.saturating_mul(4)] };
-    let mut text = decode(bytes);
+    let mut text = decode_as(bytes, charset);
     let truncated = !whole || text.len() > limits.text;
     text.truncate(text.floor_char_boundary(limits.text));
     Extracted { text, parts: 1, truncated, ..Extracted::default() }
@@ -30,6 +31,19 @@ pub(crate) fn decode(bytes: &[u8]) -> String {
         return text.to_owned();
     }
     encoding_of(bytes).decode_without_bom_handling(bytes).0.into_owned()
+}
+
+/// Decodes as [`decode`] does, but by the declared charset where that would detect one.
+pub(crate) fn decode_as(bytes: &[u8], charset: Option<&str>) -> String {
+    let declared = charset.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
+    match declared {
+        Some(encoding)
+            if Encoding::for_bom(bytes).is_none() && std::str::from_utf8(bytes).is_err() =>
+        {
+            encoding.decode_without_bom_handling(bytes).0.into_owned()
+        }
+        _ => decode(bytes),
+    }
 }
 
 /// The encoding of text that has no byte order mark.

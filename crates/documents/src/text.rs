@@ -1,6 +1,7 @@
 //! The growing text: separated blocks, up to a limit.
 
 use crate::extraction::Extracted;
+use crate::metadata::Metadata;
 
 /// The kind of a block, which decides how it is separated from the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,13 +73,12 @@ impl Text {
         }
     }
 
-    pub(crate) fn finish(self, parts: usize, title: Option<String>) -> Extracted {
-        let title = title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
+    pub(crate) fn finish(self, parts: usize, meta: Metadata) -> Extracted {
         Extracted {
             text: self.out,
             media_type: String::new(),
             parts,
-            title,
+            meta: meta.tidy(),
             hidden: self.hidden,
             truncated: self.truncated,
         }

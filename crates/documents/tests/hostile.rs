@@ -3,7 +3,7 @@
 
 use std::io::{Cursor, Write};
 
-use documents::{Limits, Unreadable, extract, sniff};
+use documents::{Limits, Options, Unreadable, extract, sniff};
 use proptest::prelude::{any, proptest};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
@@ -29,7 +29,7 @@ fn word(document: &str) -> Vec<u8> {
 
 fn read(bytes: Vec<u8>, limits: &Limits) -> Result<String, Unreadable> {
     let media_type = sniff(&bytes, None);
-    extract(bytes, media_type, limits).map(|extracted| extracted.text)
+    extract(bytes, &Options::new(media_type), limits).map(|extracted| extracted.text)
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn overlapping_parts_are_refused() {
         .collect();
     let first: [u8; 4] = bytes[rows[0] + 42..rows[0] + 46].try_into().unwrap();
     bytes[rows[1] + 42..rows[1] + 46].copy_from_slice(&first);
-    let refused = extract(bytes, DOCX, &Limits::default()).unwrap_err();
+    let refused = extract(bytes, &Options::new(DOCX), &Limits::default()).unwrap_err();
     assert!(refused.to_string().contains("overlap"), "{refused}");
 }
 
@@ -104,7 +104,7 @@ fn overlapping_parts_are_refused() {
 fn too_many_parts_are_refused_before_they_are_listed() {
     let names: Vec<String> = (0..2001).map(|number| format!("word/{number}.xml")).collect();
     let bytes = archive(names.iter().map(|name| (name.as_str(), "")));
-    let refused = extract(bytes, DOCX, &Limits::default()).unwrap_err();
+    let refused = extract(bytes, &Options::new(DOCX), &Limits::default()).unwrap_err();
     assert_eq!(refused, Unreadable::TooManyParts { limit: 2000 });
 }
 
@@ -188,7 +188,7 @@ fn a_file_cut_anywhere_is_read_or_refused() {
         let media_type = sniff(&whole, None);
         let step = (whole.len() / 40).max(1);
         for end in (0..whole.len()).step_by(step) {
-            let _ = extract(whole[..end].to_vec(), media_type, &Limits::default());
+            let _ = extract(whole[..end].to_vec(), &Options::new(media_type), &Limits::default());
         }
     }
 }
@@ -212,7 +212,7 @@ fn a_file_with_wrong_bytes_is_read_or_refused() {
                 let at = random(bytes.len());
                 bytes[at] = u8::try_from(random(256)).unwrap();
             }
-            let _ = extract(bytes, media_type, &Limits::default());
+            let _ = extract(bytes, &Options::new(media_type), &Limits::default());
         }
     }
 }
@@ -221,7 +221,7 @@ proptest! {
     #[test]
     fn any_bytes_are_something(bytes in any::<Vec<u8>>(), name in any::<Option<String>>()) {
         let media_type = sniff(&bytes, name.as_deref());
-        let _ = extract(bytes, media_type, &Limits::default());
+        let _ = extract(bytes, &Options::new(media_type), &Limits::default());
     }
 
     #[test]
@@ -231,7 +231,7 @@ proptest! {
             format!("<style>{style}</style><p style=\"{style}\" class=\"{page}\">{page}</p>"),
             format!("<style>.a{{{style}}} {page}</style><table><tr><td class=a>{page}<table><li>{page}"),
         ] {
-            let _ = extract(page.into_bytes(), "text/html", &Limits::default());
+            let _ = extract(page.into_bytes(), &Options::new("text/html"), &Limits::default());
         }
     }
 

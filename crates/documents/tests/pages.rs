@@ -1,14 +1,15 @@
 //! HTML and plain text, read as a person would see them.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use documents::{Extracted, Limits, extract};
+use documents::{Extracted, Limits, Options, extract};
 
 fn page(html: &str) -> Extracted {
-    extract(html.as_bytes().to_vec(), "text/html; charset=utf-8", &Limits::default()).unwrap()
+    extract(html.as_bytes().to_vec(), &Options::new("text/html; charset=utf-8"), &Limits::default())
+        .unwrap()
 }
 
 fn plain(bytes: &[u8]) -> String {
-    extract(bytes.to_vec(), "text/plain", &Limits::default()).unwrap().text
+    extract(bytes.to_vec(), &Options::new("text/plain"), &Limits::default()).unwrap().text
 }
 
 #[test]
@@ -26,7 +27,7 @@ fn a_page_keeps_its_shape() {
         "Head\u{ad}line\n\nOne bold word,\nnew line.\n\n- first\n  - inner\n- second\n\n\
          Name\tAge\nAnn\t7\n\n  kept\n    as is\n\na\n\nb & c"
     );
-    assert_eq!((read.title.as_deref(), read.hidden), (Some("A title"), 0));
+    assert_eq!((read.meta.title.as_deref(), read.hidden), (Some("A title"), 0));
 }
 
 #[test]
@@ -110,6 +111,13 @@ fn text_is_decoded_by_what_it_is() {
     );
     let russian = encoding_rs::WINDOWS_1251.encode("Привет, мир! Это обычный русский текст.").0;
     assert_eq!(plain(&russian), "Привет, мир! Это обычный русский текст.");
+    let declared = Options { charset: Some("koi8-r"), ..Options::new("text/plain") };
+    let read =
+        extract(encoding_rs::KOI8_R.encode("мир").0.into_owned(), &declared, &Limits::default());
+    assert_eq!(read.unwrap().text, "мир");
     let named = [b"<html><meta charset=\"windows-1252\"><p>".as_slice(), b"caf\xe9</p>"].concat();
-    assert_eq!(extract(named, "text/html", &Limits::default()).unwrap().text, "café");
+    assert_eq!(
+        extract(named, &Options::new("text/html"), &Limits::default()).unwrap().text,
+        "café"
+    );
 }

@@ -26,8 +26,8 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadabl
     for kind in ["footer", "footnotes", "endnotes", "comments"] {
         aside(&mut package, &name, kind, &flow, &mut text)?;
     }
-    let title = package.title()?;
-    Ok(text.finish(1, title))
+    let meta = package.metadata()?;
+    Ok(text.finish(1, meta))
 }
 
 /// Headers, footers, notes and comments. Equal headers of several sections are written once.

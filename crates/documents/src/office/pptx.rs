@@ -3,6 +3,7 @@
 use super::Package;
 use super::flow::Flow;
 use crate::extraction::{Extracted, Limits, Unreadable};
+use crate::metadata::Metadata;
 use crate::text::{Block, Text};
 use crate::xml::{Node, Xml};
 
@@ -22,7 +23,7 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadabl
         if is_hidden(&slide, limits)? {
             let mut hidden = Text::new(limits.text);
             flow.read(&slide, limits, &mut hidden)?;
-            text.hide(&hidden.finish(1, None).text);
+            text.hide(&hidden.finish(1, Metadata::default()).text);
             continue;
         }
         shown += 1;
@@ -35,8 +36,8 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadabl
             written.read(&notes, limits, &mut text)?;
         }
     }
-    let title = package.title()?;
-    Ok(text.finish(shown, title))
+    let meta = package.metadata()?;
+    Ok(text.finish(shown, meta))
 }
 
 /// The relations of the slides, in order.

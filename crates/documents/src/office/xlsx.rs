@@ -46,8 +46,8 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadabl
             break;
         }
     }
-    let title = package.title()?;
-    Ok(text.finish(shown, title))
+    let meta = package.metadata()?;
+    Ok(text.finish(shown, meta))
 }
 
 struct Sheet {

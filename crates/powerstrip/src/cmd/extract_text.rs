@@ -3,7 +3,7 @@ use std::panic;
 use std::process::ExitCode;
 
 use clap::Args;
-use documents::{Extracted, Limits, Unreadable};
+use documents::{Extracted, Limits, Options, Unreadable};
 
 use reading::ReaderHeader;
 
@@ -29,8 +29,9 @@ impl ExtractText {
         let mut bytes = Vec::new();
         io::stdin().lock().take(limits.input as u64 + 1).read_to_end(&mut bytes)?;
         // A panic is reported in one line, with its location, for the log of the parent process.
-        let read =
-            panic::catch_unwind(move || documents::extract(bytes, &self.media_type, &limits));
+        let read = panic::catch_unwind(move || {
+            documents::extract(bytes, &Options::new(&self.media_type), &limits)
+        });
         let (header, text) = match read {
             Ok(Ok(extracted)) => clean(extracted),
             Ok(Err(unreadable)) => (refused(&unreadable), String::new()),
@@ -48,7 +49,7 @@ impl ExtractText {
 /// What a person would not see but a model would read is removed here, where a long text costs only this process time.
 fn clean(extracted: Extracted) -> (ReaderHeader, String) {
     let (text, in_text) = proto::clean::text(&extracted.text);
-    let (title, in_title) = extracted.title.map_or((None, 0), |title| {
+    let (title, in_title) = extracted.meta.title.map_or((None, 0), |title| {
         let (title, removed) = proto::clean::text(&title);
         (Some(title), removed)
     });

@@ -1,3 +1,4 @@
+pub mod browser;
 pub mod http;
 pub mod process;
 pub mod sandbox;

@@ -12,7 +12,7 @@ use futures_util::{Stream, StreamExt, TryStreamExt};
 use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body_util::BodyExt;
-use hyper::body::Body;
+use hyper::body::Body as _;
 use tokio::io::AsyncRead;
 use tokio::time::{Instant, Sleep};
 use tokio_util::io::{ReaderStream, StreamReader};
@@ -37,8 +37,6 @@ impl Deadline {
 /// A response body as a stream; ends with an error at the byte cap or the deadline, and is cancelled by dropping it.
 pub struct BodyStream {
     chunks: Chunks,
-    left: u64,
-    limit: u64,
     deadline: Option<(Deadline, Pin<Box<Sleep>>)>,
     over: bool,
 }
@@ -51,23 +49,24 @@ impl BodyStream {
         unpack: bool,
         limit: u64,
         deadline: Option<Deadline>,
-    ) -> Result<Self, FetchError> {
-        if incoming.size_hint().lower() > limit {
-            return Err(too_large(limit));
-        }
+    ) -> Self {
         let packing = if unpack && !incoming.is_end_stream() { Packing::of(headers) } else { None };
-        let wire = capped_wire(incoming, limit);
+        let wire = incoming
+            .into_data_stream()
+            .map_err(|error| FetchError::Protocol { why: error.to_string() });
+        // Compressed data beyond the limit can only decompress to more, so the wire has the same one.
+        let wire = capped(wire, limit);
         let chunks = match packing {
             None => wire,
             Some(packing) => {
                 headers.remove(CONTENT_ENCODING);
                 headers.remove(CONTENT_LENGTH);
-                packing.unpack(wire)
+                capped(packing.unpack(wire), limit)
             }
         };
         let deadline =
             deadline.map(|deadline| (deadline, Box::pin(tokio::time::sleep_until(deadline.at))));
-        Ok(Self { chunks, left: limit, limit, deadline, over: false })
+        Self { chunks, deadline, over: false }
     }
 
     /// Reads to the end.
@@ -80,13 +79,6 @@ impl BodyStream {
             whole.extend_from_slice(&chunk);
         }
         Ok(whole.freeze())
-    }
-
-    fn judge(&mut self, chunk: Result<Bytes, FetchError>) -> Result<Bytes, FetchError> {
-        let chunk = chunk?;
-        self.left =
-            self.left.checked_sub(chunk.len() as u64).ok_or_else(|| too_large(self.limit))?;
-        Ok(chunk)
     }
 }
 
@@ -109,24 +101,60 @@ impl Stream for BodyStream {
             this.over = true;
             return Poll::Ready(None);
         };
-        let judged = this.judge(chunk);
-        this.over = judged.is_err();
-        Poll::Ready(Some(judged))
+        this.over = chunk.is_err();
+        Poll::Ready(Some(chunk))
     }
 }
 
-fn too_large(limit: u64) -> FetchError {
+/// The error of a body that passes its limit.
+pub(super) fn too_large(limit: u64) -> FetchError {
     FetchError::TooLarge { part: Part::Body, limit }
 }
 
-/// Bytes on the wire, with the same limit: compressed data beyond it can only decompress to more.
-fn capped_wire(incoming: IncomingBody, limit: u64) -> Chunks {
-    let mut left = limit;
-    Box::pin(incoming.into_data_stream().map(move |chunk| {
-        let chunk = chunk.map_err(|e| FetchError::Protocol { why: e.to_string() })?;
-        left = left.checked_sub(chunk.len() as u64).ok_or_else(|| too_large(limit))?;
-        Ok(chunk)
-    }))
+/// A stream that gives up to `limit` bytes, and then fails if there are more.
+fn capped(
+    chunks: impl Stream<Item = Result<Bytes, FetchError>> + Send + Unpin + 'static,
+    limit: u64,
+) -> Chunks {
+    Box::pin(Capped { chunks, left: limit, limit, passed: false })
+}
+
+struct Capped<S> {
+    chunks: S,
+    left: u64,
+    limit: u64,
+    /// Whether a chunk was cut at the limit, so that the next result is the error.
+    passed: bool,
+}
+
+impl<S: Stream<Item = Result<Bytes, FetchError>> + Unpin> Stream for Capped<S> {
+    type Item = Result<Bytes, FetchError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        if this.passed {
+            return Poll::Ready(Some(Err(too_large(this.limit))));
+        }
+        let Some(chunk) = std::task::ready!(this.chunks.poll_next_unpin(cx)) else {
+            return Poll::Ready(None);
+        };
+        let mut chunk = match chunk {
+            Ok(chunk) => chunk,
+            Err(error) => return Poll::Ready(Some(Err(error))),
+        };
+        match this.left.checked_sub(chunk.len() as u64) {
+            Some(left) => this.left = left,
+            None => {
+                this.passed = true;
+                // Less than the chunk's length, so it fits.
+                chunk.truncate(this.left as usize);
+                if chunk.is_empty() {
+                    return Poll::Ready(Some(Err(too_large(this.limit))));
+                }
+            }
+        }
+        Poll::Ready(Some(Ok(chunk)))
+    }
 }
 
 /// The encodings we offer in `Accept-Encoding`.

@@ -11,6 +11,7 @@ use http::header::{
     TRANSFER_ENCODING, UPGRADE, USER_AGENT,
 };
 use http::{HeaderMap, Method, StatusCode};
+use hyper::body::Body as _;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::{CaptureConnection, capture_connection};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -18,7 +19,7 @@ use rustls::pki_types::CertificateDer;
 use tokio::time::Instant;
 use url::Url;
 
-use super::body::{BodyStream, Deadline, OFFERED};
+use super::body::{BodyStream, Deadline, OFFERED, too_large};
 use super::connect::Connector;
 use super::error::{FetchError, HEADER_CEILING, Part, Phase, Refusal, cause};
 use super::policy::AddressPolicy;
@@ -227,22 +228,33 @@ impl Client {
         limits: &Limits,
         scope: &Scope,
     ) -> Result<StreamingResponse, FetchError> {
+        let (answer, deadline) = self.answer(request, limits, scope).await?;
+        if answer.response.body().size_hint().lower() > limits.max_body_bytes {
+            return Err(too_large(limits.max_body_bytes));
+        }
+        Ok(answer.into_streaming(limits, deadline))
+    }
+
+    /// Sends a request and follows redirects within the deadline, which the body shares.
+    pub(super) async fn answer(
+        &self,
+        request: Request,
+        limits: &Limits,
+        scope: &Scope,
+    ) -> Result<(Answer, Option<Deadline>), FetchError> {
         // An allowance beyond what the clock can hold is none.
         let deadline = limits.deadline.and_then(|after| {
             let at = Instant::now().checked_add(after)?;
             Some(Deadline { at, after })
         });
         let following = pin!(self.follow(request, limits, scope));
-        let Answer { target, response, unpack } = match deadline {
+        let answer = match deadline {
             None => following.await?,
             Some(deadline) => tokio::time::timeout_at(deadline.at, following)
                 .await
                 .map_err(|_| deadline.missed())??,
         };
-        let (mut head, incoming) = response.into_parts();
-        let body =
-            BodyStream::new(incoming, &mut head.headers, unpack, limits.max_body_bytes, deadline)?;
-        Ok(StreamingResponse { status: head.status, headers: head.headers, body, target })
+        Ok((answer, deadline))
     }
 
     async fn follow(
@@ -335,10 +347,24 @@ impl Client {
 }
 
 /// The last hop's answer before its body is read.
-struct Answer {
+pub(super) struct Answer {
     target: Arc<Target>,
     response: http::Response<IncomingBody>,
     unpack: bool,
+}
+
+impl Answer {
+    pub(super) fn into_streaming(
+        self,
+        limits: &Limits,
+        deadline: Option<Deadline>,
+    ) -> StreamingResponse {
+        let (mut head, incoming) = self.response.into_parts();
+        let (unpack, limit) = (self.unpack, limits.max_body_bytes);
+        let body = BodyStream::new(incoming, &mut head.headers, unpack, limit, deadline);
+        let (status, headers) = (head.status, head.headers);
+        StreamingResponse { status, headers, body, target: self.target }
+    }
 }
 
 fn connections(connector: &Connector) -> Connections {

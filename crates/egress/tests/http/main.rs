@@ -8,6 +8,7 @@ mod content;
 mod guard;
 mod limits;
 mod names;
+mod partial;
 mod pool;
 mod redirects;
 mod server;

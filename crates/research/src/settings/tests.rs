@@ -1,0 +1,104 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::time::Duration;
+
+use secrecy::ExposeSecret as _;
+
+use super::*;
+
+fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+#[test]
+fn routing_lists_groups_in_order() {
+    use ProviderName::{Brave, Duckduckgo, Exa, Serper};
+    let routing = parse_routing("brave, serper+exa+serper,duckduckgo").unwrap();
+    assert_eq!(routing, [vec![Brave], vec![Serper, Exa], vec![Duckduckgo]]);
+    assert!(parse_routing("bing").unwrap_err().to_string().contains("duckduckgo"));
+    assert!(parse_routing("arxiv").is_err());
+}
+
+#[test]
+fn variables_fill_in_what_the_configuration_leaves_open() {
+    let mut settings = Settings::default();
+    let own = ProviderSettings { key: Some("own".into()), ..ProviderSettings::default() };
+    settings.providers.insert(ProviderName::Brave, own);
+    settings.set_timeout("html", "20s", "research.timeouts.html").unwrap();
+    settings
+        .complete(&variables(&[
+            ("BRAVE_API_KEY", "other"),
+            ("SERPER_API_KEY", "serper-key"),
+            ("EXA_API_KEY", " "),
+            ("SEARXNG_URL", "http://127.0.0.1:8080"),
+            ("SEARCH_ROUTING", "serper"),
+            ("POWERSTRIP_RESEARCH_TIMEOUT_SEARCH", "45s"),
+            ("POWERSTRIP_RESEARCH_TIMEOUT_HTML", "1s"),
+            ("POWERSTRIP_RESEARCH_SIZE_PAGE", "20KB"),
+        ]))
+        .unwrap();
+    let key = |name| settings.provider(name).key.map(|key| key.expose_secret().to_owned());
+    assert_eq!(key(ProviderName::Brave).as_deref(), Some("own"));
+    assert_eq!(key(ProviderName::Serper).as_deref(), Some("serper-key"));
+    assert_eq!(key(ProviderName::Exa), None);
+    assert_eq!(settings.routing, [vec![ProviderName::Serper]]);
+    assert_eq!(settings.timeouts.search, Duration::from_secs(30));
+    assert_eq!(settings.timeouts.html, Duration::from_secs(20));
+    assert_eq!(settings.sizes.page, 20_000);
+    assert_eq!(settings.warnings.len(), 1);
+    assert!(settings.warnings[0].starts_with("POWERSTRIP_RESEARCH_TIMEOUT_SEARCH"));
+}
+
+#[test]
+fn bad_values_name_their_variable() {
+    for (name, value) in [
+        ("SEARXNG_URL", "ftp://x"),
+        ("POWERSTRIP_RESEARCH_TIMEOUT_SEARCH", "soon"),
+        ("POWERSTRIP_RESEARCH_TIMEOUT_LUNCH", "1s"),
+        ("POWERSTRIP_RESEARCH_SIZE_PAGE", "0"),
+    ] {
+        let fault = Settings::default().complete(&variables(&[(name, value)])).unwrap_err();
+        assert_eq!(fault.setting, name);
+    }
+}
+
+#[test]
+fn every_limit_has_the_default_and_maximum_of_the_table() {
+    let (mut timeouts, mut sizes) = (Timeouts::default(), Sizes::default());
+    let defaults = [
+        timeouts.search,
+        timeouts.markdown,
+        timeouts.html,
+        timeouts.browser,
+        timeouts.youtube,
+        timeouts.download,
+        timeouts.total,
+    ];
+    assert_eq!(defaults.map(|time| time.as_secs()), [10, 5, 15, 30, 30, 30, 60]);
+    for name in ["search", "markdown", "html", "browser", "youtube", "download", "total"] {
+        assert!(timeouts.set(name, Duration::from_secs(600)).unwrap().is_some());
+    }
+    let maxima = [
+        timeouts.search,
+        timeouts.markdown,
+        timeouts.html,
+        timeouts.browser,
+        timeouts.youtube,
+        timeouts.download,
+        timeouts.total,
+    ];
+    assert_eq!(maxima.map(|time| time.as_secs()), [30, 10, 30, 60, 60, 60, 120]);
+    for name in ["page", "combined", "transcript", "download"] {
+        assert!(sizes.set(name, u64::MAX).unwrap().is_some());
+    }
+    let sizes = [sizes.page, sizes.combined, sizes.transcript, sizes.download];
+    assert_eq!(sizes, [50_000, 300_000, 100_000, 10_000_000]);
+}
+
+#[test]
+fn quotas_are_requests_in_a_period() {
+    let quota: Quota = "1000/1d".parse().unwrap();
+    assert_eq!(quota, Quota { requests: 1_000, period: Duration::from_secs(86_400) });
+    assert!("1000".parse::<Quota>().is_err());
+    assert!("x/1d".parse::<Quota>().is_err());
+}

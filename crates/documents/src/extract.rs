@@ -25,7 +25,7 @@ pub fn extract(
         sniff::DOCX => office::docx::read(&bytes, limits)?,
         sniff::PPTX => office::pptx::read(&bytes, limits)?,
         sniff::XLSX => office::xlsx::read(&bytes, limits)?,
-        sniff::HTML | "application/xhtml+xml" => html::read(&bytes, limits)?,
+        sniff::HTML | "application/xhtml+xml" => html::read(&bytes, options, limits)?,
         sniff::OLE if sniff::is_encrypted_office(&bytes) => return Err(Unreadable::Encrypted),
         sniff::JSON | "application/xml" | "application/yaml" => {
             plain::read(&bytes, options.charset, limits)

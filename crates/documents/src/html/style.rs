@@ -1,5 +1,6 @@
 //! The part of CSS that is needed to find hidden text.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// A colour as red, green and blue; none where it is not known, such as that of a picture.
@@ -14,74 +15,193 @@ const RULES: usize = 20_000;
 /// Further off the page than any design needs, in pixels.
 const FAR: f32 = -900.0;
 
-/// The properties of an element's style.
-#[derive(Debug, Default, Clone)]
-pub(super) struct Declarations(HashMap<String, String>);
+/// Properties that can hide an element; each is a bit.
+mod property {
+    pub(super) const DISPLAY: u32 = 1;
+    pub(super) const VISIBILITY: u32 = 1 << 1;
+    pub(super) const CONTENT_VISIBILITY: u32 = 1 << 2;
+    pub(super) const OPACITY: u32 = 1 << 3;
+    pub(super) const FONT_SIZE: u32 = 1 << 4;
+    pub(super) const LEFT: u32 = 1 << 5;
+    pub(super) const TOP: u32 = 1 << 6;
+    pub(super) const RIGHT: u32 = 1 << 7;
+    pub(super) const BOTTOM: u32 = 1 << 8;
+    pub(super) const TEXT_INDENT: u32 = 1 << 9;
+    pub(super) const MARGIN_LEFT: u32 = 1 << 10;
+    pub(super) const MARGIN_TOP: u32 = 1 << 11;
+    pub(super) const CLIP: u32 = 1 << 12;
+    pub(super) const CLIP_PATH: u32 = 1 << 13;
+    pub(super) const TRANSFORM: u32 = 1 << 14;
+    pub(super) const COLOR: u32 = 1 << 15;
+    /// Any of those above hides on its own.
+    pub(super) const ALONE: u32 = (1 << 16) - 1;
+
+    pub(super) const OVERFLOW: u32 = 1 << 16;
+    pub(super) const WIDTH: u32 = 1 << 17;
+    pub(super) const HEIGHT: u32 = 1 << 18;
+    pub(super) const MAX_WIDTH: u32 = 1 << 19;
+    pub(super) const MAX_HEIGHT: u32 = 1 << 20;
+    /// Any of these hides what is clipped.
+    pub(super) const SIZES: u32 = WIDTH | HEIGHT | MAX_WIDTH | MAX_HEIGHT;
+
+    pub(super) const ZERO_WIDTH: u32 = 1 << 21;
+    pub(super) const ZERO_HEIGHT: u32 = 1 << 22;
+    /// Both together hide.
+    pub(super) const ZERO: u32 = ZERO_WIDTH | ZERO_HEIGHT;
+}
+
+/// A background that a style sets.
+#[derive(Debug, Default, Clone, Copy)]
+enum Background {
+    #[default]
+    Unset,
+    Nothing,
+    Set(Colour),
+}
+
+/// As much of an element's style as is needed to find hidden text.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Declarations {
+    /// The properties that are set.
+    set: u32,
+    /// Those of them with a value that hides.
+    hiding: u32,
+    foreground: Option<Colour>,
+    /// By `background-image`, `background` and `background-color`.
+    backgrounds: [Background; 3],
+}
 
 impl Declarations {
     pub(super) fn parse(text: &str) -> Self {
         let mut declarations = Self::default();
-        declarations.add(text);
+        for declaration in text.split(';') {
+            if let Some((name, value)) = declaration.split_once(':') {
+                declarations.add(name.trim(), value.trim());
+            }
+        }
         declarations
     }
 
-    fn add(&mut self, text: &str) {
-        for declaration in text.split(';') {
-            if let Some((name, value)) = declaration.split_once(':') {
-                let value = value.trim().to_ascii_lowercase();
-                let value = value.trim_end_matches("!important").trim_end().to_owned();
-                self.0.insert(name.trim().to_ascii_lowercase(), value);
+    fn add(&mut self, name: &str, value: &str) {
+        use self::property as p;
+
+        let mut lowered = [0; 24];
+        let Some(name) = lower(name, &mut lowered) else { return };
+        let mut lowered = [0; 64];
+        // Longer values are pictures and gradients, whose colour is not known.
+        let value = lower(value, &mut lowered).unwrap_or("?");
+        let value = value.trim_end_matches("!important").trim_end();
+        let zero = || number(value).is_some_and(|size| size == 0.0);
+        let far = || number(value).is_some_and(|place| place <= FAR);
+        match name {
+            "display" => self.put(p::DISPLAY, value == "none"),
+            "visibility" => self.put(p::VISIBILITY, matches!(value, "hidden" | "collapse")),
+            "content-visibility" => self.put(p::CONTENT_VISIBILITY, value == "hidden"),
+            "opacity" => self.put(p::OPACITY, number(value).is_some_and(|number| number < 0.05)),
+            "font-size" => {
+                self.put(p::FONT_SIZE, number(value).is_some_and(|size| size <= tiny(value)));
+            }
+            "left" => self.put(p::LEFT, far()),
+            "top" => self.put(p::TOP, far()),
+            "right" => self.put(p::RIGHT, far()),
+            "bottom" => self.put(p::BOTTOM, far()),
+            "text-indent" => self.put(p::TEXT_INDENT, far()),
+            "margin-left" => self.put(p::MARGIN_LEFT, far()),
+            "margin-top" => self.put(p::MARGIN_TOP, far()),
+            "clip" => self.put(p::CLIP, is_clipped(value)),
+            "clip-path" => self.put(
+                p::CLIP_PATH,
+                matches!(value, "inset(50%)" | "inset(100%)" | "circle(0)" | "circle(0px)"),
+            ),
+            "transform" => self
+                .put(p::TRANSFORM, value.replace(' ', "").contains("scale(0)") || far_moved(value)),
+            "overflow" => {
+                self.put(p::OVERFLOW, value == "hidden" || value.starts_with("clip"));
+            }
+            "width" => {
+                self.put(p::WIDTH, tiny_box(value));
+                self.put(p::ZERO_WIDTH, zero());
+            }
+            "height" => {
+                self.put(p::HEIGHT, tiny_box(value));
+                self.put(p::ZERO_HEIGHT, zero());
+            }
+            "max-width" => self.put(p::MAX_WIDTH, tiny_box(value)),
+            "max-height" => self.put(p::MAX_HEIGHT, tiny_box(value)),
+            "color" => {
+                self.put(
+                    p::COLOR,
+                    matches!(value, "transparent" | "rgba(0,0,0,0)" | "rgba(0, 0, 0, 0)"),
+                );
+                if !value.is_empty() && value != "inherit" {
+                    self.foreground = Some(colour(value));
+                }
+            }
+            "background-image" => self.backgrounds[0] = background(value),
+            "background" => self.backgrounds[1] = background(value),
+            "background-color" => self.backgrounds[2] = background(value),
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, property: u32, hides: bool) {
+        self.set |= property;
+        self.hiding = if hides { self.hiding | property } else { self.hiding & !property };
+    }
+
+    /// Adds declarations that override these.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.hiding = self.hiding & !other.set | other.hiding;
+        self.set |= other.set;
+        self.foreground = other.foreground.or(self.foreground);
+        for (own, other) in self.backgrounds.iter_mut().zip(other.backgrounds) {
+            if !matches!(other, Background::Unset) {
+                *own = other;
             }
         }
     }
 
-    pub(super) fn extend(&mut self, other: &Self) {
-        self.0.extend(other.0.iter().map(|(name, value)| (name.clone(), value.clone())));
-    }
-
-    pub(super) fn get(&self, name: &str) -> &str {
-        self.0.get(name).map_or("", String::as_str)
+    /// Whether there is nothing in it that matters here.
+    fn is_empty(&self) -> bool {
+        self.set == 0
+            && self.foreground.is_none()
+            && self.backgrounds.iter().all(|it| matches!(it, Background::Unset))
     }
 
     /// Whether this style hides an element, apart from its colours.
     pub(super) fn hides(&self) -> bool {
-        let zero = |name: &str| number(self.get(name)).is_some_and(|size| size == 0.0);
-        let clipped = self.get("overflow") == "hidden" || self.get("overflow").starts_with("clip");
-        self.get("display") == "none"
-            || matches!(self.get("visibility"), "hidden" | "collapse")
-            || self.get("content-visibility") == "hidden"
-            || number(self.get("opacity")).is_some_and(|opacity| opacity < 0.05)
-            || number(self.get("font-size")).is_some_and(|size| size <= tiny(self.get("font-size")))
-            || (clipped
-                && ["width", "height", "max-height", "max-width"]
-                    .into_iter()
-                    .any(|it| tiny_box(self.get(it))))
-            || (zero("width") && zero("height"))
-            || ["left", "top", "right", "bottom", "text-indent", "margin-left", "margin-top"]
-                .into_iter()
-                .any(|name| number(self.get(name)).is_some_and(|place| place <= FAR))
-            || is_clipped(self.get("clip"))
-            || matches!(
-                self.get("clip-path"),
-                "inset(50%)" | "inset(100%)" | "circle(0)" | "circle(0px)"
-            )
-            || self.get("transform").replace(' ', "").contains("scale(0)")
-            || far_moved(self.get("transform"))
-            || matches!(self.get("color"), "transparent" | "rgba(0,0,0,0)" | "rgba(0, 0, 0, 0)")
+        use self::property as p;
+
+        let has = |property: u32| self.hiding & property != 0;
+        has(p::ALONE) || has(p::OVERFLOW) && has(p::SIZES) || self.hiding & p::ZERO == p::ZERO
     }
 
     /// The colour of the text, if the style sets one.
     pub(super) fn foreground(&self) -> Option<Colour> {
-        Some(self.get("color")).filter(|it| !it.is_empty() && *it != "inherit").map(colour)
+        self.foreground
     }
 
     /// The colour behind the text, if the style sets one.
     pub(super) fn background(&self) -> Option<Colour> {
-        let set = ["background-image", "background", "background-color"]
-            .into_iter()
-            .map(|name| self.get(name))
-            .find(|it| !it.is_empty() && !matches!(*it, "none" | "transparent" | "inherit"))?;
-        Some(colour(set))
+        self.backgrounds.iter().find_map(|background| match background {
+            Background::Set(colour) => Some(*colour),
+            Background::Unset | Background::Nothing => None,
+        })
+    }
+}
+
+/// A short word in lower case.
+fn lower<'a>(text: &str, room: &'a mut [u8]) -> Option<&'a str> {
+    let room = room.get_mut(..text.len())?;
+    room.copy_from_slice(text.as_bytes());
+    room.make_ascii_lowercase();
+    std::str::from_utf8(room).ok()
+}
+
+fn background(value: &str) -> Background {
+    match value {
+        "" | "none" | "transparent" | "inherit" => Background::Nothing,
+        value => Background::Set(colour(value)),
     }
 }
 
@@ -166,23 +286,33 @@ pub(super) fn blends(foreground: Colour, background: Colour) -> bool {
         .all(|(foreground, background)| foreground.abs_diff(background) <= 4)
 }
 
+/// A rule: its place among all, the tag that it is limited to, and its declarations.
+#[derive(Debug)]
+struct Rule {
+    place: usize,
+    tag: String,
+    declarations: Declarations,
+}
+
 /// The style sheets of a page, as far as they name elements by tag, class or id.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
-    rules: HashMap<String, Vec<(usize, Declarations)>>,
+    tags: HashMap<String, Declarations>,
+    classes: HashMap<String, Vec<Rule>>,
+    ids: HashMap<String, Declarations>,
     count: usize,
 }
 
 impl Sheet {
     pub(super) fn add(&mut self, css: &str) {
         let css = without_comments(css);
-        let mut rest = css.as_str();
+        let mut rest = css.as_ref();
         while let Some(open) = rest.find('{') {
             let selectors = rest[..open].trim();
             let body = &rest[open + 1..];
             let end = end_of_block(body);
             // Rules under a condition are left out: other media may hide what a screen shows.
-            if !selectors.starts_with('@') {
+            if !selectors.starts_with('@') && self.count < RULES {
                 self.rule(selectors, &body[..end]);
             }
             rest = body.get(end + 1..).unwrap_or_default();
@@ -190,54 +320,87 @@ impl Sheet {
     }
 
     fn rule(&mut self, selectors: &str, body: &str) {
-        let declarations = Declarations::parse(body);
-        for selector in selectors.split(',').map(|selector| selector.trim().to_ascii_lowercase()) {
-            let simple =
-                selector.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '#'));
-            if simple && self.count < RULES {
-                self.count += 1;
-                self.rules.entry(selector).or_default().push((self.count, declarations.clone()));
+        let simple = |selector: &&str| {
+            let mut bytes = selector.bytes();
+            bytes.all(|c| c.is_ascii_alphanumeric() || c >= 0x80 || b"-_.#".contains(&c))
+        };
+        let mut declarations = None;
+        for selector in selectors.split(',').map(str::trim).filter(simple) {
+            let declarations = *declarations.get_or_insert_with(|| Declarations::parse(body));
+            if declarations.is_empty() || selector.is_empty() || self.count >= RULES {
+                return;
+            }
+            self.count += 1;
+            let selector = selector.to_ascii_lowercase();
+            match selector.find(['.', '#']) {
+                None => self.tags.entry(selector).or_default().extend(&declarations),
+                Some(at) => {
+                    let (tag, name) = (&selector[..at], &selector[at + 1..]);
+                    // Compound selectors are left out: they would need all their parts.
+                    if name.contains(['.', '#']) {
+                        continue;
+                    }
+                    if selector.as_bytes()[at] == b'#' {
+                        self.ids.entry(name.to_owned()).or_default().extend(&declarations);
+                    } else {
+                        let rule = Rule { place: self.count, tag: tag.to_owned(), declarations };
+                        self.classes.entry(name.to_owned()).or_default().push(rule);
+                    }
+                }
             }
         }
     }
 
     /// The style of an element: by tag, then class, then id; later rules override earlier ones.
     pub(super) fn of(&self, tag: &str, classes: &str, id: &str) -> Declarations {
-        let mut all = Declarations::default();
-        if self.rules.is_empty() {
-            return all;
-        }
-        let (classes, id) = (classes.to_ascii_lowercase(), id.to_ascii_lowercase());
-        let mut named: Vec<&(usize, Declarations)> = Vec::new();
-        for class in classes.split_whitespace() {
-            for key in [format!(".{class}"), format!("{tag}.{class}")] {
-                named.extend(self.rules.get(&key).into_iter().flatten());
+        let mut all = self.tags.get(tag).copied().unwrap_or_default();
+        if !self.classes.is_empty() && !classes.is_empty() {
+            let mut named: Vec<&Rule> = Vec::new();
+            let lowered = ascii_lowercase(classes);
+            for class in lowered.split_whitespace() {
+                let rules = self.classes.get(class).into_iter().flatten();
+                named.extend(rules.filter(|rule| rule.tag.is_empty() || rule.tag == tag));
+            }
+            named.sort_by_key(|rule| rule.place);
+            for rule in named {
+                all.extend(&rule.declarations);
             }
         }
-        named.sort_by_key(|(place, _)| *place);
-        let tags = self.rules.get(tag).into_iter().flatten();
-        let ids = self.rules.get(&format!("#{id}")).into_iter().flatten();
-        for (_, declarations) in tags.chain(named).chain(ids) {
+        if !self.ids.is_empty()
+            && !id.is_empty()
+            && let Some(declarations) = self.ids.get(ascii_lowercase(id).as_ref())
+        {
             all.extend(declarations);
         }
         all
     }
 }
 
+fn ascii_lowercase(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        Cow::Owned(text.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
 fn end_of_block(body: &str) -> usize {
     let mut depth = 0_usize;
-    for (at, character) in body.char_indices() {
-        match character {
-            '{' => depth += 1,
-            '}' if depth == 0 => return at,
-            '}' => depth -= 1,
+    for (at, byte) in body.bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth == 0 => return at,
+            b'}' => depth -= 1,
             _ => {}
         }
     }
     body.len()
 }
 
-fn without_comments(css: &str) -> String {
+fn without_comments(css: &str) -> Cow<'_, str> {
+    if !css.contains("/*") {
+        return Cow::Borrowed(css);
+    }
     let mut out = String::with_capacity(css.len());
     let mut rest = css;
     while let Some((before, after)) = rest.split_once("/*") {
@@ -245,5 +408,5 @@ fn without_comments(css: &str) -> String {
         rest = after.split_once("*/").map_or("", |(_, rest)| rest);
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }

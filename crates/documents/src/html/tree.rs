@@ -8,87 +8,206 @@ use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 
 /// The index of a node in the list.
-pub(super) type Id = usize;
+pub(crate) type Id = u32;
 
 /// The root.
-pub(super) const DOCUMENT: Id = 0;
+pub(crate) const DOCUMENT: Id = 0;
 
-#[derive(Default)]
+static NAMELESS: LocalName = local_name!("");
+
+/// The absence of a node: lists of this length do not fit into memory.
+const NONE: Id = Id::MAX;
+
 struct Node {
-    parent: Option<Id>,
-    children: Vec<Id>,
+    parent: Id,
+    first: Id,
+    last: Id,
+    before: Id,
+    after: Id,
     kind: Kind,
 }
 
-#[derive(Default)]
 enum Kind {
-    #[default]
     Other,
-    Text(String),
-    Element(QualName, Vec<Attribute>),
+    Text(StrTendril),
+    Element(Box<Element>),
 }
 
-/// The tree while html5ever builds it, and afterwards.
-pub(super) struct Tree {
+struct Element {
+    name: QualName,
+    attributes: Vec<Attribute>,
+}
+
+/// The tree while html5ever builds it.
+pub(crate) struct Builder {
     nodes: RefCell<Vec<Node>>,
     deepest: usize,
     too_deep: Cell<bool>,
 }
 
+/// A parsed page.
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+}
+
 impl Tree {
-    pub(super) fn new(deepest: usize) -> Self {
-        let nodes = RefCell::new(vec![Node::default()]);
-        Self { nodes, deepest, too_deep: Cell::new(false) }
+    /// All elements in the order in which they were begun.
+    pub(crate) fn elements(&self) -> impl Iterator<Item = Id> {
+        (0..self.nodes.len() as Id)
+            .filter(|id| matches!(self.nodes[*id as usize].kind, Kind::Element(..)))
+    }
+
+    fn node(&self, node: Id) -> &Node {
+        &self.nodes[node as usize]
+    }
+
+    /// The name of an element, empty for other nodes.
+    pub(crate) fn name(&self, node: Id) -> &LocalName {
+        match &self.node(node).kind {
+            Kind::Element(element) => &element.name.local,
+            Kind::Text(_) | Kind::Other => &NAMELESS,
+        }
+    }
+
+    /// Whether an element is one of HTML itself, not of a drawing or a formula within it.
+    pub(crate) fn is_html(&self, node: Id) -> bool {
+        matches!(&self.node(node).kind, Kind::Element(element) if element.name.ns == ns!(html))
+    }
+
+    pub(crate) fn attribute(&self, node: Id, name: &str) -> Option<&str> {
+        self.attributes(node).find(|(found, _)| *found == name).map(|(_, value)| value)
+    }
+
+    /// Names and values of an element's attributes.
+    pub(crate) fn attributes(&self, node: Id) -> impl Iterator<Item = (&str, &str)> {
+        let attributes = match &self.node(node).kind {
+            Kind::Element(element) => element.attributes.as_slice(),
+            Kind::Text(_) | Kind::Other => &[],
+        };
+        attributes.iter().map(|attribute| (&*attribute.name.local, &*attribute.value))
+    }
+
+    pub(crate) fn text(&self, node: Id) -> Option<&str> {
+        match &self.node(node).kind {
+            Kind::Text(text) => Some(text),
+            Kind::Element(..) | Kind::Other => None,
+        }
+    }
+
+    pub(crate) fn parent(&self, node: Id) -> Option<Id> {
+        Some(self.node(node).parent).filter(|parent| *parent != NONE)
+    }
+
+    pub(crate) fn children(&self, node: Id) -> impl Iterator<Item = Id> {
+        self.chain(self.node(node).first, |node| node.after)
+    }
+
+    pub(crate) fn children_from_last(&self, node: Id) -> impl Iterator<Item = Id> {
+        self.chain(self.node(node).last, |node| node.before)
+    }
+
+    fn chain(&self, first: Id, next: fn(&Node) -> Id) -> impl Iterator<Item = Id> {
+        let mut at = first;
+        std::iter::from_fn(move || {
+            let found = (at != NONE).then_some(at)?;
+            at = next(self.node(found));
+            Some(found)
+        })
+    }
+
+    /// The text directly within an element, as in `title` and `style`.
+    pub(crate) fn text_of(&self, node: Id) -> String {
+        self.children(node).filter_map(|child| self.text(child)).collect()
+    }
+
+    /// All text below an element, up to a number of bytes.
+    pub(crate) fn deep_text_of(&self, node: Id, most: usize) -> String {
+        let mut out = String::new();
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            if let Some(text) = self.text(node) {
+                out.push_str(text);
+            }
+            if out.len() > most {
+                break;
+            }
+            open.extend(self.children_from_last(node));
+        }
+        out
+    }
+}
+
+impl Builder {
+    pub(crate) fn new(deepest: usize) -> Self {
+        let builder = Self { nodes: RefCell::default(), deepest, too_deep: Cell::new(false) };
+        builder.add(Kind::Other);
+        builder
     }
 
     /// Whether there were elements within more elements than allowed.
-    pub(super) fn is_too_deep(&self) -> bool {
+    pub(crate) fn is_too_deep(&self) -> bool {
         self.too_deep.get()
     }
 
     fn add(&self, kind: Kind) -> Id {
         let mut nodes = self.nodes.borrow_mut();
-        nodes.push(Node { kind, ..Node::default() });
-        nodes.len() - 1
+        let id = nodes.len() as Id;
+        nodes.push(Node { parent: NONE, first: NONE, last: NONE, before: NONE, after: NONE, kind });
+        id
     }
 
     fn detach(&self, node: Id) {
-        let mut nodes = self.nodes.borrow_mut();
-        if let Some(parent) = nodes[node].parent.take() {
-            nodes[parent].children.retain(|child| *child != node);
+        let nodes = &mut *self.nodes.borrow_mut();
+        let Node { parent, before, after, .. } = nodes[node as usize];
+        if parent == NONE {
+            return;
         }
+        match before {
+            NONE => nodes[parent as usize].first = after,
+            before => nodes[before as usize].after = after,
+        }
+        match after {
+            NONE => nodes[parent as usize].last = before,
+            after => nodes[after as usize].before = before,
+        }
+        let node = &mut nodes[node as usize];
+        (node.parent, node.before, node.after) = (NONE, NONE, NONE);
     }
 
-    /// Inserts a child among those of its parent.
-    fn insert(&self, parent: Id, at: usize, child: NodeOrText<Id>) {
+    /// Inserts a child before `after`, or as the last child.
+    fn insert(&self, parent: Id, after: Id, child: NodeOrText<Id>) {
+        // Beyond the limit nothing is stored: the page will be refused, and parsing would get slower and slower.
+        if self.too_deep.get() {
+            return;
+        }
         let child = match child {
             NodeOrText::AppendNode(child) => {
                 self.detach(child);
                 child
             }
             NodeOrText::AppendText(text) => {
-                let mut nodes = self.nodes.borrow_mut();
-                let before =
-                    at.checked_sub(1).and_then(|at| nodes[parent].children.get(at).copied());
-                if let Some(before) = before
-                    && let Kind::Text(found) = &mut nodes[before].kind
-                {
-                    found.push_str(&text);
+                if self.extend_text(parent, after, &text) {
                     return;
                 }
-                drop(nodes);
-                self.add(Kind::Text(text.to_string()))
+                self.add(Kind::Text(text))
             }
         };
-        let mut nodes = self.nodes.borrow_mut();
-        let at = at.min(nodes[parent].children.len());
-        nodes[parent].children.insert(at, child);
-        nodes[child].parent = Some(parent);
+        let nodes = &mut *self.nodes.borrow_mut();
+        let before = match after {
+            NONE => std::mem::replace(&mut nodes[parent as usize].last, child),
+            after => std::mem::replace(&mut nodes[after as usize].before, child),
+        };
+        match before {
+            NONE => nodes[parent as usize].first = child,
+            before => nodes[before as usize].after = child,
+        }
+        let node = &mut nodes[child as usize];
+        (node.parent, node.before, node.after) = (parent, before, after);
         let mut depth = 0;
-        let mut above = Some(parent);
-        while let Some(node) = above {
+        let mut above = parent;
+        while above != NONE {
             depth += 1;
-            above = nodes[node].parent;
+            above = nodes[above as usize].parent;
             if depth > self.deepest {
                 self.too_deep.set(true);
                 break;
@@ -96,65 +215,30 @@ impl Tree {
         }
     }
 
-    fn append_last(&self, parent: Id, child: NodeOrText<Id>) {
-        // Beyond the limit nothing is stored: the page will be refused, and parsing would get slower and slower.
-        if !self.too_deep.get() {
-            let at = self.nodes.borrow().get(parent).map_or(0, |node| node.children.len());
-            self.insert(parent, at, child);
+    /// Adds text to the text that already stands there, if there is some.
+    fn extend_text(&self, parent: Id, after: Id, text: &StrTendril) -> bool {
+        let nodes = &mut *self.nodes.borrow_mut();
+        let before = match after {
+            NONE => nodes[parent as usize].last,
+            after => nodes[after as usize].before,
+        };
+        if before != NONE
+            && let Kind::Text(found) = &mut nodes[before as usize].kind
+        {
+            found.push_tendril(text);
+            return true;
         }
-    }
-
-    /// All elements in the order in which they were begun.
-    pub(super) fn elements(&self) -> Vec<Id> {
-        let nodes = self.nodes.borrow();
-        (0..nodes.len()).filter(|id| matches!(nodes[*id].kind, Kind::Element(..))).collect()
-    }
-
-    pub(super) fn name(&self, node: Id) -> String {
-        match &self.nodes.borrow()[node].kind {
-            Kind::Element(name, _) => name.local.to_string(),
-            Kind::Text(_) | Kind::Other => String::new(),
-        }
-    }
-
-    pub(super) fn attribute(&self, node: Id, name: &str) -> Option<String> {
-        match &self.nodes.borrow()[node].kind {
-            Kind::Element(_, attributes) => attributes
-                .iter()
-                .find(|attribute| &*attribute.name.local == name)
-                .map(|attribute| attribute.value.to_string()),
-            Kind::Text(_) | Kind::Other => None,
-        }
-    }
-
-    pub(super) fn text(&self, node: Id) -> Option<String> {
-        match &self.nodes.borrow()[node].kind {
-            Kind::Text(text) => Some(text.clone()),
-            Kind::Element(..) | Kind::Other => None,
-        }
-    }
-
-    pub(super) fn parent(&self, node: Id) -> Option<Id> {
-        self.nodes.borrow()[node].parent
-    }
-
-    pub(super) fn children(&self, node: Id) -> Vec<Id> {
-        self.nodes.borrow()[node].children.clone()
-    }
-
-    /// The text directly within an element, as in `title` and `style`.
-    pub(super) fn text_of(&self, node: Id) -> String {
-        self.children(node).into_iter().filter_map(|child| self.text(child)).collect()
+        false
     }
 }
 
-impl TreeSink for Tree {
+impl TreeSink for Builder {
     type Handle = Id;
-    type Output = Self;
+    type Output = Tree;
     type ElemName<'a> = Name;
 
-    fn finish(self) -> Self {
-        self
+    fn finish(self) -> Tree {
+        Tree { nodes: self.nodes.into_inner() }
     }
 
     fn parse_error(&self, _: Cow<'static, str>) {}
@@ -164,14 +248,16 @@ impl TreeSink for Tree {
     }
 
     fn elem_name<'a>(&'a self, target: &'a Id) -> Name {
-        match &self.nodes.borrow()[*target].kind {
-            Kind::Element(name, _) => Name { ns: name.ns.clone(), local: name.local.clone() },
+        match &self.nodes.borrow()[*target as usize].kind {
+            Kind::Element(element) => {
+                Name { ns: element.name.ns.clone(), local: element.name.local.clone() }
+            }
             Kind::Text(_) | Kind::Other => Name { ns: ns!(), local: local_name!("") },
         }
     }
 
     fn create_element(&self, name: QualName, attributes: Vec<Attribute>, _: ElementFlags) -> Id {
-        self.add(Kind::Element(name, attributes))
+        self.add(Kind::Element(Box::new(Element { name, attributes })))
     }
 
     fn create_comment(&self, _: StrTendril) -> Id {
@@ -183,14 +269,14 @@ impl TreeSink for Tree {
     }
 
     fn append(&self, parent: &Id, child: NodeOrText<Id>) {
-        self.append_last(*parent, child);
+        self.insert(*parent, NONE, child);
     }
 
     fn append_based_on_parent_node(&self, element: &Id, before: &Id, child: NodeOrText<Id>) {
-        if self.nodes.borrow()[*element].parent.is_some() {
-            self.append_before_sibling(element, child);
+        if self.nodes.borrow()[*element as usize].parent == NONE {
+            self.insert(*before, NONE, child);
         } else {
-            self.append_last(*before, child);
+            self.append_before_sibling(element, child);
         }
     }
 
@@ -208,30 +294,17 @@ impl TreeSink for Tree {
     fn set_quirks_mode(&self, _: QuirksMode) {}
 
     fn append_before_sibling(&self, sibling: &Id, child: NodeOrText<Id>) {
-        if self.too_deep.get() {
-            return;
-        }
-        if let NodeOrText::AppendNode(node) = &child {
-            self.detach(*node);
-        }
-        let place = {
-            let nodes = self.nodes.borrow();
-            let parent = nodes[*sibling].parent;
-            parent.and_then(|parent| {
-                let at = nodes[parent].children.iter().position(|child| child == sibling)?;
-                Some((parent, at))
-            })
-        };
-        if let Some((parent, at)) = place {
-            self.insert(parent, at, child);
+        let parent = self.nodes.borrow()[*sibling as usize].parent;
+        if parent != NONE {
+            self.insert(parent, *sibling, child);
         }
     }
 
     fn add_attrs_if_missing(&self, target: &Id, attributes: Vec<Attribute>) {
-        if let Kind::Element(_, present) = &mut self.nodes.borrow_mut()[*target].kind {
+        if let Kind::Element(element) = &mut self.nodes.borrow_mut()[*target as usize].kind {
             for attribute in attributes {
-                if !present.iter().any(|found| found.name == attribute.name) {
-                    present.push(attribute);
+                if !element.attributes.iter().any(|found| found.name == attribute.name) {
+                    element.attributes.push(attribute);
                 }
             }
         }
@@ -242,18 +315,19 @@ impl TreeSink for Tree {
     }
 
     fn reparent_children(&self, node: &Id, parent: &Id) {
-        let mut nodes = self.nodes.borrow_mut();
-        let children = std::mem::take(&mut nodes[*node].children);
-        for child in &children {
-            nodes[*child].parent = Some(*parent);
+        loop {
+            let first = self.nodes.borrow()[*node as usize].first;
+            if first == NONE || self.too_deep.get() {
+                break;
+            }
+            self.insert(*parent, NONE, NodeOrText::AppendNode(first));
         }
-        nodes[*parent].children.extend(children);
     }
 }
 
 /// The name of an element as html5ever asks for it.
 #[derive(Debug)]
-pub(super) struct Name {
+pub(crate) struct Name {
     ns: Namespace,
     local: LocalName,
 }

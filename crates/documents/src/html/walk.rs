@@ -1,258 +1,390 @@
-//! From a page's tree to its text.
+//! From a page's tree to its blocks.
 
-use std::collections::HashSet;
+use html5ever::local_name;
 
-use super::style::{BLACK, Colour, Declarations, Sheet, WHITE, blends};
+use super::block::{Block, Blocks, Container, Format, Kind, Span};
+use super::element::{Role, role};
+use super::look::Look;
+use super::style::Sheet;
+use super::table::Layouts;
 use super::tree::{DOCUMENT, Id, Tree};
-use crate::text::{Block, Text, on_one_line};
+use crate::markdown::Marker;
 
-/// Elements whose content is not text of the page.
-const NO_TEXT: [&str; 14] = [
-    "script", "style", "template", "noscript", "head", "iframe", "object", "svg", "canvas",
-    "audio", "video", "noembed", "noframes", "datalist",
-];
-
-/// Elements that begin and end a paragraph.
-const BLOCKS: [&str; 35] = [
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "caption",
-    "center",
-    "dd",
-    "details",
-    "dialog",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hr",
-    "legend",
-    "main",
-    "menu",
-    "nav",
-    "p",
-    "section",
-    "summary",
-    "table",
-    "option",
-];
-
-/// Elements that make the table around them a means of layout, whose cells are pieces of a page.
-const STRUCTURE: [&str; 10] =
-    ["table", "ul", "ol", "pre", "h1", "h2", "h3", "h4", "article", "section"];
-
-/// The rendering state at the current element.
+/// The state at the current element.
 #[derive(Clone, Copy)]
-struct Look {
-    foreground: Colour,
-    background: Colour,
-    hidden: bool,
+struct State {
+    look: Look,
+    container: usize,
     verbatim: bool,
-    /// Lists within lists.
-    level: usize,
-    /// Whether the table around is one of data, whose rows become lines.
-    in_table: bool,
+    linked: bool,
+    heading: u8,
+    quotes: usize,
+    /// The table around, if it is one of data, whose rows become lines.
+    table: Option<Id>,
     /// Whether this is within a cell of such a table, where everything is one line.
     in_cell: bool,
 }
 
 enum Step {
-    Enter(Id, Look),
-    Leave(String, Look),
+    Enter(Id, State),
+    Leave(Role, State),
+}
+
+/// An inline element that has begun and not ended.
+struct Open {
+    format: Format,
+    start: usize,
+    /// Links are written once, with their first block.
+    used: bool,
+}
+
+/// The line that is being collected.
+#[derive(Default)]
+struct Line {
+    text: String,
+    spans: Vec<Span>,
+    linked: usize,
+}
+
+/// A list that has begun and not ended.
+struct List {
+    next: Option<u32>,
 }
 
 pub(super) struct Walk<'a> {
     tree: &'a Tree,
     sheet: &'a Sheet,
-    out: &'a mut Text,
-    line: String,
-    item: Option<usize>,
-    row: Vec<String>,
-    layouts: HashSet<Id>,
+    layouts: Layouts,
+    cap: usize,
+    written: usize,
+    out: Blocks,
+    line: Line,
+    open: Vec<Open>,
+    lists: Vec<List>,
+    /// The marker of a list item of which nothing is written yet.
+    item: Option<Marker>,
+    row: Line,
+    cells: usize,
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet, out: &'a mut Text) -> Self {
-        let layouts = layouts(tree);
-        Self { tree, sheet, out, line: String::new(), item: None, row: Vec::new(), layouts }
+    /// Prepares a walk that ends after `cap` bytes of text.
+    pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet, cap: usize) -> Self {
+        Self {
+            tree,
+            sheet,
+            layouts: Layouts::find(tree),
+            cap,
+            written: 0,
+            out: Blocks::default(),
+            line: Line::default(),
+            open: Vec::new(),
+            lists: Vec::new(),
+            item: None,
+            row: Line::default(),
+            cells: 0,
+        }
     }
 
-    /// Writes all visible text.
-    pub(super) fn run(mut self) {
-        let look = Look {
-            foreground: BLACK,
-            background: WHITE,
-            hidden: false,
+    /// Collects the blocks of the page.
+    pub(super) fn run(mut self) -> Blocks {
+        let state = State {
+            look: Look::new(),
+            container: 0,
             verbatim: false,
-            level: 0,
-            in_table: false,
+            linked: false,
+            heading: 0,
+            quotes: 0,
+            table: None,
             in_cell: false,
         };
-        let mut steps = vec![Step::Enter(DOCUMENT, look)];
+        self.out.containers.push(Container {
+            node: DOCUMENT,
+            parent: 0,
+            depth: 0,
+            first: 0,
+            end: 0,
+        });
+        let mut steps = vec![Step::Enter(DOCUMENT, state)];
         while let Some(step) = steps.pop() {
             match step {
-                Step::Enter(node, look) => self.enter(node, look, &mut steps),
-                Step::Leave(name, look) => self.leave(&name, look),
+                Step::Enter(node, state) => self.enter(node, state, &mut steps),
+                Step::Leave(role, state) => self.leave(role, state),
             }
-            if self.out.is_full() {
-                return;
+            if self.out.truncated {
+                break;
             }
         }
-        self.end_line(false);
+        self.end_block(state);
+        // Containers that were open at the limit end there.
+        let end = self.out.blocks.len();
+        for container in self.out.containers.iter_mut().filter(|it| it.end == 0) {
+            container.end = end.max(container.first);
+        }
+        self.out
     }
 
-    fn enter(&mut self, node: Id, look: Look, steps: &mut Vec<Step>) {
+    fn enter(&mut self, node: Id, outer: State, steps: &mut Vec<Step>) {
         if let Some(text) = self.tree.text(node) {
-            return self.text(&text, look);
+            return self.text(text, outer);
         }
-        let name = self.tree.name(node);
-        if NO_TEXT.contains(&name.as_str()) {
+        let role = role(self.tree, node);
+        if role == Role::Nothing {
             return;
         }
-        let look = self.look(node, &name, look);
-        match name.as_str() {
-            "br" => self.line.push('\n'),
-            "hr" => self.end_line(false),
-            "li" => {
-                self.end_line(false);
-                self.item = Some(look.level.saturating_sub(1));
-            }
-            "tr" if look.in_table => {
-                self.end_line(false);
-                self.row.clear();
-            }
+        let mut state = outer;
+        if node != DOCUMENT {
+            state.look = outer.look.within(self.tree, self.sheet, node);
+        }
+        match role {
+            Role::Break if state.in_cell => self.space(),
+            Role::Break => self.line_break(state),
+            Role::Link => state.linked |= self.tree.attribute(node, "href").is_some(),
+            Role::Strong | Role::Emphasis | Role::Code | Role::Plain | Role::Nothing => {}
+            _ if state.in_cell => self.space(),
             // The parser has moved text in a row outside of its cells to before the table.
-            "td" | "th" if look.in_table => self.line.clear(),
-            "tr" | "td" | "th" => self.end_line(false),
-            name if !look.in_cell && BLOCKS.contains(&name) => self.end_line(false),
+            Role::Cell if state.table.is_some() => self.line = Line::default(),
+            _ => self.end_block(outer),
+        }
+        self.open_inline(node, role);
+        match role {
+            Role::List => self.lists.push(List { next: self.first_number(node) }),
+            Role::Item => self.item = Some(self.marker()),
+            Role::Heading(level) => state.heading = level,
+            Role::Quote => state.quotes += 1,
+            Role::Verbatim => state.verbatim = true,
+            Role::Table => state.table = (!self.layouts.contains(node)).then_some(node),
+            Role::Row => (self.row, self.cells) = (Line::default(), 0),
+            Role::Cell => state.in_cell |= state.table.is_some(),
             _ => {}
         }
-        steps.push(Step::Leave(name, look));
-        steps.extend(
-            self.tree.children(node).into_iter().rev().map(|child| Step::Enter(child, look)),
-        );
+        if is_container(role) {
+            self.out.containers.push(Container {
+                node,
+                parent: state.container,
+                depth: self.out.containers[state.container].depth + 1,
+                first: self.out.blocks.len(),
+                end: 0,
+            });
+            state.container = self.out.containers.len() - 1;
+        }
+        steps.push(Step::Leave(role, state));
+        let children = self.tree.children_from_last(node);
+        steps.extend(children.map(|child| Step::Enter(child, state)));
     }
 
-    fn leave(&mut self, name: &str, look: Look) {
-        match name {
-            "li" => {
-                self.end_line(false);
+    fn leave(&mut self, role: Role, state: State) {
+        match role {
+            Role::Nothing | Role::Plain | Role::Break => {}
+            Role::Link | Role::Strong | Role::Emphasis | Role::Code => self.close_inline(),
+            Role::Cell if state.table.is_some() => self.end_cell(),
+            Role::Row if state.table.is_some() => self.end_row(state),
+            _ if state.in_cell => self.space(),
+            Role::Item => {
+                self.end_block(state);
                 self.item = None;
             }
-            "td" | "th" if look.in_table => {
-                let cell = std::mem::take(&mut self.line);
-                self.row.push(on_one_line(&cell));
-            }
-            "tr" if look.in_table => {
-                let row = std::mem::take(&mut self.row);
-                self.out.block(Block::Row, row.join("\t").trim_end());
-            }
-            "tr" | "td" | "th" => self.end_line(false),
-            "table" => self.out.set_off(),
-            "pre" | "textarea" => self.end_line(true),
-            name if look.in_cell && BLOCKS.contains(&name) => self.line.push(' '),
-            name if BLOCKS.contains(&name) => self.end_line(false),
-            _ => {}
+            _ => self.end_block(state),
+        }
+        if role == Role::List {
+            self.lists.pop();
+        }
+        if is_container(role) {
+            self.out.containers[state.container].end = self.out.blocks.len();
         }
     }
 
-    fn text(&mut self, text: &str, look: Look) {
-        if look.hidden {
-            self.out.hide(text);
-        } else if look.verbatim {
-            self.line.push_str(text);
+    fn open_inline(&mut self, node: Id, role: Role) {
+        let format = match role {
+            Role::Link => Format::Link(node),
+            Role::Strong => Format::Strong,
+            Role::Emphasis => Format::Emphasis,
+            Role::Code => Format::Code,
+            _ => return,
+        };
+        self.open.push(Open { format, start: self.line.text.len(), used: false });
+    }
+
+    fn close_inline(&mut self) {
+        if let Some(open) = self.open.pop() {
+            self.line.close(&open);
+        }
+    }
+
+    fn text(&mut self, text: &str, state: State) {
+        if state.look.hidden {
+            self.out.hidden += text.chars().filter(|c| !c.is_whitespace()).count();
+            return;
+        }
+        let line = &mut self.line;
+        let before = line.text.len();
+        if state.verbatim && !state.in_cell {
+            line.text.push_str(text);
         } else {
             // White space of the source is one space at most.
             for (at, word) in text.split(char::is_whitespace).enumerate() {
-                if at > 0 && !self.line.ends_with([' ', '\n']) && !self.line.is_empty() {
-                    self.line.push(' ');
+                if at > 0 && !line.text.is_empty() && !line.text.ends_with([' ', '\n']) {
+                    line.text.push(' ');
                 }
-                self.line.push_str(word);
+                line.text.push_str(word);
             }
+        }
+        if state.linked {
+            line.linked += line.text.len() - before;
         }
     }
 
-    /// Writes the collected text as a block, as a list item if one was begun.
-    fn end_line(&mut self, verbatim: bool) {
-        let line = std::mem::take(&mut self.line);
-        if verbatim {
-            return self.out.block(Block::Paragraph, &line);
-        }
-        let line = line.lines().map(str::trim).collect::<Vec<_>>().join("\n");
-        let line = line.trim();
-        match self.item {
-            Some(level) if !line.is_empty() => {
-                self.item = None;
-                self.out.block(Block::Item, &format!("{}- {line}", "  ".repeat(level.min(8))));
-            }
-            _ => self.out.block(Block::Paragraph, line),
+    fn space(&mut self) {
+        if !self.line.text.is_empty() && !self.line.text.ends_with(' ') {
+            self.line.text.push(' ');
         }
     }
 
-    fn look(&self, node: Id, name: &str, mut look: Look) -> Look {
-        let attribute = |name: &str| self.tree.attribute(node, name);
-        let mut style = self.sheet.of(
-            name,
-            &attribute("class").unwrap_or_default(),
-            &attribute("id").unwrap_or_default(),
-        );
-        style.extend(&Declarations::parse(&attribute("style").unwrap_or_default()));
-        let hidden_by_attribute = attribute("hidden").is_some_and(|how| how != "until-found")
-            || attribute("aria-hidden").is_some_and(|value| value.eq_ignore_ascii_case("true"));
-        look.hidden |= hidden_by_attribute || style.hides();
-        let attributes = |name: &str| attribute(name).map(|value| format!("color:{value}"));
-        let plain =
-            |text: Option<String>| text.and_then(|text| Declarations::parse(&text).foreground());
-        if let Some(background) = style.background().or_else(|| plain(attributes("bgcolor"))) {
-            look.background = background;
+    fn line_break(&mut self, state: State) {
+        if state.verbatim {
+            self.line.text.push('\n');
+        } else if !self.line.text.trim_end().is_empty() && !self.line.text.ends_with("\n\n") {
+            let end = self.line.text.trim_end_matches(' ').len();
+            self.line.text.truncate(end);
+            self.line.text.push('\n');
         }
-        if let Some(foreground) = style
-            .foreground()
-            .or_else(|| if name == "font" { plain(attributes("color")) } else { None })
-        {
-            look.foreground = foreground;
+    }
+
+    /// Takes the collected line, and lets open inline elements go on in the next one.
+    fn take_line(&mut self) -> Line {
+        for open in self.open.iter_mut().rev() {
+            self.line.close(open);
+            open.start = 0;
+            open.used |= !self.line.text.trim().is_empty();
         }
-        if attribute("background").is_some() {
-            look.background = None;
+        std::mem::take(&mut self.line)
+    }
+
+    fn end_block(&mut self, state: State) {
+        if self.line.text.is_empty() {
+            for open in &mut self.open {
+                open.start = 0;
+            }
+            return;
         }
-        look.hidden |= blends(look.foreground, look.background);
-        look.verbatim |= matches!(name, "pre" | "textarea");
-        look.level += usize::from(matches!(name, "ul" | "ol" | "menu"));
-        if name == "table" {
-            look.in_table = !self.layouts.contains(&node);
+        let line = self.take_line();
+        let kind = if state.verbatim {
+            Kind::Code
+        } else if state.heading > 0 {
+            Kind::Heading(state.heading)
+        } else {
+            self.item.map_or(Kind::Paragraph, Kind::Item)
+        };
+        if self.push(kind, line, state) {
+            self.item = None;
         }
-        look.in_cell |= look.in_table && matches!(name, "td" | "th");
-        look
+    }
+
+    fn end_cell(&mut self) {
+        let line = self.take_line();
+        if self.cells > 0 {
+            self.row.text.push('\t');
+        }
+        self.cells += 1;
+        let (start, text) = (self.row.text.len(), line.text.trim_end());
+        self.row.text.extend(text.chars().map(|c| if c == '\t' { ' ' } else { c }));
+        self.row.linked += line.linked;
+        let spans = line.spans.iter().filter(|span| span.start < text.len());
+        self.row.spans.extend(spans.map(|span| Span {
+            start: start + span.start,
+            end: start + span.end.min(text.len()),
+            format: span.format,
+        }));
+    }
+
+    fn end_row(&mut self, state: State) {
+        self.line = Line::default();
+        self.cells = 0;
+        let row = std::mem::take(&mut self.row);
+        self.push(Kind::Row, row, state);
+    }
+
+    /// Writes a block, unless it has no visible character.
+    fn push(&mut self, kind: Kind, mut line: Line, state: State) -> bool {
+        if line.text.chars().all(char::is_whitespace) {
+            return false;
+        }
+        let end = line.text.trim_end().len();
+        line.text.truncate(end);
+        if kind == Kind::Code {
+            // The first line may be indented.
+            let start = line.text.find(|c| c != '\n' && c != '\r').unwrap_or(0);
+            line.text.drain(..start);
+            line.spans.clear();
+        }
+        let free = self.cap.saturating_sub(self.written);
+        if line.text.len() > free {
+            self.out.truncated = true;
+            line.text.truncate(line.text.floor_char_boundary(free));
+        }
+        let end = line.text.len();
+        line.spans.retain_mut(|span| {
+            span.end = span.end.min(end);
+            span.start < span.end
+        });
+        self.written += end;
+        let origin = match (kind, state.table) {
+            (Kind::Row, Some(table)) => table,
+            _ => self.out.containers[state.container].node,
+        };
+        self.out.blocks.push(Block {
+            kind,
+            text: line.text,
+            spans: line.spans,
+            container: state.container,
+            origin,
+            linked: line.linked,
+            level: self.lists.len(),
+            quotes: state.quotes,
+        });
+        true
+    }
+
+    fn first_number(&self, list: Id) -> Option<u32> {
+        if *self.tree.name(list) != local_name!("ol") {
+            return None;
+        }
+        let start = self.tree.attribute(list, "start").and_then(|start| start.trim().parse().ok());
+        Some(start.unwrap_or(1))
+    }
+
+    fn marker(&mut self) -> Marker {
+        match self.lists.last_mut().and_then(|list| list.next.as_mut()) {
+            Some(next) => {
+                let number = *next;
+                *next = next.saturating_add(1);
+                Marker::Number(number)
+            }
+            None => Marker::Bullet,
+        }
     }
 }
 
-fn layouts(tree: &Tree) -> HashSet<Id> {
-    let mut layouts = HashSet::new();
-    for element in tree.elements() {
-        if !STRUCTURE.contains(&tree.name(element).as_str()) {
-            continue;
-        }
-        let mut above = tree.parent(element);
-        while let Some(node) = above {
-            if tree.name(node) == "table" && !layouts.insert(node) {
-                break;
-            }
-            above = tree.parent(node);
+impl Line {
+    fn close(&mut self, open: &Open) {
+        let end = self.text.trim_end().len();
+        let link = matches!(open.format, Format::Link(_));
+        if open.start < end && !(link && open.used) {
+            self.spans.push(Span { start: open.start, end, format: open.format });
         }
     }
-    layouts
+}
+
+/// Whether a block belongs to the element; inline elements are parts of blocks.
+fn is_container(role: Role) -> bool {
+    !matches!(
+        role,
+        Role::Nothing
+            | Role::Plain
+            | Role::Break
+            | Role::Link
+            | Role::Strong
+            | Role::Emphasis
+            | Role::Code
+    )
 }

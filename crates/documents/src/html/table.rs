@@ -1,0 +1,62 @@
+//! Distinguishes tables of data from those that lay a page out.
+
+use std::collections::HashSet;
+
+use html5ever::local_name;
+
+use super::tree::{Id, Tree};
+
+/// Tables whose cells are pieces of a page.
+pub(super) struct Layouts(HashSet<Id>);
+
+impl Layouts {
+    /// A table lays the page out if it says so, has a single column, or contains what data does not: tables, lists, headings,
+    /// code.
+    pub(super) fn find(tree: &Tree) -> Self {
+        let mut layouts = HashSet::new();
+        for element in tree.elements() {
+            match *tree.name(element) {
+                local_name!("table") => {
+                    let role = tree.attribute(element, "role").unwrap_or_default();
+                    if matches!(role, "presentation" | "none") || !has_columns(tree, element) {
+                        layouts.insert(element);
+                    }
+                }
+                local_name!("ul")
+                | local_name!("ol")
+                | local_name!("pre")
+                | local_name!("h1")
+                | local_name!("h2")
+                | local_name!("h3")
+                | local_name!("h4")
+                | local_name!("article")
+                | local_name!("section") => {}
+                _ => continue,
+            }
+            let mut above = tree.parent(element);
+            while let Some(node) = above {
+                if *tree.name(node) == local_name!("table") && !layouts.insert(node) {
+                    break;
+                }
+                above = tree.parent(node);
+            }
+        }
+        Self(layouts)
+    }
+
+    pub(super) fn contains(&self, table: Id) -> bool {
+        self.0.contains(&table)
+    }
+}
+
+/// Whether any row has two cells.
+fn has_columns(tree: &Tree, table: Id) -> bool {
+    let is = |node: Id, name| *tree.name(node) == name;
+    let sections = tree.children(table).flat_map(|child| tree.children(child));
+    sections.filter(|row| is(*row, local_name!("tr"))).any(|row| {
+        let cells = tree
+            .children(row)
+            .filter(|cell| is(*cell, local_name!("td")) || is(*cell, local_name!("th")));
+        cells.count() > 1
+    })
+}

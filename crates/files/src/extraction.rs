@@ -10,7 +10,7 @@ use store::{FileRecord, ObjectKey, PutFault};
 
 use super::failures::{over_quota, storage_failed, unreadable};
 use super::files::Files;
-use super::text::ExtractedText;
+use super::text::{ExtractedText, Source};
 
 /// The longest text that is stored for a file.
 const MAX_TEXT: u64 = 64 << 20;
@@ -76,14 +76,19 @@ impl Files {
 
     /// Extractors need a file that they can seek in.
     async fn read_document(&self, record: &FileRecord) -> Result<ExtractedText, Failure> {
-        let (kind, name) = (record.media_type.as_str(), Some(record.name.as_str()));
+        let source = |path| Source {
+            path,
+            media_type: &record.media_type,
+            name: &record.name,
+            tenant: record.tenant.as_str(),
+        };
         if let Some(path) = self.objects.path(&record.object) {
-            return self.text.extract(&path, kind, name).await;
+            return self.text.extract(source(&path)).await;
         }
         let bytes = self.objects.open(&record.object, None).await;
         let bytes = bytes.map_err(|error| unreadable(record, error))?;
         let spooled = self.drafts.spool(bytes).await.map_err(storage_failed)?;
-        self.text.extract(spooled.path(), kind, name).await
+        self.text.extract(source(spooled.path())).await
     }
 
     async fn store_text(

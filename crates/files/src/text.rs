@@ -23,16 +23,23 @@ pub struct ExtractedText {
     pub truncated: bool,
 }
 
+/// A file whose text is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    pub path: &'a Path,
+    /// By its bytes.
+    pub media_type: &'a str,
+    /// For messages.
+    pub name: &'a str,
+    /// The tenant whose file it is.
+    pub tenant: &'a str,
+}
+
 /// Extracts the text of files.
 #[async_trait]
 pub trait ExtractText: Send + Sync {
-    /// Extracts the text of the file at `source`. `media_type` is by its bytes; `name` is for messages.
-    async fn extract(
-        &self,
-        source: &Path,
-        media_type: &str,
-        name: Option<&str>,
-    ) -> Result<ExtractedText, Failure>;
+    /// Extracts the text of a file.
+    async fn extract(&self, source: Source<'_>) -> Result<ExtractedText, Failure>;
 }
 
 /// Extracts the text of plain text files.
@@ -40,16 +47,12 @@ pub struct PlainText;
 
 #[async_trait]
 impl ExtractText for PlainText {
-    async fn extract(
-        &self,
-        source: &Path,
-        media_type: &str,
-        _: Option<&str>,
-    ) -> Result<ExtractedText, Failure> {
+    async fn extract(&self, source: Source<'_>) -> Result<ExtractedText, Failure> {
+        let Source { path, media_type, .. } = source;
         let unread = |error: std::io::Error| {
             Failure::new(Code::Unavailable, "the file cannot be read now").caused_by(error)
         };
-        let bytes = tokio::fs::read(source).await.map_err(unread)?;
+        let bytes = tokio::fs::read(path).await.map_err(unread)?;
         let text = String::from_utf8(bytes).map_err(|_| {
             let message = format!("no text can be extracted of {media_type}");
             Failure::new(Code::Unsupported, message).blame(Blame::Caller)

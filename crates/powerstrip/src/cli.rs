@@ -76,8 +76,6 @@ pub(crate) enum Command {
     /// Print the manual page about the command line, in Markdown
     #[command(hide = true)]
     Reference,
-    #[command(hide = true)]
-    ExtractText(cmd::extract_text::ExtractText),
 }
 
 /// Runs a command to its end.
@@ -86,7 +84,6 @@ pub(crate) fn run(command: Command, context: Context) -> anyhow::Result<ExitCode
     let on_runtime = |work| on_runtime(threads, work);
     match command {
         Command::Completions(command) => command.run(),
-        Command::ExtractText(command) => command.run(),
         Command::Reference => {
             terminal::text(reference::page(Cli::command()))?;
             Ok(ExitCode::SUCCESS)

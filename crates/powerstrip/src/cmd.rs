@@ -10,7 +10,6 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod connect;
 pub(crate) mod doctor;
-pub(crate) mod extract_text;
 pub(crate) mod files;
 pub(crate) mod import;
 pub(crate) mod keys;

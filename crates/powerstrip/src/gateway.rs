@@ -49,12 +49,13 @@ use upstream::{Registry, Status, Upstreams};
 
 use crate::context::Context;
 pub(crate) use crate::watch::Freshness;
-use reading::{Bounds, TextExtractor};
+use reading::{Bounds, Readers};
 
 use approvals::Webhook;
 use audit::CallKeeper;
 pub(crate) use board::Board;
 pub(crate) use console::{ConfigSource, GatewayConsole};
+use files::ConfinedText;
 pub(crate) use foundation::Foundation;
 use names::StoredNames;
 use operations::Services;
@@ -136,8 +137,9 @@ impl Gateway {
         let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
         let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
         let path = folder.path();
+        let readers = Readers::new(Arc::clone(&runner), Bounds::default());
         let mut files = files::parts(loaded, path, database.clone(), &client, &clock)?;
-        files.text = Arc::new(TextExtractor::new(Arc::clone(&runner), Bounds::default()));
+        files.text = Arc::new(ConfinedText(readers));
         let holders = names::holders(database.server_names().await?);
         let parts = Parts {
             audit: audit.clone(),

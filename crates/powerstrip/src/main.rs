@@ -39,6 +39,7 @@ const MISCONFIGURED: u8 = 2;
 fn main() -> ExitCode {
     // Must be first: as the sandbox's launcher this process must stay single-threaded.
     egress::sandbox::maybe_run_launcher();
+    reading::maybe_run_reader();
     let Cli { global, command } = Cli::read();
     // The TLS provider of the process. The error only says that one is installed already.
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();

@@ -33,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("doors", &["proto", "auth", "strip", "operations"]),
     ("config", &["proto", "store", "egress", "auth", "schema", "strip", "upstream"]),
     ("terminal", &["proto", "operations", "config"]),
-    ("reading", &["proto", "egress", "files"]),
+    ("reading", &["proto", "egress", "documents"]),
     ("research", &["proto", "egress", "documents", "language", "reading"]),
     ("recipes", &["egress", "schema", "config", "terminal"]),
     ("remote", &["proto", "egress", "config"]),

@@ -1,9 +1,8 @@
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use files::text::{ExtractText, ExtractedText};
+use files::text::{ExtractText, ExtractedText, Source};
 use proto::{Code, Failure};
 use tokio::sync::Semaphore;
 
@@ -17,15 +16,10 @@ struct Slow {
 
 #[async_trait]
 impl ExtractText for Slow {
-    async fn extract(
-        &self,
-        source: &Path,
-        _: &str,
-        name: Option<&str>,
-    ) -> Result<ExtractedText, Failure> {
+    async fn extract(&self, source: Source<'_>) -> Result<ExtractedText, Failure> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         self.gate.acquire().await.unwrap().forget();
-        let text = format!("{}: {}", name.unwrap(), std::fs::read_to_string(source).unwrap());
+        let text = format!("{}: {}", source.name, std::fs::read_to_string(source.path).unwrap());
         Ok(ExtractedText { text, ..ExtractedText::default() })
     }
 }
@@ -104,7 +98,7 @@ struct Stuck {
 
 #[async_trait]
 impl ExtractText for Stuck {
-    async fn extract(&self, _: &Path, _: &str, _: Option<&str>) -> Result<ExtractedText, Failure> {
+    async fn extract(&self, _: Source<'_>) -> Result<ExtractedText, Failure> {
         self.came.fetch_add(1, Ordering::SeqCst);
         self.gate.acquire().await.unwrap().forget();
         Err(Failure::new(Code::InvalidInput, "it cannot be read"))

@@ -8,16 +8,19 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use egress::process::Runner;
+use reading::{Bounds, Document, Form, Readers};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::exit::FAILED;
-use reading::{Bounds, TextExtractor};
 
 const EXAMPLES: &str = "\
 Examples:
   powerstrip text report.pdf                 the text that a tool is given for this file
   powerstrip text report.pdf --json          with its kind, pages, title, and what was removed
+  powerstrip text page.html --main           only the article, without menus and notes around it
+  powerstrip text page.html --main --markdown --url https://example.com/news/
+                                             the same as Markdown, with links that work
 
 It reads PDF, DOCX, PPTX, XLSX, HTML and plain text, as the gateway does: by content, not by name, in the sandbox.";
 
@@ -27,6 +30,15 @@ It reads PDF, DOCX, PPTX, XLSX, HTML and plain text, as the gateway does: by con
 pub(crate) struct TextCommand {
     /// The document.
     file: PathBuf,
+    /// Print only the main content of an HTML page.
+    #[arg(long)]
+    main: bool,
+    /// Print Markdown: headings, links, lists, tables and code.
+    #[arg(long)]
+    markdown: bool,
+    /// The address of the page, to which its links are relative.
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
     /// Seconds that reading it may take.
     #[arg(long, value_name = "SECONDS", default_value_t = Bounds::default().time.as_secs())]
     timeout: u64,
@@ -42,19 +54,28 @@ impl TextCommand {
         let name = self.file.file_name().map(|name| name.to_string_lossy().into_owned());
         let media_type = documents::sniff(&head, name.as_deref());
         let bounds = Bounds { time: Duration::from_secs(self.timeout), ..Bounds::default() };
-        let extractor = TextExtractor::new(Arc::new(Runner::new().await?), bounds);
-        match extractor.read(&self.file, media_type, name.as_deref()).await {
-            Ok((text, tier)) if context.global.json => terminal::json(&json!({
+        let readers = Readers::new(Arc::new(Runner::new().await?), bounds);
+        let form = match (self.main, self.markdown) {
+            (false, false) => Form::Text,
+            (false, true) => Form::Markdown,
+            (true, false) => Form::MainText,
+            (true, true) => Form::MainMarkdown,
+        };
+        let document =
+            Document { form, url: self.url, name, ..Document::new(self.file, media_type) };
+        match readers.read(document).await {
+            Ok(read) if context.global.json => terminal::json(&json!({
                 "ok": true,
-                "media_type": text.media_type,
-                "parts": text.parts,
-                "title": text.title,
-                "removed": text.removed,
-                "truncated": text.truncated,
-                "sandbox": tier.to_string(),
-                "text": text.text,
+                "media_type": read.media_type,
+                "parts": read.parts,
+                "title": read.meta.title,
+                "metadata": read.meta,
+                "removed": read.removed,
+                "truncated": read.truncated,
+                "sandbox": read.sandbox.to_string(),
+                "text": read.text,
             }))?,
-            Ok((text, _)) => terminal::line(text.text)?,
+            Ok(read) => terminal::line(read.text)?,
             Err(failure) if context.global.json => {
                 terminal::json(
                     &json!({"ok": false, "media_type": media_type, "error": failure.item()}),

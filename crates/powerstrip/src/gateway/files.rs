@@ -1,4 +1,4 @@
-//! Storage of files: a folder, or a bucket that is reached through the guarded HTTP client.
+//! Storage of files: a folder, or a bucket that is reached through the guarded HTTP client; and the text of files.
 
 use std::fmt;
 use std::path::Path;
@@ -17,12 +17,14 @@ use http::HeaderValue;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body, Frame};
-use proto::Clock;
+use proto::{Clock, Failure};
+use reading::{Document, Readers};
 use store::{
     BucketOptions, Database, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
     HttpService, Objects,
 };
 use strip::files::FileParts;
+use strip::files::text::{ExtractText, ExtractedText, Source};
 
 /// How long the service may take to start its answer. It includes the upload of a part.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
@@ -43,6 +45,29 @@ pub(crate) fn parts(
         parts.objects = Objects::bucket(bucket, client).context("`storage` cannot be used")?;
     }
     Ok(parts)
+}
+
+/// Extracts the text of files in the sandbox. No reader sees the files of two tenants.
+pub(super) struct ConfinedText(pub(super) Readers);
+
+#[async_trait]
+impl ExtractText for ConfinedText {
+    async fn extract(&self, source: Source<'_>) -> Result<ExtractedText, Failure> {
+        let document = Document {
+            owner: Some(source.tenant.to_owned()),
+            name: Some(source.name.to_owned()),
+            ..Document::new(source.path.to_owned(), source.media_type)
+        };
+        let read = self.0.read(document).await?;
+        Ok(ExtractedText {
+            text: read.text,
+            media_type: read.media_type,
+            parts: read.parts,
+            title: read.meta.title,
+            removed: read.removed,
+            truncated: read.truncated,
+        })
+    }
 }
 
 /// Sends requests to the bucket's service and to no other host.

@@ -230,7 +230,7 @@ fn reader_below(root: u32) -> Option<u32> {
             below.extend(list.split_whitespace().filter_map(|id| id.parse::<u32>().ok()));
         }
         let line = std::fs::read(format!("/proc/{parent}/cmdline")).unwrap_or_default();
-        if line.split(|byte| *byte == 0).nth(1) == Some(b"extract-text") {
+        if line.split(|byte| *byte == 0).nth(1) == Some(b"read-documents") {
             found = Some(parent);
         }
     }

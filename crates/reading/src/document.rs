@@ -1,0 +1,103 @@
+//! What is read, and what comes of it.
+
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use documents::{Form, Metadata};
+use egress::sandbox::Tier;
+
+/// The bytes of a document, or the file that has them.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// The bytes themselves.
+    Bytes(Bytes),
+    /// A file that this process may open; the reader needs no right to it.
+    File(PathBuf),
+}
+
+impl From<Bytes> for Content {
+    fn from(bytes: Bytes) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl From<Vec<u8>> for Content {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self::Bytes(bytes.into())
+    }
+}
+
+impl From<PathBuf> for Content {
+    fn from(path: PathBuf) -> Self {
+        Self::File(path)
+    }
+}
+
+/// A document to read.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// Where its bytes are.
+    pub content: Content,
+    /// The media type by its bytes, from `documents::sniff`; empty if it is not known.
+    pub media_type: String,
+    /// The charset that the server named.
+    pub charset: Option<String>,
+    /// Where it was found, against which its links are resolved.
+    pub url: Option<String>,
+    /// What is wanted of it.
+    pub form: Form,
+    /// The tenant whose private file it is. None: anyone may read it.
+    pub owner: Option<String>,
+    /// What messages call it.
+    pub name: Option<String>,
+}
+
+impl Document {
+    /// A public document whose whole text is wanted.
+    pub fn new(content: impl Into<Content>, media_type: impl Into<String>) -> Self {
+        Self {
+            content: content.into(),
+            media_type: media_type.into(),
+            charset: None,
+            url: None,
+            form: Form::Text,
+            owner: None,
+            name: None,
+        }
+    }
+
+    /// What messages call the document: its kind and, if known, its name.
+    pub(crate) fn label(&self) -> String {
+        let kind = match self.media_type.as_str() {
+            "application/pdf" => "PDF",
+            kind if kind.contains("wordprocessingml") => "DOCX",
+            kind if kind.contains("presentationml") => "PPTX",
+            kind if kind.contains("spreadsheetml") => "XLSX",
+            "text/html" => "HTML page",
+            _ => "file",
+        };
+        match &self.name {
+            Some(name) => format!("this {kind} (`{}`)", proto::clean::visible(name)),
+            None => format!("this {kind}"),
+        }
+    }
+}
+
+/// The text of a document, without control and invisible characters.
+#[derive(Clone, Debug)]
+pub struct ReadDocument {
+    /// The text in the form that was asked for.
+    pub text: String,
+    /// The media type by content.
+    pub media_type: String,
+    /// Pages, slides or sheets that were read; 1 where there are none.
+    pub parts: usize,
+    /// What the document says about itself.
+    pub meta: Metadata,
+    /// The number of characters that were removed because a person would not see them.
+    pub removed: usize,
+    /// Whether text beyond the limit was cut off.
+    pub truncated: bool,
+    /// The sandbox in which it was read.
+    pub sandbox: Tier,
+}

@@ -1,0 +1,264 @@
+//! The pool: warm readers, each for one owner's documents at a time.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use egress::process::Runner;
+use proto::Failure;
+use tokio::fs::File;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::bounds::Bounds;
+use crate::document::{Content, Document, ReadDocument};
+use crate::failure::{crashed, internal, refused, timed_out, too_large};
+use crate::frame::{Answer, Request};
+use crate::reader::{Body, Reader};
+
+/// A reader of a larger document is replaced: its allocator holds on to the memory.
+const LARGE: u64 = 4 << 20;
+
+/// Reads documents in confined child processes that stay alive for the next document. Clones share the processes, of which
+/// none is started before the first document.
+#[derive(Clone)]
+pub struct Readers(Arc<Pool>);
+
+struct Pool {
+    runner: Arc<Runner>,
+    /// None: this program.
+    program: Option<PathBuf>,
+    bounds: Bounds,
+    turns: Semaphore,
+    idle: Mutex<Idle>,
+}
+
+/// Readers that wait for a document, the one used last at the end.
+#[derive(Default)]
+struct Idle {
+    readers: Vec<(Instant, Reader)>,
+    /// Whether a task ends those that wait too long.
+    tended: bool,
+}
+
+impl Idle {
+    /// Removes the readers that have waited this long. With them, since when the oldest of the others waits.
+    fn unused(&mut self, longest: Duration) -> (Vec<Reader>, Option<Instant>) {
+        let now = Instant::now();
+        let is_unused = |since: &Instant| now.duration_since(*since) >= longest;
+        let unused = self.readers.extract_if(.., |(since, _)| is_unused(since));
+        let unused = unused.map(|(_, reader)| reader).collect();
+        let oldest = self.readers.iter().map(|(since, _)| *since).min();
+        self.tended = oldest.is_some();
+        (unused, oldest)
+    }
+}
+
+/// What became of a document in one reader.
+enum Outcome {
+    Answered(Answer, Vec<u8>),
+    TimedOut,
+    /// The reader ended without an answer, or its parser panicked.
+    Crashed {
+        stderr: String,
+    },
+}
+
+impl Readers {
+    /// A pool without processes.
+    pub fn new(runner: Arc<Runner>, bounds: Bounds) -> Self {
+        Self::open(runner, bounds, None)
+    }
+
+    /// A pool of readers that are another program, whose `main` calls [`maybe_run_reader`](crate::maybe_run_reader).
+    pub fn with_program(runner: Arc<Runner>, bounds: Bounds, program: PathBuf) -> Self {
+        Self::open(runner, bounds, Some(program))
+    }
+
+    fn open(runner: Arc<Runner>, bounds: Bounds, program: Option<PathBuf>) -> Self {
+        let turns = Semaphore::new(bounds.at_once.max(1));
+        Self(Arc::new(Pool { runner, program, bounds, turns, idle: Mutex::default() }))
+    }
+
+    /// The limits of this pool.
+    pub fn bounds(&self) -> &Bounds {
+        &self.0.bounds
+    }
+
+    /// The ids of the readers that wait for a document; of those in a sandbox, the ids of their supervisors.
+    pub fn idle(&self) -> Vec<u32> {
+        self.0.lock().readers.iter().filter_map(|(_, reader)| reader.id()).collect()
+    }
+
+    /// Reads a document. Dropping the future ends the reader that is at work on it.
+    pub async fn read(&self, document: Document) -> Result<ReadDocument, Failure> {
+        let (pool, what) = (&self.0, document.label());
+        let length = length_of(&document.content).await?;
+        if length > pool.bounds.input {
+            return Err(too_large(&what, length, pool.bounds.input));
+        }
+        let request = Request {
+            media_type: document.media_type.clone(),
+            charset: document.charset.clone(),
+            url: document.url.clone(),
+            form: document.form,
+            input: pool.bounds.input,
+            text: pool.bounds.text,
+            length,
+        };
+        let turn = pool.turns.acquire().await.map_err(|_| internal("the readers are closed"))?;
+        let (reader, warm) = pool.take(&document.owner).await?;
+        let mut tier = reader.tier();
+        let mut outcome = pool.ask(reader, &request, &document.content).await?;
+        // A warm reader may have died while it waited, or of an earlier document.
+        if warm && matches!(outcome, Outcome::Crashed { .. }) {
+            let reader = pool.start(&document.owner).await?;
+            tier = reader.tier();
+            outcome = pool.ask(reader, &request, &document.content).await?;
+        }
+        drop(turn);
+        match outcome {
+            Outcome::TimedOut => Err(timed_out(&what, &pool.bounds)),
+            Outcome::Crashed { stderr } => {
+                tracing::warn!(stderr, "a document reader ended without an answer");
+                Err(crashed(&what, &stderr, &pool.bounds))
+            }
+            Outcome::Answered(Answer::Refused { kind, message }, _) => {
+                Err(refused(&what, &kind, &message))
+            }
+            Outcome::Answered(
+                Answer::Read { media_type, parts, meta, removed, truncated, .. },
+                text,
+            ) => {
+                let text = String::from_utf8(text)
+                    .map_err(|error| internal("the reader's answer is no text").caused_by(error))?;
+                let meta = *meta;
+                Ok(ReadDocument {
+                    text,
+                    media_type,
+                    parts,
+                    meta,
+                    removed,
+                    truncated,
+                    sandbox: tier,
+                })
+            }
+            Outcome::Answered(Answer::Ready { .. } | Answer::Crashed, _) => {
+                Err(internal("the reader's answer was not understood"))
+            }
+        }
+    }
+
+    /// Ends the readers that wait for a document.
+    pub fn close(&self) {
+        let readers = std::mem::take(&mut self.0.lock().readers);
+        drop(readers);
+    }
+}
+
+impl Pool {
+    /// A waiting reader of this owner's documents, else a new one in the place of the one that has waited longest.
+    /// Says whether it has read before. The caller has a turn.
+    async fn take(&self, owner: &Option<String>) -> Result<(Reader, bool), Failure> {
+        let surplus = {
+            let mut idle = self.lock();
+            if let Some(place) = idle.readers.iter().rposition(|(_, reader)| reader.owner == *owner)
+            {
+                return Ok((idle.readers.remove(place).1, true));
+            }
+            let at_once = self.bounds.at_once.max(1);
+            let busy = at_once.saturating_sub(self.turns.available_permits());
+            let full = busy + idle.readers.len() > at_once;
+            (full && !idle.readers.is_empty()).then(|| idle.readers.remove(0))
+        };
+        drop(surplus);
+        Ok((self.start(owner).await?, false))
+    }
+
+    async fn start(&self, owner: &Option<String>) -> Result<Reader, Failure> {
+        let program = self.program.clone();
+        let started = Reader::start(&self.runner, program, &self.bounds, owner.clone()).await;
+        started.map_err(|error| {
+            internal("the reader of documents could not be started").caused_by(error)
+        })
+    }
+
+    /// Reads one document, and keeps the reader for the next if it may be used again.
+    async fn ask(
+        self: &Arc<Self>,
+        mut reader: Reader,
+        request: &Request,
+        content: &Content,
+    ) -> Result<Outcome, Failure> {
+        let body = match content {
+            Content::Bytes(bytes) => Body::Bytes(bytes.clone()),
+            Content::File(path) => Body::File(File::open(path).await.map_err(unopened)?),
+        };
+        match timeout(self.bounds.time, reader.ask(request, body, self.bounds.text)).await {
+            Err(_) => Ok(Outcome::TimedOut),
+            Ok(Ok((Answer::Crashed, _))) => {
+                Ok(Outcome::Crashed { stderr: reader.last_words().await })
+            }
+            Ok(Ok((answer, text))) => {
+                self.keep(reader, request.length);
+                Ok(Outcome::Answered(answer, text))
+            }
+            Ok(Err(error)) => {
+                let stderr = reader.last_words().await;
+                tracing::debug!(%error, "a document reader was lost");
+                Ok(Outcome::Crashed { stderr })
+            }
+        }
+    }
+
+    fn keep(self: &Arc<Self>, reader: Reader, length: u64) {
+        if reader.documents >= self.bounds.documents || length > LARGE {
+            return;
+        }
+        let mut idle = self.lock();
+        idle.readers.push((Instant::now(), reader));
+        if !std::mem::replace(&mut idle.tended, true) {
+            tokio::spawn(end_unused(Arc::downgrade(self), self.bounds.idle));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends readers that nobody has used for a while, until none is left.
+async fn end_unused(pool: Weak<Pool>, longest: Duration) {
+    loop {
+        let next = {
+            let Some(pool) = pool.upgrade() else { return };
+            let (unused, oldest) = pool.lock().unused(longest);
+            // Ending a process takes a moment, so the lock is free again.
+            drop(unused);
+            let Some(oldest) = oldest else { return };
+            oldest + longest
+        };
+        sleep_until(next).await;
+    }
+}
+
+async fn length_of(content: &Content) -> Result<u64, Failure> {
+    match content {
+        Content::Bytes(bytes) => Ok(bytes.len() as u64),
+        Content::File(path) => {
+            tokio::fs::metadata(path).await.map(|metadata| metadata.len()).map_err(unopened)
+        }
+    }
+}
+
+fn unopened(error: io::Error) -> Failure {
+    internal("the file could not be opened").caused_by(error)
+}
+
+impl fmt::Debug for Readers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Readers").field("bounds", &self.0.bounds).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,130 @@
+//! When a reader is used again, and when it is replaced.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use egress::process::Runner;
+use reading::{Bounds, Document, Readers};
+#[cfg(target_os = "linux")]
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::time::{sleep, timeout};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_reading-reader");
+
+async fn readers(bounds: Bounds) -> Readers {
+    let runner = Runner::with_launcher(PROGRAM).await.unwrap();
+    Readers::with_program(Arc::new(runner), bounds, PROGRAM.into())
+}
+
+fn one_at_a_time() -> Bounds {
+    Bounds { at_once: 1, ..Bounds::default() }
+}
+
+fn page(words: &str, owner: Option<&str>) -> Document {
+    let html = format!("<!doctype html><title>A page</title><p>{words}</p>").into_bytes();
+    Document { owner: owner.map(str::to_owned), ..Document::new(html, "text/html") }
+}
+
+/// Reads a page, and returns the id of the reader that waits afterwards.
+async fn read(readers: &Readers, words: &str, owner: Option<&str>) -> u32 {
+    let read = readers.read(page(words, owner)).await.unwrap();
+    assert_eq!((read.text.as_str(), read.meta.title.as_deref()), (words, Some("A page")));
+    let [id] = readers.idle()[..] else { panic!("{:?}", readers.idle()) };
+    id
+}
+
+#[tokio::test]
+async fn a_reader_stays_for_documents_of_one_owner_and_for_no_other() {
+    let readers = readers(one_at_a_time()).await;
+    assert!(readers.idle().is_empty(), "nothing starts before the first document");
+    let public = read(&readers, "first", None).await;
+    assert_eq!(read(&readers, "second", None).await, public);
+    let acme = read(&readers, "private", Some("acme")).await;
+    assert_ne!(acme, public);
+    assert_eq!(read(&readers, "private again", Some("acme")).await, acme);
+    let globex = read(&readers, "other", Some("globex")).await;
+    assert!(![acme, public].contains(&globex));
+    assert!(![acme, globex].contains(&read(&readers, "public again", None).await));
+}
+
+#[tokio::test]
+async fn a_reader_is_replaced_after_its_last_document_and_ends_unused() {
+    let bounds = Bounds { documents: 2, idle: Duration::from_millis(50), ..one_at_a_time() };
+    let readers = readers(bounds).await;
+    read(&readers, "first", None).await;
+    let waiting = async {
+        while !readers.idle().is_empty() {
+            sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(Duration::from_secs(10), waiting).await.unwrap();
+
+    let readers = Readers::with_program(
+        Arc::new(Runner::with_launcher(PROGRAM).await.unwrap()),
+        Bounds { documents: 2, ..one_at_a_time() },
+        PROGRAM.into(),
+    );
+    read(&readers, "first", None).await;
+    readers.read(page("second", None)).await.unwrap();
+    assert!(readers.idle().is_empty());
+    read(&readers, "third", None).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_document_is_not_blamed_for_a_reader_that_died_before() {
+    let readers = readers(one_at_a_time()).await;
+    let id = read(&readers, "first", None).await;
+    for process in below(id) {
+        // Those above the reader end with it.
+        let _ = kill_process(Pid::from_raw(process.cast_signed()).unwrap(), Signal::KILL);
+        while std::fs::exists(format!("/proc/{process}")).unwrap() {
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+    assert_ne!(read(&readers, "second", None).await, id);
+}
+
+/// The processes that a supervisor has started, the last one first.
+#[cfg(target_os = "linux")]
+fn below(supervisor: u32) -> Vec<u32> {
+    let (mut found, mut next) = (Vec::new(), vec![supervisor]);
+    while let Some(process) = next.pop() {
+        let list = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+        let children = list.unwrap_or_default();
+        let children = children.split_whitespace().map(|id| id.parse::<u32>().unwrap());
+        next.extend(children.clone());
+        found.extend(children);
+    }
+    found.reverse();
+    assert!(!found.is_empty());
+    found
+}
+
+#[tokio::test]
+async fn a_reader_survives_documents_that_it_cannot_read() {
+    let readers = readers(one_at_a_time()).await;
+    let id = read(&readers, "first", None).await;
+    let damaged = Document::new(b"%PDF-1.7\nnothing else".to_vec(), "application/pdf");
+    let failure = readers.read(damaged).await.unwrap_err();
+    assert_eq!(failure.details.unwrap()["reason"], "damaged");
+    assert_eq!(read(&readers, "second", None).await, id);
+}
+
+#[tokio::test]
+async fn many_documents_at_once_take_no_more_readers_than_allowed() {
+    let readers = readers(Bounds { at_once: 2, ..Bounds::default() }).await;
+    let reading: Vec<_> = (0..20)
+        .map(|number| {
+            let readers = readers.clone();
+            let owner = (number % 3 == 0).then_some("acme");
+            tokio::spawn(async move {
+                readers.read(page(&format!("page {number}"), owner)).await.unwrap().text
+            })
+        })
+        .collect();
+    for (number, text) in reading.into_iter().enumerate() {
+        assert_eq!(text.await.unwrap(), format!("page {number}"));
+    }
+    assert!((1..=2).contains(&readers.idle().len()));
+}

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
+use egress::browser::Browser;
 use egress::http::Client;
-use proto::Clock;
+use proto::{Clock, Failure};
+use reading::Readers;
 use tokio_util::sync::CancellationToken;
 
 use crate::cache::Caches;
+use crate::flights::Flights;
+use crate::scrape::page::Page;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 
@@ -14,6 +18,10 @@ use crate::settings::Settings;
 pub struct Parts {
     /// All outbound requests; its policy decides about addresses.
     pub client: Client,
+    /// Renders pages that need scripts; `None` if the operator has switched it off.
+    pub browser: Option<Arc<Browser>>,
+    /// Read what is fetched, in confined processes.
+    pub readers: Readers,
     pub settings: Settings,
     pub clock: Clock,
     pub caches: Arc<dyn Caches>,
@@ -27,12 +35,14 @@ pub struct Research(Arc<Shared>);
 /// What all calls share.
 pub(crate) struct Shared {
     pub(crate) parts: Parts,
+    /// Pages that are being read.
+    pages: Flights<Result<Arc<Page>, Failure>>,
 }
 
 impl Research {
     /// Tools over these parts. Opens no connection and starts no process.
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Shared { parts }))
+        Self(Arc::new(Shared { parts, pages: Flights::default() }))
     }
 
     /// The settings in force.
@@ -42,6 +52,10 @@ impl Research {
 
     pub(crate) fn parts(&self) -> &Parts {
         &self.0.parts
+    }
+
+    pub(crate) fn flights(&self) -> &Flights<Result<Arc<Page>, Failure>> {
+        &self.0.pages
     }
 }
 

@@ -17,6 +17,7 @@ mod provider;
 mod service;
 mod signer;
 mod sse_server;
+pub mod web;
 mod workspace;
 
 pub use app_server::AppServer;

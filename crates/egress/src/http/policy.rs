@@ -152,6 +152,24 @@ impl AddressPolicy {
         &self.own
     }
 
+    /// Whether any rule opens more than the public internet.
+    pub fn has_rules(&self) -> bool {
+        !self.allow.is_empty()
+    }
+
+    /// Whether a target may be a host of a network that only rules open. What such a host answers is not public.
+    pub fn may_be_internal(&self, target: &Target) -> bool {
+        let port_fits = |port: Option<u16>| port.is_none_or(|port| port == target.port());
+        match literal(target.host()) {
+            Some(ip) => classify(ip) != Class::Global,
+            // The address of a name is not known yet: it may be in any network that a rule opens.
+            None => self.allow.iter().any(|rule| match &rule.0 {
+                Admit::Network { port, .. } => port_fits(*port),
+                Admit::Host(pattern) => pattern.matches(target.host(), target.port()),
+            }),
+        }
+    }
+
     /// Checks one address of `host`.
     pub fn check(&self, host: &Host<String>, address: SocketAddr) -> Result<(), Refusal> {
         if self.own.contains(address) {

@@ -1,0 +1,151 @@
+//! Calendar dates as pages, headers and file names write them.
+
+/// A date of which the day, or the month too, may be unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Date {
+    pub(crate) year: i32,
+    pub(crate) month: Option<u8>,
+    pub(crate) day: Option<u8>,
+}
+
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+impl Date {
+    /// Reads the date at the start of an ISO 8601 text: `2024`, `2024-05`, `2024-05-03T10:00:00Z`.
+    pub(crate) fn parse_iso(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let year = number(text.get(..4)?)?;
+        if !(1..=9999).contains(&year) || text[4..].starts_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+        let year = i32::try_from(year).ok()?;
+        let whole_year = Self { year, month: None, day: None };
+        let Some(month) = part(&text[4..]) else { return Some(whole_year) };
+        if !(1..=12).contains(&month) {
+            return Some(whole_year);
+        }
+        let day = part(&text[7..]).filter(|day| (1..=31).contains(day));
+        Some(Self { year, month: Some(month), day })
+    }
+
+    /// Reads a date of an HTTP header, such as `Wed, 21 Oct 2015 07:28:00 GMT`.
+    pub(crate) fn parse_http(text: &str) -> Option<Self> {
+        let mut words = text.split_once(',')?.1.split_ascii_whitespace();
+        let day = u8::try_from(number(words.next()?)?).ok()?;
+        let name = words.next()?.to_ascii_lowercase();
+        let month = MONTHS.iter().position(|month| *month == name)?;
+        let year = i32::try_from(number(words.next()?)?).ok()?;
+        let month = u8::try_from(month + 1).ok();
+        (1..=31).contains(&day).then_some(Self { year, month, day: Some(day) })
+    }
+
+    /// Finds a date in the path of a URL, as news sites write it: `/2024/05/03/` or `/2024-05-03-title`.
+    pub(crate) fn parse_path(path: &str) -> Option<Self> {
+        let segments: Vec<&str> = path.split('/').collect();
+        let year_of = |segment: &str| {
+            let year = number(segment).filter(|_| segment.len() == 4)?;
+            i32::try_from(year).ok().filter(|year| (1990..=2100).contains(year))
+        };
+        for (index, segment) in segments.iter().enumerate() {
+            let two = |offset: usize, most: u32| {
+                let text = segments.get(index + offset).filter(|text| text.len() == 2)?;
+                let value = number(text).filter(|value| (1..=most).contains(value))?;
+                u8::try_from(value).ok()
+            };
+            if let (Some(year), Some(month)) = (year_of(segment), two(1, 12)) {
+                return Some(Self { year, month: Some(month), day: two(2, 31) });
+            }
+            let dashed = segment.get(..10).filter(|text| {
+                text.bytes().filter(|byte| *byte == b'-').count() == 2 && year_of(&text[..4]).is_some()
+            });
+            if let Some(date) = dashed.and_then(Self::parse_iso).filter(|date| date.day.is_some()) {
+                return Some(date);
+            }
+        }
+        None
+    }
+
+    /// The date in ISO 8601, as far as it is known.
+    pub(crate) fn iso(self) -> String {
+        match (self.month, self.day) {
+            (Some(month), Some(day)) => format!("{:04}-{month:02}-{day:02}", self.year),
+            (Some(month), None) => format!("{:04}-{month:02}", self.year),
+            _ => format!("{:04}", self.year),
+        }
+    }
+
+    /// Days since 1970; an unknown month or day counts as the middle of what is known.
+    pub(crate) fn days(self) -> i64 {
+        let month = i64::from(self.month.unwrap_or(7));
+        let day = i64::from(self.day.unwrap_or(if self.month.is_some() { 15 } else { 1 }));
+        // Howard Hinnant's `days_from_civil`.
+        let year = i64::from(self.year) - i64::from(month <= 2);
+        let era = year.div_euclid(400);
+        let year_of_era = year.rem_euclid(400);
+        let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
+        let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+        era * 146_097 + day_of_era - 719_468
+    }
+}
+
+/// The UTC date of a time, such as `2026-11-16`.
+pub(crate) fn utc_date(unix_ms: u64) -> String {
+    let mut text = proto::time::rfc3339(unix_ms);
+    text.truncate("2026-11-16".len());
+    text
+}
+
+fn number(digits: &str) -> Option<u32> {
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if plain { digits.parse().ok() } else { None }
+}
+
+/// The two digits after a dash.
+fn part(text: &str) -> Option<u8> {
+    let digits = text.strip_prefix('-')?.get(..2)?;
+    number(digits).and_then(|value| u8::try_from(value).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn dates_are_read_as_far_as_they_are_known() {
+        for (text, expected) in [
+            ("2024", Some("2024")),
+            ("2024-05", Some("2024-05")),
+            ("2024-05-03", Some("2024-05-03")),
+            ("2024-05-03T10:00:00+02:00", Some("2024-05-03")),
+            ("2024-13-03", Some("2024")),
+            ("20240503", None),
+            ("May 2024", None),
+            ("", None),
+        ] {
+            assert_eq!(Date::parse_iso(text).map(Date::iso).as_deref(), expected, "{text}");
+        }
+        let header = Date::parse_http("Wed, 21 Oct 2015 07:28:00 GMT");
+        assert_eq!(header.unwrap().iso(), "2015-10-21");
+        assert_eq!(Date::parse_http("yesterday"), None);
+        for (path, expected) in [
+            ("/2024/05/03/title", Some("2024-05-03")),
+            ("/news/2024/05/title", Some("2024-05")),
+            ("/posts/2024-05-03-title", Some("2024-05-03")),
+            ("/docs/2024/x", None),
+            ("/v/1234/05/06", None),
+        ] {
+            assert_eq!(Date::parse_path(path).map(Date::iso).as_deref(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn days_count_from_1970() {
+        for (text, days) in [("1970-01-01", 0), ("2000-03-01", 11_017), ("2026-11-16", 20_773)] {
+            assert_eq!(Date::parse_iso(text).unwrap().days(), days, "{text}");
+        }
+        assert_eq!(utc_date(20_773 * 86_400_000), "2026-11-16");
+    }
+}

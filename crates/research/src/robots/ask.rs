@@ -1,0 +1,68 @@
+//! Asks a host for its robots.txt.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use egress::http::FetchError;
+use proto::{Blame, Code, Failure};
+use serde_json::json;
+use url::{Position, Url};
+
+use super::{MOST_BYTES, Rules};
+use crate::cache;
+use crate::research::Research;
+use crate::scrape::Wanted;
+use crate::scrape::fetch::{Deadline, Style, fetch};
+
+/// How long a host's rules are used.
+const KEPT: Duration = Duration::from_secs(60 * 60);
+/// How long a host that could not be asked is left alone.
+const KEPT_UNKNOWN: Duration = Duration::from_secs(5 * 60);
+/// The most time for the request.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Refuses a page that its host's robots.txt forbids.
+pub(crate) async fn check(
+    research: &Research,
+    wanted: &Wanted,
+    deadline: Deadline,
+) -> Result<(), Failure> {
+    let url = wanted.url();
+    let Ok(address) = url.join("/robots.txt") else { return Ok(()) };
+    let key = cache::key("robots", wanted.tenant(), &json!({"url": address.as_str()}));
+    let caches = &research.parts().caches;
+    let known = caches.get(&key).await.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let rules: Rules = match known {
+        Some(rules) => rules,
+        None => {
+            let (rules, ttl) = ask(research, &address, deadline).await;
+            if let Ok(bytes) = serde_json::to_vec(&rules) {
+                caches.put(&key, Bytes::from(bytes), ttl).await;
+            }
+            rules
+        }
+    };
+    if rules.allows(&url[Position::BeforePath..Position::AfterQuery]) {
+        return Ok(());
+    }
+    let message = format!(
+        "the robots.txt of {} forbids this page; set `research.robots: off` to read it nevertheless",
+        wanted.host()
+    );
+    Err(Failure::new(Code::Denied, message).blame(Blame::Tool).details(json!({"reason": "robots"})))
+}
+
+/// The rules by RFC 9309: a host without the file allows all, one that cannot answer forbids all.
+async fn ask(research: &Research, address: &Url, deadline: Deadline) -> (Rules, Duration) {
+    let time = deadline.within(TIMEOUT);
+    let client = &research.parts().client;
+    let headers = Style::Download.headers();
+    match fetch(client, address.as_str(), headers, time, MOST_BYTES as u64).await {
+        Ok(answer) if answer.status.is_success() => (Rules::parse(&answer.body), KEPT),
+        Ok(answer) if answer.status.is_server_error() => (Rules::deny_all(), KEPT_UNKNOWN),
+        Ok(_) => (Rules::default(), KEPT),
+        // The page itself is refused as well, with the reason.
+        Err(FetchError::Refused(_)) => (Rules::default(), KEPT_UNKNOWN),
+        Err(_) => (Rules::deny_all(), KEPT_UNKNOWN),
+    }
+}

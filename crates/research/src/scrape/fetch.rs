@@ -1,0 +1,203 @@
+//! Requests of the scraper, and what their failures mean for the caller.
+
+use std::time::Duration;
+
+use egress::http::{Client, Cut, FetchError, Limits, Partial, Refusal, Request, Scope};
+use http::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderName, RETRY_AFTER, USER_AGENT};
+use http::{HeaderMap, HeaderValue};
+use proto::{Blame, Code, Failure};
+use serde_json::json;
+use tokio::time::Instant;
+
+/// How we name ourselves to sites; the form that robots of browsers' kind use.
+pub(crate) const AGENT: &str =
+    concat!("Mozilla/5.0 (compatible; Powerstrip/", env!("CARGO_PKG_VERSION"), ")");
+
+/// The point in time by which a call must have an answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline(Instant);
+
+impl Deadline {
+    pub(crate) fn after(time: Duration) -> Self {
+        // Keeps a little for what follows the last request.
+        Self(Instant::now() + time.saturating_sub((time / 20).min(Duration::from_millis(500))))
+    }
+
+    pub(crate) fn at(self) -> Instant {
+        self.0
+    }
+
+    /// What is left, at most `limit`.
+    pub(crate) fn within(self, limit: Duration) -> Duration {
+        self.0.saturating_duration_since(Instant::now()).min(limit)
+    }
+
+    pub(crate) fn has_passed(self) -> bool {
+        self.0 <= Instant::now()
+    }
+}
+
+/// Which request a page is asked with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `Accept: text/markdown`.
+    Markdown,
+    /// As a browser navigates, under our own name.
+    Browser,
+    /// Plain HTML.
+    Plain,
+    /// A file.
+    Download,
+}
+
+impl Style {
+    /// The request of a tier; 0 is a download.
+    pub(crate) fn of_tier(tier: u8) -> Self {
+        match tier {
+            0 => Self::Download,
+            1 => Self::Markdown,
+            2 => Self::Browser,
+            _ => Self::Plain,
+        }
+    }
+
+    pub(crate) fn headers(self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        let mut set = |name: HeaderName, value: &'static str| {
+            headers.insert(name, HeaderValue::from_static(value));
+        };
+        match self {
+            Self::Markdown => set(ACCEPT, "text/markdown"),
+            Self::Plain => set(ACCEPT, "text/html"),
+            Self::Download => set(ACCEPT, "*/*"),
+            Self::Browser => {
+                set(ACCEPT, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+                set(ACCEPT_LANGUAGE, "en-US,en;q=0.9");
+                set(USER_AGENT, AGENT);
+                set(HeaderName::from_static("sec-fetch-dest"), "document");
+                set(HeaderName::from_static("sec-fetch-mode"), "navigate");
+                set(HeaderName::from_static("sec-fetch-site"), "none");
+                set(HeaderName::from_static("sec-fetch-user"), "?1");
+                set(HeaderName::from_static("upgrade-insecure-requests"), "1");
+            }
+        }
+        headers
+    }
+}
+
+/// Fetches a URL, and keeps what has arrived when time or size run out.
+pub(crate) async fn fetch(
+    client: &Client,
+    url: &str,
+    headers: HeaderMap,
+    time: Duration,
+    max_body_bytes: u64,
+) -> Result<Partial, FetchError> {
+    let limits = Limits {
+        deadline: Some(time),
+        connect: time.min(Duration::from_secs(10)),
+        max_body_bytes,
+        ..Limits::default()
+    };
+    let request = Request { headers, ..Request::get(url) };
+    client.fetch_partial(request, &limits, &Scope::everything()).await
+}
+
+/// A header as text.
+pub(crate) fn header(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// The failure for a page that could not be fetched.
+pub(crate) fn unreachable(error: FetchError) -> Failure {
+    let failure = match &error {
+        FetchError::Refused(Refusal::Redirects { .. }) => {
+            Failure::new(Code::Unavailable, format!("the page was not read: {error}")).retryable(false)
+        }
+        FetchError::Refused(refusal) => refused(refusal),
+        FetchError::Timeout { .. } => {
+            Failure::new(Code::Timeout, format!("the page did not answer: {error}"))
+        }
+        FetchError::TooLarge { .. } => {
+            Failure::new(Code::Unavailable, format!("the page was not read: {error}")).retryable(false)
+        }
+        _ => Failure::new(Code::Unavailable, format!("the page was not read: {error}")),
+    };
+    let blame = if failure.code == Code::InvalidInput { Blame::Caller } else { Blame::Tool };
+    failure.blame(blame).caused_by(error)
+}
+
+/// The failure for an address that may not be fetched; nothing was sent to it.
+pub(crate) fn refused(refusal: &Refusal) -> Failure {
+    Failure::new(Code::InvalidInput, format!("the address may not be fetched: {refusal}"))
+        .details(json!({"reason": "refused"}))
+}
+
+/// The failure for a page that was answered with an error.
+pub(crate) fn error_status(status: u16, headers: &HeaderMap) -> Failure {
+    let why = match status {
+        404 | 410 => "there is no such page",
+        401 | 402 | 403 | 407 | 451 => "it may not be read without permission",
+        408 | 504 => "it took too long to answer",
+        429 => "it is read too often; try again later",
+        500..=599 => "the site has a problem; try again later",
+        _ => "the request was refused",
+    };
+    let message = format!("the site answered with status {status}: {why}");
+    let code = Code::of_http(status);
+    let failure = Failure::new(code, message).details(json!({"status": status})).blame(Blame::Tool);
+    let seconds = header(headers, RETRY_AFTER).and_then(|value| value.trim().parse().ok());
+    match seconds {
+        Some(seconds) if matches!(status, 429 | 503) => {
+            failure.retry_after(Duration::from_secs(seconds))
+        }
+        _ => failure,
+    }
+}
+
+/// What a caller should know about a body that ended early.
+pub(crate) fn cut_warning(cut: Cut) -> &'static str {
+    match cut {
+        Cut::Deadline => "The page did not arrive in time: this is the part that was received.",
+        Cut::TooLarge => "The page is larger than the download limit: only its beginning was read.",
+        Cut::Broken => "The connection broke off: this is the part that was received.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use egress::http::Phase;
+
+    use super::*;
+
+    #[test]
+    fn statuses_become_codes_with_the_status_in_details() {
+        for (status, code) in [
+            (404, Code::NotFound),
+            (408, Code::Timeout),
+            (429, Code::RateLimit),
+            (403, Code::InvalidInput),
+            (410, Code::InvalidInput),
+            (500, Code::Unavailable),
+        ] {
+            let failure = error_status(status, &HeaderMap::new());
+            assert_eq!(failure.code, code, "{status}");
+            assert_eq!(failure.details.unwrap()["status"], status);
+        }
+        let mut headers = HeaderMap::new();
+        headers.insert(RETRY_AFTER, HeaderValue::from_static("7"));
+        let failure = error_status(429, &headers);
+        assert_eq!(failure.retry_after, Some(Duration::from_secs(7)));
+    }
+
+    #[test]
+    fn failures_of_the_fetch_have_codes() {
+        let timeout = FetchError::Timeout { phase: Phase::Total, after: Duration::from_secs(1) };
+        assert_eq!(unreachable(timeout).code, Code::Timeout);
+        assert_eq!(unreachable(FetchError::Refused(Refusal::Userinfo)).code, Code::InvalidInput);
+        let loops = unreachable(FetchError::Refused(Refusal::Redirects { limit: 5 }));
+        assert_eq!((loops.code, loops.retryable), (Code::Unavailable, false));
+    }
+}

@@ -1,0 +1,84 @@
+//! Whether a text is Markdown.
+
+/// Signs of Markdown in a text that has not been declared as such; this many different ones are enough.
+const ENOUGH: usize = 2;
+
+/// Whether a text looks like Markdown: no HTML document, and at least two kinds of Markdown syntax.
+pub(crate) fn looks_like_markdown(text: &str) -> bool {
+    if is_html(text) {
+        return false;
+    }
+    let lines = || text.lines().map(str::trim_start).take(2_000);
+    let heading = lines().any(|line| {
+        let title = line.trim_start_matches('#');
+        (1..=6).contains(&(line.len() - title.len())) && title.starts_with(' ')
+    });
+    let underlined = text.lines().zip(text.lines().skip(1)).take(2_000).any(|(title, line)| {
+        let line = line.trim_end();
+        line.len() > 2
+            && !title.trim().is_empty()
+            && (line.bytes().all(|byte| byte == b'=') || line.bytes().all(|byte| byte == b'-'))
+    });
+    let bullet = |line: &str| ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark));
+    let numbered = |line: &str| {
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.len() < line.len() && rest.starts_with(". ")
+    };
+    let list = lines().filter(|line| bullet(line) || numbered(line)).count() >= 2;
+    let signs = [
+        heading || underlined,
+        list,
+        has_link(text),
+        lines().any(|line| line.starts_with("```") || line.starts_with("~~~")),
+        lines().any(|line| line.starts_with('|') && line.contains("--")),
+        lines().any(|line| line.starts_with("> ")),
+        text.matches("**").nth(1).is_some(),
+    ];
+    signs.into_iter().filter(|sign| *sign).count() >= ENOUGH
+}
+
+/// Whether a text is an HTML document, whatever its type says.
+pub(crate) fn is_html(text: &str) -> bool {
+    let start = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    let start = &start[..start.floor_char_boundary(1_000)].to_ascii_lowercase();
+    ["<!doctype html", "<html", "<head", "<body"].iter().any(|tag| start.starts_with(tag))
+        || start.starts_with("<!--") && start.contains("<html")
+}
+
+/// `[text](target)`.
+fn has_link(text: &str) -> bool {
+    text.match_indices("](").take(100).any(|(at, _)| {
+        let open = text[..at].rfind(['[', '\n']).is_some_and(|open| text[open..].starts_with('['));
+        let close = text[at..].find([')', '\n']).is_some_and(|close| text[at + close..].starts_with(')'));
+        open && close
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_has_two_kinds_of_its_syntax() {
+        for text in [
+            "# Title\n\nText with a [link](/a).",
+            "Title\n=====\n\n- one\n- two",
+            "> quoted\n\n**bold** text",
+            "| a | b |\n|---|---|\n| 1 | 2 |\n\n1. one\n2. two",
+            "```sh\nls\n```\n\n## Next",
+        ] {
+            assert!(looks_like_markdown(text), "{text}");
+        }
+        for text in [
+            "Just a text. With sentences.",
+            "# only a comment\nUser-agent: *",
+            "<!doctype html><h1>x</h1>\n# a\n- b\n- c\n[a](b)",
+            "a,b,c\n1,2,3",
+            "- one dash",
+            "",
+        ] {
+            assert!(!looks_like_markdown(text), "{text}");
+        }
+        assert!(is_html("\n <HTML lang=en>") && !is_html("<p>fragment</p>"));
+    }
+}

@@ -1,0 +1,144 @@
+//! A page that has been read, as the cache keeps it: sanitised, and before it is cut to the length that a caller asks for.
+
+use serde::{Deserialize, Serialize};
+
+use crate::citation::cite;
+use crate::calendar::{Date, utc_date};
+use crate::scrape::cut::{cut, preview};
+use crate::tools::{
+    Citation, CitationMetadata, ContentType, DocumentMetadata, ScrapeMode, ScrapePageOutput,
+    SizeCategory,
+};
+
+/// A page with its text and all that is known about it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Page {
+    /// The address after redirects.
+    pub(crate) url: String,
+    pub(crate) content_type: ContentType,
+    pub(crate) text: String,
+    /// Bytes of the whole text, of which `text` may be the beginning.
+    pub(crate) length: usize,
+    /// Whether a limit of time or size left out a part of the page.
+    pub(crate) incomplete: bool,
+    pub(crate) title: Option<String>,
+    pub(crate) author: Option<String>,
+    pub(crate) site: Option<String>,
+    /// When it was published, as far as known: `2024-05-03`, `2024-05` or `2024`.
+    pub(crate) date: Option<String>,
+    pub(crate) created_at: Option<String>,
+    pub(crate) page_count: Option<usize>,
+    pub(crate) file_size: Option<u64>,
+    pub(crate) warnings: Vec<String>,
+    /// What to ask the server later.
+    pub(crate) validators: Option<Validators>,
+    /// When it was read.
+    pub(crate) read_unix_ms: u64,
+}
+
+/// How to ask a server whether a page has changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Validators {
+    /// The tier whose request was answered: another request may have another answer.
+    pub(crate) tier: u8,
+    pub(crate) etag: Option<String>,
+    pub(crate) last_modified: Option<String>,
+}
+
+impl Page {
+    /// The day of publication.
+    pub(crate) fn published(&self) -> Option<Date> {
+        self.date.as_deref().and_then(Date::parse_iso)
+    }
+
+    /// The answer of `scrape_page`.
+    pub(crate) fn output(&self, mode: ScrapeMode, max: usize) -> ScrapePageOutput {
+        let content = match mode {
+            ScrapeMode::Full => cut(&self.text, max),
+            ScrapeMode::Preview => cut(&preview(&self.text), max).into_owned().into(),
+        };
+        let truncated = self.incomplete || content.len() < self.length;
+        ScrapePageOutput {
+            url: self.url.clone(),
+            content_type: self.content_type,
+            content_length: content.len(),
+            truncated,
+            estimated_tokens: content.len() / 4,
+            size_category: SizeCategory::of(content.chars().count()),
+            original_length: truncated.then_some(self.length),
+            metadata: self.metadata(),
+            citation: Some(self.citation()),
+            warnings: self.warnings.clone(),
+            content: content.into_owned(),
+        }
+    }
+
+    fn metadata(&self) -> Option<DocumentMetadata> {
+        let metadata = DocumentMetadata {
+            title: self.title.clone(),
+            author: self.author.clone(),
+            page_count: self.page_count,
+            created_at: self.created_at.clone().or_else(|| self.date.clone()),
+            file_size: self.file_size,
+        };
+        (metadata != DocumentMetadata::default()).then_some(metadata)
+    }
+
+    fn citation(&self) -> Citation {
+        let metadata = CitationMetadata {
+            title: self.title.clone(),
+            author: self.author.clone(),
+            site: self.site.clone(),
+            date: self.date.clone(),
+        };
+        cite(&self.url, &utc_date(self.read_unix_ms), metadata)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    fn page(text: &str) -> Page {
+        Page {
+            url: "https://example.com/a".into(),
+            content_type: ContentType::Html,
+            length: text.len(),
+            text: text.into(),
+            incomplete: false,
+            title: None,
+            author: None,
+            site: Some("example.com".into()),
+            date: None,
+            created_at: None,
+            page_count: None,
+            file_size: None,
+            warnings: Vec::new(),
+            validators: None,
+            read_unix_ms: 20_773 * 86_400_000,
+        }
+    }
+
+    #[test]
+    fn lengths_are_bytes_and_categories_characters() {
+        let output = page(&"ü".repeat(4_999)).output(ScrapeMode::Full, 50_000);
+        assert_eq!((output.content_length, output.estimated_tokens), (9_998, 2_499));
+        assert_eq!((output.size_category, output.truncated), (SizeCategory::Small, false));
+        assert_eq!((output.original_length, output.metadata), (None, None));
+        assert_eq!(output.citation.unwrap().accessed_date, "2026-11-16");
+    }
+
+    #[test]
+    fn the_original_length_is_there_exactly_if_content_is_missing() {
+        let text = "A sentence. ".repeat(1_000);
+        let short = page(&text).output(ScrapeMode::Full, 100);
+        assert_eq!((short.truncated, short.original_length), (true, Some(12_000)));
+        let preview = page(&text).output(ScrapeMode::Preview, 50_000);
+        assert!(preview.truncated && preview.content_length <= 2_000);
+        let late = Page { incomplete: true, ..page("All that came.") };
+        let late = late.output(ScrapeMode::Full, 50_000);
+        assert_eq!((late.truncated, late.original_length), (true, Some(14)));
+    }
+}

@@ -1,0 +1,40 @@
+//! Puts sources together into one text.
+
+use super::rank::Candidate;
+use crate::scrape::cut::cut;
+use crate::tools::{SizeCategory, SizeMetadata};
+
+/// Title, URL and text of all sources in at most `max` bytes, and whether something was left out.
+pub(super) fn combine(sources: &[Candidate], max: usize) -> (String, bool) {
+    let mut combined = String::new();
+    for source in sources {
+        if !combined.is_empty() {
+            combined.push_str("\n\n---\n\n");
+        }
+        if let Some(title) = &source.title {
+            combined.push_str(&format!("# {title}\n\n"));
+        }
+        combined.push_str(&format!("Source: {}\n\n{}", source.url, without_title(source)));
+        if combined.len() > max {
+            return (cut(&combined, max).into_owned(), true);
+        }
+    }
+    (combined, false)
+}
+
+/// The text without a first heading that repeats the title.
+fn without_title(source: &Candidate) -> &str {
+    let text = source.text.trim_start();
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let heading = first.strip_prefix("# ").map(str::trim);
+    if heading.is_some() && heading == source.title.as_deref().map(str::trim) { rest.trim_start() } else { text }
+}
+
+pub(super) fn size_of(combined: &str, truncated: bool) -> SizeMetadata {
+    SizeMetadata {
+        total_length: combined.len(),
+        estimated_tokens: combined.len() / 4,
+        size_category: SizeCategory::of(combined.chars().count()),
+        truncated,
+    }
+}

@@ -1,0 +1,128 @@
+//! Orders sources by their scores, and removes what better ones have.
+
+use crate::scores::{LEAST_RELEVANCE, Scored, score};
+use crate::calendar::Date;
+use crate::scrape::page::Page;
+use crate::similar::Paragraphs;
+use crate::tools::{ContentType, QualityScores, SearchAndScrape};
+
+/// A page that was read, on its way to become a source.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) url: String,
+    pub(super) title: Option<String>,
+    pub(super) text: String,
+    pub(super) content_type: ContentType,
+    pub(super) scores: QualityScores,
+    /// Whether the text is not all of the page.
+    pub(super) truncated: bool,
+    author: Option<String>,
+    date: Option<Date>,
+}
+
+impl Candidate {
+    /// `title` is the search provider's, for pages without their own.
+    pub(super) fn new(url: &str, title: &str, text: String, page: &Page) -> Self {
+        let listed = Some(title.trim()).filter(|title| !title.is_empty()).map(str::to_owned);
+        Self {
+            url: url.to_owned(),
+            title: page.title.clone().or(listed),
+            truncated: page.incomplete || text.len() < page.length,
+            text,
+            content_type: page.content_type,
+            scores: QualityScores::default(),
+            author: page.author.clone(),
+            date: page.published(),
+        }
+    }
+}
+
+/// The sources that stay, best first, and the URLs of the others.
+pub(super) struct Ranked {
+    pub(super) sources: Vec<Candidate>,
+    pub(super) filtered: Vec<String>,
+}
+
+/// Scores, orders, filters and deduplicates.
+pub(super) fn rank(
+    mut sources: Vec<Candidate>,
+    input: &SearchAndScrape,
+    today: i64,
+    warnings: &mut Vec<String>,
+) -> Ranked {
+    for source in &mut sources {
+        let scored = Scored {
+            url: &source.url,
+            title: source.title.as_deref(),
+            text: &source.text,
+            author: source.author.as_deref(),
+            date: source.date,
+        };
+        source.scores = score(&input.query, &scored, today);
+    }
+    // Stable: equal scores stay in the order of the search.
+    sources.sort_by(|a, b| b.scores.overall.total_cmp(&a.scores.overall));
+    let mut filtered = Vec::new();
+    if input.filter_by_query {
+        let dropped = sources.extract_if(.., |source| source.scores.relevance < LEAST_RELEVANCE);
+        filtered.extend(dropped.map(|source| source.url));
+    }
+    if input.deduplicate {
+        let mut known = Paragraphs::default();
+        sources.retain_mut(|source| {
+            let unique = known.remove_known(&source.text);
+            source.text = unique.text;
+            if !unique.has_content && unique.removed > 0 {
+                warnings.push(format!("{}: left out, because better sources have all of its text.", source.url));
+                filtered.push(std::mem::take(&mut source.url));
+                return false;
+            }
+            true
+        });
+    }
+    Ranked { sources, filtered }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(url: &str, title: &str, text: &str) -> Candidate {
+        Candidate {
+            url: url.to_owned(),
+            title: Some(title.to_owned()),
+            text: text.to_owned(),
+            content_type: ContentType::Html,
+            scores: QualityScores::default(),
+            truncated: false,
+            author: None,
+            date: None,
+        }
+    }
+
+    const TIDES: &str = "The tides of the ocean follow the moon and the sun, which pull at the water of the earth every \
+        single day.";
+
+    #[test]
+    fn sources_are_ranked_filtered_and_deduplicated() {
+        let sources = vec![
+            candidate("https://cakes.test/", "Cakes", "A cake needs flour, eggs, butter and a hot oven."),
+            candidate("https://copy.test/", "Tides", TIDES),
+            candidate("https://nasa.gov/", "Ocean tides", &format!("# Ocean tides\n\n{TIDES}\n\nMore about ocean tides.")),
+        ];
+        let mut input = SearchAndScrape::new("ocean tides");
+        input.filter_by_query = true;
+        let mut warnings = Vec::new();
+        let ranked = rank(sources.clone(), &input, 20_000, &mut warnings);
+        let urls: Vec<_> = ranked.sources.iter().map(|source| source.url.as_str()).collect();
+        assert_eq!(urls, ["https://nasa.gov/"]);
+        assert_eq!(ranked.filtered, ["https://cakes.test/", "https://copy.test/"]);
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+
+        let plain = SearchAndScrape { deduplicate: false, ..SearchAndScrape::new("ocean tides") };
+        let ranked = rank(sources, &plain, 20_000, &mut warnings);
+        assert_eq!((ranked.sources.len(), ranked.filtered.len()), (3, 0));
+        let scores: Vec<_> = ranked.sources.iter().map(|source| source.scores.overall).collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+    }
+}

@@ -1,5 +1,6 @@
 //! Admission of requests at doors that other users can reach, and the challenges for refused ones.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use egress::http::Client;
@@ -72,8 +73,7 @@ impl Access {
     ) -> Result<Arc<Principal>, Refusal> {
         match self {
             Self::Local(local) => local.admit(headers, uri_authority),
-            // Boxed to keep the future of local access small.
-            Self::Guarded(guarded) => Box::pin(guarded.admit(headers, KeyKind::Api)).await,
+            Self::Guarded(guarded) => guarded.admit(headers, KeyKind::Api).await,
         }
     }
 
@@ -85,7 +85,7 @@ impl Access {
     ) -> Result<Arc<Principal>, Refusal> {
         match self {
             Self::Local(local) => local.admit(headers, uri_authority),
-            Self::Guarded(guarded) => Box::pin(guarded.admit(headers, KeyKind::Registration)).await,
+            Self::Guarded(guarded) => guarded.admit(headers, KeyKind::Registration).await,
         }
     }
 
@@ -179,6 +179,9 @@ impl Access {
     }
 }
 
+/// The check of a credential.
+type Admitting<'a> = Pin<Box<dyn Future<Output = Result<Arc<Principal>, Refusal>> + Send + 'a>>;
+
 impl Guarded {
     /// The gateway's own keys, if they are accepted.
     pub(crate) fn keys(&self) -> Option<&ApiKeys> {
@@ -190,7 +193,12 @@ impl Guarded {
         self.options.issuer.as_ref().map(|issuer| &issuer.issuer)
     }
 
-    async fn admit(&self, headers: &HeaderMap, kind: KeyKind) -> Result<Arc<Principal>, Refusal> {
+    /// Boxed, to keep the future of local access small, and so that it is compiled here and not again in every door.
+    fn admit<'a>(&'a self, headers: &'a HeaderMap, kind: KeyKind) -> Admitting<'a> {
+        Box::pin(self.check(headers, kind))
+    }
+
+    async fn check(&self, headers: &HeaderMap, kind: KeyKind) -> Result<Arc<Principal>, Refusal> {
         self.check_origin(headers)?;
         let token = bearer(headers)?;
         if ApiKeys::is_key(token) {

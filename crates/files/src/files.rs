@@ -7,6 +7,8 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use aws_lc_rs::rand;
 use bytes::{Bytes, BytesMut};
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use proto::{Clock, Code, FILE_ID_BYTES, Failure, FileId, FileKind, Principal, TenantId};
 use serde_json::json;
@@ -126,16 +128,27 @@ impl Files {
         bytes: impl Stream<Item = Result<Bytes, Failure>> + Send,
     ) -> Result<FileRecord, Failure> {
         let id = FileId::from_random(new.kind, random()?);
-        self.put_as(id, principal, new, bytes).await
+        self.put_as(id, principal, new, bytes.boxed()).await
     }
 
     /// Stores a file under an id that was chosen before.
-    pub(crate) async fn put_as(
+    pub(crate) fn put_as<'a>(
+        &'a self,
+        id: FileId,
+        principal: &'a Principal,
+        new: NewFile,
+        bytes: BoxStream<'a, Result<Bytes, Failure>>,
+    ) -> BoxFuture<'a, Result<FileRecord, Failure>> {
+        // Boxed, so that it is compiled here and not again for every source of bytes.
+        Box::pin(self.store_as(id, principal, new, bytes))
+    }
+
+    async fn store_as(
         &self,
         id: FileId,
         principal: &Principal,
         new: NewFile,
-        bytes: impl Stream<Item = Result<Bytes, Failure>> + Send,
+        bytes: BoxStream<'_, Result<Bytes, Failure>>,
     ) -> Result<FileRecord, Failure> {
         let rules = self.rules();
         let room = self.room(&principal.tenant, &rules).await?;

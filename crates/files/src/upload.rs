@@ -151,7 +151,7 @@ impl Files {
         let whole =
             self.drafts.read(&row.id).await.map_err(storage_failed)?.map_err(storage_failed);
         let new = NewFile::new(FileKind::File, row.name);
-        let file = self.put_as(id, principal, new, whole).await?;
+        let file = self.put_as(id, principal, new, whole.boxed()).await?;
         if file.size != row.size {
             self.delete(principal, file.id.as_str()).await?;
             let message = "the parts of the upload are lost; begin it again";

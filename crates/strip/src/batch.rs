@@ -6,6 +6,7 @@ mod plan;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use proto::{Blame, Code, Meta, TraceId};
 use serde_json::json;
@@ -38,7 +39,15 @@ enum Progress {
 impl Strip {
     /// Runs a batch. The frame has the principal, the door and the run of all calls; each call gets its own trace. The
     /// whole batch is checked before anything runs.
-    pub async fn call_batch(&self, batch: Batch, frame: Request) -> Result<BatchAnswer, Failure> {
+    pub fn call_batch(
+        &self,
+        batch: Batch,
+        frame: Request,
+    ) -> BoxFuture<'_, Result<BatchAnswer, Failure>> {
+        Box::pin(self.run_batch(batch, frame))
+    }
+
+    async fn run_batch(&self, batch: Batch, frame: Request) -> Result<BatchAnswer, Failure> {
         let view = self.view(&frame.principal);
         let plan = Plan::of(batch, view.tools())?;
         let mut frame = frame;

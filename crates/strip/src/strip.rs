@@ -2,6 +2,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
+use futures_util::future::BoxFuture;
 use prompts::Prompts;
 use proto::{Clock, Discovery, FileKind, Principal, ToolId, TraceId};
 use serde_json::Value;
@@ -183,13 +184,13 @@ impl Strip {
 
     /// Forwards a request that is no tool call to a server; the request's input are its parameters. It is counted,
     /// limited and audited like a call.
-    pub async fn forward(
-        &self,
-        server: &Arc<dyn Server>,
-        method: &str,
+    pub fn forward<'a>(
+        &'a self,
+        server: &'a Arc<dyn Server>,
+        method: &'a str,
         request: Request,
-    ) -> Result<Output, Failure> {
-        self.guards.forward(server, method, request).await
+    ) -> BoxFuture<'a, Result<Output, Failure>> {
+        Box::pin(self.guards.forward(server, method, request))
     }
 
     /// Which of a tool's names listings show.
@@ -200,8 +201,9 @@ impl Strip {
     /// Runs one call through the whole stack. Always answers; never panics.
     ///
     /// A client that leaves drops the future; the audit row then says that the call was abandoned.
-    pub async fn call(&self, request: Request) -> Answer {
-        self.guards.answer(Job::new(request)).await
+    /// The future is boxed, so that the stack is compiled here and not again in every door.
+    pub fn call(&self, request: Request) -> BoxFuture<'_, Answer> {
+        Box::pin(self.guards.answer(Job::new(request)))
     }
 
     /// Sets the approvals of calls that a person must approve. Only the first call has an effect.

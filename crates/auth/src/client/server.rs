@@ -10,6 +10,7 @@ use egress::http::{Client, Rule};
 use http::{HeaderMap, HeaderValue};
 use store::VaultSlot;
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::authority::{Authority, is_same_issuer};
@@ -148,9 +149,13 @@ impl ServerTokens {
             _ => {}
         }
         // Spawned, so that a used-up refresh token is not lost when the caller disconnects.
-        let (this, at) = (Arc::clone(self), Arc::clone(&slot));
-        let _ = tokio::spawn(async move { this.renew_if_due(&holder, &at).await }).await;
+        let _ = self.renew_aside(holder, Arc::clone(&slot)).await;
         slot.current.load().as_ref().map(|token| token.header.clone())
+    }
+
+    fn renew_aside(self: &Arc<Self>, holder: Holder, slot: Arc<Slot>) -> JoinHandle<()> {
+        let this = Arc::clone(self);
+        tokio::spawn(async move { this.renew_if_due(&holder, &slot).await })
     }
 
     /// The `DPoP` header of one request with this `Authorization`, if that token is bound to a key.
@@ -200,9 +205,8 @@ impl ServerTokens {
             return Err(Fault::LoginRequired { server: Arc::clone(&self.name), link: None });
         };
         let is_own = holder == *caller;
-        let (this, url) = (Arc::clone(self), url.to_owned());
-        let work = async move { this.obtain(&holder, &url, &challenge, sent.as_ref()).await };
-        let outcome = tokio::spawn(work).await.unwrap_or(Err(Fault::Interrupted));
+        let obtained = self.obtain_aside(holder, url.to_owned(), challenge, sent);
+        let outcome = obtained.await.unwrap_or(Err(Fault::Interrupted));
         outcome.map_err(|fault| match fault {
             // A link is only for the person who will own the token.
             Fault::LoginRequired { server, .. } if !is_own => {
@@ -210,6 +214,17 @@ impl ServerTokens {
             }
             fault => fault,
         })
+    }
+
+    fn obtain_aside(
+        self: &Arc<Self>,
+        holder: Holder,
+        url: String,
+        challenge: BearerChallenge,
+        sent: Option<HeaderValue>,
+    ) -> JoinHandle<Result<(), Fault>> {
+        let this = Arc::clone(self);
+        tokio::spawn(async move { this.obtain(&holder, &url, &challenge, sent.as_ref()).await })
     }
 
     async fn obtain(

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE, USER_AGENT,
@@ -235,26 +236,29 @@ impl Client {
         Ok(answer.into_streaming(limits, deadline))
     }
 
-    /// Sends a request and follows redirects within the deadline, which the body shares.
-    pub(super) async fn answer(
-        &self,
+    /// Sends a request and follows redirects within the deadline, which the body shares. Boxed, so that the client is
+    /// compiled here and not again in every crate that sends requests.
+    pub(super) fn answer<'a>(
+        &'a self,
         request: Request,
-        limits: &Limits,
-        scope: &Scope,
-    ) -> Result<(Answer, Option<Deadline>), FetchError> {
+        limits: &'a Limits,
+        scope: &'a Scope,
+    ) -> BoxFuture<'a, Result<(Answer, Option<Deadline>), FetchError>> {
         // An allowance beyond what the clock can hold is none.
         let deadline = limits.deadline.and_then(|after| {
             let at = Instant::now().checked_add(after)?;
             Some(Deadline { at, after })
         });
-        let following = pin!(self.follow(request, limits, scope));
-        let answer = match deadline {
-            None => following.await?,
-            Some(deadline) => tokio::time::timeout_at(deadline.at, following)
-                .await
-                .map_err(|_| deadline.missed())??,
-        };
-        Ok((answer, deadline))
+        Box::pin(async move {
+            let following = pin!(self.follow(request, limits, scope));
+            let answer = match deadline {
+                None => following.await?,
+                Some(deadline) => tokio::time::timeout_at(deadline.at, following)
+                    .await
+                    .map_err(|_| deadline.missed())??,
+            };
+            Ok((answer, deadline))
+        })
     }
 
     async fn follow(

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use futures_util::future::{Either, select};
+use futures_util::future::{BoxFuture, Either, select};
 use tokio::fs::File;
 use tokio_util::sync::CancellationToken;
 
@@ -98,7 +98,20 @@ impl Runner {
 
     /// Runs the program to its end. Whatever the outcome, nothing it started is left running;
     /// dropping the future ends it too.
-    pub async fn run(&self, spec: Spec, cancel: &CancellationToken) -> Result<Finished, RunError> {
+    pub fn run<'a>(
+        &'a self,
+        spec: Spec,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Finished, RunError>> {
+        // Boxed, so that it is compiled here and not again in every crate that runs programs.
+        Box::pin(self.run_to_end(spec, cancel))
+    }
+
+    async fn run_to_end(
+        &self,
+        spec: Spec,
+        cancel: &CancellationToken,
+    ) -> Result<Finished, RunError> {
         let begun = Instant::now();
         let deadline = spec.deadline;
         let limits = spec.limits.within(deadline);
@@ -147,9 +160,11 @@ impl Runner {
 
     /// Starts a long-lived program, and returns its pipes. Its stdin bytes, caps and
     /// deadline are not used: the caller sets its own.
-    pub async fn spawn_piped(&self, spec: Spec) -> Result<Piped, RunError> {
-        let ready = self.ready(&spec, spec.limits).await?;
-        Piped::of(ready.launch(self.standbys.launcher()).await?)
+    pub fn spawn_piped(&self, spec: Spec) -> BoxFuture<'_, Result<Piped, RunError>> {
+        Box::pin(async move {
+            let ready = self.ready(&spec, spec.limits).await?;
+            Piped::of(ready.launch(self.standbys.launcher()).await?)
+        })
     }
 
     async fn ready(&self, spec: &Spec, limits: Limits) -> Result<Ready, RunError> {

@@ -45,13 +45,14 @@ struct Group<'a> {
 
 /// The name of a source in addresses: that of a server, or of another source.
 fn source_of(entry: &Entry) -> &str {
-    entry.descriptor.id.server().unwrap_or(&entry.source)
+    entry.server().unwrap_or(&entry.source)
 }
 
 /// The name of a source for people.
 fn title(source: &str) -> &str {
     match source {
         "built-in" => "Built-in tools",
+        "built-in web research" => "Web research",
         "toolpacks" => "Tool packs",
         "control" => "Control flow",
         "powerstrip" => "Gateway tools",

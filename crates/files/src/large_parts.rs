@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base64::engine::GeneralPurpose;
 use bytes::Bytes;
 use futures_util::stream;
-use proto::{Failure, FileId, FileKind, Principal};
+use proto::{Failure, FileId, FileKind, Principal, canonical};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use store::{FileRecord, Origin};
@@ -19,6 +19,9 @@ use super::secrets::Secrets;
 
 /// How much of a stored text a reference shows.
 const PREVIEW_CHARS: usize = 200;
+
+/// A shorter text takes less room than its reference.
+const LEAST_STORED: usize = 2_000;
 
 /// A stored part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -202,13 +205,26 @@ impl LargeParts<'_> {
         Ok(())
     }
 
+    /// Replaces the longest texts, the longest first, until the value has at most `limit` bytes as JSON or only short
+    /// texts are left.
+    pub async fn fit(&mut self, value: &mut Value, limit: usize) -> Result<(), Failure> {
+        while canonical::len(value) > limit {
+            let mut longest = (LEAST_STORED, None);
+            find_longest(value, &mut String::new(), &mut longest);
+            let Some(pointer) = longest.1 else { break };
+            let Some(part) = value.pointer_mut(&pointer) else { break };
+            let Value::String(text) = std::mem::take(part) else { break };
+            *part = self.reference(Large::Text(text), None, key_of(&pointer)).await?;
+        }
+        Ok(())
+    }
+
     /// The JSON pointers of large texts, with a name for each.
     fn find_large(&self, value: &Value, at: &mut String, found: &mut Vec<(String, String)>) {
         let length = at.len();
         match value {
             Value::String(text) if self.looks_large(text) => {
-                let key = at.rsplit('/').next().unwrap_or_default();
-                found.push((at.clone(), key.replace("~1", "/").replace("~0", "~")));
+                found.push((at.clone(), key_of(at).replace("~1", "/").replace("~0", "~")));
             }
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
@@ -341,6 +357,37 @@ impl Files {
         let declared = (!value.is_string()).then_some("application/json");
         Ok(describe(&record, declared, Some(preview)))
     }
+}
+
+/// Finds the text with the most bytes as JSON.
+fn find_longest(value: &Value, at: &mut String, longest: &mut (usize, Option<String>)) {
+    let length = at.len();
+    match value {
+        Value::String(text) if text.len() > LEAST_STORED && canonical::len(value) > longest.0 => {
+            *longest = (canonical::len(value), Some(at.clone()));
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                at.push_str(&format!("/{index}"));
+                find_longest(item, at, longest);
+                at.truncate(length);
+            }
+        }
+        Value::Object(map) => {
+            for (key, item) in map {
+                at.push('/');
+                at.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                find_longest(item, at, longest);
+                at.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The last key of a JSON pointer.
+fn key_of(pointer: &str) -> &str {
+    pointer.rsplit('/').next().unwrap_or_default()
 }
 
 /// What a caller sees of a stored part.

@@ -30,6 +30,9 @@ pub use proto::diff::{Change, changes};
 pub use quarantine::Quarantined;
 pub use snapshot::Snapshot;
 
+/// The names of sources of built-in tools begin with this.
+pub const BUILT_IN: &str = "built-in";
+
 /// One tool in one major version, checked and ready to be called.
 pub struct Entry {
     /// The cleaned copy of what the tool says about itself, with schemas as its callers see them.
@@ -55,6 +58,13 @@ pub struct Entry {
     pub hidden_characters: usize,
     /// The source that published it.
     pub source: String,
+}
+
+impl Entry {
+    /// The server that the tool belongs to. Built-in tools may have ids like those of a server.
+    pub fn server(&self) -> Option<&str> {
+        self.descriptor.id.server().filter(|_| !self.source.starts_with(BUILT_IN))
+    }
 }
 
 impl fmt::Debug for Entry {

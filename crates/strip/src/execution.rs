@@ -119,7 +119,12 @@ impl Executor {
         } else {
             output
         };
-        if let Some(server) = entry.descriptor.id.server() {
+        let output = if entry.tool.stores_excess() {
+            Box::pin(answer.fit(output)).await?
+        } else {
+            output
+        };
+        if let Some(server) = entry.server() {
             let issued = files::issued_references(&output);
             if !issued.is_empty() {
                 Box::pin(files::remember_issued(&self.files, server, request, issued, &output))

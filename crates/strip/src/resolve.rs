@@ -91,9 +91,8 @@ impl Guards {
     fn tool_of_open_app(&self, view: &View, request: &Request) -> Option<Arc<Entry>> {
         let reference: ToolRef = request.tool.parse().ok()?;
         let of_open_app = |entry: &&Arc<Entry>| {
-            let descriptor = &entry.descriptor;
-            descriptor.is_for_apps()
-                && descriptor.id.server().is_some_and(|server| self.apps.is_open(request, server))
+            entry.descriptor.is_for_apps()
+                && entry.server().is_some_and(|server| self.apps.is_open(request, server))
         };
         let mut found = view.tools().bare(reference.id.as_str()).filter(of_open_app);
         let entry = found.next().filter(|_| reference.major.is_none())?;

@@ -112,7 +112,7 @@ impl Guards {
                 let descriptor = &entry.descriptor;
                 self.history.note(&job.request.principal, &descriptor.id);
                 if descriptor.ui_resource().is_some()
-                    && let Some(server) = descriptor.id.server()
+                    && let Some(server) = entry.server()
                 {
                     self.apps.note(&job.request, server);
                 }

@@ -91,6 +91,11 @@ pub trait Tool: Send + Sync + 'static {
         true
     }
 
+    /// Whether an answer above the output limit is made to fit: its longest texts are stored and replaced by references.
+    fn stores_excess(&self) -> bool {
+        false
+    }
+
     /// Whether it streams large files; otherwise their contents are part of its input.
     fn streams(&self) -> bool {
         false

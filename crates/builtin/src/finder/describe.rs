@@ -63,7 +63,7 @@ impl TypedTool for DescribeTool {
         let view = strip.view(&job.request.principal);
         let entry = view.tools().resolve(&id)?;
         let descriptor = &entry.descriptor;
-        let server = descriptor.id.server().filter(|server| *server != super::SOURCE);
+        let server = entry.server().filter(|server| *server != super::SOURCE);
         // A tool without a server is always ready.
         let state = server.and_then(|server| (self.finder.server_state)(server));
         let annotations = match serde_json::to_value(&descriptor.annotations) {

@@ -255,7 +255,7 @@ impl Listed {
 
     /// Translates the tool's link to its app.
     fn translate(&mut self, listing: &strip::servers::Listing, view: &View) {
-        let Some(server) = self.entry.descriptor.id.server() else { return };
+        let Some(server) = self.entry.server() else { return };
         let links = Links { listing, server, readable: view.holds_server(server) };
         if let Some(MetaObject(meta)) = &mut self.tool.meta {
             links.translate_meta(meta);

@@ -61,7 +61,7 @@ impl View {
 
     /// Whether anything of a server belongs to it.
     pub(crate) fn meets_server(&self, server: &str) -> bool {
-        let of_server = |entry: &Arc<Entry>| entry.descriptor.id.server() == Some(server);
+        let of_server = |entry: &Arc<Entry>| entry.server() == Some(server);
         self.holds_server(server) || self.tools.entries().iter().any(of_server)
     }
 

@@ -228,7 +228,7 @@ async fn find_file(
         Id::ToolReference(id) => id,
     };
     let issuers = issued::issuers(files, resolver, request, id).await?;
-    if issuers.iter().any(|issued| entry.descriptor.id.server() == Some(&*issued.server)) {
+    if issuers.iter().any(|issued| entry.server() == Some(&*issued.server)) {
         return Ok(None);
     }
     match issued::only_issuer(issuers)? {

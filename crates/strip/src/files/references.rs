@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use files::{BINARY_BYTES, Blobs, Files, LargeParts, Secrets, has_longer_text};
+use proto::canonical;
 use serde_json::{Value, json};
 
 use crate::catalog::Entry;
@@ -51,7 +52,7 @@ impl LargeAnswer<'_> {
         LargeParts {
             files: self.files,
             principal: &self.request.principal,
-            server: self.entry.descriptor.id.server(),
+            server: self.entry.server(),
             binary: self.rules.binary,
             text: self.longest_text(),
             blobs,
@@ -73,6 +74,18 @@ impl LargeAnswer<'_> {
             None => parts.replace_in(Arc::make_mut(&mut output.data)).await?,
         }
         output.references = parts.references;
+        Ok(output)
+    }
+
+    /// Stores the longest texts of an answer without a native result, until it is within the tool's output limit.
+    pub(crate) async fn fit(&self, mut output: Output) -> Result<Output, Failure> {
+        let limit = self.entry.limits.max_output_bytes;
+        if output.native.is_some() || canonical::len(&output.data) <= limit {
+            return Ok(output);
+        }
+        let mut parts = self.parts(None, self.secrets.clone());
+        parts.fit(Arc::make_mut(&mut output.data), limit).await?;
+        output.references.extend(parts.references);
         Ok(output)
     }
 

@@ -90,6 +90,31 @@ async fn output_over_the_limit_is_an_internal_fault() {
     assert_eq!(failure.details, Some(json!({"size": 208, "limit": 100})));
 }
 
+/// Text that is twice as long as JSON: only the answer as it is sent counts.
+#[tokio::test]
+async fn the_longest_texts_of_an_answer_over_the_limit_are_stored() {
+    let answer = || {
+        let pages = [2_500, 6_000, 4_000].map(|lines| json!({"content": "\n".repeat(lines)}));
+        json!({"query": "cables", "sources": pages})
+    };
+    let work = move |_| -> futures_util::future::BoxFuture<'static, _> {
+        Box::pin(async move { Ok(Output::new(answer())) })
+    };
+    let mut large =
+        tool("web-research:read", work).with(|d| d.limits.max_output_bytes = Some(12_000));
+    large.stores_excess = true;
+    let setup = setup(vec![large]).await;
+    let data = setup.call("web-research:read", json!({})).await.result.unwrap();
+    let whole = answer();
+    assert_eq!(data["sources"][0], whole["sources"][0], "short enough once the others are stored");
+    assert_eq!(data["query"], whole["query"]);
+    for (place, size) in [(1, 6_000), (2, 4_000)] {
+        let reference = &data["sources"][place]["content"];
+        assert_eq!(reference["size"], size, "{reference}");
+        assert_eq!(reference["name"], "content");
+    }
+}
+
 #[tokio::test]
 async fn output_that_breaks_its_schema_is_an_internal_fault() {
     let liar = tool("t.liar", |_| Box::pin(async { Ok(Output::new(json!({"n": "seven"}))) }))

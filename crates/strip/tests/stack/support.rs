@@ -32,6 +32,7 @@ pub(crate) struct Fake {
     /// The code that it would run, if it runs any.
     pub(crate) code: Option<Arc<Mutex<&'static str>>>,
     pub(crate) part: Part,
+    pub(crate) stores_excess: bool,
 }
 
 #[async_trait]
@@ -42,6 +43,10 @@ impl Tool for Fake {
 
     fn part(&self) -> Part {
         self.part
+    }
+
+    fn stores_excess(&self) -> bool {
+        self.stores_excess
     }
 
     fn cache_key(&self, _input: &Value) -> Result<Option<String>, Failure> {
@@ -99,6 +104,7 @@ pub(crate) fn tool(
         revision: Arc::default(),
         code: None,
         part: Part::Data,
+        stores_excess: false,
     }
 }
 

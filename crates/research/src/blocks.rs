@@ -53,7 +53,9 @@ pub(crate) fn next_fence<'a>(open: Option<Fence<'a>>, line: &'a str) -> Option<F
 /// Whether a block is a heading such as `## Title`.
 pub(crate) fn is_heading(block: &str) -> bool {
     let title = block.trim_start_matches('#');
-    (1..=6).contains(&(block.len() - title.len())) && title.starts_with(' ') && !block.contains('\n')
+    (1..=6).contains(&(block.len() - title.len()))
+        && title.starts_with(' ')
+        && !block.contains('\n')
 }
 
 /// The headings of a Markdown text, those in code left out.

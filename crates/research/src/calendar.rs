@@ -57,7 +57,8 @@ impl Date {
                 return Some(Self { year, month: Some(month), day: two(2, 31) });
             }
             let dashed = segment.get(..10).filter(|text| {
-                text.bytes().filter(|byte| *byte == b'-').count() == 2 && year_of(&text[..4]).is_some()
+                text.bytes().filter(|byte| *byte == b'-').count() == 2
+                    && year_of(&text[..4]).is_some()
             });
             if let Some(date) = dashed.and_then(Self::parse_iso).filter(|date| date.day.is_some()) {
                 return Some(date);

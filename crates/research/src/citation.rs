@@ -79,7 +79,8 @@ impl Source<'_> {
         }
         let date = self.date.map(mla_date);
         let container = [Some(self.site.to_owned()), date, Some(self.url.to_owned())];
-        let container: Vec<_> = container.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        let container: Vec<_> =
+            container.into_iter().flatten().filter(|part| !part.is_empty()).collect();
         parts.push(format!("{}.", container.join(", ")));
         if let Some(accessed) = accessed {
             parts.push(format!("Accessed {}.", mla_date(accessed)));

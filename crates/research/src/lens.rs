@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::links::parse_domain;
+
 /// A lens, as its YAML file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -12,4 +14,54 @@ pub struct Lens {
     /// A Google engine of its own, which is asked directly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cx: Option<String>,
+}
+
+impl Lens {
+    /// Whether a domain, or one that it belongs to, is in the lens.
+    pub(crate) fn covers(&self, site: &str) -> bool {
+        self.domains.iter().any(|domain| {
+            site == domain
+                || site.strip_suffix(domain.as_str()).is_some_and(|front| front.ends_with('.'))
+        })
+    }
+
+    /// A lens whose name and domains are usable, with domains as searches need them.
+    pub fn checked(mut self) -> Result<Self, String> {
+        self.name = self.name.trim().to_owned();
+        if self.name.is_empty() || self.name.len() > 100 {
+            return Err("`name` must have 1 to 100 characters".to_owned());
+        }
+        if self.domains.is_empty() && self.cx.is_none() {
+            return Err("needs `domains`, or a Google engine as `cx`".to_owned());
+        }
+        for domain in &mut self.domains {
+            let parsed = parse_domain(domain);
+            *domain =
+                parsed.ok_or_else(|| format!("`{domain}` is not a domain such as example.com"))?;
+        }
+        self.domains.dedup();
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn domains_are_checked_and_normalized() {
+        let lens = Lens {
+            name: " rust ".to_owned(),
+            domains: vec!["https://www.Rust-lang.org/".to_owned(), "docs.rs".to_owned()],
+            cx: None,
+        };
+        let lens = lens.checked().unwrap();
+        assert_eq!(lens.domains, ["rust-lang.org", "docs.rs"]);
+        assert!(lens.covers("docs.rs") && lens.covers("blog.rust-lang.org") && !lens.covers("rs"));
+        assert!(Lens { name: "x".to_owned(), ..Lens::default() }.checked().is_err());
+        let bad = Lens { name: "x".to_owned(), domains: vec!["a b".to_owned()], cx: None };
+        assert!(bad.checked().unwrap_err().contains("a b"));
+    }
 }

@@ -2,28 +2,41 @@
 //!
 //! The crate knows neither the gateway nor the environment: adapters pass [`Settings`] and one [`Call`] per call.
 
+mod academic;
 mod blocks;
 pub mod cache;
 mod calendar;
 mod citation;
-
+mod dates;
+mod dispatch;
 mod flights;
+mod images;
+mod input;
 pub mod lens;
+mod links;
+mod news;
+mod patents;
+mod providers;
 mod research;
 mod robots;
+mod router;
 mod sanitize;
 mod scores;
 mod scrape;
 // mod search_and_scrape;
+mod sequential;
 pub mod sessions;
 pub mod settings;
 mod similar;
+mod text;
 mod tiers;
 pub mod tools;
+mod web;
 mod youtube;
 
 pub use cache::{Caches, MemoryCaches};
 pub use lens::Lens;
+pub use links::canonical_url;
 pub use research::{Call, Parts, Progress, Research};
 pub use sessions::{MemorySessions, Sessions};
 pub use settings::Settings;

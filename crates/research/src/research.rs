@@ -1,15 +1,24 @@
 //! The entry point: [`Research`] and what one call brings along.
 
+use std::collections::HashMap;
+use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
+use bytes::Bytes;
 use egress::browser::Browser;
 use egress::http::Client;
-use proto::{Clock, Failure};
+use futures_util::FutureExt as _;
+use proto::{Clock, Code, Digest, Failure};
 use reading::Readers;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
+use crate::academic::Academic;
 use crate::cache::Caches;
 use crate::flights::Flights;
+use crate::router::Router;
 use crate::scrape::page::Page;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
@@ -37,12 +46,30 @@ pub(crate) struct Shared {
     pub(crate) parts: Parts,
     /// Pages that are being read.
     pages: Flights<Result<Arc<Page>, Failure>>,
+    /// Searches that are under way.
+    searches: Flights<Result<Bytes, Failure>>,
+    router: Router,
+    /// Google engines of lenses, by `cx`.
+    engines: HashMap<String, Router>,
+    academic: Academic,
 }
 
 impl Research {
     /// Tools over these parts. Opens no connection and starts no process.
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Shared { parts, pages: Flights::default() }))
+        let (settings, client, clock) = (&parts.settings, &parts.client, &parts.clock);
+        let engines = settings.lenses.iter().filter_map(|lens| {
+            let cx = lens.cx.as_deref()?;
+            Some((cx.to_owned(), Router::for_engine(cx, settings, client, clock)?))
+        });
+        Self(Arc::new(Shared {
+            pages: Flights::default(),
+            searches: Flights::default(),
+            router: Router::new(settings, client, clock),
+            engines: engines.collect(),
+            academic: Academic::new(settings, client, clock),
+            parts,
+        }))
     }
 
     /// The settings in force.
@@ -54,9 +81,60 @@ impl Research {
         &self.0.parts
     }
 
+    /// Removes expired sessions; adapters call it now and then.
+    pub async fn sweep(&self) {
+        self.0.parts.sessions.sweep().await;
+    }
+
+    pub(crate) fn router(&self) -> &Router {
+        &self.0.router
+    }
+
+    /// The router of a lens with a Google engine, if there is a Google key.
+    pub(crate) fn engine_router(&self, cx: &str) -> Option<&Router> {
+        self.0.engines.get(cx)
+    }
+
+    pub(crate) fn academic(&self) -> &Academic {
+        &self.0.academic
+    }
+
+    /// The kept answer of a search, or a new one that is then kept. Equal searches in flight share one.
+    pub(crate) async fn cached<T, F>(
+        &self,
+        key: Digest,
+        ttl: Duration,
+        make: impl FnOnce(Self) -> F,
+    ) -> Result<T, Failure>
+    where
+        T: Serialize + DeserializeOwned,
+        F: Future<Output = Result<T, Failure>> + Send + 'static,
+    {
+        let caches = &self.0.parts.caches;
+        let kept = caches.get(&key).await;
+        if let Some(kept) = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
+            return Ok(kept);
+        }
+        let flight = self.0.searches.join(key, || {
+            let making = make(self.clone());
+            let caches = Arc::clone(caches);
+            async move {
+                let made: Bytes = serde_json::to_vec(&making.await?).map_err(unreadable)?.into();
+                caches.put(&key, made.clone(), ttl).await;
+                Ok(made)
+            }
+            .boxed()
+        });
+        serde_json::from_slice(&flight.await?).map_err(unreadable)
+    }
+
     pub(crate) fn flights(&self) -> &Flights<Result<Arc<Page>, Failure>> {
         &self.0.pages
     }
+}
+
+fn unreadable(error: serde_json::Error) -> Failure {
+    Failure::new(Code::Internal, "The answer could not be stored.").caused_by(error)
 }
 
 /// Who calls, and where progress goes.
@@ -66,6 +144,21 @@ pub struct Call<'a> {
     pub subject: &'a str,
     pub progress: &'a (dyn Fn(Progress) + Send + Sync),
     pub cancel: &'a CancellationToken,
+}
+
+impl Call<'_> {
+    /// Runs work until it is done or the call is cancelled.
+    pub(crate) async fn run<T>(
+        &self,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        match self.cancel.run_until_cancelled(work).await {
+            Some(outcome) => outcome,
+            None => {
+                Err(Failure::new(Code::Unavailable, "The call was cancelled.").retryable(false))
+            }
+        }
+    }
 }
 
 /// How far a call has come.

@@ -97,7 +97,9 @@ fn end_of_base64(text: &str) -> usize {
     let mut end = first;
     while first >= 60 {
         let rest = &text[end..];
-        let Some(after) = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')) else { break };
+        let Some(after) = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')) else {
+            break;
+        };
         let next = line(after);
         if next == 0 || next > first {
             break;

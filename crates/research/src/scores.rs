@@ -94,8 +94,7 @@ pub(crate) fn score(query: &str, source: &Scored<'_>, today: i64) -> QualityScor
     let freshness = freshness(source.date, today);
     let authority = authority(source);
     let content_quality = content_quality(source.text);
-    let overall =
-        0.35 * relevance + 0.20 * freshness + 0.25 * authority + 0.20 * content_quality;
+    let overall = 0.35 * relevance + 0.20 * freshness + 0.25 * authority + 0.20 * content_quality;
     QualityScores {
         overall: round(overall),
         relevance: round(relevance),
@@ -120,7 +119,8 @@ fn relevance(query: &str, source: &Scored<'_>) -> f64 {
     for stem in &text {
         *counts.entry(stem).or_default() += 1;
     }
-    let mut titles: HashSet<String> = source.title.map(stems).unwrap_or_default().into_iter().collect();
+    let mut titles: HashSet<String> =
+        source.title.map(stems).unwrap_or_default().into_iter().collect();
     titles.extend(headings(source.text).flat_map(stems));
     let count = |stem: &String| counts.get(stem.as_str()).copied().unwrap_or_default();
     let in_title = |stem: &&String| titles.contains(*stem);
@@ -133,7 +133,9 @@ fn relevance(query: &str, source: &Scored<'_>) -> f64 {
     let near = match asked.len() {
         1 => found,
         _ => {
-            let kept = asked.windows(2).filter(|pair| pairs.contains(&(pair[0].as_str(), pair[1].as_str())));
+            let kept = asked
+                .windows(2)
+                .filter(|pair| pairs.contains(&(pair[0].as_str(), pair[1].as_str())));
             kept.count() as f64 / (all - 1.0)
         }
     };
@@ -205,7 +207,9 @@ fn content_quality(text: &str) -> f64 {
     let different: HashSet<&String> = words.iter().collect();
     let variety = (different.len() as f64 / (0.4 * count)).min(1.0);
     let structured = blocks(text).any(|block| {
-        is_heading(block) || block.starts_with(['-', '*', '|', '`', '~']) || block.starts_with("1. ")
+        is_heading(block)
+            || block.starts_with(['-', '*', '|', '`', '~'])
+            || block.starts_with("1. ")
     });
     let structure = if structured { 1.0 } else { 0.0 };
     let links = (link_bytes(text) as f64 / text.len() as f64).min(1.0);

@@ -61,7 +61,11 @@ impl Research {
         if self.parts().settings.robots == Robots::Always {
             robots::check(self, &wanted, deadline).await?;
         }
-        (call.progress)(Progress { done: 0, total: Some(1), message: format!("Reading {}", wanted.host()) });
+        (call.progress)(Progress {
+            done: 0,
+            total: Some(1),
+            message: format!("Reading {}", wanted.host()),
+        });
         let page = self.page(wanted, deadline, call).await?;
         (call.progress)(Progress { done: 1, total: Some(1), message: "Read".to_owned() });
         let most = self.most_bytes(&page);
@@ -196,7 +200,11 @@ impl Research {
         }
         warnings.extend(removal_warning(found.hidden, removed));
         let host = url.host_str().unwrap_or_default();
-        let heading = || crate::blocks::headings(&text).next().map(|line| line.trim_start_matches('#').trim().to_owned());
+        let heading = || {
+            crate::blocks::headings(&text)
+                .next()
+                .map(|line| line.trim_start_matches('#').trim().to_owned())
+        };
         let some = |value: Option<String>| value.filter(|text| !text.trim().is_empty());
         Page {
             title: some(meta.title).or_else(heading).or_else(|| file_name(&url)),
@@ -260,7 +268,9 @@ fn removal_warning(hidden: usize, removed: Removed) -> Option<String> {
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
-    (total > 0).then(|| format!("Removed {total} hidden or unsafe parts from the page: {}.", list.join(", ")))
+    (total > 0).then(|| {
+        format!("Removed {total} hidden or unsafe parts from the page: {}.", list.join(", "))
+    })
 }
 
 /// The name of a file without its ending, for documents without a title.

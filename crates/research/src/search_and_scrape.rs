@@ -52,7 +52,12 @@ impl Research {
         let scraped = candidates.len();
         let today = i64::try_from(self.parts().clock.unix_ms() / 86_400_000).unwrap_or_default();
         let Ranked { sources, filtered } = rank(candidates, &input, today, &mut warnings);
-        let most = self.limit("total_max_length", input.total_max_length, self.parts().settings.sizes.combined, &mut warnings);
+        let most = self.limit(
+            "total_max_length",
+            input.total_max_length,
+            self.parts().settings.sizes.combined,
+            &mut warnings,
+        );
         let (combined_content, cut_short) = combine(&sources, most);
         let truncated = cut_short || sources.iter().any(|source| source.truncated);
         let summary = Summary {
@@ -65,7 +70,10 @@ impl Research {
         Ok(SearchAndScrapeOutput {
             query: input.query,
             size_metadata: size_of(&combined_content, truncated),
-            sources: sources.into_iter().map(|source| listed(source, input.include_sources)).collect(),
+            sources: sources
+                .into_iter()
+                .map(|source| listed(source, input.include_sources))
+                .collect(),
             combined_content,
             summary,
             warnings,
@@ -113,12 +121,18 @@ impl Research {
         read.sort_by_key(|(order, _)| *order);
         let (mut candidates, mut failures) = (Vec::new(), Vec::new());
         let asked = input.max_length_per_source;
-        let page_most = self.limit("max_length_per_source", asked, self.parts().settings.sizes.transcript, warnings);
+        let page_most = self.limit(
+            "max_length_per_source",
+            asked,
+            self.parts().settings.sizes.transcript,
+            warnings,
+        );
         for (order, outcome) in read {
             let SearchResult { title, url, .. } = &results[order];
             match outcome {
                 Ok(page) => {
-                    warnings.extend(page.warnings.iter().map(|warning| format!("{url}: {warning}")));
+                    warnings
+                        .extend(page.warnings.iter().map(|warning| format!("{url}: {warning}")));
                     let text = cut(&page.text, page_most.min(self.most_bytes(&page))).into_owned();
                     candidates.push(Candidate::new(url, title, text, &page));
                 }
@@ -149,7 +163,9 @@ impl Research {
         };
         match tokio::time::timeout_at(deadline.at(), work).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(Failure::new(Code::Timeout, "the page was not read before the call had to end")),
+            Err(_) => {
+                Err(Failure::new(Code::Timeout, "the page was not read before the call had to end"))
+            }
         }
     }
 }
@@ -157,7 +173,11 @@ impl Research {
 /// The value that a caller who says nothing asks for.
 fn default_of(name: &str) -> u64 {
     let defaults = SearchAndScrape::new("");
-    if name == "total_max_length" { defaults.total_max_length } else { defaults.max_length_per_source }
+    if name == "total_max_length" {
+        defaults.total_max_length
+    } else {
+        defaults.max_length_per_source
+    }
 }
 
 fn listed(source: Candidate, with_content: bool) -> ScrapedSource {
@@ -178,7 +198,8 @@ struct Turns {
 
 impl Turns {
     fn new(results: &[SearchResult]) -> Self {
-        let host = |result: &SearchResult| Some(url::Url::parse(&result.url).ok()?.host_str()?.to_owned());
+        let host =
+            |result: &SearchResult| Some(url::Url::parse(&result.url).ok()?.host_str()?.to_owned());
         let hosts = results.iter().filter_map(host).map(|host| (host, Semaphore::new(PER_HOST)));
         Self { all: Semaphore::new(AT_ONCE), hosts: hosts.collect() }
     }

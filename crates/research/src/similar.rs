@@ -166,7 +166,8 @@ mod tests {
     #[test]
     fn different_paragraphs_stay() {
         let half: String = LONG.split_inclusive(' ').take(18).collect();
-        let other = format!("{half} but this one goes on in quite another way and has its own ending");
+        let other =
+            format!("{half} but this one goes on in quite another way and has its own ending");
         assert_eq!(remove(LONG, &other).removed, 0);
         // A longer paragraph that contains a known one says more.
         let longer = format!("{LONG}. {}", "This part was not there before at all. ".repeat(9));
@@ -177,7 +178,8 @@ mod tests {
 
     #[test]
     fn headings_stay_as_long_as_they_have_content() {
-        let second = format!("# Title\n\n## Same\n\n{LONG}\n\n## Other\n\nNew.\n\n## Last\n\n{LONG}");
+        let second =
+            format!("# Title\n\n## Same\n\n{LONG}\n\n## Other\n\nNew.\n\n## Last\n\n{LONG}");
         let unique = remove(&format!("# Title\n\n{LONG}"), &second);
         assert_eq!(unique.text, "# Title\n\n## Other\n\nNew.");
         let copy = remove(LONG, &format!("# Copy\n\n{LONG}"));

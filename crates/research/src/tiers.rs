@@ -117,8 +117,7 @@ impl<'a> Reading<'a> {
             }
             Kind::Text => {
                 let text = String::from_utf8_lossy(&answer.body);
-                let is_markdown =
-                    declared.ends_with("markdown") || looks_like_markdown(&text);
+                let is_markdown = declared.ends_with("markdown") || looks_like_markdown(&text);
                 let short = text.trim().chars().count() < FEWEST;
                 if is_markdown && short {
                     self.tried.note(1, "the Markdown is too short");
@@ -379,9 +378,10 @@ fn check_whole(cut: Option<Cut>, limit: u64) -> Result<(), Failure> {
     let failure = match cut {
         None => return Ok(()),
         Some(Cut::Deadline) => Failure::new(Code::Timeout, "the document did not arrive in time"),
-        Some(Cut::Broken) => {
-            Failure::new(Code::Unavailable, "the connection broke off before the whole document arrived")
-        }
+        Some(Cut::Broken) => Failure::new(
+            Code::Unavailable,
+            "the connection broke off before the whole document arrived",
+        ),
         Some(Cut::TooLarge) => Failure::new(
             Code::InvalidInput,
             format!("the document is larger than {limit} bytes, the most that is downloaded"),

@@ -1,7 +1,9 @@
 //! The eight tools: their inputs and outputs, and how they are listed.
 
 mod academic_search;
+mod common;
 mod image_search;
+mod listing;
 mod news_search;
 mod patent_search;
 mod schema;
@@ -10,17 +12,12 @@ mod search_and_scrape;
 mod sequential_search;
 mod web_search;
 
-use std::time::Duration;
-
-use proto::{Annotations, RequestedLimits};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
 pub use academic_search::{AcademicSearch, AcademicSearchOutput, AcademicSource, Publication};
+pub use common::{Safe, SortBy};
 pub use image_search::{
     ColorType, DominantColor, FileType, Image, ImageSearch, ImageSearchOutput, ImageSize, ImageType,
 };
+pub use listing::{Listing, SERVER, all};
 pub use news_search::{Article, Freshness, NewsSearch, NewsSearchOutput};
 pub use patent_search::{Patent, PatentOffice, PatentSearch, PatentSearchOutput, PatentSearchType};
 pub use scrape_page::{
@@ -36,165 +33,3 @@ pub use sequential_search::{
     SourceInput,
 };
 pub use web_search::{SearchResult, TimeRange, WebSearch, WebSearchOutput};
-
-/// The server part of the tools' ids: `web-research:web_search`.
-pub const SERVER: &str = "web-research";
-
-/// A tool as it is listed.
-#[derive(Clone, Debug)]
-pub struct Listing {
-    pub name: &'static str,
-    pub title: &'static str,
-    pub description: &'static str,
-    pub input_schema: Value,
-    pub output_schema: Value,
-    pub limits: RequestedLimits,
-    pub annotations: Annotations,
-}
-
-const KB: usize = 1024;
-
-/// All tools, in the order in which they are listed. `total` is the time that one call may take.
-pub fn all(total: Duration) -> Vec<Listing> {
-    let listing = Lister { total };
-    vec![
-        listing.reader::<WebSearch, WebSearchOutput>(
-            "web_search",
-            "Search the web",
-            "Searches the web and returns titles, URLs and snippets. Use it to find pages; read them with `scrape_page`. \
-             Results can be limited by time, site, language, country and exact or excluded terms, or to the domains of a lens.",
-            256 * KB,
-        ),
-        listing.reader::<ScrapePage, ScrapePageOutput>(
-            "scrape_page",
-            "Read a web page",
-            "Reads a web page, PDF, DOCX, PPTX, XLSX or YouTube transcript and returns its main content as text, with \
-             metadata and a citation. `mode: preview` returns the headings and the first 2 KB.",
-            512 * KB,
-        ),
-        listing.reader::<SearchAndScrape, SearchAndScrapeOutput>(
-            "search_and_scrape",
-            "Search and read",
-            "Searches the web, reads the results in parallel, removes duplicate paragraphs, scores the sources and returns \
-             them best first together with their combined content.",
-            KB * KB,
-        ),
-        listing.reader::<ImageSearch, ImageSearchOutput>(
-            "image_search",
-            "Search images",
-            "Searches images by words, size, type, colour and file format; returns links, thumbnails and sizes.",
-            256 * KB,
-        ),
-        listing.reader::<NewsSearch, NewsSearchOutput>(
-            "news_search",
-            "Search news",
-            "Searches recent news articles, by relevance or newest first, optionally of one source.",
-            256 * KB,
-        ),
-        listing.reader::<AcademicSearch, AcademicSearchOutput>(
-            "academic_search",
-            "Search publications",
-            "Searches scientific publications in Crossref, arXiv, PubMed, Semantic Scholar and others; returns abstracts, \
-             authors, years, DOIs and PDF links where they are known.",
-            256 * KB,
-        ),
-        listing.reader::<PatentSearch, PatentSearchOutput>(
-            "patent_search",
-            "Search patents",
-            "Searches patents on Google Patents by words, assignee, inventor, CPC code, office and year: for prior art, a \
-             specific patent, or the landscape of a field.",
-            256 * KB,
-        ),
-        listing.tracker::<SequentialSearch, SequentialSearchOutput>(
-            "sequential_search",
-            "Track research steps",
-            "Keeps track of research in several steps: call it once per step with what you did or plan, the sources found \
-             and the gaps that remain. Step 1 opens a session; steps can be revised and branched.",
-            KB * KB,
-        ),
-    ]
-}
-
-struct Lister {
-    total: Duration,
-}
-
-impl Lister {
-    fn reader<I: JsonSchema, O: JsonSchema>(
-        &self,
-        name: &'static str,
-        title: &'static str,
-        description: &'static str,
-        max_output_bytes: usize,
-    ) -> Listing {
-        let listing = self.tracker::<I, O>(name, title, description, max_output_bytes);
-        let annotations = Annotations {
-            read_only_hint: Some(true),
-            idempotent_hint: Some(true),
-            ..listing.annotations
-        };
-        Listing { annotations, ..listing }
-    }
-
-    fn tracker<I: JsonSchema, O: JsonSchema>(
-        &self,
-        name: &'static str,
-        title: &'static str,
-        description: &'static str,
-        max_output_bytes: usize,
-    ) -> Listing {
-        Listing {
-            name,
-            title,
-            description,
-            input_schema: schema::of_input::<I>(),
-            output_schema: schema::of_output::<O>(),
-            limits: RequestedLimits {
-                timeout: Some(self.total),
-                max_input_bytes: None,
-                max_output_bytes: Some(max_output_bytes),
-            },
-            annotations: Annotations {
-                title: Some(title.to_owned()),
-                read_only_hint: Some(false),
-                destructive_hint: Some(false),
-                idempotent_hint: Some(false),
-                open_world_hint: Some(true),
-            },
-        }
-    }
-}
-
-/// How much adult content is filtered out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Safe {
-    Off,
-    #[default]
-    Medium,
-    High,
-}
-
-/// The order of results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum SortBy {
-    #[default]
-    Relevance,
-    Date,
-}
-
-fn five() -> u32 {
-    5
-}
-
-fn three() -> u32 {
-    3
-}
-
-fn yes() -> bool {
-    true
-}
-
-#[cfg(test)]
-mod tests;

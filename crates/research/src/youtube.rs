@@ -56,7 +56,9 @@ pub(crate) async fn read(
     };
     let mut warnings = video.warnings();
     if described {
-        warnings.push("The video has no transcript that can be read: this is its description.".to_owned());
+        warnings.push(
+            "The video has no transcript that can be read: this is its description.".to_owned(),
+        );
     }
     Ok(Found {
         url: url.clone(),
@@ -145,7 +147,11 @@ impl Video<'_> {
     }
 
     /// The captions under the address that players use.
-    async fn from_timedtext(&mut self, id: &str, language: &str) -> Result<Option<String>, Failure> {
+    async fn from_timedtext(
+        &mut self,
+        id: &str,
+        language: &str,
+    ) -> Result<Option<String>, Failure> {
         let path = format!("/api/timedtext?v={id}&lang={language}&fmt=json3");
         let Ok(address) = self.site.join(&path) else { return Ok(None) };
         let (text, outcome) = self.track(&address).await?;
@@ -239,14 +245,20 @@ impl Video<'_> {
 
     /// The steps before the one that had the text.
     fn warnings(&self) -> Vec<String> {
-        let failed = self.steps.iter().filter(|(_, outcome)| !outcome.starts_with("found") && !outcome.ends_with(": found"));
+        let failed = self
+            .steps
+            .iter()
+            .filter(|(_, outcome)| !outcome.starts_with("found") && !outcome.ends_with(": found"));
         failed.map(|(step, outcome)| format!("YouTube {step}: {outcome}.")).collect()
     }
 
     fn nothing(&self, player: &Player) -> Failure {
         let steps: Vec<Value> =
             self.steps.iter().map(|(step, why)| json!({"tier": step, "why": why})).collect();
-        let late = self.steps.iter().all(|(step, why)| *step == "description" || why.ends_with("timed out"));
+        let late = self
+            .steps
+            .iter()
+            .all(|(step, why)| *step == "description" || why.ends_with("timed out"));
         let why = player.unplayable.as_deref().map(|why| format!(": {}", proto::clean::line(why)));
         let message = format!(
             "the video has neither a transcript nor a description that can be read{}",

@@ -6,7 +6,11 @@ pub(super) struct Names(Vec<Name>);
 
 #[derive(Debug, PartialEq, Eq)]
 enum Name {
-    Person { family: String, given: Vec<String>, suffix: Option<String> },
+    Person {
+        family: String,
+        given: Vec<String>,
+        suffix: Option<String>,
+    },
     /// An organisation, or a name that has one part only.
     Whole(String),
 }
@@ -147,7 +151,8 @@ impl Name {
 /// The names of a list with commas, or the one name that is written family name first.
 fn people(text: &str) -> Vec<Name> {
     let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-    let parts: Vec<&str> = parts.into_iter().filter(|part| !DEGREES.contains(&bare(part).as_str())).collect();
+    let parts: Vec<&str> =
+        parts.into_iter().filter(|part| !DEGREES.contains(&bare(part).as_str())).collect();
     let is_suffix = |part: &str| SUFFIXES.contains(&bare(part).as_str());
     match &parts[..] {
         [] => Vec::new(),

@@ -2,8 +2,12 @@ use super::*;
 
 fn cited(author: &str, title: &str, site: &str, date: &str) -> CitationFormats {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let metadata =
-        CitationMetadata { title: some(title), author: some(author), site: some(site), date: some(date) };
+    let metadata = CitationMetadata {
+        title: some(title),
+        author: some(author),
+        site: some(site),
+        date: some(date),
+    };
     cite("https://example.com/a", "2026-11-16", metadata).formatted
 }
 
@@ -36,8 +40,16 @@ fn missing_parts_are_left_out() {
 #[test]
 fn an_organisation_that_publishes_its_own_page_is_named_once() {
     let formats = cited("World Health Organization", "Tides", "World Health Organization", "2024");
-    assert!(formats.apa.starts_with("World Health Organization. (2024). Tides. https:"), "{}", formats.apa);
-    assert!(formats.mla.starts_with("\"Tides.\" World Health Organization, 2024"), "{}", formats.mla);
+    assert!(
+        formats.apa.starts_with("World Health Organization. (2024). Tides. https:"),
+        "{}",
+        formats.apa
+    );
+    assert!(
+        formats.mla.starts_with("\"Tides.\" World Health Organization, 2024"),
+        "{}",
+        formats.mla
+    );
 }
 
 #[test]

@@ -22,7 +22,8 @@ fn our_group_is_chosen_before_the_one_for_all() {
 
 #[test]
 fn the_longest_rule_decides_and_allow_wins_a_tie() {
-    let robots = "user-agent: *\ndisallow: /a\nallow: /a/b\ndisallow: /a/b/c\nallow: /tie\ndisallow: /tie";
+    let robots =
+        "user-agent: *\ndisallow: /a\nallow: /a/b\ndisallow: /a/b/c\nallow: /tie\ndisallow: /tie";
     for (path, expected) in
         [("/a", false), ("/a/b", true), ("/a/b/c", false), ("/tie", true), ("/", true)]
     {

@@ -15,15 +15,20 @@ fn a_page_about_the_query_is_more_relevant_than_one_that_mentions_a_word() {
         "How ocean tides work",
         "The tides of the ocean follow the moon. Ocean tides rise twice a day.",
     );
-    let other = source("https://b.test/", "Cake recipes", "A cake needs flour. Work quickly and bake it.");
-    let (about, other) =
-        (relevance("how do ocean tides work", &about), relevance("how do ocean tides work", &other));
+    let other =
+        source("https://b.test/", "Cake recipes", "A cake needs flour. Work quickly and bake it.");
+    let (about, other) = (
+        relevance("how do ocean tides work", &about),
+        relevance("how do ocean tides work", &other),
+    );
     assert!(about > 0.8, "{about}");
     assert!(other < LEAST_RELEVANCE, "{other}");
     let none = source("https://b.test/", "Cake", "A cake needs flour.");
     assert!(relevance("ocean tides", &none).abs() < f64::EPSILON);
     // Words that all queries have do not decide, unless there are no others.
-    assert!(relevance("to be or not to be", &source("https://c.test/", "", "to be or not to be")) > 0.6);
+    assert!(
+        relevance("to be or not to be", &source("https://c.test/", "", "to be or not to be")) > 0.6
+    );
 }
 
 #[test]
@@ -54,8 +59,9 @@ fn authority_goes_by_the_host() {
 
 #[test]
 fn prose_is_better_than_a_list_of_links() {
-    let sentences: Vec<String> =
-        (0..60).map(|n| format!("Sentence number {n} explains aspect {} of the topic.", n * 7)).collect();
+    let sentences: Vec<String> = (0..60)
+        .map(|n| format!("Sentence number {n} explains aspect {} of the topic.", n * 7))
+        .collect();
     let article = format!("# Topic\n\n{}", sentences.join(" "));
     let links = "[Home](https://a.test/home) ".repeat(60);
     assert!(content_quality(&article) > 0.8, "{}", content_quality(&article));

@@ -112,14 +112,16 @@ pub(crate) fn header(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
 pub(crate) fn unreachable(error: FetchError) -> Failure {
     let failure = match &error {
         FetchError::Refused(Refusal::Redirects { .. }) => {
-            Failure::new(Code::Unavailable, format!("the page was not read: {error}")).retryable(false)
+            Failure::new(Code::Unavailable, format!("the page was not read: {error}"))
+                .retryable(false)
         }
         FetchError::Refused(refusal) => refused(refusal),
         FetchError::Timeout { .. } => {
             Failure::new(Code::Timeout, format!("the page did not answer: {error}"))
         }
         FetchError::TooLarge { .. } => {
-            Failure::new(Code::Unavailable, format!("the page was not read: {error}")).retryable(false)
+            Failure::new(Code::Unavailable, format!("the page was not read: {error}"))
+                .retryable(false)
         }
         _ => Failure::new(Code::Unavailable, format!("the page was not read: {error}")),
     };

@@ -49,7 +49,8 @@ pub(crate) fn is_html(text: &str) -> bool {
 fn has_link(text: &str) -> bool {
     text.match_indices("](").take(100).any(|(at, _)| {
         let open = text[..at].rfind(['[', '\n']).is_some_and(|open| text[open..].starts_with('['));
-        let close = text[at..].find([')', '\n']).is_some_and(|close| text[at + close..].starts_with(')'));
+        let close =
+            text[at..].find([')', '\n']).is_some_and(|close| text[at + close..].starts_with(')'));
         open && close
     })
 }

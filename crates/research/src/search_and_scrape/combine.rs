@@ -27,7 +27,11 @@ fn without_title(source: &Candidate) -> &str {
     let text = source.text.trim_start();
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let heading = first.strip_prefix("# ").map(str::trim);
-    if heading.is_some() && heading == source.title.as_deref().map(str::trim) { rest.trim_start() } else { text }
+    if heading.is_some() && heading == source.title.as_deref().map(str::trim) {
+        rest.trim_start()
+    } else {
+        text
+    }
 }
 
 pub(super) fn size_of(combined: &str, truncated: bool) -> SizeMetadata {

@@ -1,7 +1,7 @@
 //! Orders sources by their scores, and removes what better ones have.
 
-use crate::scores::{LEAST_RELEVANCE, Scored, score};
 use crate::calendar::Date;
+use crate::scores::{LEAST_RELEVANCE, Scored, score};
 use crate::scrape::page::Page;
 use crate::similar::Paragraphs;
 use crate::tools::{ContentType, QualityScores, SearchAndScrape};
@@ -73,7 +73,10 @@ pub(super) fn rank(
             let unique = known.remove_known(&source.text);
             source.text = unique.text;
             if !unique.has_content && unique.removed > 0 {
-                warnings.push(format!("{}: left out, because better sources have all of its text.", source.url));
+                warnings.push(format!(
+                    "{}: left out, because better sources have all of its text.",
+                    source.url
+                ));
                 filtered.push(std::mem::take(&mut source.url));
                 return false;
             }
@@ -106,9 +109,17 @@ mod tests {
     #[test]
     fn sources_are_ranked_filtered_and_deduplicated() {
         let sources = vec![
-            candidate("https://cakes.test/", "Cakes", "A cake needs flour, eggs, butter and a hot oven."),
+            candidate(
+                "https://cakes.test/",
+                "Cakes",
+                "A cake needs flour, eggs, butter and a hot oven.",
+            ),
             candidate("https://copy.test/", "Tides", TIDES),
-            candidate("https://nasa.gov/", "Ocean tides", &format!("# Ocean tides\n\n{TIDES}\n\nMore about ocean tides.")),
+            candidate(
+                "https://nasa.gov/",
+                "Ocean tides",
+                &format!("# Ocean tides\n\n{TIDES}\n\nMore about ocean tides."),
+            ),
         ];
         let mut input = SearchAndScrape::new("ocean tides");
         input.filter_by_query = true;

@@ -65,9 +65,16 @@ const LONGEST: usize = 1_500;
 const EXAMINED: usize = 300_000;
 
 /// Whether an answer is a challenge. `text` is the page's text, if it has been extracted.
-pub(crate) fn is_challenge(status: u16, headers: &HeaderMap, body: &[u8], text: Option<&str>) -> bool {
+pub(crate) fn is_challenge(
+    status: u16,
+    headers: &HeaderMap,
+    body: &[u8],
+    text: Option<&str>,
+) -> bool {
     let by_header = HEADERS.iter().any(|(name, value)| {
-        headers.get(*name).is_some_and(|found| found.as_bytes().eq_ignore_ascii_case(value.as_bytes()))
+        headers
+            .get(*name)
+            .is_some_and(|found| found.as_bytes().eq_ignore_ascii_case(value.as_bytes()))
     });
     if by_header {
         return true;
@@ -118,13 +125,18 @@ mod tests {
         assert!(page(403, "<script src=/cdn-cgi/challenge-platform/x.js></script>", ""));
         assert!(page(503, "<title>Just a moment...</title>", "Please wait"));
         assert!(page(200, "<h1>x</h1>", "Verify you are human by completing the action below."));
-        assert!(page(429, "<p>", "Our systems have detected unusual traffic from your computer network."));
+        assert!(page(
+            429,
+            "<p>",
+            "Our systems have detected unusual traffic from your computer network."
+        ));
         assert!(page(200, "<script>window._cf_chl_opt={}</script>", ""));
     }
 
     #[test]
     fn content_and_plain_refusals_are_not_challenges() {
-        let article = format!("Sites ask: are you a robot? {}", "A sentence about captchas. ".repeat(80));
+        let article =
+            format!("Sites ask: are you a robot? {}", "A sentence about captchas. ".repeat(80));
         assert!(!page(200, "<script src=/cdn-cgi/challenge-platform/x.js></script>", &article));
         assert!(!page(403, "<h1>Forbidden</h1>", "Forbidden"));
         assert!(!page(503, "<h1>Down for maintenance</h1>", "Down for maintenance"));

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Safe, five};
+use super::common::{Safe, five};
 
 /// Input of `image_search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SortBy, five};
+use super::common::{SortBy, five};
 
 /// Input of `news_search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

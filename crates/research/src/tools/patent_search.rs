@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::five;
+use super::common::five;
 
 /// Input of `patent_search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

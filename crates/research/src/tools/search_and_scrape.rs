@@ -2,8 +2,8 @@ use proto::Code;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::common::{three, yes};
 use super::scrape_page::{ContentType, SizeCategory, page_bytes};
-use super::{three, yes};
 
 /// Input of `search_and_scrape`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -47,7 +47,8 @@ fn xml_cues(track: &str) -> Vec<Cue> {
         let Some((attributes, after)) = rest[at..].split_once('>') else { break };
         let end = format!("</{name}>");
         let (content, after) = after.split_once(end.as_str()).unwrap_or((after, ""));
-        let number = |key: &str| attribute(attributes, key).and_then(|value| value.parse::<f64>().ok());
+        let number =
+            |key: &str| attribute(attributes, key).and_then(|value| value.parse::<f64>().ok());
         let (start, length) = match name {
             "text" => (number("start").map(|s| s * 1_000.0), number("dur").map(|s| s * 1_000.0)),
             _ => (number("t"), number("d")),
@@ -87,9 +88,16 @@ fn plain(content: &str) -> String {
 }
 
 fn decode(text: &str) -> String {
-    let pairs =
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&apos;", "'"), ("&nbsp;", " ")];
-    let decoded = pairs.iter().fold(text.to_owned(), |text, (name, plain)| text.replace(name, plain));
+    let pairs = [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&#39;", "'"),
+        ("&apos;", "'"),
+        ("&nbsp;", " "),
+    ];
+    let decoded =
+        pairs.iter().fold(text.to_owned(), |text, (name, plain)| text.replace(name, plain));
     decoded.replace("&amp;", "&")
 }
 

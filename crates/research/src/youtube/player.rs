@@ -31,7 +31,9 @@ impl Player {
         let response = page
             .match_indices("ytInitialPlayerResponse")
             .take(20)
-            .filter_map(|(at, name)| object(page[at + name.len()..].trim_start().strip_prefix('=')?))
+            .filter_map(|(at, name)| {
+                object(page[at + name.len()..].trim_start().strip_prefix('=')?)
+            })
             .next();
         let mut player = response.as_ref().map(Self::of_response).unwrap_or_default();
         if !player.tracks.is_empty() {
@@ -110,7 +112,8 @@ fn string(text: &str) -> Option<String> {
 fn title(page: &str) -> Option<String> {
     let title = after(page, "<title>")?.split_once("</title>")?.0;
     let title = title.trim().trim_end_matches("- YouTube").trim();
-    (!title.is_empty()).then(|| title.replace("&amp;", "&").replace("&#39;", "'").replace("&quot;", "\""))
+    (!title.is_empty())
+        .then(|| title.replace("&amp;", "&").replace("&#39;", "'").replace("&quot;", "\""))
 }
 
 #[cfg(test)]
@@ -129,7 +132,10 @@ mod tests {
         assert_eq!(player.best_track().unwrap().url, "https://y.test/en");
         assert_eq!(player.tracks[1].url, "https://y.test/asr?a=1&b=2");
         assert_eq!(player.pattern, Some("ytInitialPlayerResponse"));
-        assert_eq!((player.title.as_deref(), player.author.as_deref()), (Some("A; } title"), Some("Ann")));
+        assert_eq!(
+            (player.title.as_deref(), player.author.as_deref()),
+            (Some("A; } title"), Some("Ann"))
+        );
         assert_eq!(player.published.as_deref(), Some("2024-05-03"));
         assert_eq!((player.description.as_deref(), player.unplayable), (Some("About"), None));
     }

@@ -1,0 +1,87 @@
+//! One list of publications from several: each once, by DOI, then by title.
+
+use std::collections::HashMap;
+
+use crate::router::fuse;
+use crate::tools::Publication;
+
+/// Fuses lists by reciprocal rank. What one source does not know is taken from another.
+pub(super) fn fuse_publications(lists: Vec<Vec<Publication>>) -> Vec<Publication> {
+    // One publication may come with a DOI from one source and without it from another.
+    let mut dois: HashMap<String, String> = HashMap::new();
+    for publication in lists.iter().flatten() {
+        if let (Some(doi), Some(title)) = (&publication.doi, title_key(publication)) {
+            dois.entry(title).or_insert_with(|| doi.clone());
+        }
+    }
+    let key = |publication: &Publication| {
+        let title = title_key(publication);
+        let doi = title.as_ref().and_then(|title| dois.get(title)).or(publication.doi.as_ref());
+        Some(match (doi, title) {
+            (Some(doi), _) => format!("doi:{doi}"),
+            (None, Some(title)) => format!("title:{title}"),
+            (None, None) => format!("url:{}", publication.url),
+        })
+    };
+    fuse(lists, key, merge)
+}
+
+/// The words of a title in lower case; short titles such as `Editorial` are not unique.
+fn title_key(publication: &Publication) -> Option<String> {
+    let title = publication.title.to_lowercase();
+    let words: Vec<_> =
+        title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let key = words.join(" ");
+    (words.len() >= 3 || key.chars().count() >= 20).then_some(key)
+}
+
+fn merge(kept: &mut Publication, other: Publication) {
+    if other.summary.len() > kept.summary.len()
+        && (kept.summary.is_empty() || !other.authors.is_empty())
+    {
+        kept.summary = other.summary;
+    }
+    if kept.authors.is_empty() {
+        kept.authors = other.authors;
+    }
+    kept.year = kept.year.or(other.year);
+    kept.doi = kept.doi.take().or(other.doi);
+    kept.pdf_url = kept.pdf_url.take().or(other.pdf_url);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn publication(title: &str, doi: Option<&str>) -> Publication {
+        Publication {
+            title: title.to_owned(),
+            url: format!("https://x.org/{title}"),
+            doi: doi.map(str::to_owned),
+            ..Publication::default()
+        }
+    }
+
+    #[test]
+    fn the_same_publication_is_listed_once() {
+        let pdf = Publication {
+            pdf_url: Some("https://x.org/a.pdf".to_owned()),
+            ..publication("Attention is all you need!", None)
+        };
+        let fused = fuse_publications(vec![
+            vec![
+                publication("Attention Is All You Need", Some("10.1234/a")),
+                publication("Other", None),
+            ],
+            vec![
+                pdf,
+                publication("A different title", Some("10.1234/a")),
+                publication("Editorial", Some("10.1/1")),
+            ],
+            vec![publication("Editorial", Some("10.1/2"))],
+        ]);
+        let titles: Vec<_> = fused.iter().map(|one| one.title.as_str()).collect();
+        assert_eq!(titles, ["Attention Is All You Need", "Editorial", "Other", "Editorial"]);
+        assert!(fused[0].pdf_url.is_some() && fused[0].doi.is_some());
+    }
+}

@@ -1,0 +1,191 @@
+//! Dates as providers write them, as milliseconds since 1970.
+
+use proto::time::rfc3339;
+
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+const SECOND: u64 = 1_000;
+const DAY: u64 = 86_400 * SECOND;
+
+/// Reads a date: RFC 3339, RFC 2822, `Nov 14, 2024`, `14 November 2024`, or relative to `now` (`3 hours ago`).
+pub(crate) fn parse(text: &str, now: u64) -> Option<u64> {
+    let text = text.trim();
+    if text.len() > 100 {
+        return None;
+    }
+    iso(text).or_else(|| relative(text, now)).or_else(|| words(text))
+}
+
+/// The date in RFC 3339, or the text itself if it is no date that we know.
+pub(crate) fn normalize(text: &str, now: u64) -> String {
+    parse(text, now).map_or_else(|| crate::text::tidy(text), rfc3339)
+}
+
+/// The year of a time.
+pub(crate) fn year(unix_ms: u64) -> Option<u16> {
+    rfc3339(unix_ms).get(..4)?.parse().ok()
+}
+
+/// `2024-11-14`, `2024-11-14T10:00:00Z`, `2024-11-14 10:00:00.123+02:00`, `2024-11`, `2024`.
+fn iso(text: &str) -> Option<u64> {
+    let digits = |range: std::ops::Range<usize>| -> Option<u64> {
+        let part = text.get(range)?;
+        part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse().ok()).flatten()
+    };
+    let year = digits(0..4)?;
+    if text.len() == 4 {
+        return unix_ms(year, 1, 1);
+    }
+    let separator = text.as_bytes().get(4)?;
+    if !matches!(separator, b'-' | b'/') {
+        return None;
+    }
+    let month = digits(5..7)?;
+    if text.len() == 7 {
+        return unix_ms(year, month, 1);
+    }
+    if text.as_bytes().get(7) != Some(separator) {
+        return None;
+    }
+    let date = unix_ms(year, month, digits(8..10)?)?;
+    match text.get(10..) {
+        None | Some("") => Some(date),
+        Some(rest) if rest.starts_with(['T', 't', ' ']) => Some(date + time_of_day(&rest[1..])?),
+        Some(_) => None,
+    }
+}
+
+/// `10:00`, `10:00:00`, `10:00:00.123Z`, `10:00:00 +0200`; the offset is subtracted.
+fn time_of_day(text: &str) -> Option<u64> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != ':').unwrap_or(text.len());
+    let mut parts = text[..end].split(':').map(|part| part.parse::<u64>().ok());
+    let (hour, minute) = (parts.next()??, parts.next()??);
+    let second = parts.next().unwrap_or(Some(0))?;
+    if hour > 24 || minute > 59 || second > 60 {
+        return None;
+    }
+    let seconds = hour * 3_600 + minute * 60 + second;
+    let zone = text[end..].trim_start_matches(|c: char| c == '.' || c.is_ascii_digit()).trim();
+    let sign = zone.chars().next();
+    let digits: String = zone.chars().filter(char::is_ascii_digit).collect();
+    let offset = match (sign, digits.len()) {
+        (Some('+' | '-'), 4) => {
+            digits[..2].parse::<u64>().ok()? * 3_600 + digits[2..].parse::<u64>().ok()? * 60
+        }
+        _ => 0,
+    };
+    let seconds = if sign == Some('-') { seconds + offset } else { seconds.saturating_sub(offset) };
+    Some(seconds * SECOND)
+}
+
+/// `3 hours ago`, `1 day ago`, `yesterday`, `2w`.
+fn relative(text: &str, now: u64) -> Option<u64> {
+    let text = text.to_ascii_lowercase();
+    match text.as_str() {
+        "today" | "just now" | "now" => return Some(now),
+        "yesterday" => return Some(now.saturating_sub(DAY)),
+        _ => {}
+    }
+    let text = text.strip_suffix("ago")?.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let count: u64 = match &text[..end] {
+        "" => text.starts_with("a").then_some(1)?,
+        digits => digits.parse().ok()?,
+    };
+    let unit = text[end..].trim().trim_start_matches("an ").trim_start_matches("a ");
+    let unit = match unit.trim_end_matches('s') {
+        "second" | "sec" => SECOND,
+        "minute" | "min" => 60 * SECOND,
+        "hour" | "hr" => 3_600 * SECOND,
+        "day" => DAY,
+        "week" => 7 * DAY,
+        "month" => 30 * DAY,
+        "year" => 365 * DAY,
+        _ => return None,
+    };
+    Some(now.saturating_sub(count.checked_mul(unit)?))
+}
+
+/// Dates with the name of a month: RFC 2822, HTTP dates, `Nov 14, 2024`, `14 November 2024`.
+fn words(text: &str) -> Option<u64> {
+    let (mut day, mut month, mut year, mut time) = (None, None, None, 0);
+    for word in text.split([' ', ',', '-']).filter(|word| !word.is_empty()) {
+        let lower = word.trim_end_matches('.').to_ascii_lowercase();
+        if let Some(number) = lower.parse::<u64>().ok().filter(|_| lower.len() <= 4) {
+            match lower.len() {
+                4 => year = year.or(Some(number)),
+                _ => day = day.or(Some(number)),
+            }
+        } else if word.contains(':') {
+            time = time_of_day(word)?;
+        } else if lower.len() >= 3 {
+            let named = MONTHS.iter().position(|name| lower.starts_with(name));
+            month = month.or(named.map(|index| index as u64 + 1));
+        }
+    }
+    Some(unix_ms(year?, month?, day?)? + time)
+}
+
+/// Midnight of a day (Howard Hinnant's `days_from_civil`).
+fn unix_ms(year: u64, month: u64, day: u64) -> Option<u64> {
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !(1_970..=9_999).contains(&year) {
+        return None;
+    }
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year / 400;
+    let year_of_era = year % 400;
+    let shifted = (month + 9) % 12;
+    let day_of_year = (153 * shifted + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = (era * 146_097 + day_of_era).checked_sub(719_468)?;
+    Some(days * DAY)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn all_forms_give_the_same_time() {
+        let expected = "2024-11-14T10:20:30.000Z";
+        for text in [
+            "2024-11-14T10:20:30Z",
+            "2024-11-14T12:20:30+02:00",
+            "2024-11-14 10:20:30.123",
+            "Thu, 14 Nov 2024 10:20:30 GMT",
+        ] {
+            assert_eq!(normalize(text, 0), expected, "{text}");
+        }
+        for text in ["2024-11-14", "2024/11/14", "Nov 14, 2024", "14 November 2024", "Nov. 14 2024"]
+        {
+            assert_eq!(normalize(text, 0), "2024-11-14T00:00:00.000Z", "{text}");
+        }
+    }
+
+    #[test]
+    fn relative_dates_count_back_from_now() {
+        let now = parse("2024-11-14T10:00:00Z", 0).unwrap();
+        assert_eq!(rfc3339(parse("3 hours ago", now).unwrap()), "2024-11-14T07:00:00.000Z");
+        assert_eq!(rfc3339(parse("1 day ago", now).unwrap()), "2024-11-13T10:00:00.000Z");
+        assert_eq!(rfc3339(parse("a week ago", now).unwrap()), "2024-11-07T10:00:00.000Z");
+        assert_eq!(rfc3339(parse("an hour ago", now).unwrap()), "2024-11-14T09:00:00.000Z");
+    }
+
+    #[test]
+    fn other_text_is_no_date() {
+        for text in ["", "soon", "2024-13-01", "99999999999999999999 days ago", "1:2", "May"] {
+            assert_eq!(parse(text, 0), None, "{text}");
+        }
+        assert_eq!(normalize("last  summer", 0), "last summer");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in ".{0,60}") {
+            parse(&text, 1_700_000_000_000);
+        }
+    }
+}

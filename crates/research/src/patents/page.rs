@@ -1,0 +1,197 @@
+//! What a search result says about a patent.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::query::number;
+use crate::dates;
+use crate::links::web_url;
+use crate::providers::Hit;
+use crate::tools::Patent;
+
+/// A patent with what its order and family are decided by.
+pub(super) struct FoundPatent {
+    pub(super) patent: Patent,
+    /// The newest date that is known.
+    pub(super) date: Option<u64>,
+    /// Equal for publications of one invention, as far as a result shows it.
+    pub(super) family: String,
+}
+
+impl FoundPatent {
+    pub(super) fn year(&self) -> Option<u16> {
+        dates::year(self.date?)
+    }
+}
+
+/// Reads a result, unless it is no page of a patent.
+pub(super) fn read(hit: Hit, now: u64) -> Option<FoundPatent> {
+    let url = web_url(&hit.url)?;
+    let mut segments = url.path_segments()?;
+    if segments.next() != Some("patent") {
+        return None;
+    }
+    let number = number(segments.next()?)?;
+    if !number.starts_with(|c: char| c.is_ascii_uppercase()) {
+        return None;
+    }
+    let title = title(&hit.title, &number);
+    let facts = Facts::read(&hit.snippet);
+    let granted = facts.granted.clone();
+    let known = [&facts.granted, &facts.filed]
+        .into_iter()
+        .flatten()
+        .filter_map(|date| dates::parse(date, now))
+        .max();
+    let date = known
+        .or_else(|| publication_year(&number))
+        .or_else(|| dates::parse(hit.published.as_deref()?, now));
+    Some(FoundPatent {
+        family: family(&title, &number),
+        date,
+        patent: Patent {
+            url: format!("https://patents.google.com/patent/{number}/en"),
+            title,
+            number,
+            summary: Some(hit.snippet).filter(|snippet| !snippet.is_empty()),
+            assignee: facts.assignee,
+            inventor: facts.inventor,
+            filed: facts.filed,
+            granted,
+        },
+    })
+}
+
+/// `US10000000B2 - Coherent LADAR - Google Patents` without number and site.
+fn title(text: &str, number: &str) -> String {
+    let text =
+        text.trim_end_matches("- Google Patents").trim_end_matches("| Google Patents").trim();
+    let text = text.strip_prefix(number).unwrap_or(text);
+    let text = text.trim_start_matches(['-', '–', ':', ' ']).trim_end();
+    if text.is_empty() { number.to_owned() } else { text.to_owned() }
+}
+
+/// Publications of one invention mostly have one title; else they differ in the kind code only.
+fn family(title: &str, number: &str) -> String {
+    let words = title.to_lowercase();
+    let words: Vec<_> =
+        words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    if words.len() >= 2 && !title.ends_with('…') && !title.ends_with("...") {
+        return words.join(" ");
+    }
+    let digits = number[2..].chars().take_while(char::is_ascii_digit).count();
+    number[..2 + digits].to_owned()
+}
+
+/// Numbers of US applications and of the WIPO begin with the year of publication.
+fn publication_year(number: &str) -> Option<u64> {
+    let digits: String = number[2..].chars().take_while(char::is_ascii_digit).collect();
+    let has_year = match &number[..2] {
+        "US" => digits.len() == 11,
+        "WO" => digits.len() == 10,
+        _ => false,
+    };
+    has_year.then(|| dates::parse(&digits[..4], 0)).flatten()
+}
+
+/// What snippets of patents often say.
+#[derive(Default)]
+struct Facts {
+    assignee: Option<String>,
+    inventor: Option<String>,
+    filed: Option<String>,
+    granted: Option<String>,
+}
+
+static ASSIGNEE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| fact(r"(?i)\bassignee:?\s+([^;·|]{2,80}?)\s*(?:[;·|]|\.\s|$)"));
+static INVENTOR: LazyLock<Option<Regex>> =
+    LazyLock::new(|| fact(r"(?i)\binventors?:\s+([^;·|]{2,120}?)\s*(?:[;·|]|\.\s|$)"));
+static FILED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| fact(r"(?i)\b(?:filed|filing date)\D{0,12}(\d{4}-\d{2}-\d{2})"));
+static GRANTED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| fact(r"(?i)\b(?:granted|grant date)\D{0,12}(\d{4}-\d{2}-\d{2})"));
+
+fn fact(pattern: &str) -> Option<Regex> {
+    Regex::new(pattern).ok()
+}
+
+impl Facts {
+    fn read(snippet: &str) -> Self {
+        let find = |pattern: &Option<Regex>| {
+            let found = pattern.as_ref()?.captures(snippet)?.get(1)?;
+            Some(found.as_str().trim().to_owned())
+        };
+        Self {
+            assignee: find(&ASSIGNEE),
+            inventor: find(&INVENTOR),
+            filed: find(&FILED),
+            granted: find(&GRANTED),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    fn hit(url: &str, title: &str, snippet: &str) -> Hit {
+        Hit {
+            url: url.to_owned(),
+            title: title.to_owned(),
+            snippet: snippet.to_owned(),
+            ..Hit::default()
+        }
+    }
+
+    #[test]
+    fn results_become_patents() {
+        let snippet = "Assignee: Acme Corp; Inventors: Jane Doe, John Roe; Filed 2017-03-02 · Granted: 2018-06-19.";
+        let found = read(
+            hit(
+                "https://patents.google.com/patent/US10000000B2/de?q=x",
+                "US10000000B2 - Coherent LADAR - Google Patents",
+                snippet,
+            ),
+            0,
+        );
+        let patent = found.unwrap().patent;
+        assert_eq!(patent.number, "US10000000B2");
+        assert_eq!(patent.title, "Coherent LADAR");
+        assert_eq!(patent.url, "https://patents.google.com/patent/US10000000B2/en");
+        assert_eq!(patent.assignee.as_deref(), Some("Acme Corp"));
+        assert_eq!(patent.inventor.as_deref(), Some("Jane Doe, John Roe"));
+        assert_eq!(
+            (patent.filed.as_deref(), patent.granted.as_deref()),
+            (Some("2017-03-02"), Some("2018-06-19"))
+        );
+    }
+
+    #[test]
+    fn other_pages_are_no_patents() {
+        for url in [
+            "https://patents.google.com/?q=x",
+            "https://patents.google.com/patent/",
+            "https://patents.google.com/patent/X/en",
+        ] {
+            assert!(read(hit(url, "x", ""), 0).is_none(), "{url}");
+        }
+    }
+
+    #[test]
+    fn families_and_years_are_recognized() {
+        let read = |number: &str, title: &str| {
+            read(hit(&format!("https://patents.google.com/patent/{number}/en"), title, ""), 0)
+                .unwrap()
+        };
+        let application = read("US20200012345A1", "Solar cell - Google Patents");
+        let grant = read("US11000000B2", "Solar Cell");
+        assert_eq!(application.family, grant.family);
+        assert_eq!((application.year(), grant.year()), (Some(2020), None));
+        assert_eq!(read("EP1234567A1", "…").family, read("EP1234567B1", "…").family);
+        assert_eq!(read("WO2019123456A1", "x").year(), Some(2019));
+    }
+}

@@ -1,0 +1,154 @@
+//! The words of a patent search.
+
+use crate::tools::{PatentSearch, PatentSearchType};
+
+/// Endings of company names that are not part of the name.
+const SUFFIXES: [&str; 16] = [
+    "inc",
+    "incorporated",
+    "corp",
+    "corporation",
+    "llc",
+    "ltd",
+    "limited",
+    "co",
+    "company",
+    "gmbh",
+    "ag",
+    "sa",
+    "plc",
+    "bv",
+    "nv",
+    "kk",
+];
+
+/// The endings that are tried.
+const TRIED: [&str; 5] = ["Inc", "Corp", "LLC", "Ltd", "Co"];
+
+/// The text of the web search.
+pub(super) fn text(input: &PatentSearch) -> String {
+    let words = input.query.trim();
+    let cpc = input.cpc_code.as_deref().map(|code| code.trim().to_ascii_uppercase());
+    let mut text = match (input.search_type, &cpc) {
+        (PatentSearchType::PriorArt, None) | (PatentSearchType::Landscape, None) => {
+            words.to_owned()
+        }
+        (PatentSearchType::PriorArt, Some(cpc)) => format!("{words} {}", quoted(cpc)),
+        (PatentSearchType::Landscape, Some(cpc)) => format!("({words}) OR {}", quoted(cpc)),
+        (PatentSearchType::Specific, _) => match number(words) {
+            Some(number) => number,
+            None => quoted(words),
+        },
+    };
+    if let Some(assignee) = &input.assignee {
+        let variants: Vec<_> = variants(assignee).iter().map(|name| quoted(name)).collect();
+        text.push_str(&format!(" ({})", variants.join(" OR ")));
+    }
+    if let Some(inventor) = &input.inventor {
+        text.push_str(&format!(" {}", quoted(inventor)));
+    }
+    text
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', " ").trim())
+}
+
+/// A patent number without spaces and signs, if the text is one: `US 10,000,000 B2`.
+pub(super) fn number(text: &str) -> Option<String> {
+    let compact: String = text.chars().filter(|c| !" ,/-.".contains(*c)).collect();
+    let compact = compact.to_ascii_uppercase();
+    let digits_from = compact.find(|c: char| c.is_ascii_digit())?;
+    let (office, rest) = compact.split_at(digits_from);
+    let digits_to = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let (digits, kind) = rest.split_at(digits_to);
+    let office_fits =
+        office.is_empty() || (office.len() == 2 && office.bytes().all(|b| b.is_ascii_uppercase()));
+    let kind_fits = kind.len() <= 2 && kind.bytes().all(|b| b.is_ascii_alphanumeric());
+    (office_fits && kind_fits && (6..=13).contains(&digits.len())).then_some(compact)
+}
+
+/// Five to eight ways in which a company may be written: as given, its base name, without spaces, with common endings.
+pub(super) fn variants(assignee: &str) -> Vec<String> {
+    let given = assignee.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut words: Vec<&str> = given.split(' ').collect();
+    while words.len() > 1 && words.last().is_some_and(|word| is_suffix(word)) {
+        words.pop();
+    }
+    let base = words.join(" ").trim_end_matches([',', '.']).to_owned();
+    let mut variants = vec![given.clone(), base.clone(), base.replace(' ', "")];
+    variants.extend(TRIED.iter().map(|ending| format!("{base} {ending}")));
+    let mut seen = std::collections::HashSet::new();
+    variants.retain(|variant| seen.insert(variant.to_lowercase()));
+    variants
+}
+
+fn is_suffix(word: &str) -> bool {
+    let plain: String = word.chars().filter(char::is_ascii_alphabetic).collect();
+    SUFFIXES.contains(&plain.to_ascii_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{prop_assert, proptest};
+
+    use super::*;
+
+    #[test]
+    fn company_names_have_variants() {
+        assert_eq!(
+            variants("Acme Robotics, Inc."),
+            [
+                "Acme Robotics, Inc.",
+                "Acme Robotics",
+                "AcmeRobotics",
+                "Acme Robotics Inc",
+                "Acme Robotics Corp",
+                "Acme Robotics LLC",
+                "Acme Robotics Ltd",
+                "Acme Robotics Co",
+            ]
+        );
+        assert_eq!(variants("Siemens").len(), 6);
+    }
+
+    #[test]
+    fn numbers_are_recognized() {
+        assert_eq!(number("US 10,000,000 B2").as_deref(), Some("US10000000B2"));
+        assert_eq!(number("ep1234567").as_deref(), Some("EP1234567"));
+        assert_eq!(number("WO 2020/123456 A1").as_deref(), Some("WO2020123456A1"));
+        for text in ["solar cell", "5G", "US patents 2020", "battery 1000000 cells"] {
+            assert_eq!(number(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_search_type_has_its_words() {
+        let input = |search_type, cpc: Option<&str>| PatentSearch {
+            search_type,
+            cpc_code: cpc.map(str::to_owned),
+            ..PatentSearch::new("solar cell")
+        };
+        assert_eq!(text(&input(PatentSearchType::PriorArt, None)), "solar cell");
+        assert_eq!(text(&input(PatentSearchType::Specific, None)), "\"solar cell\"");
+        assert_eq!(
+            text(&input(PatentSearchType::Landscape, Some("h01l"))),
+            "(solar cell) OR \"H01L\""
+        );
+        let full = PatentSearch {
+            assignee: Some("Acme".to_owned()),
+            inventor: Some("Jane \"J\" Doe".to_owned()),
+            ..input(PatentSearchType::PriorArt, None)
+        };
+        assert!(text(&full).starts_with("solar cell (\"Acme\" OR \"Acme Inc\""));
+        assert!(text(&full).ends_with("\"Jane  J  Doe\""));
+    }
+
+    proptest! {
+        #[test]
+        fn there_are_five_to_eight_variants(name in "[A-Za-z]{1,9}( [A-Za-z]{1,9}){0,3}(,? (Inc\\.|LLC|Co))?") {
+            let variants = variants(&name);
+            prop_assert!((5..=8).contains(&variants.len()), "{:?}", variants);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Sends requests to the API of one provider.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use egress::http::{Client, FetchError, Limits, Request, Rule, Scope};
+use http::header::RETRY_AFTER;
+use url::Url;
+
+use super::fault::Fault;
+use crate::dates;
+
+/// The most bytes of an answer.
+const MAX_BODY_BYTES: u64 = 4_000_000;
+
+/// Longer waits are taken for a mistake.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(86_400);
+
+/// An API at one address. Redirects stay at that address.
+#[derive(Clone)]
+pub(crate) struct Api {
+    client: Client,
+    base: Url,
+    timeout: Duration,
+}
+
+/// An answer of an API.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) body: Bytes,
+    pub(crate) retry_after: Option<Duration>,
+}
+
+impl Api {
+    /// An API at its public address, or at the one that the operator names, which may be private.
+    pub(crate) fn new(
+        client: &Client,
+        public: &str,
+        own: Option<&Url>,
+        timeout: Duration,
+    ) -> Option<Self> {
+        let (client, base) = match own {
+            None => (client.clone(), Url::parse(public).ok()?),
+            Some(own) => {
+                let rule = Rule::for_url(own.as_str()).ok()?;
+                (client.with_policy(client.policy().allowing(rule)), own.clone())
+            }
+        };
+        Some(Self { client, base, timeout })
+    }
+
+    /// The base URL.
+    pub(crate) fn base(&self) -> &Url {
+        &self.base
+    }
+
+    /// Sends a request. Every status is an answer.
+    pub(crate) async fn send(&self, request: Request, now: u64) -> Result<Reply, Fault> {
+        let limits = Limits {
+            deadline: Some(self.timeout),
+            connect: self.timeout,
+            max_body_bytes: MAX_BODY_BYTES,
+            ..Limits::default()
+        };
+        let scope = Scope::origins([self.base.as_str()]);
+        let response = self.client.send(request, &limits, &scope).await.map_err(describe)?;
+        let retry_after = response.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        Ok(Reply {
+            status: response.status.as_u16(),
+            body: response.body,
+            retry_after: retry_after.and_then(|value| parse_retry_after(value, now)),
+        })
+    }
+}
+
+/// A fault without the URL, which may contain a key.
+fn describe(error: FetchError) -> Fault {
+    Fault::failed(match error {
+        FetchError::Timeout { after, .. } => format!("timed out after {} s", after.as_secs_f32()),
+        FetchError::Resolve { .. } => "its name cannot be resolved".to_owned(),
+        FetchError::Connect { .. } => "no connection".to_owned(),
+        FetchError::Tls { .. } => "no secure connection".to_owned(),
+        FetchError::TooLarge { .. } => "the answer is too large".to_owned(),
+        FetchError::Protocol { .. } => "the connection broke".to_owned(),
+        FetchError::Refused(refusal) => format!("refused: {refusal}"),
+    })
+}
+
+/// Seconds, or a date.
+fn parse_retry_after(value: &str, now: u64) -> Option<Duration> {
+    let wait = match value.trim().parse::<u64>() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => Duration::from_millis(dates::parse(value, now)?.saturating_sub(now)),
+    };
+    Some(wait.min(MAX_RETRY_AFTER))
+}
+
+impl Reply {
+    /// What a status other than success means for every provider.
+    pub(crate) fn fault(&self) -> Option<Fault> {
+        match self.status {
+            200..=299 => None,
+            401 | 403 => {
+                Some(Fault::invalid_key(format!("the key was refused (HTTP {})", self.status)))
+            }
+            402 => Some(Fault::limited("no credit is left (HTTP 402)")),
+            429 => Some(Fault::Limited {
+                wait: self.retry_after,
+                why: "rate limit reached (HTTP 429)".to_owned(),
+            }),
+            503 if self.retry_after.is_some() => Some(Fault::Limited {
+                wait: self.retry_after,
+                why: "overloaded (HTTP 503)".to_owned(),
+            }),
+            status => Some(Fault::failed(format!("HTTP {status}"))),
+        }
+    }
+
+    /// Whether the body contains a text.
+    pub(crate) fn says(&self, text: &str) -> bool {
+        String::from_utf8_lossy(&self.body).contains(text)
+    }
+}

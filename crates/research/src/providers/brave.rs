@@ -1,0 +1,141 @@
+//! Brave Search: <https://api-dashboard.search.brave.com/app/documentation>.
+
+use egress::http::Request;
+use http::header::HeaderName;
+use secrecy::SecretString;
+use url::Url;
+
+use super::api::Reply;
+use super::fault::Fault;
+use super::hit::{Hit, ImageHit};
+use super::provider::{
+    Provider, Supported, endpoint, get, json, list, number, some_text, text, with_key,
+};
+use super::query::{Age, Kind, Query};
+use crate::settings::ProviderName;
+use crate::text::{clip, plain};
+use crate::tools::Safe;
+
+const KEY: HeaderName = HeaderName::from_static("x-subscription-token");
+
+/// The API refuses longer queries.
+const MAX_QUERY_CHARS: usize = 400;
+
+pub(super) struct Brave {
+    pub(super) key: SecretString,
+}
+
+impl Provider for Brave {
+    fn name(&self) -> ProviderName {
+        ProviderName::Brave
+    }
+
+    fn default_url(&self) -> &'static str {
+        "https://api.search.brave.com"
+    }
+
+    fn offers(&self, _kind: Kind) -> bool {
+        true
+    }
+
+    fn supported(&self, kind: Kind, query: &Query) -> Supported {
+        Supported {
+            age: kind != Kind::Image && query.age != Some(Age::Hour),
+            safe: true,
+            language: true,
+            country: true,
+            exact: true,
+            exclude: true,
+            images: false,
+        }
+    }
+
+    fn request(&self, base: &Url, kind: Kind, query: &Query) -> Request {
+        let path = match kind {
+            Kind::Web => "/res/v1/web/search",
+            Kind::Image => "/res/v1/images/search",
+            Kind::News => "/res/v1/news/search",
+        };
+        let words = query.with_operators();
+        let words = words
+            .char_indices()
+            .nth(MAX_QUERY_CHARS)
+            .map_or(&words[..], |(end, _)| clip(&words, end));
+        let count = query.count.to_string();
+        let mut parameters =
+            vec![("q", words), ("count", &count), ("safesearch", safesearch(kind, query.safe))];
+        if kind == Kind::Web {
+            parameters.push(("text_decorations", "false"));
+            parameters.push(("result_filter", "web"));
+        }
+        if let (Kind::Web | Kind::News, Some(age)) = (kind, query.age) {
+            parameters.push(("freshness", freshness(age)));
+        }
+        let country = query.country.as_deref().map(str::to_ascii_uppercase);
+        if let Some(country) = &country {
+            parameters.push(("country", country));
+        }
+        if let Some(language) = &query.language {
+            parameters.push(("search_lang", search_language(language)));
+        }
+        with_key(get(endpoint(base, path, &parameters)), KEY, "", &self.key)
+    }
+
+    fn fault(&self, reply: &Reply) -> Option<Fault> {
+        (reply.status == 422 && reply.says("SUBSCRIPTION_TOKEN_INVALID"))
+            .then(|| Fault::invalid_key("the key was refused (HTTP 422)"))
+    }
+
+    fn read(&self, kind: Kind, reply: &Reply) -> Result<Vec<Hit>, Fault> {
+        let answer = json(reply)?;
+        let results = match kind {
+            Kind::Web => list(&answer["web"], "results"),
+            Kind::Image | Kind::News => list(&answer, "results"),
+        };
+        let hits = results.iter().map(|result| Hit {
+            title: plain(text(result, "title")),
+            url: text(result, "url").to_owned(),
+            snippet: plain(text(result, "description")),
+            source: some_text(&result["profile"], "name")
+                .or_else(|| some_text(&result["meta_url"], "hostname")),
+            published: some_text(result, "page_age").or_else(|| some_text(result, "age")),
+            image: (kind == Kind::Image).then(|| ImageHit {
+                link: text(&result["properties"], "url").to_owned(),
+                thumbnail: some_text(&result["thumbnail"], "src"),
+                width: number(&result["properties"], "width"),
+                height: number(&result["properties"], "height"),
+                size: None,
+            }),
+        });
+        Ok(hits.collect())
+    }
+}
+
+/// Image search knows no `moderate`.
+fn safesearch(kind: Kind, safe: Safe) -> &'static str {
+    match (safe, kind) {
+        (Safe::Off, _) => "off",
+        (Safe::Medium, Kind::Web | Kind::News) => "moderate",
+        _ => "strict",
+    }
+}
+
+fn freshness(age: Age) -> &'static str {
+    match age {
+        Age::Hour | Age::Day => "pd",
+        Age::Week => "pw",
+        Age::Month => "pm",
+        Age::Year => "py",
+    }
+}
+
+/// Brave's codes where they differ from ISO 639-1.
+fn search_language(language: &str) -> &str {
+    match language {
+        "ja" => "jp",
+        "pt" => "pt-pt",
+        "zh" => "zh-hans",
+        "no" => "nb",
+        other => other,
+    }
+}

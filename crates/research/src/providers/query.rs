@@ -1,0 +1,119 @@
+//! What a provider is asked.
+
+use crate::tools::{ColorType, DominantColor, FileType, ImageSize, ImageType, Safe};
+
+/// Which endpoint is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Web,
+    Image,
+    News,
+}
+
+/// How old a result may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Age {
+    Hour,
+    Day,
+    Week,
+    Month,
+    Year,
+}
+
+impl Age {
+    /// In milliseconds.
+    pub(crate) fn ms(self) -> u64 {
+        let hours = match self {
+            Self::Hour => 1,
+            Self::Day => 24,
+            Self::Week => 7 * 24,
+            Self::Month => 31 * 24,
+            Self::Year => 366 * 24,
+        };
+        hours * 3_600_000
+    }
+
+    /// Its name, of which an hour is a part of a day.
+    pub(crate) fn day_or_longer(self) -> &'static str {
+        match self {
+            Self::Hour | Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Year => "year",
+        }
+    }
+}
+
+/// A search as one provider gets it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query {
+    pub(crate) text: String,
+    pub(crate) count: usize,
+    pub(crate) age: Option<Age>,
+    pub(crate) safe: Safe,
+    /// In lower case.
+    pub(crate) language: Option<String>,
+    /// In lower case.
+    pub(crate) country: Option<String>,
+    /// Only results of any of these domains.
+    pub(crate) sites: Vec<String>,
+    pub(crate) exact: Option<String>,
+    pub(crate) exclude: Option<String>,
+    pub(crate) image: ImageFilters,
+    /// The time of the search.
+    pub(crate) now: u64,
+}
+
+/// Filters of an image search.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ImageFilters {
+    pub(crate) size: Option<ImageSize>,
+    pub(crate) kind: Option<ImageType>,
+    pub(crate) color: Option<ColorType>,
+    pub(crate) dominant: Option<DominantColor>,
+    pub(crate) file: Option<FileType>,
+}
+
+impl Query {
+    /// The words with exact phrase, excluded words and sites as operators, which most engines know.
+    pub(crate) fn with_operators(&self) -> String {
+        let mut text = self.with_terms();
+        match &self.sites[..] {
+            [] => {}
+            [site] => text.push_str(&format!(" site:{site}")),
+            sites => {
+                let sites: Vec<_> = sites.iter().map(|site| format!("site:{site}")).collect();
+                text.push_str(&format!(" ({})", sites.join(" OR ")));
+            }
+        }
+        text
+    }
+
+    /// The words with exact phrase and excluded words as operators.
+    pub(crate) fn with_terms(&self) -> String {
+        let mut text = self.with_exact();
+        for term in self.excluded() {
+            text.push_str(&format!(" -{term}"));
+        }
+        text
+    }
+
+    /// The words with the exact phrase as an operator.
+    pub(crate) fn with_exact(&self) -> String {
+        match self.phrase() {
+            Some(phrase) => format!("{} \"{phrase}\"", self.text),
+            None => self.text.clone(),
+        }
+    }
+
+    /// The exact phrase, without quotation marks.
+    pub(crate) fn phrase(&self) -> Option<String> {
+        self.exact.as_deref().map(|exact| exact.replace('"', " ").trim().to_owned())
+    }
+
+    /// The words to exclude, without operators.
+    pub(crate) fn excluded(&self) -> impl Iterator<Item = &str> {
+        let terms = self.exclude.as_deref().unwrap_or_default().split([' ', ',', '"']);
+        terms.map(|term| term.trim_start_matches('-')).filter(|term| !term.is_empty())
+    }
+}

@@ -1,0 +1,249 @@
+//! Asks search providers in the order of fallback.
+
+mod breaker;
+mod filters;
+mod fusion;
+mod quota;
+mod slot;
+
+use std::sync::Arc;
+
+use egress::http::Client;
+use futures_util::future::join_all;
+use proto::{Clock, Code, Failure};
+use serde_json::json;
+
+pub(crate) use fusion::fuse;
+pub(crate) use slot::{Guard, Slot};
+
+use crate::providers::{Fault, Google, Hit, Kind, Provider, Query, configured};
+use crate::settings::{ProviderName, Settings};
+
+/// The most results asked for when some of them will be filtered out.
+const OVERFETCH: usize = 20;
+
+/// The providers and the order in which they are asked.
+pub(crate) struct Router {
+    slots: Vec<Arc<Slot>>,
+    /// Indices into `slots`; the providers of one group are asked at once.
+    groups: Vec<Vec<usize>>,
+    /// Providers of the routing that lack a key or a URL.
+    unusable: Vec<ProviderName>,
+    clock: Clock,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    /// Best first, each page once.
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Router {
+    /// The router over what the settings name.
+    pub(crate) fn new(settings: &Settings, client: &Client, clock: &Clock) -> Self {
+        let default = || {
+            let with_key = ProviderName::ALL.into_iter().filter(|name| {
+                name.searches_web()
+                    && !matches!(name, ProviderName::Google | ProviderName::Duckduckgo)
+            });
+            let usable =
+                with_key.filter(|name| configured(*name, &settings.provider(*name)).is_some());
+            usable.chain([ProviderName::Duckduckgo]).map(|name| vec![name]).collect()
+        };
+        let routing =
+            if settings.routing.is_empty() { default() } else { settings.routing.clone() };
+        let mut router = Self {
+            slots: Vec::new(),
+            groups: Vec::new(),
+            unusable: Vec::new(),
+            clock: clock.clone(),
+        };
+        for group in routing {
+            let mut indices = Vec::new();
+            for name in group {
+                match router.add(name, settings, client) {
+                    Some(index) => indices.push(index),
+                    None if !router.unusable.contains(&name) => router.unusable.push(name),
+                    None => {}
+                }
+            }
+            if !indices.is_empty() {
+                router.groups.push(indices);
+            }
+        }
+        router
+    }
+
+    fn add(&mut self, name: ProviderName, settings: &Settings, client: &Client) -> Option<usize> {
+        if let Some(index) = self.slots.iter().position(|slot| slot.name() == name) {
+            return Some(index);
+        }
+        let own = settings.provider(name);
+        let provider = configured(name, &own)?;
+        let slot = Slot::new(provider, &own, client, settings.timeouts.search, &self.clock)?;
+        self.slots.push(Arc::new(slot));
+        Some(self.slots.len() - 1)
+    }
+
+    /// A router that asks one Google engine only.
+    pub(crate) fn for_engine(
+        cx: &str,
+        settings: &Settings,
+        client: &Client,
+        clock: &Clock,
+    ) -> Option<Self> {
+        let own = settings.provider(ProviderName::Google);
+        let provider: Box<dyn Provider> =
+            Box::new(Google { key: own.key.clone()?, cx: cx.to_owned() });
+        let slot = Slot::new(provider, &own, client, settings.timeouts.search, clock)?;
+        Some(Self {
+            slots: vec![Arc::new(slot)],
+            groups: vec![vec![0]],
+            unusable: Vec::new(),
+            clock: clock.clone(),
+        })
+    }
+
+    /// Whether a provider other than DuckDuckGo can be asked.
+    pub(crate) fn has_keyed_provider(&self) -> bool {
+        self.slots.iter().any(|slot| slot.name() != ProviderName::Duckduckgo)
+    }
+
+    /// The names of the groups, as a part of cache keys.
+    pub(crate) fn route(&self) -> Vec<Vec<&'static str>> {
+        let names = |group: &Vec<usize>| {
+            group.iter().map(|index| self.slots[*index].name().as_str()).collect()
+        };
+        self.groups.iter().map(names).collect()
+    }
+
+    /// Whether a provider has an endpoint for this kind of search.
+    pub(crate) fn offers(&self, kind: Kind) -> bool {
+        self.slots.iter().any(|slot| slot.offers(kind))
+    }
+
+    /// Asks the groups in order until one has an answer.
+    pub(crate) async fn search(&self, kind: Kind, query: &Query) -> Result<Found, Failure> {
+        let mut faults: Vec<(ProviderName, Fault)> = Vec::new();
+        for group in &self.groups {
+            let members =
+                group.iter().map(|index| &self.slots[*index]).filter(|slot| slot.offers(kind));
+            let answers = join_all(members.map(|slot| self.ask(slot, kind, query))).await;
+            let mut found = Vec::new();
+            for answer in answers {
+                match answer {
+                    Ok(one) => found.push(one),
+                    Err(fault) => faults.push(fault),
+                }
+            }
+            if !found.is_empty() {
+                let warnings = faults.iter().map(|(name, fault)| describe(*name, fault)).collect();
+                return Ok(combine(found, warnings));
+            }
+        }
+        Err(self.failure(kind, &faults))
+    }
+
+    async fn ask(
+        &self,
+        slot: &Slot,
+        kind: Kind,
+        query: &Query,
+    ) -> Result<Found, (ProviderName, Fault)> {
+        let supported = slot.supported(kind, query);
+        let filtered = filters::drop_results(query, supported);
+        let count = if filtered { query.count.max(OVERFETCH) } else { query.count };
+        let query = Query {
+            count: count.min(slot.max_count()),
+            now: self.clock.unix_ms(),
+            ..query.clone()
+        };
+        let hits = slot.search(kind, &query).await.map_err(|fault| (slot.name(), fault))?;
+        let (hits, warnings) = filters::apply(hits, &query, supported, slot.name());
+        Ok(Found { hits, warnings })
+    }
+
+    fn failure(&self, kind: Kind, faults: &[(ProviderName, Fault)]) -> Failure {
+        let failing = faults.iter().any(|(_, fault)| matches!(fault, Fault::Failed { .. }));
+        let limited = faults.iter().filter_map(|(_, fault)| match fault {
+            Fault::Limited { wait, .. } => Some(*wait),
+            _ => None,
+        });
+        let limited: Vec<_> = limited.collect();
+        let providers: Vec<_> = faults
+            .iter()
+            .map(|(name, fault)| json!({"provider": name.as_str(), "message": fault.why()}))
+            .collect();
+        let list = faults.iter().map(|(name, fault)| format!("{name}: {}", fault.why()));
+        let list = list.collect::<Vec<_>>().join("; ");
+        if failing {
+            let message = format!("No search provider answered ({list}). Try again later.");
+            return Failure::new(Code::Unavailable, message)
+                .details(json!({"providers": providers}));
+        }
+        if !limited.is_empty() {
+            let wait = limited.into_iter().flatten().min().unwrap_or(breaker::FIRST_WAIT);
+            let message = format!("All search providers are limited ({list}). Try again later.");
+            let details = json!({"retryAfterMs": wait.as_millis() as u64, "providers": providers});
+            return Failure::new(Code::RateLimit, message).retry_after(wait).details(details);
+        }
+        Failure::new(Code::Unsupported, self.setup(kind, faults))
+            .details(json!({"providers": providers}))
+    }
+
+    /// What the operator can do when no provider can be asked.
+    fn setup(&self, kind: Kind, faults: &[(ProviderName, Fault)]) -> String {
+        let what = match kind {
+            Kind::Web => "web search",
+            Kind::Image => "image search",
+            Kind::News => "news search",
+        };
+        let mut message = format!("There is no usable provider for {what}.");
+        for (name, fault) in faults {
+            message.push_str(&format!(" {name}: {}. {}", fault.why(), name.setup()));
+        }
+        for name in &self.unusable {
+            message
+                .push_str(&format!(" {name} is in the routing but not set up. {}", name.setup()));
+        }
+        if faults.is_empty() && self.unusable.is_empty() {
+            let names = match kind {
+                Kind::Image => {
+                    &[ProviderName::Brave, ProviderName::Serper, ProviderName::Searxng][..]
+                }
+                _ => &[
+                    ProviderName::Brave,
+                    ProviderName::Serper,
+                    ProviderName::Tavily,
+                    ProviderName::Exa,
+                ],
+            };
+            message.push_str(" Set up one of these:");
+            for name in names {
+                message.push_str(&format!(" {name}: {}", name.setup()));
+            }
+        }
+        message
+    }
+}
+
+/// One list of what the providers of a group found.
+fn combine(found: Vec<Found>, mut warnings: Vec<String>) -> Found {
+    let mut lists = Vec::with_capacity(found.len());
+    for one in found {
+        warnings.extend(one.warnings);
+        lists.push(one.hits);
+    }
+    warnings.dedup();
+    Found { hits: fusion::fuse_hits(lists), warnings }
+}
+
+fn describe(name: ProviderName, fault: &Fault) -> String {
+    match fault {
+        Fault::InvalidKey { why } => format!("{name} was skipped: {why}. {}", name.setup()),
+        Fault::Limited { why, .. } => format!("{name} was skipped: {why}."),
+        Fault::Failed { why } => format!("{name} failed: {why}."),
+    }
+}

@@ -1,0 +1,155 @@
+//! The circuit breaker of one provider: pure, time comes in.
+
+use std::time::Duration;
+
+/// Failures in a row that open it.
+const FAILURES: u32 = 5;
+/// How long it stays open at first.
+pub(crate) const FIRST_WAIT: Duration = Duration::from_secs(30);
+/// The longest that it stays open without a Retry-After.
+const MAX_WAIT: Duration = Duration::from_secs(300);
+
+/// Opens when the provider limits us or fails five times in a row; then one request at a time probes it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Breaker {
+    failures: u32,
+    /// Set while it is open or being probed.
+    open_until: Option<u64>,
+    wait: Option<Duration>,
+    probing: bool,
+    limited: bool,
+}
+
+/// Why no request may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Open {
+    pub(super) wait: Duration,
+    /// Opened by the provider's own limit rather than by failures.
+    pub(super) limited: bool,
+}
+
+impl Breaker {
+    /// Admits a request. What it returned must be reported, or abandoned.
+    pub(super) fn admit(&mut self, now: u64) -> Result<(), Open> {
+        let Some(until) = self.open_until else { return Ok(()) };
+        if now < until || self.probing {
+            let wait = Duration::from_millis(until.saturating_sub(now).max(1_000));
+            return Err(Open { wait, limited: self.limited });
+        }
+        self.probing = true;
+        Ok(())
+    }
+
+    /// The request had an answer.
+    pub(super) fn succeed(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The request failed.
+    pub(super) fn fail(&mut self, now: u64) {
+        self.failures = self.failures.saturating_add(1);
+        if self.probing || self.failures >= FAILURES {
+            self.limited = false;
+            let wait = self.next_wait();
+            self.open(now, wait);
+        }
+    }
+
+    /// The provider limits us, for this long if it says so.
+    pub(super) fn limit(&mut self, now: u64, retry_after: Option<Duration>) {
+        self.limited = true;
+        let wait = retry_after.unwrap_or_else(|| self.next_wait());
+        self.open(now, wait);
+    }
+
+    /// The request was given up without an outcome.
+    pub(super) fn abandon(&mut self) {
+        self.probing = false;
+    }
+
+    fn open(&mut self, now: u64, wait: Duration) {
+        self.probing = false;
+        let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        self.open_until = Some(now.saturating_add(wait));
+    }
+
+    fn next_wait(&mut self) -> Duration {
+        let wait = self.wait.map_or(FIRST_WAIT, |wait| (wait * 2).min(MAX_WAIT));
+        self.wait = Some(wait);
+        wait
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use proptest::prelude::{Just, prop_assert, prop_assert_eq, prop_oneof, proptest};
+
+    use super::*;
+
+    #[test]
+    fn five_failures_in_a_row_open_it_for_longer_each_time() {
+        let mut breaker = Breaker::default();
+        for _ in 0..4 {
+            breaker.admit(0).unwrap();
+            breaker.fail(0);
+        }
+        breaker.succeed();
+        for _ in 0..5 {
+            breaker.admit(0).unwrap();
+            breaker.fail(0);
+        }
+        let mut now = 0;
+        for expected in [30, 60, 120, 240, 300, 300] {
+            let open = breaker.admit(now).unwrap_err();
+            assert_eq!(open, Open { wait: Duration::from_secs(expected), limited: false });
+            now += expected * 1_000;
+            breaker.admit(now).unwrap();
+            assert!(breaker.admit(now).is_err(), "one probe at a time");
+            breaker.fail(now);
+        }
+        now += 300_000;
+        breaker.admit(now).unwrap();
+        breaker.succeed();
+        breaker.admit(now).unwrap();
+        breaker.admit(now).unwrap();
+    }
+
+    #[test]
+    fn a_limit_opens_it_for_retry_after() {
+        let mut breaker = Breaker::default();
+        breaker.admit(0).unwrap();
+        breaker.limit(0, Some(Duration::from_secs(7)));
+        assert_eq!(
+            breaker.admit(0).unwrap_err(),
+            Open { wait: Duration::from_secs(7), limited: true }
+        );
+        breaker.admit(7_000).unwrap();
+        breaker.abandon();
+        breaker.admit(7_000).unwrap();
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_never_open_for_ever(steps in proptest::collection::vec(
+            prop_oneof![Just(0u8), Just(1), Just(2), Just(3)], 0..60)) {
+            let (mut breaker, mut now) = (Breaker::default(), 0u64);
+            for step in steps {
+                match breaker.admit(now) {
+                    Ok(()) => match step {
+                        0 => breaker.succeed(),
+                        1 => breaker.fail(now),
+                        2 => breaker.limit(now, None),
+                        _ => breaker.abandon(),
+                    },
+                    Err(open) => {
+                        prop_assert!(open.wait <= MAX_WAIT);
+                        now += u64::try_from(open.wait.as_millis()).unwrap();
+                        prop_assert_eq!(breaker.clone().admit(now), Ok(()));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! One provider with its API, breaker and quota.
+
+use std::future::Future;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use egress::http::Client;
+use proto::Clock;
+
+use super::breaker::Breaker;
+use super::quota::QuotaCounter;
+use crate::providers::{Api, Fault, Hit, Kind, Provider, Query, Supported};
+use crate::settings::{ProviderName, ProviderSettings};
+
+/// Keeps requests away from a provider that is down, limits us or has used up its quota.
+pub(crate) struct Guard {
+    clock: Clock,
+    breaker: Mutex<Breaker>,
+    quota: Option<Mutex<QuotaCounter>>,
+}
+
+impl Guard {
+    pub(crate) fn new(settings: &ProviderSettings, clock: &Clock) -> Self {
+        let quota = settings.quota.map(|quota| Mutex::new(QuotaCounter::new(quota)));
+        Self { clock: clock.clone(), breaker: Mutex::default(), quota }
+    }
+
+    /// Runs a request unless the breaker is open or the quota used up, and learns from its outcome.
+    pub(crate) async fn run<T>(
+        &self,
+        request: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        self.admit()?;
+        let mut admitted = Admitted { guard: self, reported: false };
+        let outcome = request.await;
+        admitted.reported = true;
+        let now = self.clock.unix_ms();
+        match &outcome {
+            Ok(_) => self.breaker().succeed(),
+            Err(Fault::Limited { wait, .. }) => self.breaker().limit(now, *wait),
+            // A refused key says nothing about the provider.
+            Err(Fault::InvalidKey { .. }) => self.breaker().succeed(),
+            Err(Fault::Failed { .. }) => self.breaker().fail(now),
+        }
+        outcome
+    }
+
+    fn admit(&self) -> Result<(), Fault> {
+        let now = self.clock.unix_ms();
+        self.breaker().admit(now).map_err(|open| {
+            let seconds = open.wait.as_secs().max(1);
+            if open.limited {
+                Fault::Limited {
+                    wait: Some(open.wait),
+                    why: format!("rate limit reached; asked again in {seconds} s"),
+                }
+            } else {
+                Fault::failed(format!("failed repeatedly; asked again in {seconds} s"))
+            }
+        })?;
+        let Some(quota) = &self.quota else { return Ok(()) };
+        let taken = quota.lock().unwrap_or_else(PoisonError::into_inner).take(now);
+        taken.map_err(|wait| {
+            self.breaker().abandon();
+            Fault::Limited { wait: Some(wait), why: "its quota is used up".to_owned() }
+        })
+    }
+
+    fn breaker(&self) -> MutexGuard<'_, Breaker> {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request whose outcome is not yet known; a dropped one leaves the probe to the next.
+struct Admitted<'a> {
+    guard: &'a Guard,
+    reported: bool,
+}
+
+impl Drop for Admitted<'_> {
+    fn drop(&mut self) {
+        if !self.reported {
+            self.guard.breaker().abandon();
+        }
+    }
+}
+
+/// A web provider that can be asked.
+pub(crate) struct Slot {
+    provider: Box<dyn Provider>,
+    api: Api,
+    guard: Guard,
+}
+
+impl Slot {
+    pub(super) fn new(
+        provider: Box<dyn Provider>,
+        settings: &ProviderSettings,
+        client: &Client,
+        timeout: Duration,
+        clock: &Clock,
+    ) -> Option<Self> {
+        let api = Api::new(client, provider.default_url(), settings.url.as_ref(), timeout)?;
+        Some(Self { provider, api, guard: Guard::new(settings, clock) })
+    }
+
+    pub(super) fn name(&self) -> ProviderName {
+        self.provider.name()
+    }
+
+    pub(super) fn offers(&self, kind: Kind) -> bool {
+        self.provider.offers(kind)
+    }
+
+    pub(super) fn supported(&self, kind: Kind, query: &Query) -> Supported {
+        self.provider.supported(kind, query)
+    }
+
+    pub(super) fn max_count(&self) -> usize {
+        self.provider.max_count()
+    }
+
+    /// Asks the provider.
+    pub(super) async fn search(&self, kind: Kind, query: &Query) -> Result<Vec<Hit>, Fault> {
+        let request = self.provider.request(self.api.base(), kind, query);
+        let asked = async {
+            let reply = self.api.send(request, query.now).await?;
+            match self.provider.fault(&reply).or_else(|| reply.fault()) {
+                Some(fault) => Err(fault),
+                None => self.provider.read(kind, &reply),
+            }
+        };
+        let outcome = self.guard.run(asked).await;
+        if let Err(fault) = &outcome {
+            tracing::debug!(provider = %self.name(), why = fault.why(), "search provider gave no results");
+        }
+        outcome
+    }
+}

@@ -1,0 +1,169 @@
+//! `web_search`.
+
+use std::time::Duration;
+
+use futures_util::future::try_join_all;
+use proto::{Code, Failure};
+use serde_json::json;
+
+use crate::cache;
+use crate::input::{check_code, check_count, check_domain, check_query, invalid};
+use crate::lens::Lens;
+use crate::links::{display_host, web_url};
+use crate::providers::{Age, Hit, Kind, Query};
+use crate::research::{Call, Research};
+use crate::router::{Found, Router, fuse};
+use crate::settings::ProviderName;
+use crate::tools::{SearchResult, TimeRange, WebSearch, WebSearchOutput};
+
+const TTL: Duration = Duration::from_secs(30 * 60);
+
+/// The most `site:` operators of one query.
+const SITES_PER_QUERY: usize = 10;
+
+impl Research {
+    /// Searches the web.
+    pub async fn web_search(
+        &self,
+        input: WebSearch,
+        call: &Call<'_>,
+    ) -> Result<WebSearchOutput, Failure> {
+        let query = self.web_query(&input)?;
+        let lens = self.find_lens(input.lens.as_deref())?;
+        let key = cache::key(
+            "web",
+            None,
+            &json!({"input": input, "lens": lens, "route": self.router().route()}),
+        );
+        let lens = lens.cloned();
+        call.run(self.cached(key, TTL, |research| async move {
+            research.find_pages(query, lens, input).await
+        }))
+        .await
+    }
+
+    fn web_query(&self, input: &WebSearch) -> Result<Query, Failure> {
+        let site = check_domain("site", input.site.as_deref())?;
+        Ok(Query {
+            text: check_query(&input.query)?.to_owned(),
+            count: check_count(input.num_results)?,
+            age: input.time_range.map(age),
+            safe: input.safe,
+            language: check_code("language", input.language.as_deref(), "`en`")?,
+            country: check_code("country", input.country.as_deref(), "`DE`")?,
+            sites: site.into_iter().collect(),
+            exact: check_terms("exact_terms", input.exact_terms.as_deref())?,
+            exclude: check_terms("exclude_terms", input.exclude_terms.as_deref())?,
+            ..Query::default()
+        })
+    }
+
+    fn find_lens(&self, name: Option<&str>) -> Result<Option<&Lens>, Failure> {
+        let Some(name) = name else { return Ok(None) };
+        let lenses = &self.settings().lenses;
+        let found = lenses.iter().find(|lens| lens.name.eq_ignore_ascii_case(name.trim()));
+        found.map(Some).ok_or_else(|| {
+            let names: Vec<_> = lenses.iter().map(|lens| lens.name.as_str()).collect();
+            let known = if names.is_empty() {
+                "no lens is set up; put YAML files into the folder that `research.lenses` names"
+                    .to_owned()
+            } else {
+                format!("the lenses are {}", names.join(", "))
+            };
+            invalid("lens", format!("there is no lens `{}`; {known}", crate::text::clip(name, 100)))
+        })
+    }
+
+    async fn find_pages(
+        self,
+        mut query: Query,
+        lens: Option<Lens>,
+        input: WebSearch,
+    ) -> Result<WebSearchOutput, Failure> {
+        let found = match lens {
+            None => self.router().search(Kind::Web, &query).await?,
+            Some(lens) => match lens.cx {
+                Some(cx) => self.engine(&lens.name, &cx)?.search(Kind::Web, &query).await?,
+                None => match query.sites.pop() {
+                    Some(site) if !lens.covers(&site) => {
+                        let warning =
+                            format!("`{site}` is not a domain of the lens `{}`.", lens.name);
+                        Found { hits: Vec::new(), warnings: vec![warning] }
+                    }
+                    Some(site) => self.search_sites(&query, &[site]).await?,
+                    None => self.search_sites(&query, &lens.domains).await?,
+                },
+            },
+        };
+        let results: Vec<_> = found.hits.into_iter().take(query.count).filter_map(result).collect();
+        Ok(WebSearchOutput {
+            urls: results.iter().map(|result| result.url.clone()).collect(),
+            query: input.query,
+            result_count: results.len(),
+            results,
+            warnings: found.warnings,
+        })
+    }
+
+    fn engine(&self, lens: &str, cx: &str) -> Result<&Router, Failure> {
+        self.engine_router(cx).ok_or_else(|| {
+            let message = format!(
+                "The lens `{lens}` uses a Google engine, which needs a key. {} Or remove `cx` from the lens: its domains \
+                 are then searched with the other providers.",
+                ProviderName::Google.setup()
+            );
+            Failure::new(Code::Unsupported, message)
+        })
+    }
+
+    /// Searches some domains: ten per query, the answers fused.
+    pub(crate) async fn search_sites(
+        &self,
+        query: &Query,
+        sites: &[String],
+    ) -> Result<Found, Failure> {
+        let queries: Vec<_> = sites
+            .chunks(SITES_PER_QUERY)
+            .map(|sites| Query { sites: sites.to_vec(), ..query.clone() })
+            .collect();
+        let found =
+            try_join_all(queries.iter().map(|query| self.router().search(Kind::Web, query)))
+                .await?;
+        let (mut warnings, mut lists): (Vec<String>, Vec<_>) = (Vec::new(), Vec::new());
+        for one in found {
+            let new = one.warnings.into_iter().filter(|warning| !warnings.contains(warning));
+            let new: Vec<_> = new.collect();
+            warnings.extend(new);
+            lists.push(one.hits);
+        }
+        Ok(Found { hits: fuse(lists, |hit| Some(hit.url.clone()), |_, _| {}), warnings })
+    }
+}
+
+fn check_terms(field: &str, terms: Option<&str>) -> Result<Option<String>, Failure> {
+    let Some(terms) = terms else { return Ok(None) };
+    let length = terms.chars().count();
+    if length > 200 {
+        return Err(invalid(field, format!("has {length} characters; at most 200 are allowed")));
+    }
+    Ok(Some(terms.trim().to_owned()).filter(|terms| !terms.is_empty()))
+}
+
+fn age(range: TimeRange) -> Age {
+    match range {
+        TimeRange::Day => Age::Day,
+        TimeRange::Week => Age::Week,
+        TimeRange::Month => Age::Month,
+        TimeRange::Year => Age::Year,
+    }
+}
+
+fn result(hit: Hit) -> Option<SearchResult> {
+    let url = web_url(&hit.url)?;
+    Some(SearchResult {
+        display_link: display_host(&url),
+        title: if hit.title.is_empty() { url.to_string() } else { hit.title },
+        url: url.into(),
+        snippet: hit.snippet,
+    })
+}

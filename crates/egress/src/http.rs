@@ -28,6 +28,8 @@ pub use address::{Class, classify};
 pub use body::BodyStream;
 pub use client::{Client, ClientBuilder, Limits, Request, Response, StreamingResponse};
 pub use component::{encode_component, has_dot_segment};
+pub(crate) use connect::Connector;
+pub(crate) use error::HEADER_CEILING;
 pub use error::{FetchError, Part, Phase, Refusal};
 pub use host::PatternError;
 pub use listeners::OwnListeners;

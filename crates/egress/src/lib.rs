@@ -1,4 +1,5 @@
 pub mod browser;
 pub mod http;
 pub mod process;
+pub mod proxy;
 pub mod sandbox;

@@ -100,6 +100,9 @@ pub enum Network {
     /// No sockets at all; from T2 on, no network interface either.
     #[default]
     Denied,
+    /// Only TCP connections to this port, such as that of a proxy on loopback. Kernels before 6.7 cannot limit the port;
+    /// there, only other protocols are refused.
+    Port(u16),
     /// The host's network.
     Allowed,
 }

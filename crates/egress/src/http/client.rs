@@ -203,6 +203,11 @@ impl Client {
         &self.0.connector.policy
     }
 
+    /// What opens this client's connections.
+    pub(crate) fn connector(&self) -> &Connector {
+        &self.0.connector
+    }
+
     fn over(connector: Connector) -> Self {
         let generation = connector.policy.own_listeners().generation();
         let pool = Mutex::new(Pool::new(generation, &connector));

@@ -29,8 +29,8 @@ const TRIED: usize = 8;
 
 /// Makes connections for the pool: resolve, check, dial, look at the peer, TLS.
 #[derive(Clone)]
-pub(super) struct Connector {
-    pub(super) policy: AddressPolicy,
+pub(crate) struct Connector {
+    pub(crate) policy: AddressPolicy,
     pub(super) resolver: Arc<dyn Resolve>,
     pub(super) tls: Arc<Tls>,
 }
@@ -40,21 +40,28 @@ impl Connector {
         // hyper passes only scheme and authority; parsing them again applies the guard again.
         let target = Target::parse(&uri.to_string())?;
         let attempt = async {
-            let addresses = self.addresses(target.host(), target.port()).await?;
-            let (stream, dialled) = dial(&addresses).await.map_err(|e| FetchError::Connect {
-                host: target.host().to_string(),
-                why: e.to_string(),
-            })?;
-            self.check_peer(target.host(), dialled, &stream)?;
+            let stream = self.dial(&target).await?;
             match target.url().scheme() {
                 "https" => Ok(Wire::Tls(Box::new(self.tls.open(target.host(), stream).await?))),
                 _ => Ok(Wire::Plain(stream)),
             }
         };
-        match tokio::time::timeout(CEILING, attempt).await {
-            Ok(wire) => wire.map(TokioIo::new),
-            Err(_) => Err(FetchError::Timeout { phase: Phase::Connect, after: CEILING }),
-        }
+        within_ceiling(attempt).await.map(TokioIo::new)
+    }
+
+    /// Opens a checked connection without TLS, for whoever speaks with the target themselves.
+    pub(crate) async fn open(&self, target: &Target) -> Result<TcpStream, FetchError> {
+        within_ceiling(self.dial(target)).await
+    }
+
+    async fn dial(&self, target: &Target) -> Result<TcpStream, FetchError> {
+        let addresses = self.addresses(target.host(), target.port()).await?;
+        let (stream, dialled) = dial(&addresses).await.map_err(|e| FetchError::Connect {
+            host: target.host().to_string(),
+            why: e.to_string(),
+        })?;
+        self.check_peer(target.host(), dialled, &stream)?;
+        Ok(stream)
     }
 
     /// Resolves once and refuses the host if any of its addresses is not allowed: a name that
@@ -107,6 +114,13 @@ impl Connector {
         }
         Ok(())
     }
+}
+
+async fn within_ceiling<T>(
+    attempt: impl Future<Output = Result<T, FetchError>>,
+) -> Result<T, FetchError> {
+    let late = FetchError::Timeout { phase: Phase::Connect, after: CEILING };
+    tokio::time::timeout(CEILING, attempt).await.unwrap_or(Err(late))
 }
 
 impl Service<Uri> for Connector {

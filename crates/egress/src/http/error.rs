@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::address::Class;
 
 /// The most header bytes that a connection reads before it gives up.
-pub(super) const HEADER_CEILING: u32 = 64 * 1024;
+pub(crate) const HEADER_CEILING: u32 = 64 * 1024;
 
 /// Why a fetch gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -45,7 +45,7 @@ impl Target {
     }
 
     /// Checks all that can be known before a name is resolved.
-    pub(super) fn check(&self, policy: &AddressPolicy, scope: &Scope) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, policy: &AddressPolicy, scope: &Scope) -> Result<(), Refusal> {
         scope.check(self)?;
         policy.check_literal(self)
     }
@@ -94,7 +94,7 @@ impl Target {
     }
 
     /// The request target for hyper.
-    pub(super) fn uri(&self) -> &Uri {
+    pub(crate) fn uri(&self) -> &Uri {
         &self.uri
     }
 }

@@ -193,7 +193,13 @@ impl Runner {
             arguments: spec.arguments.clone(),
             environment: iter::once(own).chain(spec.environment.iter().cloned()).collect(),
         };
-        let orders = Orders { probe: false, limits, confinement, digest: spec.digest };
+        let orders = Orders {
+            probe: false,
+            limits,
+            confinement,
+            digest: spec.digest,
+            moves_pipes: spec.moves_pipes,
+        };
         Ok(Ready { program, orders, scratch: Some(scratch), tier })
     }
 
@@ -253,7 +259,13 @@ impl Runner {
             private: Some(PathBuf::from("/proc")),
             hidden: Vec::new(),
         });
-        let orders = Orders { probe: true, limits: Limits::default(), confinement, digest: None };
+        let orders = Orders {
+            probe: true,
+            limits: Limits::default(),
+            confinement,
+            digest: None,
+            moves_pipes: false,
+        };
         let program = Program { path: "/".into(), ..Program::default() };
         let ready = Ready { program, orders, scratch: None, tier: Tier::T0 };
         let mut launched = ready.launch(self.standbys.launcher()).await?;

@@ -33,6 +33,8 @@ pub struct Spec {
     pub(super) digest: Option<Sha256>,
     /// Other programs whose installations the run reads.
     pub(super) installed: Vec<PathBuf>,
+    /// Whether the program gets its pipes as descriptors 3 and 4.
+    pub(super) moves_pipes: bool,
 }
 
 impl Spec {
@@ -52,6 +54,7 @@ impl Spec {
             policy: Policy::default(),
             digest: None,
             installed: Vec::new(),
+            moves_pipes: false,
         }
     }
 
@@ -136,6 +139,13 @@ impl Spec {
     /// is to run.
     pub fn installed(mut self, program: impl Into<PathBuf>) -> Self {
         self.installed.push(program.into());
+        self
+    }
+
+    /// Gives the program its input as descriptor 3 and its output as descriptor 4, with nothing to read from stdin and
+    /// stdout discarded. Programs with a control pipe, such as Chromium, expect this.
+    pub fn pipes_as_3_and_4(mut self) -> Self {
+        self.moves_pipes = true;
         self
     }
 

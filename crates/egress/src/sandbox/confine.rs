@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, RestrictionStatus,
-    Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
-    path_beneath_rules,
+    ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, LandlockStatus, NetPort,
+    RestrictionStatus, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus,
+    Scope, path_beneath_rules,
 };
 use rustix::thread::{CapabilitySet, CapabilitySets};
 
@@ -49,12 +49,19 @@ fn restrict(confinement: &Confinement, own: &[PathBuf]) -> Result<RestrictionSta
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(NEWEST))?
         .scope(Scope::from_all(NEWEST))?;
-    if confinement.network == Network::Denied {
+    if confinement.network != Network::Allowed {
         ruleset = ruleset.handle_access(AccessNet::from_all(NEWEST))?;
     }
     let all = AccessFs::from_all(NEWEST);
+    let port = match confinement.network {
+        Network::Port(port) => {
+            Some(Ok::<_, RulesetError>(NetPort::new(port, AccessNet::ConnectTcp)))
+        }
+        Network::Denied | Network::Allowed => None,
+    };
     ruleset
         .create()?
+        .add_rules(port)?
         .add_rules(path_beneath_rules(&confinement.read, AccessFs::from_read(NEWEST)))?
         .add_rules(path_beneath_rules(writable, all))?
         .add_rules(path_beneath_rules(&confinement.private, all & !AccessFs::Execute))?

@@ -71,7 +71,27 @@ fn run(_: &Preparation) -> Result<Infallible, Failure> {
             return Err(Failure::at(Step::Digest)("the program's file has another digest"));
         }
     }
+    if orders.moves_pipes {
+        move_pipes().map_err(Failure::at(Step::Session))?;
+    }
     let mut command = process::Command::new(&program.path);
     command.args(&program.arguments).env_clear().envs(&program.environment);
     Err(Failure::exec(&command.exec()))
+}
+
+/// Moves stdin to descriptor 3 and stdout to descriptor 4, if those numbers are free.
+#[cfg(not(target_os = "linux"))]
+fn move_pipes() -> std::io::Result<()> {
+    use std::os::fd::{AsRawFd, IntoRawFd};
+
+    let (input, output) = (rustix::io::dup(std::io::stdin())?, rustix::io::dup(std::io::stdout())?);
+    if (input.as_raw_fd(), output.as_raw_fd()) != (3, 4) {
+        return Err(std::io::Error::other("descriptors 3 and 4 are in use"));
+    }
+    // They stay open in the program.
+    let _ = (input.into_raw_fd(), output.into_raw_fd());
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    Ok(())
 }

@@ -53,6 +53,8 @@ pub(crate) struct Orders {
     pub(crate) confinement: Option<Confinement>,
     /// The digest that the program's file must have.
     pub(crate) digest: Option<Sha256>,
+    /// Whether the program gets stdin as descriptor 3 and stdout as descriptor 4.
+    pub(crate) moves_pipes: bool,
 }
 
 impl Orders {

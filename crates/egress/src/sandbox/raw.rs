@@ -5,7 +5,7 @@
 //! invariant every `unsafe` block below rests on.
 #![expect(
     unsafe_code,
-    reason = "fork, exec, unshare, close_range and mount_setattr have no safe wrapper"
+    reason = "fork, exec, dup2, unshare, close_range and mount_setattr have no safe wrapper"
 )]
 
 use std::ffi::{CStr, CString, OsString};
@@ -76,6 +76,16 @@ pub(super) fn close_inherited() {
     unsafe {
         libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0);
     }
+}
+
+/// Duplicates stdin as descriptor 3 and stdout as descriptor 4, which stay open in the program.
+pub(super) fn duplicate_pipes() -> io::Result<()> {
+    // SAFETY: called in the process that becomes the program, after all that is read from its own pipes. An object that
+    // owned one of the numbers is a copy from before the fork, which is neither used nor dropped before the program starts.
+    let done = unsafe {
+        libc::dup2(libc::STDIN_FILENO, 3) == 3 && libc::dup2(libc::STDOUT_FILENO, 4) == 4
+    };
+    if done { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Replaces this process by the program: by the open file where there is one, by its path otherwise. Not by way of `Command`, whose `exec` would hand a file

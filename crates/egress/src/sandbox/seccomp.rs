@@ -168,6 +168,9 @@ const NEW_NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWCGROUP,
 ];
 
+/// The bits of a socket's type that are no flags.
+const SOCKET_TYPE: u64 = 0xf;
+
 /// Terminal ioctls that inject input into another process's shell.
 const TYPING: &[libc::Ioctl] = &[libc::TIOCSTI, libc::TIOCLINUX];
 
@@ -192,6 +195,13 @@ fn programs(confinement: &Confinement, landlock_abi: u8) -> Result<Vec<BpfProgra
     refused.insert(libc::SYS_socket, sockets(confinement)?);
     if !confinement.unix_sockets {
         refused.insert(libc::SYS_socketpair, socket_pairs()?);
+    }
+    if matches!(confinement.network, Network::Port(_)) {
+        // Sending can open a connection, which Landlock does not watch.
+        let opening = &[libc::MSG_FASTOPEN];
+        refused.insert(libc::SYS_sendto, any_flag(3, opening)?);
+        refused.insert(libc::SYS_sendmsg, any_flag(2, opening)?);
+        refused.insert(libc::SYS_sendmmsg, any_flag(3, opening)?);
     }
     refused.insert(libc::SYS_mmap, uncounted_memory()?);
 
@@ -296,9 +306,11 @@ fn always(calls: &[libc::c_long]) -> Rules {
 /// Which kinds of socket are refused. A pair of connected sockets is another call and stays allowed.
 fn sockets(confinement: &Confinement) -> Result<Vec<SeccompRule>, BackendError> {
     let mut kinds = Vec::new();
-    if confinement.network == Network::Allowed {
+    match confinement.network {
+        Network::Denied => {}
+        Network::Port(_) => kinds.push(libc::AF_INET),
         // Resolvers ask the kernel for the machine's addresses over netlink.
-        kinds.extend([libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]);
+        Network::Allowed => kinds.extend([libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]),
     }
     if confinement.unix_sockets {
         kinds.push(libc::AF_UNIX);
@@ -310,17 +322,36 @@ fn sockets(confinement: &Confinement) -> Result<Vec<SeccompRule>, BackendError> 
         .into_iter()
         .map(|kind| condition(0, SeccompCmpOp::Ne, u64::from(kind.unsigned_abs())))
         .collect();
-    Ok(vec![SeccompRule::new(others?)?])
+    let mut rules = vec![SeccompRule::new(others?)?];
+    if matches!(confinement.network, Network::Port(_)) {
+        rules.extend(other_than_tcp()?);
+    }
+    Ok(rules)
+}
+
+/// Sockets of the internet that are not for TCP, whose connections Landlock does not watch.
+fn other_than_tcp() -> Result<Vec<SeccompRule>, BackendError> {
+    let internet = || condition(0, SeccompCmpOp::Eq, u64::from(libc::AF_INET.unsigned_abs()));
+    let mut rules = Vec::new();
+    for kind in
+        (0..=SOCKET_TYPE).filter(|kind| *kind != u64::from(libc::SOCK_STREAM.unsigned_abs()))
+    {
+        let of_kind = condition(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), kind)?;
+        rules.push(SeccompRule::new(vec![internet()?, of_kind])?);
+    }
+    // 0 is the default of the type, TCP.
+    let named = condition(2, SeccompCmpOp::Ne, 0)?;
+    let other = condition(2, SeccompCmpOp::Ne, u64::from(libc::IPPROTO_TCP.unsigned_abs()))?;
+    rules.push(SeccompRule::new(vec![internet()?, named, other])?);
+    Ok(rules)
 }
 
 /// Which pairs of sockets are refused: an end of a datagram pair can send to any socket that has a
 /// path, and other families have pairs that reach other machines. `SOCK_RAW` means datagrams, too.
 fn socket_pairs() -> Result<Vec<SeccompRule>, BackendError> {
-    /// The bits of a socket's type that are no flags.
-    const TYPE: u64 = 0xf;
     let of_type = |kind: libc::c_int| {
         let kind = u64::from(kind.unsigned_abs());
-        SeccompRule::new(vec![condition(1, SeccompCmpOp::MaskedEq(TYPE), kind)?])
+        SeccompRule::new(vec![condition(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), kind)?])
     };
     let unix = u64::from(libc::AF_UNIX.unsigned_abs());
     Ok(vec![other_than(0, unix)?, of_type(libc::SOCK_DGRAM)?, of_type(libc::SOCK_RAW)?])

@@ -147,6 +147,10 @@ fn start(isolation: Option<Network>) -> Result<Infallible, Failure> {
     if let Some(folder) = &program.folder {
         env::set_current_dir(folder).map_err(Failure::at(Step::Folder))?;
     }
+    // Before any file is opened that is still in use when the program starts: it could have one of the numbers.
+    if orders.moves_pipes {
+        move_pipes().map_err(Failure::at(Step::Session))?;
+    }
     let image = match &orders.digest {
         Some(digest) => open_image(&program, digest)?,
         None => None,
@@ -206,6 +210,15 @@ fn leave_pipes() -> io::Result<()> {
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&null)?;
     rustix::stdio::dup2_stderr(&null)?;
+    Ok(())
+}
+
+/// Moves stdin to descriptor 3 and stdout to descriptor 4.
+fn move_pipes() -> io::Result<()> {
+    raw::duplicate_pipes()?;
+    let null = fs::File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
     Ok(())
 }
 

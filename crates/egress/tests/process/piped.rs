@@ -104,3 +104,30 @@ async fn a_pipe_that_the_child_closes_is_closed() {
         assert!(piped.process.id().is_some());
     }
 }
+
+#[tokio::test]
+async fn pipes_can_be_descriptors_3_and_4() {
+    let script = "
+import os
+assert os.read(0, 1) == b''
+os.write(1, b'nobody reads this')
+while line := os.read(3, 100): os.write(4, line.upper())";
+    for (tier, runner) in rungs().await {
+        let spec = python(script).pipes_as_3_and_4();
+        let Piped { mut stdin, mut stdout, mut stderr, mut process } =
+            runner.spawn_piped(spec).await.unwrap();
+        stdin.write_all(b"word").await.unwrap();
+        let mut word = [0; 4];
+        stdout.read_exact(&mut word).await.unwrap();
+        assert_eq!(&word, b"WORD");
+        drop(stdin);
+        let (mut rest, mut said) = (Vec::new(), String::new());
+        stdout.read_to_end(&mut rest).await.unwrap();
+        stderr.read_to_string(&mut said).await.unwrap();
+        assert_eq!(
+            (process.wait().await.unwrap(), rest, said.as_str()),
+            (Exit::Code(0), vec![], ""),
+            "{tier}"
+        );
+    }
+}

@@ -19,7 +19,13 @@ fn program() -> Program {
 }
 
 fn orders() -> Orders {
-    Orders { probe: false, limits: Limits::default(), confinement: None, digest: None }
+    Orders {
+        probe: false,
+        limits: Limits::default(),
+        confinement: None,
+        digest: None,
+        moves_pipes: false,
+    }
 }
 
 #[test]

@@ -1,0 +1,295 @@
+//! One visit: opens a page, waits until it is quiet, and takes its HTML.
+
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use ::http::StatusCode;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use super::cdp::{CdpError, Connection};
+use super::chromium::Chromium;
+use super::messages::{
+    Attached, ContextCreated, Evaluated, IsolatedWorld, Navigated, Nothing, TargetId,
+};
+use super::observe::{Observed, Observer};
+use super::{BrowserError, Rendered, script};
+use crate::http::{FetchError, Target};
+use crate::proxy::Pass;
+
+/// A page counts as finished when nothing has changed for this long.
+const QUIET: Duration = Duration::from_millis(500);
+
+/// A page that waits for an answer counts as finished when nothing has changed for this long: some requests never end.
+const STALLED: Duration = Duration::from_secs(5);
+
+/// How often the page is asked for changes.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// UTF-16 units of HTML in one message.
+const SLICE: usize = 2 << 20;
+
+/// What one visit asks for, with its limits applied.
+pub(super) struct Order {
+    pub(super) target: Target,
+    pub(super) max_bytes: usize,
+    pub(super) max_traffic: u64,
+    pub(super) capture: Option<fn(&str) -> bool>,
+    /// When to stop waiting for changes.
+    pub(super) settle_until: Instant,
+    /// When to stop waiting for the HTML.
+    pub(super) end: Instant,
+    /// The time that the visit was given.
+    pub(super) deadline: Duration,
+}
+
+/// A page in a browser context of its own. Dropping it removes the context with all cookies and storage.
+struct Page<'a> {
+    connection: &'a Connection,
+    context: String,
+    /// The id of the page, which is also that of its main frame.
+    target: String,
+    session: String,
+}
+
+impl Drop for Page<'_> {
+    fn drop(&mut self) {
+        self.connection.forget(&self.session);
+        let context = json!({ "browserContextId": self.context });
+        self.connection.post("", "Target.disposeBrowserContext", context);
+    }
+}
+
+/// Renders one page.
+pub(super) async fn visit(chromium: &Chromium, order: &Order) -> Result<Rendered, BrowserError> {
+    let pass = chromium.proxy.admit(order.max_traffic);
+    let page = Page::open(&chromium.connection).await?;
+    let observed = Mutex::new(Observed::new());
+    let observer = Observer {
+        connection: page.connection,
+        session: &page.session,
+        frame: &page.target,
+        pass: &pass,
+        capture: order.capture,
+        max_captured: order.max_traffic,
+        observed: &observed,
+    };
+    let events = page.connection.listen(&page.session);
+    let visit = Running { page: &page, order, pass: &pass, observed: &observed };
+    let outcome = tokio::select! {
+        outcome = visit.run() => outcome,
+        () = observer.follow(events) => Err(BrowserError::Crashed),
+        () = page.connection.closed() => Err(BrowserError::Crashed),
+    };
+    outcome
+}
+
+impl<'a> Page<'a> {
+    async fn open(connection: &'a Connection) -> Result<Self, BrowserError> {
+        let ContextCreated { context } =
+            connection.call("", "Target.createBrowserContext", json!({})).await?;
+        // From here on the context is removed whatever happens.
+        let mut page = Self { connection, context, target: String::new(), session: String::new() };
+        let blank = json!({ "url": "about:blank", "browserContextId": page.context });
+        let TargetId { target } = connection.call("", "Target.createTarget", blank).await?;
+        page.target = target;
+        let attach = json!({ "targetId": page.target, "flatten": true });
+        let Attached { session } = connection.call("", "Target.attachToTarget", attach).await?;
+        page.session = session;
+        Ok(page)
+    }
+
+    async fn call<T: DeserializeOwned>(&self, method: &str, params: Value) -> Result<T, CdpError> {
+        self.connection.call(&self.session, method, params).await
+    }
+
+    async fn prepare(&self) -> Result<(), CdpError> {
+        let everything = json!({ "handleAuthRequests": true, "patterns": [{ "urlPattern": "*" }] });
+        let no_downloads = json!({ "behavior": "deny", "browserContextId": self.context });
+        let deny = self.connection.call::<Nothing>("", "Browser.setDownloadBehavior", no_downloads);
+        let script = json!({ "source": script::WITHOUT_BACKGROUND });
+        tokio::try_join!(
+            deny,
+            self.call::<Nothing>("Page.enable", json!({})),
+            self.call::<Nothing>("Network.enable", json!({})),
+            self.call::<Nothing>("Network.setBypassServiceWorker", json!({ "bypass": true })),
+            self.call::<Nothing>("Fetch.enable", everything),
+            self.call::<Value>("Page.addScriptToEvaluateOnNewDocument", script),
+        )?;
+        Ok(())
+    }
+
+    /// Runs a script in our own world of the page's current document.
+    async fn evaluate<T: DeserializeOwned>(&self, expression: &str) -> Result<T, CdpError> {
+        let world = json!({ "frameId": self.target, "worldName": "powerstrip" });
+        let world: IsolatedWorld = self.call("Page.createIsolatedWorld", world).await?;
+        let params = json!({
+            "expression": expression,
+            "contextId": world.execution_context_id,
+            "returnByValue": true,
+        });
+        let answer: Evaluated<T> = self.call("Runtime.evaluate", params).await?;
+        answer.result.value.ok_or_else(|| CdpError::Refused("the script has no result".to_owned()))
+    }
+}
+
+#[derive(Deserialize)]
+struct Probe {
+    /// Milliseconds.
+    quiet: f64,
+    loaded: bool,
+}
+
+#[derive(Deserialize)]
+struct Serialized {
+    length: usize,
+    cut: bool,
+}
+
+/// A visit whose events are being followed.
+struct Running<'a> {
+    page: &'a Page<'a>,
+    order: &'a Order,
+    pass: &'a Pass,
+    observed: &'a Mutex<Observed>,
+}
+
+impl Running<'_> {
+    async fn run(&self) -> Result<Rendered, BrowserError> {
+        self.page.prepare().await?;
+        self.navigate().await?;
+        let settled = self.settle().await?;
+        self.check_document()?;
+        let (html, cut) = self.html(settled).await?;
+        // Asked again: the page may have gone elsewhere before its HTML was taken.
+        let (final_url, status) = self.check_document()?;
+        let captured = std::mem::take(&mut self.observed().captured);
+        let truncated = cut || !settled || self.pass.is_overdrawn();
+        Ok(Rendered { final_url, status, html, captured, truncated })
+    }
+
+    fn observed(&self) -> MutexGuard<'_, Observed> {
+        self.observed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn navigate(&self) -> Result<(), BrowserError> {
+        let url = json!({ "url": self.order.target.url().as_str() });
+        let navigating = self.page.call::<Navigated>("Page.navigate", url);
+        let Ok(navigated) = timeout_at(self.order.settle_until, navigating).await else {
+            return Err(BrowserError::Timeout { after: self.order.deadline });
+        };
+        let navigated = navigated?;
+        if navigated.is_download {
+            let why = "it is a download and not a page".to_owned();
+            return Err(BrowserError::Load { why });
+        }
+        match navigated.error_text.filter(|why| !why.is_empty()) {
+            Some(why) => Err(self.failure(why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Why the page that was asked for last is not there.
+    fn failure(&self, why: String) -> BrowserError {
+        let requested = self.observed().requested.clone();
+        let target = requested.and_then(|url| Target::parse(&url).ok());
+        match target.and_then(|target| self.pass.failure(&target)) {
+            Some(FetchError::Refused(refusal)) => BrowserError::Refused(refusal),
+            Some(error) => BrowserError::Fetch(error),
+            None => BrowserError::Load { why },
+        }
+    }
+
+    /// Waits until nothing changes any more; false if the time for that is over.
+    async fn settle(&self) -> Result<bool, BrowserError> {
+        loop {
+            let probe = self.page.evaluate::<Probe>(script::PROBE);
+            match timeout_at(self.order.settle_until, probe).await {
+                Ok(Ok(probe)) if self.is_quiet(&probe) => return Ok(true),
+                Ok(Err(CdpError::Closed)) => return Err(BrowserError::Crashed),
+                // The page is going elsewhere.
+                Ok(Err(CdpError::Refused(_))) => self.observed().touch(),
+                Ok(Ok(_)) => {}
+                Err(_) => return Ok(false),
+            }
+            if Instant::now() + INTERVAL >= self.order.settle_until {
+                return Ok(false);
+            }
+            tokio::time::sleep(INTERVAL).await;
+        }
+    }
+
+    fn is_quiet(&self, probe: &Probe) -> bool {
+        let observed = self.observed();
+        let unchanged = Duration::try_from_secs_f64(probe.quiet / 1000.0).unwrap_or_default();
+        let quiet = unchanged.min(observed.changed.elapsed());
+        let waits = !probe.loaded || observed.waits();
+        quiet >= if waits { STALLED } else { QUIET }
+    }
+
+    /// The final URL and status, unless the page shows an error of the proxy or of Chromium.
+    fn check_document(&self) -> Result<(Url, StatusCode), BrowserError> {
+        let (location, document) = {
+            let observed = self.observed();
+            (observed.location.clone(), observed.document)
+        };
+        let Some(document) = document.filter(|document| !document.is_own_answer) else {
+            return Err(self.failure("there was no answer".to_owned()));
+        };
+        let url = Url::parse(&location).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let Some(url) = url else {
+            return Err(self.failure("it led to something that is not an http page".to_owned()));
+        };
+        let status = StatusCode::from_u16(document.status).unwrap_or(StatusCode::OK);
+        Ok((url, status))
+    }
+
+    /// Takes the HTML, and whether some of it was left out.
+    async fn html(&self, settled: bool) -> Result<(String, bool), BrowserError> {
+        if !settled {
+            // A script may be running without end; these two commands reach the page even then.
+            let off = json!({ "value": true });
+            let stopping = self.page.call::<Nothing>("Emulation.setScriptExecutionDisabled", off);
+            self.page.connection.post(&self.page.session, "Runtime.terminateExecution", json!({}));
+            let _ = timeout_at(self.order.settle_until + QUIET, pin!(stopping)).await;
+        }
+        match timeout_at(self.order.end, self.read_html()).await {
+            Ok(html) => Ok(html?),
+            Err(_) => Err(BrowserError::Timeout { after: self.order.deadline }),
+        }
+    }
+
+    async fn read_html(&self) -> Result<(String, bool), CdpError> {
+        let max = self.order.max_bytes;
+        let Serialized { length, mut cut } = self.page.evaluate(&script::serialize(max)).await?;
+        let (mut html, mut read) = (String::new(), 0);
+        while read < length {
+            let slice: String = self.page.evaluate(&script::slice(read, SLICE)).await?;
+            if slice.is_empty() {
+                break;
+            }
+            read += slice.encode_utf16().count();
+            html.push_str(&slice);
+            if html.len() > max {
+                let end = html.floor_char_boundary(max);
+                html.truncate(end);
+                cut = true;
+                break;
+            }
+        }
+        Ok((html, cut))
+    }
+}
+
+impl From<CdpError> for BrowserError {
+    fn from(error: CdpError) -> Self {
+        match error {
+            CdpError::Closed => Self::Crashed,
+            CdpError::Refused(why) => Self::Load { why },
+        }
+    }
+}

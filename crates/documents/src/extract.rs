@@ -21,7 +21,7 @@ pub fn extract(
         _ => bare,
     };
     let mut extracted = match media_type.as_str() {
-        sniff::PDF => pdf::read(bytes, limits)?,
+        sniff::PDF => pdf::read(bytes, options.form, limits)?,
         sniff::DOCX => office::docx::read(&bytes, limits)?,
         sniff::PPTX => office::pptx::read(&bytes, limits)?,
         sniff::XLSX => office::xlsx::read(&bytes, limits)?,

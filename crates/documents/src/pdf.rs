@@ -1,21 +1,37 @@
-//! PDF: the glyphs that each page draws, put back into lines and paragraphs.
+//! PDF: the glyphs that each page draws, put back into lines, columns, tables and paragraphs.
 
-mod glyphs;
-mod layout;
+mod content;
+mod furniture;
+mod grid;
+mod hyphens;
+mod ink;
+mod letters;
+mod lines;
+mod marker;
+mod page;
+mod paragraphs;
+mod regions;
+mod special;
+mod words;
+mod write;
 
+use hayro_interpret::hayro_syntax::object::{self, Dict};
 use hayro_interpret::hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 use hayro_interpret::kurbo::Rect;
 use hayro_interpret::{
     Context, InterpreterCache, InterpreterSettings, TransformExt, interpret_page,
 };
 
-use self::glyphs::Glyphs;
+use self::content::Collector;
+use self::page::Page;
+use self::regions::Block;
 use crate::extraction::{Extracted, Limits, Unreadable};
 use crate::metadata::Metadata;
+use crate::options::Form;
 use crate::plain;
-use crate::text::{Block, Text};
+use crate::text::Text;
 
-pub(crate) fn read(bytes: Vec<u8>, limits: &Limits) -> Result<Extracted, Unreadable> {
+pub(crate) fn read(bytes: Vec<u8>, form: Form, limits: &Limits) -> Result<Extracted, Unreadable> {
     let pdf = Pdf::new(bytes).map_err(|error| match error {
         LoadPdfError::Decryption(DecryptionError::PasswordProtected) => Unreadable::Encrypted,
         LoadPdfError::Decryption(DecryptionError::UnsupportedAlgorithm) => Unreadable::Encrypted,
@@ -24,31 +40,71 @@ pub(crate) fn read(bytes: Vec<u8>, limits: &Limits) -> Result<Extracted, Unreada
         }
         LoadPdfError::Invalid => Unreadable::damaged("no pages can be found in it"),
     })?;
-    let title = pdf.metadata().title.as_deref().map(title);
     let cache = InterpreterCache::new();
     let mut text = Text::new(limits.text);
-    let pages = pdf.pages();
-    for page in pages.iter() {
+    let mut pages: Vec<Page> = Vec::new();
+    let (mut length, mut cut) = (0, false);
+    for page in pdf.pages().iter() {
         let (width, height) = page.render_dimensions();
         let area = Rect::new(0.0, 0.0, width.into(), height.into());
         let transform = page.initial_transform(true).to_kurbo();
         let settings = InterpreterSettings::default();
         let mut context = Context::new(transform, area, &cache, pdf.xref(), settings);
-        let mut glyphs = Glyphs::new(area);
-        interpret_page(page, &mut context, &mut glyphs);
-        text.hide(&glyphs.hidden());
-        for paragraph in layout::paragraphs(glyphs.shown()) {
-            text.block(Block::Paragraph, &paragraph);
-        }
-        if text.is_full() {
+        let mut collector = Collector::new(area);
+        interpret_page(page, &mut context, &mut collector);
+        let content = collector.finish();
+        text.hide(&content.hidden);
+        cut |= content.cut;
+        let page = page::page(&content, area);
+        length += size_of(&page);
+        pages.push(page);
+        // What is beyond the limit would be cut anyway.
+        if length > limits.text {
+            cut = true;
             break;
         }
     }
-    Ok(text.finish(pages.len(), Metadata { title, ..Metadata::default() }))
+    write::write(&pages, form, &mut text);
+    if cut {
+        text.cut();
+    }
+    Ok(text.finish(pdf.pages().len(), metadata(&pdf)))
 }
 
-/// A title is UTF-16 with a mark, UTF-8 with a mark, or PDF's own encoding, which is nearly Latin-1.
-fn title(bytes: &[u8]) -> String {
+/// About how many bytes of text a page has.
+fn size_of(page: &Page) -> usize {
+    let blocks = page.blocks.iter().chain(&page.turned).chain(&page.marks);
+    blocks
+        .map(|block| match block {
+            Block::Lines(lines) => lines.iter().map(|line| line.text.len()).sum::<usize>(),
+            Block::Table(rows) => rows.iter().flatten().map(String::len).sum(),
+        })
+        .sum()
+}
+
+fn metadata(pdf: &Pdf) -> Metadata {
+    let info = pdf.metadata();
+    let language = pdf
+        .xref()
+        .get::<Dict<'_>>(pdf.xref().root_id())
+        .and_then(|root| root.get::<object::String<'_>>(b"Lang"))
+        .map(|language| string(language.as_bytes()));
+    Metadata {
+        title: info.title.as_deref().map(string),
+        author: info.author.as_deref().map(string),
+        description: info.subject.as_deref().map(string),
+        created: info
+            .creation_date
+            .as_ref()
+            .filter(|date| date.year > 1900 && (1..=12).contains(&date.month))
+            .map(|date| format!("{:04}-{:02}-{:02}", date.year, date.month, date.day.clamp(1, 31))),
+        language,
+        ..Metadata::default()
+    }
+}
+
+/// A string is UTF-16 with a mark, UTF-8 with a mark, or PDF's own encoding, which is nearly Latin-1.
+fn string(bytes: &[u8]) -> String {
     match bytes {
         [0xfe, 0xff, ..] | [0xff, 0xfe, ..] | [0xef, 0xbb, 0xbf, ..] => plain::decode(bytes),
         bytes => bytes.iter().map(|byte| char::from(*byte)).collect(),

@@ -58,6 +58,11 @@ impl Text {
         }
     }
 
+    /// Notes that text was left out because there was too much of it.
+    pub(crate) fn cut(&mut self) {
+        self.truncated = true;
+    }
+
     /// Counts hidden text.
     pub(crate) fn hide(&mut self, text: &str) {
         self.hidden += text.chars().filter(|character| !character.is_whitespace()).count();

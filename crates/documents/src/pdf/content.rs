@@ -1,0 +1,314 @@
+//! What a page draws: its glyphs with their positions, and the shapes and pictures around them.
+
+use hayro_interpret::font::{Glyph as Drawn, GlyphRun};
+use hayro_interpret::hayro_cmap::{BfString, WritingMode};
+use hayro_interpret::hayro_syntax::object::Dict;
+use hayro_interpret::kurbo::{Affine, BezPath, PathSeg, Point, Rect, Shape as _, Vec2};
+use hayro_interpret::{
+    BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, Paint, SoftMask,
+};
+
+use super::ink::{Background, Ink, Paper};
+use super::letters;
+
+/// The most glyphs of one page; the rest is dropped.
+const GLYPHS: usize = 300_000;
+
+/// The most ruled lines and boxes of one page that are stored.
+const RULES: usize = 4_000;
+
+/// A line that is at most this thick, in points, separates; a thicker one is a shape.
+const THIN: f64 = 3.0;
+
+/// A piece of text with its position on the page; y grows downwards.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Glyph {
+    /// One character in most cases; empty for a glyph that only takes up space.
+    pub(super) text: String,
+    /// The start of its baseline.
+    pub(super) at: Point,
+    /// From its start to its end.
+    pub(super) advance: Vec2,
+    /// How large the font is.
+    pub(super) size: f64,
+    /// The drawing instruction that it belongs to, counted from 0.
+    pub(super) run: usize,
+    /// Whether the document marks it as no part of its content, as running heads are.
+    pub(super) artifact: bool,
+}
+
+impl Glyph {
+    pub(super) fn is_space(&self) -> bool {
+        self.text.chars().all(char::is_whitespace)
+    }
+
+    /// A point on its ink.
+    pub(super) fn middle(&self) -> Point {
+        let upwards = Vec2::new(self.advance.y, -self.advance.x);
+        let upwards = match upwards.hypot() {
+            0.0 => Vec2::new(0.0, -1.0),
+            length => upwards / length,
+        };
+        self.at + self.advance / 2.0 + upwards * (self.size / 4.0)
+    }
+}
+
+/// A line that is drawn between pieces of text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Rule {
+    pub(super) start: Point,
+    pub(super) end: Point,
+}
+
+/// The visible content of one page.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    pub(super) glyphs: Vec<Glyph>,
+    pub(super) rules: Vec<Rule>,
+    /// Boxes with a border or a background.
+    pub(super) boxes: Vec<Rect>,
+    /// The text that a reader does not see.
+    pub(super) hidden: String,
+    /// Whether glyphs were dropped because there are too many.
+    pub(super) cut: bool,
+}
+
+/// Collects what a page draws.
+pub(super) struct Collector {
+    area: Rect,
+    glyphs: Vec<(Glyph, Ink)>,
+    rules: Vec<Rule>,
+    boxes: Vec<Rect>,
+    paper: Paper,
+    clips: Vec<Rect>,
+    opacities: Vec<f32>,
+    /// For each open marked content whether it is an artifact.
+    marked: Vec<bool>,
+    runs: usize,
+    cut: bool,
+}
+
+impl Collector {
+    pub(super) fn new(area: Rect) -> Self {
+        Self {
+            area,
+            glyphs: Vec::new(),
+            rules: Vec::new(),
+            boxes: Vec::new(),
+            paper: Paper::new(area),
+            clips: Vec::new(),
+            opacities: Vec::new(),
+            marked: Vec::new(),
+            runs: 0,
+            cut: false,
+        }
+    }
+
+    /// Separates what a reader sees from what is hidden.
+    pub(super) fn finish(self) -> Content {
+        let Self { glyphs, rules, boxes, paper, cut, .. } = self;
+        let mut content = Content { rules, boxes, cut, ..Content::default() };
+        let seen = paper.visibility(&glyphs);
+        for ((glyph, _), seen) in glyphs.into_iter().zip(seen) {
+            if seen {
+                content.glyphs.push(glyph);
+            } else {
+                content.hidden.push_str(&glyph.text);
+            }
+        }
+        content
+    }
+
+    fn clip(&self) -> Rect {
+        self.clips.last().copied().unwrap_or(self.area)
+    }
+
+    fn is_transparent(&self) -> bool {
+        self.opacities.iter().product::<f32>() < 0.05
+    }
+
+    fn background(&self, paint: &Paint<'_>) -> Background {
+        match paint {
+            Paint::Color(colour) => {
+                let [red, green, blue, alpha] = colour.to_rgba().components();
+                Background::Colour { rgb: [red, green, blue], alpha }
+            }
+            Paint::Pattern(_) => Background::Unknown,
+        }
+    }
+
+    fn add_rules(&mut self, path: &BezPath) {
+        for segment in path.segments() {
+            let PathSeg::Line(line) = segment else { continue };
+            let along = line.p1 - line.p0;
+            let straight = along.x.abs().min(along.y.abs()) < 1.0;
+            if self.rules.len() < RULES && straight && along.hypot() > 4.0 {
+                self.rules.push(Rule { start: line.p0, end: line.p1 });
+            }
+        }
+    }
+
+    fn add_box(&mut self, area: Rect) {
+        if self.boxes.len() < RULES && area.width() > 20.0 && area.height() > 10.0 {
+            self.boxes.push(area);
+        }
+    }
+
+    /// Adds a glyph, or joins it to the one before as its accent.
+    fn add(&mut self, glyph: Glyph, ink: Ink) {
+        if self.glyphs.len() >= GLYPHS {
+            self.cut = true;
+            return;
+        }
+        let first = glyph.text.chars().next();
+        if let (Some(first), Some((before, _))) = (first, self.glyphs.last_mut())
+            && before.run == glyph.run
+            && letters::is_mark(first)
+        {
+            before.text.push_str(&glyph.text);
+            return;
+        }
+        self.glyphs.push((glyph, ink));
+    }
+}
+
+impl<'a> Device<'a> for Collector {
+    fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, mode: &DrawMode) {
+        let path = props.transform * path.clone();
+        let bounds = path.bounding_box();
+        if !bounds.is_finite() || self.is_transparent() {
+            return;
+        }
+        let area = bounds.intersect(self.clip());
+        let is_box = path.area().abs() >= bounds.area() * 0.9;
+        let filled = matches!(mode, DrawMode::Fill(_) | DrawMode::FillAndStroke(..));
+        let stroked = matches!(mode, DrawMode::Stroke(_) | DrawMode::FillAndStroke(..));
+        if stroked {
+            self.add_rules(&path);
+        }
+        let background = self.background(&props.paint);
+        if filled && bounds.width().min(bounds.height()) <= THIN {
+            let middle = bounds.center();
+            let (start, end) = if bounds.width() > bounds.height() {
+                (Point::new(bounds.x0, middle.y), Point::new(bounds.x1, middle.y))
+            } else {
+                (Point::new(middle.x, bounds.y0), Point::new(middle.x, bounds.y1))
+            };
+            if self.rules.len() < RULES && start.distance(end) > 4.0 {
+                self.rules.push(Rule { start, end });
+            }
+        } else if is_box && (stroked || (filled && !background.is_white())) {
+            self.add_box(area);
+        }
+        if filled && area.width() > 0.0 && area.height() > 0.0 {
+            let plain = props.soft_mask.is_none() && matches!(props.blend_mode, BlendMode::Normal);
+            self.paper.paint(area, background, is_box, plain);
+        }
+    }
+
+    fn push_clip_path(&mut self, clip: &ClipPath) {
+        let bounds = clip.path.bounding_box();
+        let clip = if bounds.is_finite() { self.clip().intersect(bounds) } else { self.clip() };
+        self.clips.push(clip);
+    }
+
+    fn push_transparency_group(&mut self, opacity: f32, _: Option<SoftMask<'a>>, _: BlendMode) {
+        self.opacities.push(opacity);
+    }
+
+    fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, mode: &DrawMode) {
+        let vertical = run.writing_mode() == WritingMode::Vertical;
+        let stretched = is_stretched(run);
+        let background = self.background(&props.paint);
+        let artifact = self.marked.last().copied().unwrap_or(false);
+        let clip = self.clip();
+        self.runs += 1;
+        for drawn in run.glyphs() {
+            let transform = props.transform * drawn.transform();
+            let Some(placed) = place(drawn, transform, vertical, stretched) else { continue };
+            let glyph = Glyph { run: self.runs, artifact, ..placed };
+            let inside = clip.inflate(glyph.size / 2.0, glyph.size / 2.0).contains(glyph.middle());
+            let ink = match mode {
+                _ if !inside || self.is_transparent() => Ink::Hidden,
+                DrawMode::Invisible => Ink::Absent,
+                _ => self.paper.ink(&glyph, &background),
+            };
+            self.add(glyph, ink);
+        }
+    }
+
+    fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
+        let (width, height) = (f64::from(image.width()), f64::from(image.height()));
+        let area = props.transform.transform_rect_bbox(Rect::new(0.0, 0.0, width, height));
+        if area.is_finite() && !self.is_transparent() {
+            let normal = matches!(props.blend_mode, BlendMode::Normal) && props.soft_mask.is_none();
+            let opaque = match &image {
+                Image::Raster(raster) => {
+                    let dict = raster.stream().dict();
+                    normal && !dict.contains_key(b"SMask") && !dict.contains_key(b"Mask")
+                }
+                Image::Stencil(_) => false,
+            };
+            self.paper.picture(area.intersect(self.clip()), opaque);
+        }
+    }
+
+    fn pop_clip(&mut self) {
+        self.clips.pop();
+    }
+
+    fn pop_transparency_group(&mut self) {
+        self.opacities.pop();
+    }
+
+    fn begin_marked_content(&mut self, tag: &[u8], _: Option<&Dict<'_>>) {
+        let outer = self.marked.last().copied().unwrap_or(false);
+        self.marked.push(outer || tag == b"Artifact");
+    }
+
+    fn end_marked_content(&mut self) {
+        self.marked.pop();
+    }
+}
+
+/// Whether a substitute font is stretched glyph by glyph to the widths of the original.
+fn is_stretched(run: &GlyphRun<'_, '_>) -> bool {
+    let ratio = |transform: Affine| {
+        let [a, b, c, d, ..] = transform.as_coeffs();
+        a.hypot(b) / c.hypot(d)
+    };
+    let mut ratios = run.glyphs().iter().map(|drawn| ratio(drawn.transform()));
+    let first = ratios.next().unwrap_or(1.0);
+    ratios.any(|ratio| (ratio - first).abs() > 0.01)
+}
+
+/// The glyph's text and position; `None` if it has none.
+fn place(drawn: &Drawn<'_>, transform: Affine, vertical: bool, stretched: bool) -> Option<Glyph> {
+    let mut text = String::new();
+    match drawn.as_unicode() {
+        Some(BfString::Char(character)) => letters::push_plain(&mut text, character),
+        Some(BfString::String(string)) => {
+            string.chars().for_each(|character| letters::push_plain(&mut text, character));
+        }
+        None => return None,
+    }
+    let advance = match drawn {
+        Drawn::Outline(glyph) => glyph.advance_width(),
+        Drawn::Type3(glyph) => glyph.advance_width(),
+    };
+    let advance = f64::from(advance.unwrap_or(500.0));
+    let origin = transform * Point::ZERO;
+    let size = (transform * Point::new(0.0, 1000.0)).distance(origin);
+    let along = transform * Point::new(1000.0, 0.0) - origin;
+    let (at, advance) = if vertical {
+        // The origin of a vertical glyph is above its middle.
+        let top = transform * Point::new(0.0, 880.0);
+        (top, transform * Point::new(0.0, -120.0) - top)
+    } else if stretched && along.hypot() > 0.0 {
+        (origin, along / along.hypot() * (advance / 1000.0 * size))
+    } else {
+        (origin, along * (advance / 1000.0))
+    };
+    let finite = at.is_finite() && advance.is_finite() && size.is_finite();
+    finite.then_some(Glyph { text, at, advance, size, run: 0, artifact: false })
+}

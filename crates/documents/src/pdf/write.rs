@@ -1,0 +1,196 @@
+//! Writes the pages of a document as text or Markdown.
+
+use super::furniture::{self, Furniture};
+use super::hyphens::Compounds;
+use super::marker::{self, Marker};
+use super::page::{Edge, Page};
+use super::paragraphs::{Paragraph, paragraphs, push_or_join};
+use super::regions::Block;
+use crate::markdown;
+use crate::options::Form;
+use crate::text::{self, Text};
+
+/// Writes all pages.
+pub(super) fn write(pages: &[Page], form: Form, text: &mut Text) {
+    let furniture = furniture::find(pages);
+    let mut compounds = Compounds::default();
+    for page in pages {
+        for block in &page.blocks {
+            if let Block::Lines(lines) = block {
+                lines.iter().for_each(|line| compounds.add(&line.text));
+            }
+        }
+    }
+    let writer = Writer { compounds, headings: Headings::find(pages), form };
+    // Kept open over the end of a page: it may go on on the next one.
+    let mut open: Vec<Paragraph> = Vec::new();
+    for (number, page) in pages.iter().enumerate() {
+        for paragraph in page_paragraphs(page, number, &furniture, form) {
+            push_or_join(&mut open, paragraph);
+            let finished = open.len().saturating_sub(1);
+            for paragraph in open.drain(..finished) {
+                writer.write(&paragraph, text);
+            }
+            if text.is_full() {
+                return;
+            }
+        }
+    }
+    open.iter().for_each(|paragraph| writer.write(paragraph, text));
+}
+
+/// The paragraphs of a page; without heads, feet and watermarks if only the main content is wanted.
+fn page_paragraphs(
+    page: &Page,
+    number: usize,
+    furniture: &Furniture,
+    form: Form,
+) -> Vec<Paragraph> {
+    let edges = |edges: &[Edge], is_furniture: &[Vec<bool>]| -> Vec<Paragraph> {
+        let flags = is_furniture.get(number).map(Vec::as_slice).unwrap_or_default();
+        let kept = edges.iter().zip(flags).filter(|(_, furniture)| !form.is_main() || !**furniture);
+        let lines = kept.map(|(edge, _)| edge.line.clone()).collect();
+        paragraphs(&[Block::Lines(lines)])
+    };
+    let mut all = edges(&page.top, &furniture.top);
+    for paragraph in paragraphs(&page.blocks) {
+        push_or_join(&mut all, paragraph);
+    }
+    all.extend(edges(&page.bottom, &furniture.bottom));
+    all.extend(paragraphs(&page.turned));
+    if !form.is_main() {
+        all.extend(paragraphs(&page.marks));
+    }
+    all
+}
+
+struct Writer {
+    compounds: Compounds,
+    headings: Headings,
+    form: Form,
+}
+
+impl Writer {
+    fn write(&self, paragraph: &Paragraph, text: &mut Text) {
+        if self.form.is_markdown() {
+            self.write_markdown(paragraph, text);
+        } else {
+            self.write_text(paragraph, text);
+        }
+    }
+
+    fn write_text(&self, paragraph: &Paragraph, text: &mut Text) {
+        match paragraph {
+            Paragraph::Text { lines, .. } => {
+                text.block(text::Block::Paragraph, &self.compounds.join(lines).join("\n"));
+            }
+            Paragraph::Item { lines, .. } => {
+                text.block(text::Block::Item, &self.compounds.join(lines).join("\n"));
+            }
+            Paragraph::Code { lines } => {
+                text.set_off();
+                text.block(text::Block::Paragraph, &lines.join("\n"));
+            }
+            Paragraph::Table { rows } => {
+                text.set_off();
+                for row in rows {
+                    text.block(text::Block::Row, row.join("\t").trim_end());
+                }
+                text.set_off();
+            }
+        }
+    }
+
+    fn write_markdown(&self, paragraph: &Paragraph, text: &mut Text) {
+        match paragraph {
+            Paragraph::Text { lines, size } => {
+                let joined = self.compounds.join(lines).join("\n");
+                let escaped = markdown::escape(&joined);
+                match self.headings.level(lines, *size) {
+                    Some(level) => {
+                        text.block(text::Block::Paragraph, &markdown::heading(level, &escaped));
+                    }
+                    None => text.block(text::Block::Paragraph, &escaped),
+                }
+            }
+            Paragraph::Item { marker, lines, .. } => {
+                let joined = self.compounds.join(lines).join("\n");
+                let rest = marker::split(&joined).map_or(joined.as_str(), |(_, rest)| rest);
+                let item = match marker {
+                    Marker::Bullet => {
+                        markdown::item(0, markdown::Marker::Bullet, &markdown::escape(rest))
+                    }
+                    Marker::Number(number) => markdown::item(
+                        0,
+                        markdown::Marker::Number(*number),
+                        &markdown::escape(rest),
+                    ),
+                    Marker::Other => {
+                        markdown::item(0, markdown::Marker::Bullet, &markdown::escape(&joined))
+                    }
+                };
+                text.block(text::Block::Item, &item);
+            }
+            Paragraph::Code { lines } => {
+                let code = markdown::code_block("", &lines.join("\n"));
+                text.block(text::Block::Paragraph, &code);
+            }
+            Paragraph::Table { rows } => {
+                text.set_off();
+                let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+                for (at, row) in rows.iter().enumerate() {
+                    let mut cells: Vec<_> = row.iter().map(|cell| markdown::escape(cell)).collect();
+                    cells.resize(columns, "".into());
+                    text.block(text::Block::Row, &markdown::row(&cells));
+                    if at == 0 {
+                        text.block(text::Block::Row, &markdown::separator(columns));
+                    }
+                }
+                text.set_off();
+            }
+        }
+    }
+}
+
+/// The font sizes that make a heading, the largest first.
+#[derive(Debug)]
+struct Headings(Vec<f64>);
+
+impl Headings {
+    /// Headings are clearly larger than the text; there are few of them.
+    fn find(pages: &[Page]) -> Self {
+        let mut letters: std::collections::BTreeMap<u64, usize> = Default::default();
+        let lines = pages.iter().flat_map(|page| {
+            let edges = page.top.iter().map(|edge| &edge.line);
+            let blocks = page.blocks.iter().flat_map(|block| match block {
+                Block::Lines(lines) => lines.as_slice(),
+                Block::Table(_) => &[],
+            });
+            edges.chain(blocks)
+        });
+        for line in lines {
+            *letters.entry(rounded(line.size)).or_default() += line.text.len();
+        }
+        let all: usize = letters.values().sum();
+        let body = letters.iter().max_by_key(|(_, count)| **count).map_or(0, |(size, _)| *size);
+        let larger = letters
+            .into_iter()
+            .rev()
+            .filter(|(size, count)| *size as f64 > body as f64 * 1.12 && count * 4 < all);
+        Self(larger.map(|(size, _)| size as f64 / 2.0).take(5).collect())
+    }
+
+    fn level(&self, lines: &[String], size: f64) -> Option<usize> {
+        let letters: usize = lines.iter().map(String::len).sum();
+        if lines.len() > 4 || letters > 240 {
+            return None;
+        }
+        let at = self.0.iter().position(|known| rounded(*known) == rounded(size))?;
+        Some(at + 1)
+    }
+}
+
+/// Half points, so that rounding in the document makes no difference.
+fn rounded(size: f64) -> u64 {
+    (size * 2.0).round() as u64
+}

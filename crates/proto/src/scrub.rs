@@ -15,6 +15,9 @@ pub const MASK: &str = "****";
 /// Shorter values are settings, which occur in any text.
 const MIN_LENGTH: usize = 6;
 
+/// A shorter value without both letters and digits is a word or a date, which tool definitions contain: `string`, `2026-07`.
+const MIN_PLAIN: usize = 8;
+
 /// A shorter value of a-z only is a word, which occurs in any text.
 const MIN_WORD: usize = 12;
 
@@ -209,7 +212,10 @@ fn userinfo(url: &str) -> Option<&str> {
 }
 
 fn is_trivial(value: &str) -> bool {
+    let mixed = value.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && value.bytes().any(|byte| byte.is_ascii_digit());
     value.len() < MIN_LENGTH
+        || (value.len() < MIN_PLAIN && !mixed)
         || value.parse::<f64>().is_ok()
         || ["true", "false", "null", "none"].contains(&value.to_ascii_lowercase().as_str())
 }
@@ -324,6 +330,10 @@ mod tests {
         assert!(scrubber.overwrite(&mut fixed));
         assert_eq!(fixed, b"a ************ b");
         assert!(Scrubber::new(["1", "true", "123456", "hello", "12.5e10"]).is_empty());
+        let definition = r#"{"type":"string","required":["object"],"since":"2026-07"}"#;
+        let short = Scrubber::new(["string", "object", "2026-07"]);
+        assert_eq!(short.text(definition), definition, "short words occur in any definition");
+        assert_eq!(Scrubber::new(["s3cret"]).text("a s3cret b"), "a **** b");
     }
 
     #[test]

@@ -115,6 +115,8 @@ struct Offers {
     terms: Terms,
     names: WireNames,
     pins: Pins,
+    /// Whether a configured server has the name of an alias, even if it has not listed its tools yet.
+    alias_taken: bool,
 }
 
 /// The operator's settings for all tools.
@@ -136,7 +138,7 @@ impl Catalog {
         let terms = Terms { bounds, files: Strategies::default() };
         Self {
             current: ArcSwap::from_pointee(Snapshot::default()),
-            offers: Mutex::new(Offers { order, tools, terms, names, pins }),
+            offers: Mutex::new(Offers { order, tools, terms, names, pins, alias_taken: false }),
             revision: watch::channel(0).0,
         }
     }
@@ -168,6 +170,13 @@ impl Catalog {
         let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
         let Offers { names, tools, .. } = &mut *offers;
         names.set_order(sources, |source| tools.contains_key(source));
+        self.rebuild(&mut offers);
+    }
+
+    /// Sets the names of the servers in the config: aliases of the gateway's own tools do not use them.
+    pub fn set_servers<'a>(&self, names: impl IntoIterator<Item = &'a str>) {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        offers.alias_taken = names.into_iter().any(|name| name == aliases::ALIAS);
         self.rebuild(&mut offers);
     }
 
@@ -222,7 +231,10 @@ impl Catalog {
             .filter_map(|source| Some((source.as_str(), offers.tools.get(source)?.as_slice())))
             .collect();
         let (names, pins) = (&mut offers.names, &mut offers.pins);
-        let next = Snapshot::build(&listed, &offers.terms, names, pins, &previous, revision);
+        let mut next = Snapshot::build(&listed, &offers.terms, names, pins, &previous, revision);
+        if offers.alias_taken {
+            next.take_alias();
+        }
         if next.offers_the_same(&previous) {
             // Clients fetch the whole list again after a notification: send none without a change.
             return;

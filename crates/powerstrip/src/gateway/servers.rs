@@ -76,6 +76,7 @@ pub(super) async fn apply(upstreams: &Upstreams, servers: Servers, strip: &Arc<S
 /// Lets servers get contested names in the order of the config, not in the order in which they happen to start.
 fn order_names(strip: &Arc<Strip>, servers: &Servers) {
     strip.servers().set_order(servers.iter().map(|(name, _)| name.clone()).collect());
+    strip.catalog().set_servers(servers.iter().map(|(name, _)| name.as_str()));
     let unprefixed = servers.iter().filter(|(_, config)| !config.prefix && !config.disabled);
     let sources: Vec<_> = unprefixed.map(|(name, _)| source(name)).collect();
     if sources.is_empty() {

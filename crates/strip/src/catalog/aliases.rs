@@ -4,7 +4,7 @@
 use proto::ToolId;
 
 /// The name that is used for the gateway's own.
-const ALIAS: &str = "agentcards";
+pub(super) const ALIAS: &str = "agentcards";
 
 /// The gateway's own name in tool ids.
 const OWN: &str = "powerstrip";

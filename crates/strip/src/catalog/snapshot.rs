@@ -84,9 +84,15 @@ impl Snapshot {
         self.entries.push(entry);
     }
 
+    /// Notes that a server has the name that is used for the gateway's own tools.
+    pub(super) fn take_alias(&mut self) {
+        self.alias_taken = true;
+    }
+
     pub(super) fn offers_the_same(&self, other: &Self) -> bool {
         let same = |(a, b): (&Arc<Entry>, &Arc<Entry>)| Arc::ptr_eq(a, b);
-        self.entries.len() == other.entries.len()
+        self.alias_taken == other.alias_taken
+            && self.entries.len() == other.entries.len()
             && self.entries.iter().zip(&other.entries).all(same)
             && self.faults == other.faults
             && self.quarantined == other.quarantined

@@ -157,6 +157,11 @@ async fn the_gateways_own_tools_have_an_unlisted_alias_unless_a_server_has_its_n
     let listed = setup.strip.discovery(&principal("acme", "ann"));
     assert_eq!(listed.tools.len(), 2, "{listed:?}");
 
+    setup.strip.catalog().set_servers(["crm", "agentcards"]);
+    assert_eq!(resolves("agentcards:continue"), None, "it has not listed its tools yet");
+    setup.strip.catalog().set_servers(["crm"]);
+    assert_eq!(resolves("agentcards:continue"), own);
+
     setup.strip.catalog().publish("agentcards", shared(vec![echo("agentcards:other")]));
     assert_eq!(resolves("agentcards:continue"), None);
     assert_eq!(resolves("agentcards:other").as_deref(), Some("agentcards:other"));

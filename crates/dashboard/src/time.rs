@@ -33,7 +33,7 @@ fn left_words(ms: u64) -> String {
     match seconds {
         0 => "time is up".to_owned(),
         1..60 => format!("{seconds} s left"),
-        60..3_600 => format!("{}:{:02} min left", seconds / 60, seconds % 60),
+        60..3_600 => format!("{} min {} s left", seconds / 60, seconds % 60),
         _ => format!("{} h {} min left", seconds / 3_600, seconds % 3_600 / 60),
     }
 }
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(spans, ["5 µs", "1.5 ms", "42 ms", "1.5 s", "1 min 1 s"]);
         assert_eq!(ago_words(0, 125_000), "2 min ago");
         assert_eq!(ago_words(10_000, 0), "just now", "a clock that is ahead");
-        assert_eq!(left_words(299_500), "5:00 min left");
+        assert_eq!(left_words(299_500), "5 min 0 s left");
         assert_eq!(left_words(0), "time is up");
         assert_eq!(
             (ms(12.34), ms(0.0), of_day(3_661_000)),

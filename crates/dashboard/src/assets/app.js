@@ -134,7 +134,7 @@
     const seconds = Math.max(0, Math.ceil((ms - Date.now()) / 1000));
     if (seconds === 0) return "time is up";
     if (seconds < 60) return `${seconds} s left`;
-    if (seconds < 3600) return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")} min left`;
+    if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s left`;
     return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min left`;
   };
   const tick = () => {

@@ -66,7 +66,7 @@ pub(super) fn show(details: &WorkflowDetails, viewer: &Viewer) -> Markup {
                 (state(&workflow.state, workflow.outcome.as_deref()))
                 " · layer " (workflow.layer + 1) " of " (workflow.layers)
                 " · " (workflow.tasks_done) " of " (count(workflow.tasks_total, "task", "tasks")) " done"
-                @if workflow.state != "ended" { " · expires " (time::left(workflow.expires_unix_ms, viewer.now_ms)) }
+                @if workflow.state != "ended" { " · expires: " (time::left(workflow.expires_unix_ms, viewer.now_ms)) }
                 " · " a href=(format!("/dashboard/runs/{}/graph.svg", in_url(&workflow.run_id))) download="" { "Export as SVG" }
             }
             @if let Some(checkpoint) = &details.checkpoint { (decisions(checkpoint)) }

@@ -15,6 +15,7 @@ use crate::{ReservedPort, postgres, powerstrip_binary};
 /// The settings that a gateway under test is started with.
 pub struct GatewayBuilder {
     home: TempDir,
+    beside: TempDir,
     listen: String,
     config: String,
     environment: Vec<(String, String)>,
@@ -24,6 +25,7 @@ pub struct GatewayBuilder {
 pub struct Gateway {
     child: Child,
     home: TempDir,
+    beside: TempDir,
     /// The process writes its log here directly, so a line that is logged before an answer can be read after it. Not in
     /// the gateway's folder, which the gateway watches for changes.
     log: NamedTempFile,
@@ -54,6 +56,11 @@ impl GatewayBuilder {
         self
     }
 
+    /// A folder for files of the test that the gateway does not watch; removed with the gateway.
+    pub fn beside(&self) -> &Path {
+        self.beside.path()
+    }
+
     /// Sets an environment variable of the gateway.
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
@@ -72,12 +79,12 @@ impl GatewayBuilder {
         std::fs::create_dir_all(folder.join("tools")).expect("a tools folder");
         let config = format!("listen: {}\n{}", self.listen, postgres::configured(self.config));
         write(&folder.join("powerstrip.yaml"), &config);
-        Gateway::launch(self.home, self.environment).await
+        Gateway::launch(self.home, self.beside, self.environment).await
     }
 }
 
 impl Gateway {
-    async fn launch(home: TempDir, environment: Vec<(String, String)>) -> Self {
+    async fn launch(home: TempDir, beside: TempDir, environment: Vec<(String, String)>) -> Self {
         let log = NamedTempFile::new().expect("a file for the log");
         let mut child = Command::new(powerstrip_binary())
             .args(["serve", "--config", "powerstrip.yaml"])
@@ -93,7 +100,7 @@ impl Gateway {
             .await
             .expect("the gateway says where it listens")
             .unwrap_or_else(|log| panic!("the gateway ended early:\n{log}"));
-        Self { child, home, log, address, environment, client: reqwest::Client::new() }
+        Self { child, home, beside, log, address, environment, client: reqwest::Client::new() }
     }
 }
 
@@ -128,6 +135,7 @@ impl Gateway {
     pub fn with() -> GatewayBuilder {
         GatewayBuilder {
             home: tempfile::tempdir().expect("a temporary folder"),
+            beside: tempfile::tempdir().expect("a temporary folder"),
             // The system chooses a port.
             listen: "127.0.0.1:0".to_owned(),
             config: String::new(),
@@ -148,6 +156,11 @@ impl Gateway {
     /// The folder that holds its config, tools, prompts and data.
     pub fn folder(&self) -> &Path {
         self.home.path()
+    }
+
+    /// The folder for files of the test.
+    pub fn beside(&self) -> &Path {
+        self.beside.path()
     }
 
     /// The operator's token.
@@ -225,7 +238,7 @@ impl Gateway {
     /// Stops it and starts it again in the same folder, on another port unless it has a reserved one.
     pub async fn restart(mut self) -> Self {
         self.end().await;
-        Self::launch(self.home, self.environment).await
+        Self::launch(self.home, self.beside, self.environment).await
     }
 
     /// Stops it as an operator would, and returns its exit code.

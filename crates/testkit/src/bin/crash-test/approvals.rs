@@ -19,6 +19,8 @@ pub(crate) async fn decide(world: &World, id: &str, approve: bool) -> Result<(),
     match answer {
         // Decided before, by a request whose answer was lost.
         Ok(answer) if [StatusCode::OK, StatusCode::CONFLICT].contains(&answer.status()) => Ok(()),
+        // The database may be away for a moment: the client asks again.
+        Ok(answer) if answer.status().is_server_error() => Ok(()),
         Ok(answer) => {
             let status = answer.status();
             Err(format!("approval {id}: {status} {}", answer.text().await.unwrap_or_default()))

@@ -51,6 +51,13 @@ pub(crate) fn create(server: &str, name: &str) -> Result<String, String> {
     Ok(format!("{server}/{name}"))
 }
 
+/// Ends all connections to it, as a restart of the server does.
+pub(crate) fn cut_connections(server: &str, name: &str) -> Result<(), String> {
+    let cut =
+        format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
+    succeed(Command::new("psql").args([server, "-qtc", &cut]))
+}
+
 /// Removes it again.
 pub(crate) fn remove(server: &str, name: &str) -> Result<(), String> {
     succeed(Command::new("psql").args([server, "-qc", &format!("DROP DATABASE {name}")]))

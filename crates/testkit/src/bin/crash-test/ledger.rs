@@ -63,7 +63,7 @@ impl Ledger {
     pub(crate) fn check(&self, spec: &Spec, record: &Record) -> Result<(), String> {
         let mut keys: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (key, runs) in &self.0 {
-            let Some((task, item)) = spec.task(&runs.task) else { continue };
+            let Some((task, part)) = spec.task(&runs.task) else { continue };
             let undo = runs.tool == "undo";
             let most = match task.kind {
                 Kind::Fail(_) => 1 + RETRIES,
@@ -89,8 +89,8 @@ impl Ledger {
                 continue;
             }
             keys.entry(&runs.task).or_default().insert(key);
-            let path = match item {
-                Some(item) => format!("{}/{item}", task.id),
+            let path = match part {
+                Some(part) => format!("{}/{}", task.id, part.replace('.', "/")),
                 None => task.id.clone(),
             };
             if let Some(id) = &record.id
@@ -128,9 +128,9 @@ impl Ledger {
             let Some(task) = spec.tasks.iter().find(|task| task.id == *id) else {
                 return Err(format!("{}: the unknown task {id} is reported", spec.name));
             };
-            let names: Vec<String> = match task.items {
-                Some(items) => {
-                    (0..items).map(|item| format!("{}.{id}.{item}", spec.name)).collect()
+            let names: Vec<String> = match &task.parts {
+                Some(parts) => {
+                    parts.iter().map(|part| format!("{}.{id}.{part}", spec.name)).collect()
                 }
                 None => vec![format!("{}.{id}", spec.name)],
             };

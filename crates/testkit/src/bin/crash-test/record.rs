@@ -21,6 +21,8 @@ pub(crate) struct Record {
     layer: i64,
     /// Approvals that were requested.
     pub(crate) approvals: BTreeMap<String, Requested>,
+    /// Questions that were asked.
+    pub(crate) questions: BTreeMap<String, Asked>,
     /// Whether an abort was sent, which cancels its approvals even if the answer was lost.
     pub(crate) aborting: bool,
     pub(crate) ended: bool,
@@ -38,6 +40,16 @@ pub(crate) struct Requested {
     pub(crate) decided: bool,
     /// As the list of approvals shows it.
     pub(crate) listed_deadline: Option<u64>,
+}
+
+/// A question that was asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    task: String,
+    slot: Value,
+    prompt: Value,
+    /// Whether an answer was sent. It counts even if the gateway was killed before it replied.
+    pub(crate) answered: bool,
 }
 
 impl Record {
@@ -65,6 +77,9 @@ impl Record {
         }
         for decision in answer["decisions"].as_array().into_iter().flatten() {
             self.observe_decision(name, decision)?;
+        }
+        for question in answer["questions"].as_array().into_iter().flatten() {
+            self.observe_question(name, question)?;
         }
         let ended = ["complete", "failed", "aborted"];
         self.ended = answer["status"].as_str().is_some_and(|status| ended.contains(&status));
@@ -107,14 +122,13 @@ impl Record {
         {
             return Err(format!("{name}: the output of {task} was {before} and is {output}"));
         }
-        let outputs: Vec<&Value> = match output {
-            Value::Array(items) => items.iter().collect(),
-            one => vec![one],
-        };
-        if let Some(items) = known.items
-            && outputs.len() as u64 != items
-        {
-            return Err(format!("{name}: {task} has {items} items: {output}"));
+        let outputs = outputs_of_calls(output);
+        let calls = known.parts.as_ref().map_or(1, Vec::len);
+        if outputs.len() != calls {
+            return Err(format!("{name}: {task} has {calls} calls: {output}"));
+        }
+        if known.kind == Kind::Ask && output["reply"] != known.reply() {
+            return Err(format!("{name}: the answer to {task} is lost: {output}"));
         }
         for output in outputs {
             let (Some(key), Some(runs)) = (output["key"].as_str(), output["runs"].as_u64()) else {
@@ -153,6 +167,29 @@ impl Record {
         Ok(())
     }
 
+    fn observe_question(&mut self, name: &str, question: &Value) -> Result<(), String> {
+        let (Some(id), Some(task)) =
+            (question["question_id"].as_str(), question["task_id"].as_str())
+        else {
+            return Err(format!("{name}: not a question: {question}"));
+        };
+        let (slot, prompt) = (&question["slot_id"], &question["prompt"]);
+        let asked = self.questions.entry(id.to_owned()).or_insert_with(|| Asked {
+            task: task.to_owned(),
+            slot: slot.clone(),
+            prompt: prompt.clone(),
+            answered: false,
+        });
+        if (asked.task.as_str(), &asked.slot, &asked.prompt) != (task, slot, prompt) {
+            return Err(format!("{name}: the question {id} was {asked:?} and is {question}"));
+        }
+        let again = self.questions.values().filter(|asked| asked.task == task).count();
+        if again > 1 {
+            return Err(format!("{name}: {task} asked {again} times: {question}"));
+        }
+        Ok(())
+    }
+
     fn observe_end(&mut self, spec: &Spec, answer: &Value) -> Result<(), String> {
         let name = &spec.name;
         let complete = answer["status"] == "complete";
@@ -181,8 +218,26 @@ impl Record {
         self.approvals.iter_mut().filter(move |(_, requested)| open && !requested.decided)
     }
 
+    /// The questions that wait for an answer, by id.
+    pub(crate) fn unanswered(&self) -> Vec<String> {
+        let open = !self.ended && !self.aborting;
+        let asked = self.questions.iter().filter(|(_, asked)| open && !asked.answered);
+        asked.map(|(id, _)| id.clone()).collect()
+    }
+
     /// How many approvals a task was given.
     pub(crate) fn approvals_of(&self, task: &str) -> u64 {
         self.approvals.values().filter(|it| it.task == task && it.approved).count() as u64
+    }
+}
+
+/// The outputs of the calls of a task: one, those of its items, or those of its sub-workflow.
+fn outputs_of_calls(output: &Value) -> Vec<&Value> {
+    match output {
+        Value::Array(items) => items.iter().collect(),
+        Value::Object(fields) if !fields.contains_key("key") => {
+            fields.values().flat_map(outputs_of_calls).collect()
+        }
+        one => vec![one],
     }
 }

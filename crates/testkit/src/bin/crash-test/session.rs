@@ -17,7 +17,7 @@ use crate::ledger::Ledger;
 use crate::rng::Rng;
 use crate::spec::Spec;
 use crate::steer::{Steered, World};
-use crate::{approvals, database};
+use crate::{approvals, database, questions};
 
 /// How many workflows are under way at once.
 const CLIENTS: u64 = 6;
@@ -56,10 +56,20 @@ impl Session {
         format!("generation-{}-{number}", self.seed)
     }
 
+    fn database_name(&self) -> String {
+        format!("crash_test_{}_{}", std::process::id(), self.seed)
+    }
+
+    /// Ends the connections to the database, on PostgreSQL.
+    fn cut_connections(&self) -> Result<(), String> {
+        let name = self.database_name();
+        self.server.as_deref().map_or(Ok(()), |server| database::cut_connections(server, &name))
+    }
+
     /// Runs the session. After a violation its folder is kept.
     pub(crate) async fn run(&self, kills: u64) -> Result<Summary, String> {
         let folder = TempDir::with_prefix("crash-test.").map_err(|error| error.to_string())?;
-        let name = format!("crash_test_{}_{}", std::process::id(), self.seed);
+        let name = self.database_name();
         let url =
             self.server.as_deref().map(|server| database::create(server, &name)).transpose()?;
         match self.attempt(folder.path(), url.as_deref(), kills).await {
@@ -110,7 +120,7 @@ impl Session {
         for kill in 0..kills {
             let generation = self.generation(kill);
             tokio::select! {
-                killed = clients.kill_one(&generation, &mut rng) => killed?,
+                killed = clients.kill_one(self, &generation, &mut rng) => killed?,
                 // Clients end early only because of a violation.
                 Some(ended) = tasks.join_next() => ended.map_err(|error| error.to_string())??,
             }
@@ -158,13 +168,23 @@ impl Clients {
         self.steered.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Starts a gateway and kills it: mostly while it works, sometimes while it starts.
-    async fn kill_one(&self, generation: &str, rng: &mut Rng) -> Result<(), String> {
+    /// Starts a gateway and kills it: mostly while it works, sometimes while it starts. Sometimes it loses its database
+    /// before.
+    async fn kill_one(
+        &self,
+        session: &Session,
+        generation: &str,
+        rng: &mut Rng,
+    ) -> Result<(), String> {
         let mut gateway = Gateway::spawn(&self.world.folder, generation)?;
         if rng.percent(15) {
             sleep(Duration::from_millis(rng.between(1, 500))).await;
         } else {
             self.open(&mut gateway).await?;
+            if rng.percent(30) {
+                sleep(Duration::from_millis(rng.between(1, 200))).await;
+                session.cut_connections()?;
+            }
             let most = if rng.percent(50) { 150 } else { 900 };
             sleep(Duration::from_millis(rng.between(1, most))).await;
         }
@@ -179,6 +199,13 @@ impl Clients {
         let deadlines = approvals::deadlines(&self.world).await?;
         for steered in self.all() {
             approvals::compare(&mut steered.record(), &deadlines)?;
+            let (id, open) = {
+                let record = steered.record();
+                (record.id.clone(), record.unanswered())
+            };
+            if let Some(id) = id.filter(|_| !open.is_empty()) {
+                questions::compare(&self.world, &id, &open).await?;
+            }
         }
         self.world.up.send_replace(true);
         Ok(())

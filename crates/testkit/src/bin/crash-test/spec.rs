@@ -24,6 +24,10 @@ pub(crate) enum Kind {
     Once,
     /// Fails this often at first.
     Fail(u64),
+    /// Asks a person first.
+    Ask,
+    /// A sub-workflow.
+    Sub,
     /// Is never run.
     Skip,
 }
@@ -31,8 +35,8 @@ pub(crate) enum Kind {
 pub(crate) struct TaskSpec {
     pub(crate) id: String,
     pub(crate) kind: Kind,
-    /// How many calls it makes; none without `for_each`.
-    pub(crate) items: Option<u64>,
+    /// The names of its calls, if they are several: the items of `for_each`, or the tasks of a sub-workflow.
+    pub(crate) parts: Option<Vec<String>>,
     pub(crate) gated: bool,
     pub(crate) compensated: bool,
     definition: Value,
@@ -68,14 +72,14 @@ impl Spec {
         json!({"workflow": {"tasks": tasks}, "config": {"per_layer_validation": self.per_layer}})
     }
 
-    /// The task of a name in the ledger, and its item.
+    /// The task of a name in the ledger, and the part of it.
     pub(crate) fn task<'a>(&self, ledger_name: &'a str) -> Option<(&TaskSpec, Option<&'a str>)> {
         let rest = ledger_name.strip_prefix(&self.name)?.strip_prefix('.')?;
-        let (id, item) = match rest.split_once('.') {
-            Some((id, item)) => (id, Some(item)),
+        let (id, part) = match rest.split_once('.') {
+            Some((id, part)) => (id, Some(part)),
             None => (rest, None),
         };
-        Some((self.tasks.iter().find(|task| task.id == id)?, item))
+        Some((self.tasks.iter().find(|task| task.id == id)?, part))
     }
 }
 
@@ -89,9 +93,11 @@ impl TaskSpec {
     ) -> Self {
         let id = format!("t{number}");
         let kind = match rng.between(0, 99) {
-            0..70 => Kind::Work,
-            70..80 => Kind::Once,
-            80..92 => Kind::Fail(rng.between(1, RETRIES)),
+            0..58 => Kind::Work,
+            58..66 => Kind::Once,
+            66..76 => Kind::Fail(rng.between(1, RETRIES)),
+            76..84 => Kind::Ask,
+            84..94 => Kind::Sub,
             _ => Kind::Skip,
         };
         let name = format!("{workflow}.{id}");
@@ -99,7 +105,7 @@ impl TaskSpec {
         let mut tool = format!("{server}:work");
         let mut arguments = json!({"task": name, "ms": rng.between(0, 60)});
         let mut task = json!({"id": id});
-        let (mut items, mut gated, mut compensated) = (None, false, false);
+        let (mut parts, mut gated, mut compensated) = (None, false, false);
         let mut depends_on = Vec::new();
         if !earlier.is_empty() {
             for _ in 0..rng.between(1, 2) {
@@ -115,12 +121,12 @@ impl TaskSpec {
                 }
                 if rng.percent(20) {
                     let count = rng.between(1, 5);
-                    items = Some(count);
+                    parts = Some((0..count).map(|item| item.to_string()).collect());
                     arguments["task"] = json!(format!("{name}.{{{{ item }}}}"));
                     task["for_each"] = json!((0..count).collect::<Vec<_>>());
                 } else if let Some(first) = depends_on.first()
                     && tasks.iter().any(|task| {
-                        task.id == *first && task.kind == Kind::Work && task.items.is_none()
+                        task.id == *first && task.kind == Kind::Work && task.parts.is_none()
                     })
                 {
                     // Outputs must outlive a crash, too.
@@ -149,11 +155,53 @@ impl TaskSpec {
                 arguments = json!({"task": name, "times": times});
                 task["retry"] = json!({"max": RETRIES, "backoff_ms": 20});
             }
+            Kind::Ask => {
+                tool = "ledger:ask".to_owned();
+                arguments = json!({"task": name, "question": format!("What about {name}?")});
+            }
+            Kind::Sub => {
+                arguments = json!({"name": name});
+                let (within, names) = sub_workflow(rng);
+                task["workflow"] = within;
+                parts = Some(names);
+            }
             Kind::Skip => task["when"] = json!("1 > 2"),
         }
-        task["tool"] = json!(tool);
+        if kind != Kind::Sub {
+            task["tool"] = json!(tool);
+        }
         task["arguments"] = arguments;
         task["depends_on"] = json!(depends_on);
-        Self { id, kind, items, gated, compensated, definition: task }
+        Self { id, kind, parts, gated, compensated, definition: task }
     }
+
+    /// What a person answers if it asks.
+    pub(crate) fn reply(&self) -> String {
+        format!("the answer to {}", self.id)
+    }
+}
+
+/// A sub-workflow, some of which contain another one, and the names of its calls.
+fn sub_workflow(rng: &mut Rng) -> (Value, Vec<String>) {
+    let ms = rng.between(0, 40);
+    let first = json!({"id": "i0", "tool": "ledger:work", "arguments": {"task": "{{ input.name }}.i0", "ms": ms}});
+    // Outputs within it must outlive a crash, too.
+    let call = |id: &str, before: &str| {
+        json!({"id": id, "tool": "local:work", "arguments": {
+            "task": format!("{{{{ input.name }}}}.{id}"), "ms": ms, "value": format!("{{{{ tasks.{before}.output.key }}}}"),
+        }})
+    };
+    if rng.percent(50) {
+        return (
+            json!({"tasks": [first, call("i1", "i0")]}),
+            vec!["i0".to_owned(), "i1".to_owned()],
+        );
+    }
+    let inner = json!({"id": "j0", "tool": "ledger:work", "arguments": {"task": "{{ input.name }}.j0", "ms": ms}});
+    let inner = json!({
+        "id": "i1", "arguments": {"name": "{{ input.name }}.i1"}, "depends_on": ["i0"],
+        "workflow": {"tasks": [inner, call("j1", "j0")]},
+    });
+    let names = ["i0", "i1.j0", "i1.j1"].map(str::to_owned);
+    (json!({"tasks": [first, inner]}), names.to_vec())
 }

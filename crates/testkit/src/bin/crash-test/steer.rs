@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use crate::approvals;
 use crate::record::Record;
-use crate::spec::Spec;
+use crate::spec::{Spec, TaskSpec};
+use crate::{approvals, questions};
 
 /// How long a call may wait in the gateway. Short, so that clients see `running`, too.
 const WAIT_MS: u64 = 2_000;
@@ -118,6 +118,9 @@ impl Steered {
             if answer["checkpoint_type"] == "approval_required" {
                 self.decide(world, &answer).await?;
             }
+            if answer["checkpoint_type"] == "input_required" {
+                self.reply(world, &answer).await?;
+            }
             let mut input = json!({"workflow_id": id, "wait_ms": WAIT_MS});
             // Without it, a repeated call after a crash would skip a checkpoint.
             if !checkpoint.is_null() {
@@ -154,6 +157,23 @@ impl Steered {
                 requested.approved = approve;
             }
             approvals::decide(world, id, approve).await?;
+        }
+        Ok(())
+    }
+
+    async fn reply(&self, world: &World, answer: &Value) -> Result<(), String> {
+        let workflow = answer["workflow_id"].as_str().unwrap_or_default();
+        for question in answer["questions"].as_array().into_iter().flatten() {
+            let asks = |task: &&TaskSpec| question["task_id"] == task.id.as_str();
+            let Some(task) = self.spec.tasks.iter().find(asks) else {
+                return Err(format!("{}: an unknown task asks: {question}", self.spec.name));
+            };
+            world.wait_until_up().await?;
+            let id = question["question_id"].as_str().unwrap_or_default();
+            if let Some(asked) = self.record().questions.get_mut(id) {
+                asked.answered = true;
+            }
+            questions::answer(world, workflow, question, &task.reply()).await?;
         }
         Ok(())
     }

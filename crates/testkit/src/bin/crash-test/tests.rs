@@ -14,7 +14,7 @@ use crate::spec::{Kind, Spec};
 fn spec() -> Spec {
     let plain = |spec: &Spec| {
         let task = &spec.tasks[0];
-        task.kind == Kind::Work && task.items.is_none() && !task.gated && spec.abort_at.is_none()
+        task.kind == Kind::Work && task.parts.is_none() && !task.gated && spec.abort_at.is_none()
     };
     (0..).map(|seed| Spec::random("w1".to_owned(), &mut Rng::new(seed))).find(plain).unwrap()
 }

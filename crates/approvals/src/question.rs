@@ -33,10 +33,13 @@ pub fn form(row: &ApprovalRow) -> Value {
     let key = row.idempotency_key.as_deref().map_or_else(String::new, |key| {
         format!("\n\nIdempotency key, which reaches the tool: {}", inert(&json!(key).to_string()))
     });
+    let reason = row.request_reason.as_deref().map_or_else(String::new, |reason| {
+        format!("\n\nThe reason given: {}", inert(&json!(reason).to_string()))
+    });
     json!({
         "mode": "form",
         "message": format!(
-            "{}{caller} wants to call {} {} with these arguments:\n\n{arguments}{files}{key}\n\nMay it?",
+            "{}{caller} wants to call {} {} with these arguments:\n\n{arguments}{files}{key}{reason}\n\nMay it?",
             row.owner, row.tool, row.version
         ),
         "requestedSchema": {

@@ -41,6 +41,9 @@ pub struct ApprovalView {
     #[schemars(with = "Option<String>")]
     pub code: Option<Digest>,
     pub idempotency_key: Option<String>,
+    /// Why the author of a workflow's task wants a person to approve it.
+    #[serde(default)]
+    pub request_reason: Option<String>,
     /// The canonical arguments; a list leaves long ones out.
     pub arguments: Option<String>,
     pub arguments_bytes: u64,
@@ -77,6 +80,7 @@ impl From<ApprovalRow> for ApprovalView {
             definition: row.definition,
             code: row.code,
             idempotency_key: row.idempotency_key,
+            request_reason: row.request_reason,
             shown: row.arguments.as_deref().map(inert),
             arguments: row.arguments,
             arguments_bytes: row.arguments_bytes,

@@ -14,7 +14,7 @@ const LISTED_ARGUMENTS: u64 = 2_000;
 
 const COLUMNS: &str = "id, tenant, owner, agent, decider, tool, version, definition, arguments_sum, files, fingerprint, \
      trace, run, door, created_ms, deadline_ms, state, decided_by, decided_via, reason, decided_ms, good_until_ms, \
-     CAST(octet_length(arguments) AS BIGINT) AS arguments_bytes, code, idempotency_key";
+     CAST(octet_length(arguments) AS BIGINT) AS arguments_bytes, code, idempotency_key, request_reason";
 
 /// The state of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +89,8 @@ pub struct ApprovalRow {
     pub code: Option<Digest>,
     /// The caller's idempotency key, which reaches the tool.
     pub idempotency_key: Option<String>,
+    /// Why the author of a workflow's task wants a person to approve it.
+    pub request_reason: Option<String>,
     /// The canonical arguments; lists leave long ones out.
     pub arguments: Option<String>,
     pub arguments_bytes: u64,
@@ -165,10 +167,10 @@ impl Database {
         let insert = query(
             "INSERT INTO approvals (id, tenant, owner, agent, decider, tool, version, definition, arguments, \
              arguments_sum, files, fingerprint, trace, run, door, created_ms, deadline_ms, state, code, \
-             idempotency_key) \
-             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20 \
+             idempotency_key, request_reason) \
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21 \
              WHERE (SELECT count(*) FROM approvals WHERE state = 'pending' AND tenant = $2 AND owner = $3 \
-             AND agent IS NOT DISTINCT FROM $4) < $21",
+             AND agent IS NOT DISTINCT FROM $4) < $22",
         )
         .bind(&row.id)
         .bind(&row.tenant)
@@ -190,6 +192,7 @@ impl Database {
         .bind(row.state.as_str())
         .bind(row.code.as_ref())
         .bind(row.idempotency_key.as_deref())
+        .bind(row.request_reason.as_deref())
         .bind(limit);
         let lock = format!("approvals {}", row.tenant);
         Ok(self.sql.execute_locked(&lock, insert).await? == 1)
@@ -373,6 +376,7 @@ fn read(row: &Row) -> Result<ApprovalRow, StoreError> {
         definition: row.get("definition")?,
         code: row.optional("code")?,
         idempotency_key: row.optional("idempotency_key")?,
+        request_reason: row.optional("request_reason")?,
         arguments: row.optional("arguments")?,
         arguments_bytes: row.get("arguments_bytes")?,
         arguments_sum: row.get("arguments_sum")?,

@@ -6,6 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use proto::Digest;
 use uuid::Uuid;
 
 use crate::sql::{Row, query};
@@ -17,7 +18,7 @@ pub use change::{RowChange, WorkflowAnswer, WorkflowChange, WorkflowUpdate};
 pub(crate) use change::{Submitted, apply};
 
 const COLUMNS: &str = "workflow_id, run, tenant, owner, agent, principal, client_key, dag, intent, config, state, phase, \
-                       control_calls, created_at, updated_at, expires_at, lease_owner, lease_until, fence";
+                       control_calls, created_at, updated_at, expires_at, lease_owner, lease_until, fence, start_sum";
 
 const TASK: &str = "workflow_id, task, item, status, attempt, result, started_at, ended_at";
 
@@ -53,6 +54,8 @@ pub struct WorkflowRow {
     pub principal: String,
     /// The caller's idempotency key.
     pub client_key: Option<String>,
+    /// The digest of what it was started with; none if it was started by an older version.
+    pub start_sum: Option<Digest>,
     /// JSON.
     pub dag: String,
     pub intent: Option<String>,
@@ -176,23 +179,24 @@ impl Database {
         self.sql.all(select).await?.iter().map(read).collect()
     }
 
-    /// How many workflows of a tenant have not ended.
+    /// How many workflows of a tenant have not ended. It reads an index entry of each.
     pub async fn active_workflows(&self, tenant: &str) -> Result<u64, StoreError> {
         let select = query("SELECT count(*) AS active FROM workflow_dags WHERE tenant = $1");
         let row = self.sql.first(select.bind(tenant)).await?;
         row.map_or(Ok(0), |row| row.get("active"))
     }
 
-    /// The workflow that a caller started with this idempotency key, also after its end while its answer is kept.
+    /// The workflow that a caller started with this idempotency key, also after its end while its answer is kept, and the
+    /// digest of what it was started with.
     pub async fn workflow_by_client_key(
         &self,
         owner: WorkflowOwner<'_>,
         client_key: &str,
-    ) -> Result<Option<Uuid>, StoreError> {
+    ) -> Result<Option<(Uuid, Option<Digest>)>, StoreError> {
         let select = query(
-            "SELECT workflow_id FROM workflow_dags \
+            "SELECT workflow_id, start_sum FROM workflow_dags \
              WHERE tenant = $1 AND owner = $2 AND COALESCE(agent, '') = $3 AND client_key = $4 \
-             UNION ALL SELECT workflow_id FROM workflow_answers \
+             UNION ALL SELECT workflow_id, start_sum FROM workflow_answers \
              WHERE tenant = $1 AND owner = $2 AND COALESCE(agent, '') = $3 AND client_key = $4",
         )
         .bind(owner.tenant)
@@ -200,7 +204,7 @@ impl Database {
         .bind(owner.agent.unwrap_or_default())
         .bind(client_key);
         let row = self.sql.first(select).await?;
-        row.map(|row| row.parsed("workflow_id")).transpose()
+        row.map(|row| Ok((row.parsed("workflow_id")?, row.optional("start_sum")?))).transpose()
     }
 
     /// Makes this process the driver of a workflow and returns the new fence; none if the workflow has ended, or another
@@ -223,16 +227,30 @@ impl Database {
         rows.first().map(|row| row.get("fence")).transpose()
     }
 
-    /// Makes this process the driver of every workflow, even if it is leased, and returns those that are running.
-    /// Only the owner of the database may call it, before any call is accepted.
+    /// Makes this process the driver of the running workflows, even if they are leased, and returns them. Paused ones are
+    /// taken over when they are needed. Only the owner of the database may call it, before any call is accepted.
     pub async fn take_over_workflows(
         &self,
         lease: Lease<'_>,
     ) -> Result<Vec<WorkflowRow>, StoreError> {
-        let update =
-            query("UPDATE workflow_dags SET lease_owner = $1, lease_until = $2, fence = fence + 1");
+        let update = query(
+            "UPDATE workflow_dags SET lease_owner = $1, lease_until = $2, fence = fence + 1 \
+             WHERE phase = 'running' AND lease_owner IS DISTINCT FROM $1",
+        );
         self.sql.execute(update.bind(lease.owner).bind(lease.until_unix_ms)).await?;
         self.running_workflows().await
+    }
+
+    /// Makes this process the driver of one workflow, even if it is leased. Only the owner of the database may call it.
+    pub async fn take_over_workflow(&self, id: Uuid, lease: Lease<'_>) -> Result<(), StoreError> {
+        let update = query(
+            "UPDATE workflow_dags SET lease_owner = $2, lease_until = $3, fence = fence + 1 \
+             WHERE workflow_id = $1 AND lease_owner IS DISTINCT FROM $2",
+        )
+        .bind(id.to_string())
+        .bind(lease.owner)
+        .bind(lease.until_unix_ms);
+        self.sql.execute(update).await.map(drop)
     }
 
     /// The workflows that a driver works on, or has to.
@@ -379,6 +397,7 @@ fn read(row: &Row) -> Result<WorkflowRow, StoreError> {
         agent: row.optional("agent")?,
         principal: row.get("principal")?,
         client_key: row.optional("client_key")?,
+        start_sum: row.optional("start_sum")?,
         dag: row.get("dag")?,
         intent: row.optional("intent")?,
         config: row.get("config")?,

@@ -50,6 +50,8 @@ pub struct Request {
     pub tool: String,
     pub input: Arc<Value>,
     pub principal: Arc<Principal>,
+    /// Set if the operator steers what another caller owns: that caller. Rights and the audit row stay the operator's.
+    pub on_behalf_of: Option<Arc<Principal>>,
     pub door: Door,
     pub trace: TraceId,
     /// A side-effecting call with this key runs once, however often it is sent.
@@ -86,6 +88,8 @@ pub struct Park {
     pub resume: Option<Value>,
     /// Set if this call needs approval even if no skill says so: the time to decide. The stricter rule applies.
     pub timeout: Option<Duration>,
+    /// Why a person is asked, as the reviewer is shown it.
+    pub reason: Option<String>,
 }
 
 impl Request {
@@ -100,6 +104,7 @@ impl Request {
             tool: tool.into(),
             input: Arc::new(input),
             principal,
+            on_behalf_of: None,
             door,
             trace: TraceId::random(),
             idempotency_key: None,

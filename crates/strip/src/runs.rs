@@ -198,6 +198,13 @@ impl Runs {
         Ok(())
     }
 
+    /// Opens the run of a workflow again that `complete_workflow` has ended, because the workflow is aborted: its calls are
+    /// compensated in the same run.
+    pub fn reopen_completed(&self, run: &Arc<Run>) {
+        run.reopen_completed();
+        self.keep(run);
+    }
+
     /// Notes that a person rejected a task of a workflow, or that it goes on after that.
     pub fn set_rejected(&self, run: &Arc<Run>, rejected: bool) {
         run.set_rejected(rejected);

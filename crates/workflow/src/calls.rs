@@ -288,6 +288,7 @@ impl Calls {
             approval,
             resume,
             timeout: rule.map(|rule| Duration::from_millis(rule.timeout_ms)),
+            reason: rule.and_then(|rule| rule.reason.clone()),
         }));
         request.timeout = task.timeout_ms.filter(|_| !key.undo).map(Duration::from_millis);
         request.run = self.run.clone();

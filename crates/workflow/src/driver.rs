@@ -134,6 +134,9 @@ impl Driver {
         mut notices: mpsc::UnboundedReceiver<()>,
     ) {
         let stopping = self.service.stopping.clone();
+        if self.begin.state.ending.is_some() {
+            self.service.strip.runs().reopen_completed(&self.begin.run);
+        }
         self.feed(EventKind::Committed).await;
         self.read_decisions().await;
         let mut idle_since = Instant::now();

@@ -46,6 +46,9 @@ pub(crate) fn refused(workflow: Uuid, checkpoint_id: Option<&str>, refusal: Refu
             "the workflow waits for a person, so it cannot be changed now: call continue to wait, or abort"
         }
         Refusal::NotFailed => "only a failed task can be retried",
+        Refusal::Completed => {
+            "complete_workflow has ended the run of this workflow, so nothing can follow: call continue or abort"
+        }
         Refusal::Started => "the task has begun or ended, so it cannot be changed any more",
     };
     let mut details = ids(workflow);
@@ -71,6 +74,13 @@ pub(crate) fn queue_full(workflow: Uuid) -> Failure {
     details["retry_after_ms"] = json!(1_000);
     let message = "16 commands of this workflow are waiting already; try again when they are done";
     Failure::new(Code::RateLimit, message).retry_after(wait).details(details)
+}
+
+/// The same words as for other tools.
+pub(crate) fn key_reused(workflow: Uuid) -> Failure {
+    let message =
+        "this idempotency key was used with other arguments; choose a new key for a new workflow";
+    invalid(message).details(ids(workflow))
 }
 
 pub(crate) fn too_many_active(most: usize) -> Failure {

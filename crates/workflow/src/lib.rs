@@ -1,5 +1,6 @@
 //! Durable workflows: DAGs of tool calls that an agent steers layer by layer, and that continue after a crash.
 
+mod active;
 mod answer;
 mod calls;
 pub mod core;

@@ -274,11 +274,12 @@ impl Workflows {
         input: Value,
         key: Option<String>,
     ) -> Result<Value, OperationError> {
-        let door = if caller.trace.is_some() { Door::Http } else { Door::Cli };
-        let name = format!("powerstrip:{tool}");
-        let mut request = Request::new(&name, input, Arc::clone(&caller.principal), door);
-        request.trace = caller.trace.unwrap_or_else(TraceId::random);
+        let mut request = request_of(&caller, tool, input);
         request.idempotency_key = key;
+        self.send_request(request).await
+    }
+
+    async fn send_request(&self, request: Request) -> Result<Value, OperationError> {
         let answer = self.service().strip.call(request).await;
         answer.result.map(Arc::unwrap_or_clone).map_err(OperationError::from)
     }
@@ -292,18 +293,27 @@ impl Workflows {
     /// Calls a tool that steers a workflow. The operator may continue and end workflows of all callers.
     async fn steer(
         &self,
-        mut caller: Caller,
+        caller: Caller,
         tool: &str,
         mut input: Value,
     ) -> Result<Value, OperationError> {
         let id = input.as_object_mut().and_then(|fields| fields.remove("id"));
         let id = Self::parse(id.as_ref().and_then(Value::as_str).unwrap_or_default())?;
         input["workflow_id"] = id.to_string().into();
+        let mut request = request_of(&caller, tool, input);
         if caller.is_operator() && matches!(tool, "continue" | "abort") {
-            let owner = self.owner(id).await?;
+            request.on_behalf_of = Some(self.owner(id).await?);
             tracing::info!(workflow_id = %id, command = tool, "the operator acts for the owner of a workflow");
-            caller.principal = owner;
         }
-        self.call_tool(caller, tool, input, None).await
+        self.send_request(request).await
     }
+}
+
+/// A call of a workflow tool by the caller of an operation.
+fn request_of(caller: &Caller, tool: &str, input: Value) -> Request {
+    let door = if caller.trace.is_some() { Door::Http } else { Door::Cli };
+    let name = format!("powerstrip:{tool}");
+    let mut request = Request::new(&name, input, Arc::clone(&caller.principal), door);
+    request.trace = caller.trace.unwrap_or_else(TraceId::random);
+    request
 }

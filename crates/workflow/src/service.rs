@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::active::Active;
 use crate::answer::Moment;
 use crate::core::{EventKind, Phase, State};
 use crate::plan::Plan;
@@ -62,6 +63,7 @@ pub(crate) struct Service {
     /// Names this process in leases.
     pub(crate) process: String,
     pub(crate) slots: Semaphore,
+    pub(crate) active: Active,
     pub(crate) stopping: CancellationToken,
     live: Mutex<HashMap<Uuid, Arc<Live>>>,
     /// Held while a workflow is read from the database, so that it gets one driver.
@@ -184,6 +186,7 @@ impl Service {
             check_owner: ArcSwap::from_pointee(Arc::new(|_: &Principal| Ok(()))),
             process: Uuid::new_v4().to_string(),
             slots: Semaphore::new(MAX_CALLS),
+            active: Active::default(),
             stopping: CancellationToken::new(),
             live: Mutex::default(),
             loading: tokio::sync::Mutex::default(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Failure, Principal};
+use proto::{Digest, Failure, Principal, canonical, digest};
 use serde_json::json;
 use store::{
     RowChange, StoreError, WorkflowChange, WorkflowEventRow, WorkflowOwner, WorkflowPhase,
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::Dag;
 use crate::core::{Rules, State};
 use crate::driver::{Begin, Driver, LEASE_MS};
-use crate::failures::{bad_dag, not_found, too_many_active, unavailable};
+use crate::failures::{bad_dag, key_reused, not_found, too_many_active, unavailable};
 use crate::paths::graph_of;
 use crate::plan::{CatalogTools, Plan};
 use crate::results::Results;
@@ -31,6 +31,13 @@ pub(crate) struct Start {
     pub(crate) client_key: Option<String>,
 }
 
+impl Start {
+    /// The digest of what is started, whatever the caller's patience is.
+    fn sum(&self) -> Digest {
+        digest(&canonical::bytes(&json!({"dag": self.dag, "per_layer": self.per_layer})))
+    }
+}
+
 /// A workflow that was started.
 pub(crate) enum Started {
     Now(Arc<Live>),
@@ -45,8 +52,9 @@ impl Workflows {
         principal: &Arc<Principal>,
         start: Start,
     ) -> Result<Started, Failure> {
+        let start_sum = start.client_key.is_some().then(|| start.sum());
         if let Some(key) = &start.client_key
-            && let Some(id) = self.started_with(principal, key).await?
+            && let Some(id) = self.started_with(principal, key, start_sum).await?
         {
             return Ok(Started::Before(id));
         }
@@ -58,8 +66,9 @@ impl Workflows {
             prompts: strip.prompts().snapshot(),
         };
         let plan = Plan::of(&start.dag, &tools).map_err(|faults| bad_dag(&faults))?;
-        let active = service.database.active_workflows(principal.tenant.as_str()).await;
-        if active.map_err(unavailable)? >= settings.max_active as u64 {
+        let tenant = principal.tenant.as_str();
+        let admitted = service.active.admit(&service.database, tenant, settings.max_active).await;
+        if !admitted.map_err(unavailable)? {
             return Err(too_many_active(settings.max_active));
         }
         let id = Uuid::new_v4();
@@ -74,6 +83,7 @@ impl Workflows {
             agent: principal.agent.clone(),
             principal: serde_json::to_string(&**principal).unwrap_or_default(),
             client_key: start.client_key.clone(),
+            start_sum,
             dag: serde_json::to_string(&plan).unwrap_or_default(),
             intent: None,
             config: json!({"per_layer_validation": start.per_layer}).to_string(),
@@ -93,7 +103,7 @@ impl Workflows {
             Err(StoreError::Fenced) => {
                 // An equal call was faster.
                 let key = start.client_key.as_deref().unwrap_or_default();
-                let before = self.started_with(principal, key).await?;
+                let before = self.started_with(principal, key, start_sum).await?;
                 return before.map(Started::Before).ok_or_else(|| not_found(id));
             }
             Err(error) => return Err(unavailable(error)),
@@ -117,17 +127,23 @@ impl Workflows {
         Ok(Started::Now(live))
     }
 
+    /// The workflow that was started with a key; fails if it was started with something else.
     async fn started_with(
         &self,
         principal: &Principal,
         key: &str,
+        start_sum: Option<Digest>,
     ) -> Result<Option<Uuid>, Failure> {
         let owner = WorkflowOwner {
             tenant: principal.tenant.as_str(),
             subject: &principal.subject,
             agent: principal.agent.as_deref(),
         };
-        self.service().database.workflow_by_client_key(owner, key).await.map_err(unavailable)
+        let found = self.service().database.workflow_by_client_key(owner, key).await;
+        match found.map_err(unavailable)? {
+            Some((id, Some(before))) if Some(before) != start_sum => Err(key_reused(id)),
+            found => Ok(found.map(|(id, _)| id)),
+        }
     }
 
     /// Commits a new workflow.

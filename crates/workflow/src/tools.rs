@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Annotations, Caps, Descriptor, Failure, RequestedLimits};
+use proto::{Annotations, Caps, Descriptor, Failure, Principal, RequestedLimits};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use strip::{Job, Output, Part, Tool};
@@ -323,7 +323,7 @@ impl ToolCall<'_> {
         let id = Uuid::parse_str(&input.workflow_id)
             .map_err(|_| invalid("`workflow_id` is not a UUID, as execute_dag returns it"))?;
         let longest = input.wait_ms.map(Duration::from_millis);
-        let principal = &self.job.request.principal;
+        let principal = self.owner();
         if kind == Kind::WorkflowStatus {
             return self.workflows.report(principal, id).await.map(Output::new);
         }
@@ -375,9 +375,15 @@ impl ToolCall<'_> {
         }
     }
 
+    /// Whose workflows the call is about.
+    fn owner(&self) -> &Principal {
+        let request = &self.job.request;
+        request.on_behalf_of.as_ref().unwrap_or(&request.principal)
+    }
+
     /// The answers that an ended workflow repeats.
     async fn after_the_end(&self, kind: Kind, id: Uuid) -> Result<Output, Failure> {
-        let last = self.workflows.last_answer(&self.job.request.principal, id).await?;
+        let last = self.workflows.last_answer(self.owner(), id).await?;
         let repeated = last.filter(|answer| {
             matches!(
                 (kind, answer["status"].as_str()),

@@ -69,16 +69,20 @@ impl Workflows {
         self.0.stopping.cancel();
     }
 
-    /// Takes over the workflows of the process that ended; returns those that ran. Call it before any call is accepted.
+    /// Takes over the workflows that ran when the last process ended, and returns them. Call it before any call is
+    /// accepted.
     pub async fn take_over(&self) -> Result<Vec<Uuid>, StoreError> {
+        let running = self.0.database.take_over_workflows(self.lease()).await?;
+        Ok(running.into_iter().map(|row| row.id).collect())
+    }
+
+    fn lease(&self) -> Lease<'_> {
         let now = self.0.now();
-        let lease = Lease {
+        Lease {
             owner: &self.0.process,
             now_unix_ms: now,
             until_unix_ms: now.saturating_add(LEASE_MS),
-        };
-        let running = self.0.database.take_over_workflows(lease).await?;
-        Ok(running.into_iter().map(|row| row.id).collect())
+        }
     }
 
     /// Drives the workflows that ran when the process ended, and those whose people have decided since.
@@ -117,9 +121,22 @@ impl Workflows {
         if self.0.stopping.is_cancelled() {
             return Err(stopping());
         }
-        match self.0.database.workflow(id).await.map_err(unavailable)? {
+        match self.claim(id).await.map_err(unavailable)? {
             Some(row) => self.drive(row).await.map(Some),
             None => Ok(None),
+        }
+    }
+
+    /// Reads a workflow. One that paused in an earlier process is taken over first, so that nothing of that process can
+    /// write to it any more.
+    async fn claim(&self, id: Uuid) -> Result<Option<WorkflowRow>, StoreError> {
+        let database = &self.0.database;
+        match database.workflow(id).await? {
+            Some(row) if row.lease_owner.as_ref() != Some(&self.0.process) => {
+                database.take_over_workflow(id, self.lease()).await?;
+                database.workflow(id).await
+            }
+            found => Ok(found),
         }
     }
 

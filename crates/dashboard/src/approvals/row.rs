@@ -18,6 +18,7 @@ pub(crate) fn row(row: &ApprovalRow, viewer: &Viewer) -> Markup {
                 span.row-more {
                     @if let Some(agent) = &row.agent { (short(agent, 40)) " for " }
                     (short(&row.owner, 40)) " · " code { (arguments) }
+                    @if let Some(reason) = &row.request_reason { " · " (short(reason, 120)) }
                 }
                 span.row-end {
                     @if row.state == ApprovalState::Pending {

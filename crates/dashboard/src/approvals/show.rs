@@ -43,6 +43,10 @@ pub(super) async fn page(
                 p.verdict { (state(row.state)) (time::left(row.deadline_unix_ms, viewer.now_ms)) }
             } @else { (decided(row, next, viewer)) }
         }
+        @if let Some(reason) = &row.request_reason {
+            p { "The workflow asks for approval because:" }
+            blockquote #request-reason { (inert(reason)) }
+        }
         div.columns {
             section aria-labelledby="arguments-of" {
                 h2 #arguments-of { "Arguments " span.soft { (size(row.arguments_bytes)) } }

@@ -90,6 +90,7 @@ fn question(row: &ApprovalRow, verdict: Verdict) -> String {
         ("Definition", row.definition.to_string()),
         ("Code, sha256", row.code.map_or_else(String::new, |code| code.to_string())),
         ("Idempotency key", row.idempotency_key.clone().unwrap_or_default()),
+        ("Reason given", row.request_reason.clone().unwrap_or_default()),
         ("Arguments, sha256", row.arguments_sum.to_string()),
         ("Files", files.join("; ")),
         ("Trace", row.trace.clone()),

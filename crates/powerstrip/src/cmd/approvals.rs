@@ -217,6 +217,9 @@ impl Printer {
                 Cell::new(caller(&approval.tenant, &approval.owner, approval.agent.as_deref())),
                 Cell::new(arguments(approval)).tone(Tone::Faint),
             ]);
+            if let Some(reason) = &approval.request_reason {
+                table.detail(Cell::new(format_args!("asked because: {reason}")));
+            }
         }
         Ok(table.print(self.style)?)
     }
@@ -259,6 +262,7 @@ impl Printer {
         record.maybe("code", approval.code.as_ref().map(|code| format!("sha256 {code}")));
         let key = approval.idempotency_key.as_ref();
         record.maybe("key", key.map(|key| clean::visible_json(&json!(key).to_string())));
+        record.maybe("asked because", approval.request_reason.as_ref());
         record.maybe("run", approval.run.as_ref());
         record.maybe("decided by", approval.decided_by.as_ref());
         record.maybe("via", approval.decided_via.as_ref());

@@ -127,3 +127,34 @@ async fn a_repeated_key_finds_the_first_workflow() {
         .await;
     assert_ne!(other.body["data"]["workflow_id"], first.body["data"]["workflow_id"]);
 }
+
+#[tokio::test]
+async fn a_key_with_another_dag_is_refused() {
+    let gateway = start("").await;
+    let slow = json!({"id": "a", "tool": "t:work", "arguments": {"task": "a", "ms": 3000}});
+    let input = |tasks: &serde_json::Value, wait_ms: u64| json!({"workflow": {"tasks": tasks}, "config": {"wait_ms": wait_ms}});
+    let execute = async |gateway: &testkit::Gateway, input: serde_json::Value| {
+        let headers = [("idempotency-key", "order-9")];
+        gateway.call_with("powerstrip:execute_dag", &input, &headers).await
+    };
+    let tasks = json!([slow]);
+    let first = execute(&gateway, input(&tasks, 100)).await;
+    assert_eq!(first.body["data"]["status"], "running", "{first:?}");
+    let id = first.body["data"]["workflow_id"].clone();
+    let other = execute(&gateway, input(&json!([work("b", &[])]), 100)).await;
+    assert_eq!(other.status, 400, "{other:?}");
+    let error = &other.body["errors"][0];
+    assert_eq!(error["code"], "INVALID_INPUT", "{error}");
+    assert_eq!(error["details"]["workflow_id"], id, "{error}");
+    assert!(error["message"].as_str().unwrap().contains("idempotency key"), "{error}");
+    let again = execute(&gateway, input(&tasks, 200)).await;
+    assert_eq!(
+        again.body["data"]["workflow_id"], id,
+        "how long a caller waits is no difference: {again:?}"
+    );
+    let gateway = gateway.restart().await;
+    crate::support::ready(&gateway).await;
+    let other = execute(&gateway, input(&json!([work("c", &[])]), 100)).await;
+    assert_eq!(other.status, 400, "also after a restart: {other:?}");
+    assert!(!crate::support::ledger(&gateway).contains(&"c".to_owned()));
+}

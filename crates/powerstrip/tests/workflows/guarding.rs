@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::{Value, json};
-use testkit::{Gateway, GuardedGateway, eventually};
+use testkit::{Gateway, GuardedGateway, eventually, mcp_call};
 
-use crate::support::{per_layer, ready_as, with_ledger, work};
+use crate::support::{as_admin, ledger, per_layer, ready_as, start, with_ledger, work};
 
 const SCOPES: &str = "tools:read tools:call runs:read";
 
@@ -104,4 +104,91 @@ async fn a_revoked_key_stops_the_workflow() {
     })
     .await;
     assert!(!events.is_empty());
+}
+
+#[tokio::test]
+async fn a_tool_outside_an_agents_view_is_unknown_to_its_workflows() {
+    let view = "skills:
+  working: { tools: ['t:work', 't:undo', 'powerstrip:execute_dag', 'powerstrip:inject_tasks', 'powerstrip:continue'] }
+agents:
+  worker: { skills: [working] }
+";
+    let gateway = start(view).await;
+    let door = gateway.url("/agents/worker/mcp");
+    let call = async |tool: &str, input: Value| {
+        let answer = mcp_call(&door, &format!("powerstrip__{tool}"), input).await;
+        assert!(answer["structuredContent"].is_object(), "{tool}: {answer:#}");
+        answer["structuredContent"].clone()
+    };
+    let deploy = json!({"id": "d", "tool": "t:deploy", "arguments": {"task": "d"}});
+    let mut undone = work("u", &[]);
+    undone["compensate"] = json!({"tool": "t:deploy", "arguments": {"task": "d"}});
+    let hidden = [
+        (deploy.clone(), "/tool"),
+        (json!({"id": "s", "workflow": {"tasks": [deploy]}}), "/workflow/tasks/0/tool"),
+        (undone, "/compensate/tool"),
+    ];
+    let is_unknown = |answer: &Value, path: &str| {
+        let faults = answer["error"]["data"]["faults"].as_array().cloned().unwrap_or_default();
+        assert_eq!(faults.len(), 1, "{answer:#}");
+        assert_eq!(faults[0]["code"], "unknown_tool", "{answer:#}");
+        assert!(faults[0]["path"].as_str().unwrap().ends_with(path), "{answer:#}");
+        let message = faults[0]["message"].as_str().unwrap();
+        assert_eq!(message.matches("t:deploy").count(), 1, "no hint that it exists: {message}");
+    };
+    for (task, path) in &hidden {
+        let refused = call("execute_dag", json!({"workflow": {"tasks": [task]}})).await;
+        is_unknown(&refused, path);
+    }
+    let first = call("execute_dag", per_layer(json!([work("a", &[]), work("b", &["a"])]))).await;
+    assert_eq!(first["status"], "layer_complete", "{first:#}");
+    let id = first["workflow_id"].clone();
+    for (task, path) in &hidden {
+        let refused = call("inject_tasks", json!({"workflow_id": id, "tasks": [task]})).await;
+        is_unknown(&refused, path);
+    }
+
+    // A tool that leaves the view before its task runs is unknown as well.
+    let config = std::fs::read_to_string(gateway.folder().join("powerstrip.yaml")).unwrap();
+    gateway.write("powerstrip.yaml", &config.replace("'t:work', ", ""));
+    eventually("the view is narrower", || async {
+        let answer = mcp_call(&door, "t__work", json!({"task": "probe"})).await;
+        answer["isError"].as_bool().unwrap_or(true).then_some(())
+    })
+    .await;
+    let before = ledger(&gateway);
+    let next = call("continue", json!({"workflow_id": id})).await;
+    assert_eq!(next["layer_results"][0]["error"]["code"], "NOT_FOUND", "{next:#}");
+    assert_eq!(ledger(&gateway), before, "it did not run");
+}
+
+#[tokio::test]
+async fn what_the_operator_does_to_another_callers_workflow_is_audited_as_the_operators() {
+    let gateway = with_ledger("auth: {}\n").start().await;
+    let added = gateway.run(&["keys", "add", "ci"]).await;
+    let key = added.ok().trim().to_owned();
+    ready_as(&gateway, &key).await;
+    let tasks = json!([work("a", &[]), work("b", &["a"]), work("c", &["b"])]);
+    let first = call_as(&gateway, &key, "execute_dag", per_layer(tasks)).await;
+    let id = first["data"]["workflow_id"].as_str().unwrap_or_else(|| panic!("{first}")).to_owned();
+    gateway.run(&["workflows", "continue", &id]).await.ok();
+    gateway.run(&["workflows", "abort", &id, "--reason", "too late"]).await.ok();
+    let calls = as_admin(&gateway, reqwest::Method::GET, "/v1/calls?limit=200", &Value::Null).await;
+    let subject = |tool: &str, door: &str| {
+        let calls = calls.body["calls"].as_array().unwrap_or_else(|| panic!("{calls:?}"));
+        let of_tool = calls.iter().filter(|call| call["tool"] == tool && call["door"] == door);
+        let of_tool: Vec<_> = of_tool.map(|call| call["subject"].as_str().unwrap()).collect();
+        assert_eq!(of_tool.len(), 1, "{tool}: {calls:#?}");
+        of_tool[0].to_owned()
+    };
+    let owner = subject("powerstrip:execute_dag", "http");
+    for tool in ["powerstrip:continue", "powerstrip:abort"] {
+        assert_ne!(subject(tool, "cli"), owner, "{tool}");
+    }
+    let tasks = calls.body["calls"].as_array().unwrap().iter();
+    let mut tasks = tasks.filter(|call| call["door"] == "workflow");
+    assert!(tasks.all(|call| call["subject"] == owner.as_str()), "tasks stay the owner's");
+    // The owner sees how it ended.
+    let own = call_as(&gateway, &key, "abort", json!({"workflow_id": id, "reason": "x"})).await;
+    assert_eq!(own["data"]["reason"], "too late", "{own}");
 }

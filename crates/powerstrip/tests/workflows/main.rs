@@ -4,8 +4,11 @@
 mod changing;
 mod examples;
 mod execution;
+mod expiry;
 mod guarding;
+mod limits;
 mod people;
+mod questions;
 mod steering;
 mod support;
 mod watching;

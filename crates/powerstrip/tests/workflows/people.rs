@@ -161,3 +161,36 @@ async fn a_task_that_asks_waits_for_the_answer_across_a_restart() {
     assert_eq!(last["status"], "complete", "{last:#}");
     assert_eq!(last["results"][0]["output"]["reply"], "warm", "{last:#}");
 }
+
+#[tokio::test]
+async fn reviewers_see_the_reason_of_a_task() {
+    let gateway = start("").await;
+    let reason = "it deletes <b>everything</b>\u{202e}";
+    let task = json!({"id": "own", "tool": "t:work", "arguments": {"task": "own"}, "approval": {"reason": reason}});
+    let first = call(&gateway, "execute_dag", json!({"workflow": {"tasks": [task]}})).await;
+    let approval =
+        first["decisions"][0]["approval_id"].as_str().unwrap_or_else(|| panic!("{first:#}"));
+    let get = async |path: &str| {
+        let request = reqwest::Client::new().get(gateway.url(path));
+        send(request.bearer_auth(gateway.admin_token())).await.body
+    };
+    let listed = get("/v1/approvals").await;
+    assert_eq!(listed["approvals"][0]["requestReason"], reason, "{listed:#}");
+    assert_eq!(get(&format!("/v1/approvals/{approval}")).await["requestReason"], reason);
+    for command in [&["approvals"][..], &["approvals", "show", approval]] {
+        let printed = gateway.run(command).await.ok().to_owned();
+        assert!(printed.contains("deletes <b>everything"), "{printed}");
+        assert!(!printed.contains('\u{202e}'), "{printed}");
+    }
+    let mut client = Client::with_forms(&gateway);
+    let (id, chk) = (first["workflow_id"].clone(), first["checkpoint_id"].clone());
+    let approve = json!({"workflow_id": id, "checkpoint_id": chk, "approved": true});
+    let asked = client.call("approval_response", approve, json!({})).await.to_string();
+    assert!(asked.contains("deletes <b>everything") && !asked.contains('\u{202e}'), "{asked}");
+    let long = json!({"id": "own", "tool": "t:work", "arguments": {"task": "own"}, "approval": {"reason": "x".repeat(2_001)}});
+    let refused = call(&gateway, "execute_dag", json!({"workflow": {"tasks": [long]}})).await;
+    assert_eq!(
+        refused["error"]["data"]["faults"][0]["path"], "/tasks/0/approval/reason",
+        "{refused:#}"
+    );
+}

@@ -4,16 +4,44 @@
 use serde_json::{Value, json};
 use testkit::{Gateway, GatewayBuilder, eventually, mcp_call, mcp_tools, sibling_program};
 
+/// The ledger's file, beside the gateway's folder.
+const LEDGER: &str = "ledger";
+
 /// A gateway whose server `t` notes each run in a ledger.
 pub(crate) fn with_ledger(more: &str) -> GatewayBuilder {
+    let builder = Gateway::with();
     let program = sibling_program("powerstrip-ledger");
-    let ledger = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap().keep().join("ledger");
     let config = format!(
         "servers:\n  t: {{ command: '{}', env: {{ LEDGER: '{}' }} }}\n{more}",
         program.display(),
-        ledger.display()
+        builder.beside().join(LEDGER).display()
     );
-    Gateway::with().config(&config)
+    builder.config(&config)
+}
+
+/// The names of the tasks that began to run, in order.
+pub(crate) fn ledger(gateway: &Gateway) -> Vec<String> {
+    let text = std::fs::read_to_string(gateway.beside().join(LEDGER)).unwrap_or_default();
+    let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let begun = lines.filter(|line| line["what"] == "begin");
+    begun.map(|line| line["task"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Sends a request as the operator.
+pub(crate) async fn as_admin(
+    gateway: &Gateway,
+    method: reqwest::Method,
+    path: &str,
+    body: &Value,
+) -> testkit::Response {
+    let request = reqwest::Client::new().request(method, gateway.url(path));
+    let request = request.bearer_auth(gateway.admin_token());
+    testkit::send(if body.is_null() { request } else { request.json(body) }).await
+}
+
+/// The path of a workflow's run.
+pub(crate) fn run_path(workflow_id: &Value) -> String {
+    format!("/v1/runs/run_{}", workflow_id.as_str().unwrap().replace('-', ""))
 }
 
 pub(crate) async fn start(more: &str) -> Gateway {

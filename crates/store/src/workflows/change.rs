@@ -252,8 +252,9 @@ fn change_row(change: &WorkflowChange) -> Query<'_> {
 fn insert(row: &WorkflowRow) -> Query<'_> {
     query(
         "INSERT INTO workflow_dags (workflow_id, run, tenant, owner, agent, principal, client_key, dag, intent, config, \
-         state, phase, control_calls, created_at, updated_at, expires_at, lease_owner, lease_until, fence) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) \
+         state, phase, control_calls, created_at, updated_at, expires_at, lease_owner, lease_until, fence, \
+         start_sum) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20) \
          ON CONFLICT DO NOTHING",
     )
     .bind(row.id.to_string())
@@ -275,12 +276,13 @@ fn insert(row: &WorkflowRow) -> Query<'_> {
     .bind(row.lease_owner.as_deref())
     .bind(row.lease_until_unix_ms)
     .bind(row.fence)
+    .bind(row.start_sum.as_ref())
 }
 
 fn insert_answer(workflow: Uuid, answer: &WorkflowAnswer) -> Query<'_> {
     query(
-        "INSERT INTO workflow_answers (workflow_id, tenant, owner, agent, client_key, answer, expires_at) \
-         SELECT workflow_id, tenant, owner, agent, client_key, $2, $3 FROM workflow_dags WHERE workflow_id = $1 \
+        "INSERT INTO workflow_answers (workflow_id, tenant, owner, agent, client_key, start_sum, answer, expires_at) \
+         SELECT workflow_id, tenant, owner, agent, client_key, start_sum, $2, $3 FROM workflow_dags WHERE workflow_id = $1 \
          ON CONFLICT (workflow_id) DO UPDATE SET answer = excluded.answer, expires_at = excluded.expires_at",
     )
     .bind(workflow.to_string())

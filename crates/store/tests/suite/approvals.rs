@@ -18,6 +18,7 @@ fn row(n: u64, tenant: &str) -> ApprovalRow {
         definition: digest(b"definition"),
         code: n.is_multiple_of(3).then(|| digest(b"code")),
         idempotency_key: n.is_multiple_of(5).then(|| "a key".to_owned()),
+        request_reason: n.is_multiple_of(3).then(|| "it is final".to_owned()),
         arguments_bytes: arguments.len() as u64,
         arguments_sum: digest(arguments.as_bytes()),
         fingerprint: digest(arguments.as_bytes()),

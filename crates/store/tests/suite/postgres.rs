@@ -84,6 +84,7 @@ fn approval(n: u64) -> ApprovalRow {
         definition: digest(b"definition"),
         code: None,
         idempotency_key: None,
+        request_reason: None,
         arguments: Some("{}".to_owned()),
         arguments_bytes: 2,
         arguments_sum: digest(b"{}"),

@@ -23,6 +23,7 @@ fn workflow(client_key: Option<&str>) -> WorkflowRow {
         agent: None,
         principal: r#"{"tenant":"acme"}"#.to_owned(),
         client_key: client_key.map(str::to_owned),
+        start_sum: client_key.map(|key| proto::digest(key.as_bytes())),
         dag: "{\"tasks\":[\"nul \\u0000 and \u{0}\"]}".to_owned(),
         intent: None,
         config: "{}".to_owned(),
@@ -225,8 +226,9 @@ on_both_engines! {
         save(&trail, insert(&of_agent)).await.unwrap();
         let find = async |owner, key| database.workflow_by_client_key(owner, key).await.unwrap();
         let bot = WorkflowOwner { agent: Some("bot"), ..ANN };
-        assert_eq!(find(ANN, "key").await, Some(first.id));
-        assert_eq!(find(bot, "key").await, Some(of_agent.id));
+        let sum = first.start_sum;
+        assert_eq!(find(ANN, "key").await, Some((first.id, sum)));
+        assert_eq!(find(bot, "key").await, Some((of_agent.id, sum)));
         assert_eq!(find(WorkflowOwner { tenant: "other", ..ANN }, "key").await, None);
         assert_eq!(find(ANN, "other").await, None);
 
@@ -236,7 +238,7 @@ on_both_engines! {
             ..step(first.id, 1)
         };
         save(&trail, end).await.unwrap();
-        assert_eq!(find(ANN, "key").await, Some(first.id), "its answer is kept");
+        assert_eq!(find(ANN, "key").await, Some((first.id, sum)), "its answer is kept");
         assert_eq!(database.forget_workflow_answers(8).await.unwrap(), 0);
         assert_eq!(database.forget_workflow_answers(9).await.unwrap(), 1);
         assert_eq!(find(ANN, "key").await, None);
@@ -325,6 +327,11 @@ on_both_engines! {
         };
         assert_eq!(taken, [now(&running)]);
         assert!(matches!(save(&trail, step(running.id, 1)).await, Err(StoreError::Fenced)));
+        assert_eq!(database.take_over_workflows(lease).await.unwrap(), taken, "its own stay");
+        assert_eq!(database.workflow(paused.id).await.unwrap(), Some(paused.clone()));
+        for _ in 0..2 {
+            database.take_over_workflow(paused.id, lease).await.unwrap();
+        }
         assert!(matches!(save(&trail, step(paused.id, 1)).await, Err(StoreError::Fenced)));
         save(&trail, step(paused.id, 2)).await.unwrap();
 

@@ -325,6 +325,7 @@ impl Gate<'_> {
             definition: self.entry.definition,
             code: self.code,
             idempotency_key: call.idempotency_key.clone(),
+            request_reason: call.park.as_ref().and_then(|park| park.reason.clone()),
             arguments_bytes: arguments.len() as u64,
             arguments: Some(arguments),
             arguments_sum: self.arguments.digest,

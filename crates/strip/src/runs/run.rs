@@ -372,6 +372,15 @@ impl Run {
         inner.summary = None;
     }
 
+    /// Opens it again if it was completed.
+    pub(super) fn reopen_completed(&self) {
+        let mut inner = self.lock();
+        if inner.ended == Some(RunEnd::Completed) {
+            inner.ended = None;
+            inner.summary = None;
+        }
+    }
+
     /// Ends it; returns false if it has ended before.
     pub(super) fn end(&self, end: RunEnd) -> bool {
         let mut inner = self.lock();

@@ -141,6 +141,8 @@ pub enum Refusal {
     Waits,
     NotFailed,
     Started,
+    /// A task has ended the run.
+    Completed,
 }
 
 /// The stored state of a task or an item.

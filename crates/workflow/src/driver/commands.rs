@@ -7,7 +7,7 @@ use store::WorkflowPhase;
 use strip::runs::RunEnd;
 
 use super::{CommandOutcome, Driver};
-use crate::core::{EventKind, PauseKind, Refusal};
+use crate::core::{EventKind, PauseKind, Refusal, Stage, Verdict};
 use crate::failures;
 use crate::paths::graph_of;
 use crate::plan::{CatalogTools, Plan};
@@ -60,6 +60,7 @@ impl Driver {
             }
             Command::Retry { task_id, arguments } => {
                 let task = self.position(&task_id)?;
+                self.refuse_after_end()?;
                 if let Some(arguments) = arguments {
                     self.refuse_unless_failed(task)?;
                     self.replace_arguments(&task_id, arguments)?;
@@ -82,6 +83,9 @@ impl Driver {
         };
         if counts {
             self.count_call(note);
+        }
+        if matches!(event, EventKind::Abort { .. }) {
+            self.service.strip.runs().reopen_completed(&self.begin.run);
         }
         self.feed(event).await;
         self.accepted()
@@ -169,6 +173,14 @@ impl Driver {
         }
     }
 
+    /// Nothing can be called any more once a task has ended the run.
+    fn refuse_after_end(&self) -> Result<(), Failure> {
+        let mut tasks = self.begin.plan.tasks.iter().zip(&self.begin.state.root.tasks);
+        let has_ended = tasks
+            .any(|(task, state)| task.ends_run && state.stage == Stage::Ended(Verdict::Success));
+        if has_ended { Err(self.refused(Refusal::Completed)) } else { Ok(()) }
+    }
+
     fn tools(&self) -> CatalogTools {
         let strip = &self.service.strip;
         CatalogTools {
@@ -228,6 +240,7 @@ impl Driver {
 
     async fn inject(&mut self, tasks: Vec<crate::Task>, note: Value) -> Result<Accepted, Failure> {
         self.refuse_unless_changeable()?;
+        self.refuse_after_end()?;
         let before = Arc::clone(&self.begin.plan);
         let ids: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
         let from_layer = self.begin.state.root.layer + 1;
@@ -278,11 +291,17 @@ impl Driver {
 
     /// Ends a paused workflow whose time is over.
     async fn expire(&mut self) -> Result<Accepted, Failure> {
+        // A decision that came in time counts.
+        self.read_decisions().await;
         let late = self.service.now() >= self.begin.expires_unix_ms;
         if !late || self.begin.state.pause().is_none() {
             return Ok(Accepted::Repeats { version: self.version });
         }
         self.withdraw("the workflow has expired").await;
+        if self.is_approved().await {
+            self.read_decisions().await;
+            return Ok(Accepted::Repeats { version: self.version });
+        }
         let rejected = self.begin.state.pause().is_some_and(|p| p.kind == PauseKind::Rejected);
         self.end_run(if rejected { RunEnd::Rejected } else { RunEnd::Expired }).await;
         self.note("expired", json!({}));

@@ -96,6 +96,19 @@ impl Driver {
         }
     }
 
+    /// Whether a person approved a call that waits.
+    pub(super) async fn is_approved(&self) -> bool {
+        let Some(approvals) = self.service.strip.approvals() else { return false };
+        for id in self.approval_ids() {
+            // One that cannot be read is not approved: the call does not run.
+            let row = approvals.get(None, &id).await.ok().flatten();
+            if row.is_some_and(|row| row.state == ApprovalState::Approved) {
+                return true;
+            }
+        }
+        false
+    }
+
     /// Ends the run; the end is committed with the next change of the workflow.
     pub(super) async fn end_run(&self, end: RunEnd) {
         if let Err(failure) = self.service.strip.runs().end(&self.begin.run, end).await {

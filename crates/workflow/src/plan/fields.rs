@@ -42,6 +42,13 @@ impl Shape {
         }
     }
 
+    /// Whether there can be a list at the path, which is not excluded.
+    pub(super) fn can_be_list(&self, steps: &[Step]) -> bool {
+        let mut first_item = steps.to_vec();
+        first_item.push(Step::Index(0));
+        self.excludes(&first_item).is_none()
+    }
+
     /// The fields that are known, for a hint.
     pub(super) fn fields(&self) -> Vec<String> {
         match self {

@@ -180,7 +180,14 @@ impl Links<'_> {
         }
         let mut shapes = BTreeMap::new();
         for found in references {
-            let other = match self.resolve(&found.reference, &mut shapes) {
+            let other = self.resolve(&found.reference, &mut shapes);
+            let other = other.and_then(|at| {
+                if found.is_list {
+                    self.check_list(&found.reference, &shapes)?;
+                }
+                Ok(at)
+            });
+            let other = match other {
                 Ok(other) => other,
                 Err(message) => {
                     let path = found.path.clone();
@@ -245,6 +252,29 @@ impl Links<'_> {
             }
         };
         excluded.map_or(Ok(at), Err)
+    }
+
+    /// Refuses what cannot be a list. The reference names a task that exists.
+    fn check_list(
+        &self,
+        reference: &Reference,
+        shapes: &BTreeMap<usize, Shape>,
+    ) -> Result<(), String> {
+        let at = reference.task().and_then(|id| self.positions.get(id));
+        let rest = reference.steps.get(2..).unwrap_or_default();
+        let fits = match reference.steps.get(1) {
+            Some(Step::Field(part)) if part == "output" => {
+                let shape = at.and_then(|at| shapes.get(at));
+                shape.is_none_or(|shape| shape.can_be_list(rest))
+            }
+            // The details of an error may be anything.
+            _ => !rest.is_empty(),
+        };
+        if fits {
+            return Ok(());
+        }
+        let path = reference.path(reference.steps.len());
+        Err(format!("`for_each` takes a list, and `{path}` is never one"))
     }
 
     fn unknown_task(&self, name: &str) -> String {

@@ -19,6 +19,12 @@ use crate::{Compensation, Task};
 const MAX_RETRIES: u32 = 10;
 const MAX_BACKOFF_MS: u64 = 60_000;
 
+/// The JSON Pointer of the list that a task is repeated for.
+const FOR_EACH: &str = "/for_each";
+
+/// The longest reason that a reviewer is shown.
+const MAX_REASON_CHARS: usize = 2_000;
+
 /// Statements of the template engine that load other templates.
 const LOADERS: [&str; 4] = ["include", "import", "from", "extends"];
 
@@ -40,6 +46,8 @@ pub(super) struct Found {
     pub(super) reference: Reference,
     /// Whether it is in `compensate`.
     pub(super) of_compensation: bool,
+    /// Whether it is the list of `for_each`.
+    pub(super) is_list: bool,
 }
 
 impl TaskCheck<'_> {
@@ -141,6 +149,11 @@ impl TaskCheck<'_> {
         if task.approval.as_ref().is_some_and(|approval| approval.timeout_ms == 0) {
             let message = "a decision has at least 1 ms".to_owned();
             report("/approval/timeout_ms", FaultCode::Limit, message);
+        }
+        let reason = task.approval.as_ref().and_then(|approval| approval.reason.as_deref());
+        if reason.is_some_and(|reason| reason.chars().count() > MAX_REASON_CHARS) {
+            let message = format!("a reason has at most {MAX_REASON_CHARS} characters");
+            report("/approval/reason", FaultCode::Limit, message);
         }
         if task.workflow.is_some() {
             let of_calls = [
@@ -270,12 +283,12 @@ impl Texts<'_> {
     /// `for_each`: a list, or an expression for one.
     fn list(&mut self, list: &Value) -> Value {
         match list {
-            Value::String(expression) => Value::String(self.expression(expression, "/for_each")),
-            Value::Array(_) => self.value(list, "/for_each", "", &mut Unknowns::default()),
+            Value::String(expression) => Value::String(self.expression(expression, FOR_EACH)),
+            Value::Array(_) => self.value(list, FOR_EACH, "", &mut Unknowns::default()),
             other => {
                 let found = crate::evaluate::describe(other);
                 let message = format!("`for_each` takes a list or an expression, not {found}");
-                self.report("/for_each", FaultCode::BadExpression, message);
+                self.report(FOR_EACH, FaultCode::BadExpression, message);
                 other.clone()
             }
         }
@@ -330,6 +343,7 @@ impl Texts<'_> {
                     path: format!("{}{path}", self.check.path),
                     reference: reference.clone(),
                     of_compensation: false,
+                    is_list: reference.alone && path == FOR_EACH,
                 }),
                 Root::Input if variables.contains("input") => self.check_input(reference, path),
                 _ => {}

@@ -226,6 +226,33 @@ fn references_are_checked_against_the_output_schema() {
         assert_eq!(show(&found), "bad_reference /tasks/3/arguments/x", "{bad}");
         assert!(found.message.contains(part), "{bad}: {}", found.message);
     }
+    let with_list = |list: &str| {
+        let mut tasks = with("x");
+        tasks[3]["for_each"] = list.into();
+        tasks
+    };
+    for good in
+        ["tasks.find-1.output.files", "{{ tasks.all.output }}", "tasks.find-1.error.details", "[1]"]
+    {
+        let made = Plan::of(&dag(with_list(good)), &workshop());
+        assert!(made.is_ok(), "{good}: {made:?}");
+    }
+    for (bad, part) in [
+        ("tasks.find-2.output", "did you mean `find-1`?"),
+        ("{{ tasks.find-1.output.fils }}", "did you mean `files`?"),
+        ("tasks.find-1.output.fils | sort", "did you mean `files`?"),
+        ("{{ tasks.find-1.output.count }}", "`tasks.find-1.output.count` is never one"),
+        ("tasks.find-1.output", "is never one"),
+        ("tasks.sub.output", "is never one"),
+        ("tasks.find-1.status", "is never one"),
+        ("item", "only the arguments"),
+        ("input.x", "sub-workflow"),
+        ("fils", "there is no `fils` here"),
+    ] {
+        let found = fault(with_list(bad));
+        assert_eq!(show(&found), "bad_reference /tasks/3/for_each", "{bad}");
+        assert!(found.message.contains(part), "{bad}: {}", found.message);
+    }
     for bad in ["{{ tasks. }}", "{% if %}", "{{ 1 is prim }}", "{% include 'x' %}", "{{ x"] {
         let found = faults(with(bad));
         assert_eq!(found[0], "bad_expression /tasks/3/arguments/x", "{bad}");

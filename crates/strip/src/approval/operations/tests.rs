@@ -17,6 +17,7 @@ fn row(id: &str) -> ApprovalRow {
         definition: digest(b"definition"),
         code: None,
         idempotency_key: None,
+        request_reason: None,
         arguments_bytes: 2,
         arguments_sum: digest(b"{}"),
         fingerprint: digest(id.as_bytes()),

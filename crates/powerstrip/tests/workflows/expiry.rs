@@ -1,0 +1,130 @@
+//! What happens to workflows and approvals whose time is over.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use testkit::{Gateway, eventually};
+
+use crate::support::{as_admin, call, ledger, per_layer, ready, run_path, start, work};
+
+const GATED: &str = "skills:\n  careful: { tools: ['t:deploy'], auto_approve: false }\n";
+
+async fn approval(gateway: &Gateway, id: &str) -> Value {
+    as_admin(gateway, Method::GET, &format!("/v1/approvals/{id}"), &Value::Null).await.body
+}
+
+#[tokio::test]
+async fn a_paused_workflow_expires_with_its_approvals_and_questions() {
+    let gateway = start(&format!("{GATED}workflows: {{ ttl: 2s }}\n")).await;
+    let layers = per_layer(json!([work("a", &[]), work("b", &["a"])]));
+    let gated = json!([
+        {"id": "d", "tool": "t:deploy", "arguments": {"task": "d"}},
+        {"id": "q", "tool": "t:ask", "arguments": {"task": "q", "question": "Which tone?"}},
+    ]);
+    let paused = call(&gateway, "execute_dag", layers).await;
+    let waiting = call(&gateway, "execute_dag", json!({"workflow": {"tasks": gated}})).await;
+    assert_eq!(paused["status"], "layer_complete", "{paused:#}");
+    assert_eq!(waiting["checkpoint_type"], "approval_required", "{waiting:#}");
+    let ids = [paused["workflow_id"].clone(), waiting["workflow_id"].clone()];
+    for id in &ids {
+        let refused = eventually("the workflow's time is over", || async {
+            let answer = call(
+                &gateway,
+                "modify_args",
+                json!({"workflow_id": id, "task_id": "none", "arguments": {}}),
+            )
+            .await;
+            (answer["error"]["code"] == -32004).then_some(answer)
+        })
+        .await;
+        assert_eq!(refused["error"]["message"], "Workflow not found or expired", "{refused}");
+    }
+    // The sweep removes them, at the latest at the next start.
+    let gateway = gateway.restart().await;
+    ready(&gateway).await;
+    for id in &ids {
+        let path = format!("/v1/workflows/{}", id.as_str().unwrap());
+        let shown = eventually("the workflow is removed", || async {
+            let shown = gateway.get(&path).await.body;
+            (shown["workflow"]["state"] == "ended").then_some(shown)
+        })
+        .await;
+        assert_eq!(shown["workflow"]["outcome"], "expired", "{shown:#}");
+        assert_eq!(shown["events"].as_array().unwrap().last().unwrap()["kind"], "expired");
+        let run = gateway.get(&run_path(id)).await.body;
+        assert_eq!(run["state"], "expired", "{run:#}");
+        assert!(
+            run["questions"].as_array().unwrap().iter().all(|one| one["state"] != "open"),
+            "{run:#}"
+        );
+        let report = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
+        assert_eq!(report["state"], "ended", "{report:#}");
+        for (tool, input) in [
+            ("continue", json!({"workflow_id": id})),
+            ("abort", json!({"workflow_id": id, "reason": "x"})),
+        ] {
+            let late = call(&gateway, tool, input).await;
+            assert_eq!(late["error"]["code"], -32004, "{tool}: {late}");
+        }
+    }
+    let decision = waiting["decisions"][0]["approval_id"].as_str().unwrap();
+    assert_eq!(approval(&gateway, decision).await["state"], "cancelled");
+    let approve = json!({"decision": "approve"});
+    let late =
+        as_admin(&gateway, Method::POST, &format!("/v1/approvals/{decision}"), &approve).await;
+    assert_eq!(late.status, 409, "{late:?}");
+    assert_eq!(ledger(&gateway), ["a"], "nothing that waited has run");
+}
+
+/// One workflow whose call is approved while its deadline passes and its owner aborts it.
+async fn race(gateway: &Gateway, number: u64) {
+    let deploy = format!("d{number}");
+    let gate = json!({"reason": "it is a race", "timeout_ms": 600});
+    let tasks = json!([
+        {"id": "d", "tool": "t:work", "arguments": {"task": deploy}, "approval": gate},
+        work("z", &["d"]),
+    ]);
+    let first = call(gateway, "execute_dag", json!({"workflow": {"tasks": tasks}})).await;
+    let id = first["workflow_id"].clone();
+    let decision =
+        first["decisions"][0]["approval_id"].as_str().unwrap_or_else(|| panic!("{first:#}"));
+    let path = format!("/v1/approvals/{decision}");
+    // Around the deadline: which of the three comes first does not matter.
+    tokio::time::sleep(Duration::from_millis(300 + 60 * number)).await;
+    let verdict = json!({"decision": "approve"});
+    let approve = as_admin(gateway, Method::POST, &path, &verdict);
+    let input = json!({"workflow_id": id, "reason": "enough"});
+    let (approved, aborted) = tokio::join!(approve, call(gateway, "abort", input));
+    let ended = eventually("the workflow has ended", || async {
+        let shown = gateway.get(&format!("/v1/workflows/{}", id.as_str().unwrap())).await.body;
+        (shown["workflow"]["state"] == "ended").then_some(shown)
+    })
+    .await;
+    let outcome = ended["workflow"]["outcome"].as_str().unwrap();
+    let state = approval(gateway, decision).await["state"].as_str().unwrap().to_owned();
+    let ran = ledger(gateway).iter().filter(|task| **task == deploy).count();
+    let what = format!("{number}: {outcome}, approval {state}, ran {ran}, {approved:?}, {aborted}");
+    let granted = ["approved", "consumed"].contains(&state.as_str());
+    assert!(granted || ["expired", "cancelled"].contains(&state.as_str()), "{what}");
+    assert_eq!(approved.status, if granted { 200 } else { 409 }, "{what}");
+    assert!(ran <= 1, "{what}");
+    assert!(ran == 0 || state == "consumed", "only an approved call runs: {what}");
+    match outcome {
+        "complete" => {
+            assert_eq!((ran, aborted["error"]["code"].as_i64()), (1, Some(-32004)), "{what}")
+        }
+        "aborted" => assert_eq!(aborted["status"], "aborted", "{what}"),
+        other => panic!("{other}: {what}"),
+    }
+}
+
+#[tokio::test]
+async fn an_approval_its_deadline_and_an_abort_race_to_one_outcome() {
+    let gateway = start("").await;
+    let races = (0..10).map(|number| race(&gateway, number));
+    futures_util::future::join_all(races).await;
+    let open = as_admin(&gateway, Method::GET, "/v1/approvals", &Value::Null).await;
+    assert_eq!(open.body["approvals"], json!([]), "nothing is left to decide");
+}

@@ -1,0 +1,91 @@
+//! Limits at run time: large outputs, long lists, rates.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use serde_json::{Value, json};
+
+use crate::support::{call, ledger, pair, ready, start, statuses, with_ledger, work};
+
+/// The largest output of a task.
+const MAX_OUTPUT: usize = 16 << 20;
+
+/// A tool whose output, as JSON, is as long as its argument says.
+const BIG: &str = r#"
+id: big.text
+version: 1.0.0
+description: Answers with a long text.
+deterministic: false
+inputSchema: { type: object, required: [bytes], properties: { bytes: { type: string } } }
+outputSchema: { type: object, required: [text], properties: { text: { type: string } } }
+limits: { maxOutputBytes: 33554432 }
+execution: { kind: cli, cmd: [python3, -c, "import json, sys; print(json.dumps({'text': 'x' * (int(sys.argv[1]) - 11)}))", '{{ input.bytes }}'] }
+"#;
+
+#[tokio::test]
+async fn an_output_of_16_mb_is_kept_and_a_larger_one_fails_its_task() {
+    let limits = "limits: { max: { max_output_bytes: 32MB } }\n";
+    let gateway = with_ledger(limits).file("tools/big.tool.yaml", BIG).start().await;
+    ready(&gateway).await;
+    let task = |id: &str, bytes: usize| json!({"id": id, "tool": "big.text", "on_error": "skip", "arguments": {"bytes": bytes.to_string()}});
+    let length = json!({"id": "n", "tool": "t:work", "arguments": {"task": "n", "value": "{{ tasks.a.output.text | length }}"}});
+    let tasks = json!([task("a", MAX_OUTPUT), task("b", MAX_OUTPUT + 1), length]);
+    let input = json!({"workflow": {"tasks": tasks}, "config": {"wait_ms": 120_000}});
+    let answer = call(&gateway, "execute_dag", input).await;
+    let text = answer.to_string();
+    let shown = &text[..text.len().min(1_000)];
+    let ended = [pair("a", "success"), pair("b", "failed"), pair("n", "success")];
+    assert_eq!(statuses(&answer["results"]), ended, "{shown}");
+    assert_eq!(answer["results"][2]["output"]["value"], MAX_OUTPUT - 11, "{shown}");
+    let error = &answer["results"][1]["error"];
+    assert_eq!(error["code"], "UNSUPPORTED", "{error}");
+    assert!(error["message"].as_str().unwrap().contains("larger than 16 MB"), "{error}");
+    let reference = answer["results"][0]["output"]["ref_id"].as_str();
+    let reference = reference.unwrap_or_else(|| panic!("{shown}"));
+    let content = gateway.get(&format!("/v1/files/{reference}/content")).await;
+    assert_eq!(content.body["text"].as_str().map(str::len), Some(MAX_OUTPUT - 11));
+}
+
+#[tokio::test]
+async fn a_list_that_a_tool_returns_must_fit_into_the_workflow() {
+    let gateway = start("").await;
+    let tasks = |items: u64| {
+        json!([
+            {"id": "list", "tool": "t:work", "arguments": {"task": "list", "items": items}},
+            {"id": "each", "tool": "demo.echo", "for_each": "{{ tasks.list.output.items }}", "arguments": {"message": "{{ item }}."}},
+        ])
+    };
+    let run = async |items: u64| {
+        let input = json!({"workflow": {"tasks": tasks(items)}, "config": {"wait_ms": 120_000}});
+        call(&gateway, "execute_dag", input).await
+    };
+    let fits = run(499).await;
+    assert_eq!(fits["status"], "complete", "{}", &fits.to_string()[..500]);
+    assert_eq!(fits["results"][1]["output"].as_array().unwrap().len(), 499);
+    for items in [500, 10_000] {
+        let refused = run(items).await;
+        assert_eq!(refused["status"], "failed");
+        let error = &refused["results"][1]["error"];
+        let expected = format!("there are {items} items, but only 499 more tasks fit");
+        assert!(error["message"].as_str().unwrap().contains(&expected), "{error}");
+        assert_eq!(error["details"]["path"], "/for_each", "{error}");
+        assert_eq!(refused["results"][1].get("items"), None, "nothing of it runs");
+    }
+}
+
+#[tokio::test]
+async fn rate_limits_hold_for_tasks() {
+    let gateway = start("limits: { rate: { tools: { 't:work': 2/10m } } }\n").await;
+    let soft = |id: &str| {
+        let mut task = work(id, &[]);
+        task["on_error"] = "skip".into();
+        task
+    };
+    let tasks = json!([soft("a"), soft("b"), soft("c")]);
+    let answer = call(&gateway, "execute_dag", json!({"workflow": {"tasks": tasks}})).await;
+    let results = answer["results"].as_array().unwrap_or_else(|| panic!("{answer:#}"));
+    let (done, refused): (Vec<&Value>, Vec<_>) =
+        results.iter().partition(|result| result["status"] == "success");
+    assert_eq!((done.len(), refused.len()), (2, 1), "{answer:#}");
+    assert_eq!(refused[0]["error"]["code"], "RATE_LIMIT", "{answer:#}");
+    assert_eq!(refused[0]["error"]["retryable"], true, "{answer:#}");
+    assert_eq!(ledger(&gateway).len(), 2);
+}

@@ -102,8 +102,9 @@ pub struct RunChanges {
 }
 
 impl Database {
-    /// Stores runs and those of their calls that have ended, all or none. A run that has ended stays as it ended, and counts only
-    /// grow: what is stored here may be older than what another statement stored meanwhile.
+    /// Stores runs and those of their calls that have ended, all or none. A run that has ended stays as it ended (only a
+    /// completed one may be aborted), and counts only grow: what is stored here may be older than what another statement
+    /// stored meanwhile.
     pub async fn save_runs(&self, runs: &[RunRow], calls: &[RunCallRow]) -> Result<(), StoreError> {
         let dialect = self.sql.dialect();
         in_transaction!(self.sql, |transaction| {
@@ -277,7 +278,9 @@ fn upsert(run: &RunRow, dialect: Dialect) -> Query<'_> {
              (id, tenant, owner, agent, kind, name, state, summary, artifacts, data_tools, created_ms, touched_ms) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
          ON CONFLICT (id) DO UPDATE SET \
-             state = CASE WHEN runs.state IN ('completed', 'aborted', 'failed') THEN runs.state ELSE excluded.state END, \
+             state = CASE WHEN runs.state IN ('aborted', 'failed') \
+                 OR (runs.state = 'completed' AND excluded.state <> 'aborted') \
+                 THEN runs.state ELSE excluded.state END, \
              summary = COALESCE(excluded.summary, runs.summary), \
              artifacts = CASE WHEN {now} < {before} THEN runs.artifacts ELSE excluded.artifacts END, \
              data_tools = CASE WHEN excluded.data_tools < runs.data_tools \

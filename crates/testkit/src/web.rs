@@ -1,9 +1,11 @@
-//! The web on loopback: sites and videos that a test reads, and listeners that must not be reached.
+//! The web on loopback: sites, videos and search providers that a test reads, and listeners that must not be reached.
 
 mod canary;
+mod providers;
 mod site;
 mod youtube;
 
 pub use canary::Canary;
+pub use providers::{Behaviour, PROVIDERS, ProviderRequest, ProviderResult, Providers};
 pub use site::{Site, SitePage, SiteRequest};
 pub use youtube::{Captions, YouTube};

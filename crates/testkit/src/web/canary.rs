@@ -30,7 +30,10 @@ impl Canary {
             while let Ok((mut stream, _)) = listener.accept().await {
                 counter.fetch_add(1, Ordering::SeqCst);
                 let text = Self::TEXT;
-                let page = format!("HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {}\r\n\r\n{text}", text.len());
+                let page = format!(
+                    "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: {}\r\n\r\n{text}",
+                    text.len()
+                );
                 // A client that hangs up at once has been counted.
                 let _ = stream.write_all(page.as_bytes()).await;
             }

@@ -103,10 +103,11 @@ async fn answer(State(record): State<Arc<Record>>, request: Request) -> Response
     let headers = request.headers().clone();
     let host = headers.get("host").and_then(|host| host.to_str().ok()).unwrap_or_default();
     let host = host.rsplit_once(':').map_or(host, |(host, _)| host).to_owned();
-    record.requests.lock().unwrap_or_else(PoisonError::into_inner).push(SiteRequest {
-        target: target.clone(),
-        headers: headers.clone(),
-    });
+    record
+        .requests
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(SiteRequest { target: target.clone(), headers: headers.clone() });
     let _open = Open::new(&record, [host, String::new()]);
     answers::answer(&target, &headers).await
 }

@@ -44,8 +44,14 @@ impl Captions {
     }
 
     fn of(id: &str) -> Option<Self> {
-        let all =
-            [Self::PlayerJson, Self::ListXml, Self::TimedText, Self::Gated, Self::None, Self::Nothing];
+        let all = [
+            Self::PlayerJson,
+            Self::ListXml,
+            Self::TimedText,
+            Self::Gated,
+            Self::None,
+            Self::Nothing,
+        ];
         all.into_iter().find(|shape| shape.video() == id)
     }
 }
@@ -120,7 +126,8 @@ struct Asked {
 
 impl Record {
     fn note(&self, path: &str, asked: &Asked) {
-        let line = format!("{path}?v={}&lang={}&fmt={}&pot={}", asked.v, asked.lang, asked.fmt, asked.pot);
+        let line =
+            format!("{path}?v={}&lang={}&fmt={}&pot={}", asked.v, asked.lang, asked.fmt, asked.pot);
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
 
@@ -148,7 +155,8 @@ async fn watch(State(record): State<Arc<Record>>, Query(asked): Query<Asked>) ->
         "microformat": {"playerMicroformatRenderer": {"publishDate": "2024-05-03T00:00:00-07:00"}},
     });
     if matches!(shape, Captions::PlayerJson | Captions::Gated) {
-        let tracks = json!({"playerCaptionsTracklistRenderer": {"captionTracks": record.track(id)}});
+        let tracks =
+            json!({"playerCaptionsTracklistRenderer": {"captionTracks": record.track(id)}});
         response["captions"] = tracks;
     }
     // JSON within a script has its ampersands escaped.
@@ -158,9 +166,14 @@ async fn watch(State(record): State<Arc<Record>>, Query(asked): Query<Asked>) ->
     );
     let script = match shape {
         Captions::ListXml => {
-            format!("<script>window.config = {{\"captionTracks\":{},\"audioTracks\":[]}};</script>", record.track(id))
+            format!(
+                "<script>window.config = {{\"captionTracks\":{},\"audioTracks\":[]}};</script>",
+                record.track(id)
+            )
         }
-        Captions::Gated => format!("<script>var ytInitialPlayerResponse = {response};var meta = {{}};</script>{player}"),
+        Captions::Gated => format!(
+            "<script>var ytInitialPlayerResponse = {response};var meta = {{}};</script>{player}"
+        ),
         _ => format!("<script>var ytInitialPlayerResponse = {response};var meta = {{}};</script>"),
     };
     let page = format!(

@@ -23,7 +23,8 @@ const LAST_MODIFIED: &str = "Wed, 21 Oct 2015 07:28:00 GMT";
 /// Answers a request. A target is a path with a query.
 pub(super) async fn answer(target: &str, headers: &HeaderMap) -> Response {
     let path = target.split('?').next().unwrap_or_default();
-    let (folder, name) = path.trim_start_matches('/').split_once('/').unwrap_or((path.trim_start_matches('/'), ""));
+    let (folder, name) =
+        path.trim_start_matches('/').split_once('/').unwrap_or((path.trim_start_matches('/'), ""));
     let number = name.parse::<usize>().unwrap_or(1);
     match folder {
         "articles" | "copies" | "forbidden" => html(article(number.clamp(1, 16))),
@@ -113,7 +114,8 @@ fn challenge(name: &str) -> Response {
 
 fn charset(name: &str) -> Response {
     let sentence = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich, während die Flut höher steigt. ";
-    let body = page("Gezeiten", "", &[sentence.repeat(4), sentence.replace("Zwölf", "Elf").repeat(4)]);
+    let body =
+        page("Gezeiten", "", &[sentence.repeat(4), sentence.replace("Zwölf", "Elf").repeat(4)]);
     match name {
         // Says UTF-8 in the header and in the page, and is Latin-1.
         "wrong" => html(latin(&body)),
@@ -137,15 +139,23 @@ fn hostile(folder: &str, name: &str) -> Response {
     match (folder, name) {
         ("bomb", "gzip") => {
             let mut response = html(gzip_bomb(&start(), 200_000_000));
-            response.headers_mut().insert(header::CONTENT_ENCODING, header::HeaderValue::from_static("gzip"));
+            response
+                .headers_mut()
+                .insert(header::CONTENT_ENCODING, header::HeaderValue::from_static("gzip"));
             response
         }
         ("bomb", _) => {
             let deep = "<div>".repeat(300_000);
             html(format!("{}{deep}<p>At the bottom.</p>", start()))
         }
-        ("endless", _) => html(repeated(start(), "<p>And on it goes.</p>\n".repeat(500), usize::MAX)),
-        _ => html(repeated(start(), "<p>One of very many paragraphs on this page.</p>\n".repeat(1_000), 50_000_000)),
+        ("endless", _) => {
+            html(repeated(start(), "<p>And on it goes.</p>\n".repeat(500), usize::MAX))
+        }
+        _ => html(repeated(
+            start(),
+            "<p>One of very many paragraphs on this page.</p>\n".repeat(1_000),
+            50_000_000,
+        )),
     }
 }
 
@@ -174,7 +184,9 @@ fn file(name: &str) -> Response {
         "plan.pptx" => typed("application/vnd.ms-powerpoint", PPTX),
         "orders" => typed("application/octet-stream", XLSX),
         "not-a.pdf" => html(article(5)),
-        "notes.txt" => text("text/plain", "Notes about the tides.\n\nThey rise and fall twice a day.\n"),
+        "notes.txt" => {
+            text("text/plain", "Notes about the tides.\n\nThey rise and fall twice a day.\n")
+        }
         "data.json" => text("application/json", "{\"tides\": [{\"station\": 1, \"level\": 3.5}]}"),
         "picture.png" => typed("image/png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"),
         "large.pdf" => {
@@ -191,11 +203,15 @@ fn file(name: &str) -> Response {
 
 /// Markdown for those who ask for it, HTML for others.
 fn negotiated(headers: &HeaderMap) -> Response {
-    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let accept =
+        headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !accept.contains("text/markdown") {
         return html(article(6));
     }
-    let body = format!("# Tides as Markdown\n\n{}\n\n- one\n- two\n\n[A link](/articles/1)\n", paragraphs(6)[0]);
+    let body = format!(
+        "# Tides as Markdown\n\n{}\n\n- one\n- two\n\n[A link](/articles/1)\n",
+        paragraphs(6)[0]
+    );
     ([(header::CONTENT_TYPE, "text/markdown; charset=utf-8")], body).into_response()
 }
 
@@ -207,7 +223,9 @@ fn revalidated(headers: &HeaderMap) -> Response {
     }
     let mut response = html(article(7));
     response.headers_mut().insert(header::ETAG, header::HeaderValue::from_static(ETAG));
-    response.headers_mut().insert(header::LAST_MODIFIED, header::HeaderValue::from_static(LAST_MODIFIED));
+    response
+        .headers_mut()
+        .insert(header::LAST_MODIFIED, header::HeaderValue::from_static(LAST_MODIFIED));
     response
 }
 

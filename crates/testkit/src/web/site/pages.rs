@@ -49,9 +49,22 @@ const SPECIAL: [(&str, &str, &str); 34] = [
 
 /// Topics of the articles; each has paragraphs of its own.
 const TOPICS: [&str; 16] = [
-    "the moon", "the sun", "harbours", "fishing", "floods", "salt marshes", "tidal power", "sailing",
-    "tide tables", "the Bay of Fundy", "spring tides", "neap tides", "amphidromic points", "beaches",
-    "estuaries", "tide gauges",
+    "the moon",
+    "the sun",
+    "harbours",
+    "fishing",
+    "floods",
+    "salt marshes",
+    "tidal power",
+    "sailing",
+    "tide tables",
+    "the Bay of Fundy",
+    "spring tides",
+    "neap tides",
+    "amphidromic points",
+    "beaches",
+    "estuaries",
+    "tide gauges",
 ];
 
 pub(super) fn all() -> Vec<SitePage> {
@@ -102,8 +115,10 @@ pub(super) fn article(number: usize) -> String {
 
 /// A copy of an article with a few words changed and a paragraph of its own.
 pub(super) fn near_copy(number: usize) -> String {
-    let mut paragraphs: Vec<String> =
-        paragraphs(number).into_iter().map(|text| text.replace("surprised", "astonished")).collect();
+    let mut paragraphs: Vec<String> = paragraphs(number)
+        .into_iter()
+        .map(|text| text.replace("surprised", "astonished"))
+        .collect();
     paragraphs.push(format!(
         "This retelling, unlike the original, adds a remark of its own about ocean tides: edition {number} was printed twice."
     ));

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use strip::agents::{self, Listing, Pattern};
 
 use crate::reader::nearest;
+use crate::research::WEB_RESEARCH;
 use crate::servers::Server;
 use crate::units::Span;
 
@@ -145,7 +146,7 @@ pub(super) fn faults(
             fault(&["skills", name], why);
         }
         for server in &skill.servers {
-            if !servers.contains_key(server) {
+            if !servers.contains_key(server) && server != WEB_RESEARCH {
                 let hint = hint(server, servers.keys(), "server");
                 fault(&["skills", name, "servers"], format!("there is no server `{server}`{hint}"));
             }

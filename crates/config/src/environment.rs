@@ -49,6 +49,10 @@ pub(crate) const VARIABLES: [(&str, &str); 9] = [
 /// Variables of capability servers, which may be set in the gateway's environment as well.
 const OF_SERVERS: [&str; 2] = ["POWERSTRIP_GATEWAY", "POWERSTRIP_REGISTRATION_TOKEN"];
 
+/// The beginnings of variables that complete `research`.
+const OF_RESEARCH: [&str; 3] =
+    ["POWERSTRIP_RESEARCH_TIMEOUT_", "POWERSTRIP_RESEARCH_SIZE_", "POWERSTRIP_RESEARCH_URL_"];
+
 impl Environment {
     /// Reads the environment of this process.
     pub fn of_process() -> Self {
@@ -138,6 +142,7 @@ impl Environment {
         // A gateway started by a tool inherits the tool's run marker.
         let known = |name: &str| {
             name == egress::process::RUN_MARK
+                || OF_RESEARCH.iter().any(|prefix| name.starts_with(prefix))
                 || OF_SERVERS.contains(&name)
                 || VARIABLES.iter().any(|(known, _)| *known == name)
         };

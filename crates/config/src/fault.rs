@@ -29,8 +29,7 @@ impl Locator<'_> {
 }
 
 /// Documented keys that this version does not support yet; they are not reported as typing errors.
-const LATER: [&str; 7] =
-    ["workflows", "research", "model", "trusted_proxies", "tls", "cors", "retention"];
+const LATER: [&str; 5] = ["model", "trusted_proxies", "tls", "cors", "retention"];
 
 /// One fault and its position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -11,7 +11,7 @@ use crate::auth::check_public_url;
 use crate::client_files::{Importer, Literals};
 use crate::environment::Environment;
 use crate::fault::{BadConfig, Fault, Locator};
-use crate::loaded::{Loaded, entry_fault, resolve_access, storage_fault};
+use crate::loaded::{Loaded, entry_fault, research_fault, resolve_access, storage_fault};
 use crate::overrides::Overrides;
 use crate::secret::{SecretFault, SecretReader, SecretSource};
 use crate::settings::{Config, FILE_NAME, YAML_LIMITS};
@@ -58,6 +58,7 @@ pub fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadC
     validator.listen(&config, &overrides, &mut faults);
     validator.access(&config, &mut faults);
     validator.webhook(&config, &mut faults);
+    validator.research(&config, &mut faults);
     if !faults.is_empty() {
         faults.extend(invalid.into_values().flatten());
         return Err(BadConfig(faults));
@@ -179,6 +180,11 @@ impl Validator<'_> {
         if let Some(Err((key, why))) = webhook.map(|webhook| webhook.resolve(&self.assuming)) {
             faults.push(self.fault(&["approvals", "webhook", key], why));
         }
+    }
+
+    fn research(&self, config: &Config, faults: &mut Vec<Fault>) {
+        let unusable = config.research.faults().into_iter();
+        faults.extend(unusable.map(|fault| research_fault(self.locator, fault)));
     }
 
     fn servers(&self, config: &Config, invalid: &mut BTreeMap<String, Vec<Fault>>) {

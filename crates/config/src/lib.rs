@@ -23,6 +23,7 @@ mod masked;
 mod overrides;
 mod reader;
 mod registration;
+mod research;
 mod secret;
 mod server_auth;
 mod servers;
@@ -47,9 +48,12 @@ pub use loaded::{Loaded, Resolved, Servers};
 pub use loosened::loosened;
 pub use overrides::Overrides;
 pub use registration::Registration;
+pub use research::{
+    Browser, ProviderKeys, Research, Robots, Sessions as ResearchSessions, Switch, WEB_RESEARCH,
+};
 pub use secret::{HeaderSource, Per, Secret, SecretSource, VaultSecrets};
 pub use servers::Server;
-pub use settings::{Config, FILE_NAME, Sandbox};
+pub use settings::{Config, Egress, FILE_NAME, Sandbox};
 pub use telemetry::{LogFormat, Telemetry};
 pub use units::Span;
 pub use workflows::Workflows;

@@ -14,6 +14,7 @@ use store::BucketOptions;
 use crate::environment::Environment;
 use crate::fault::{BadConfig, Fault, Locator};
 use crate::files::StorageFault;
+use crate::research::{ProviderKeys, ResearchFault};
 use crate::secret::{Secret, SecretReader, SecretSource, VaultSecrets};
 use crate::servers::EntryFault;
 use crate::settings::Config;
@@ -57,13 +58,15 @@ pub struct Resolved {
     pub servers: Servers,
     /// The secret that signs messages of the approval webhook; without it, there are none.
     pub webhook_secret: Option<Secret>,
+    /// The keys of search providers.
+    pub provider_keys: ProviderKeys,
     /// What is off because of a missing secret or a wrong entry.
     pub off: Vec<Fault>,
     scrubber: Scrubber,
 }
 
 impl Resolved {
-    /// A scrubber of the secrets of servers, the OTLP collector and the webhook.
+    /// A scrubber of the secrets of servers, search providers, the OTLP collector and the webhook.
     pub fn scrubber(&self) -> Scrubber {
         self.scrubber.clone()
     }
@@ -87,7 +90,7 @@ impl Loaded {
         loaded
     }
 
-    /// Fetches the secrets of servers and of the approval webhook.
+    /// Fetches the secrets of servers, search providers and the approval webhook.
     pub fn resolve(&self, vault: &VaultSecrets) -> Resolved {
         let (config, locator) = (&self.config, self.locator());
         let reader = SecretReader::with_vault(&self.environment, self.base(), vault);
@@ -111,6 +114,8 @@ impl Loaded {
             off.push(locator.fault(&["approvals", "webhook", key], why));
             None
         });
+        let (provider_keys, faults) = config.research.resolve(&self.environment, &reader);
+        off.extend(faults.into_iter().map(|fault| research_fault(locator, fault)));
         let headers = self.otlp_headers().unwrap_or_else(|faults| {
             off.extend(faults);
             Vec::new()
@@ -118,8 +123,9 @@ impl Loaded {
         let of_servers = servers.iter().flat_map(|(_, server)| server.secrets());
         let collector = headers.iter().flat_map(|(name, value)| secrets_of(name, value.expose()));
         let webhooks = webhook_secret.iter().map(|secret| secret.expose().to_owned());
-        let scrubber = Scrubber::new(of_servers.chain(collector).chain(webhooks));
-        Resolved { servers, webhook_secret, off, scrubber }
+        let providers = provider_keys.values().map(|key| key.expose().to_owned());
+        let scrubber = Scrubber::new(of_servers.chain(collector).chain(webhooks).chain(providers));
+        Resolved { servers, webhook_secret, provider_keys, off, scrubber }
     }
 
     /// The secrets of servers that this process cannot find, without looking into the vault.
@@ -203,7 +209,7 @@ impl Loaded {
         });
         let webhook = config.approvals.webhook.iter().map(|webhook| &webhook.secret);
         let auth = config.auth.iter().flat_map(|auth| auth.secrets());
-        let all = servers.chain(webhook).chain(auth);
+        let all = servers.chain(webhook).chain(auth).chain(config.research.secrets());
         all.filter_map(SecretSource::vault_name).map(str::to_owned).collect()
     }
 }
@@ -234,6 +240,12 @@ pub(crate) fn entry_fault(locator: Locator<'_>, server: &str, fault: EntryFault)
     let below = fault.keys.iter().map(String::as_str);
     let path: Vec<_> = ["servers", server].into_iter().chain(below).collect();
     locator.fault(&path, fault.message)
+}
+
+/// A fault of the section `research`.
+pub(crate) fn research_fault(locator: Locator<'_>, (keys, message): ResearchFault) -> Fault {
+    let path: Vec<_> = ["research"].into_iter().chain(keys).collect();
+    locator.fault(&path, message)
 }
 
 /// A fault of the section `storage`.

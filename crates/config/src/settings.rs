@@ -19,6 +19,7 @@ use crate::files::{Files, Storage};
 use crate::limits::Limits;
 use crate::listen::Listen;
 use crate::registration::Registration;
+use crate::research::Research;
 use crate::servers::{self, Server};
 use crate::telemetry::Telemetry;
 use crate::units;
@@ -76,6 +77,8 @@ pub struct Config {
     pub limits: Limits,
     /// Limits of workflows.
     pub workflows: Workflows,
+    /// The built-in web tools: search, scraping, research sessions.
+    pub research: Research,
     /// Limits of files that callers store.
     pub files: Files,
     /// Where files are stored.
@@ -111,6 +114,7 @@ impl Default for Config {
             tool_names: ToolNames::default(),
             limits: Limits::default(),
             workflows: Workflows::default(),
+            research: Research::default(),
             files: Files::default(),
             storage: Storage::default(),
             egress: Egress::default(),
@@ -225,6 +229,7 @@ impl Config {
             *path = servers::clean(&base.join(&*path));
         }
         self.storage.anchor(base);
+        self.research.anchor(base);
         for server in self.servers.values_mut() {
             server.anchor(base);
         }

@@ -1,0 +1,428 @@
+//! `research`: the built-in web tools.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Environment;
+use crate::secret::{Secret, SecretReader, SecretSource};
+use crate::units::{Rate, Size, Span};
+
+/// The server part of the tools' ids. A server of this name in the config replaces the tools.
+pub const WEB_RESEARCH: &str = "web-research";
+
+/// The built-in web tools: search, scraping, research sessions.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Research {
+    /// Whether the tools `web-research:*` are offered. An entry `web-research` in `servers` replaces them.
+    pub tools: Switch,
+    /// Which search providers are asked, and in which order.
+    pub search: Search,
+    /// The browser for pages that need scripts: `auto` looks for Chromium in `PATH`, `off` does without, or the path of a
+    /// Chromium.
+    pub browser: Browser,
+    /// The folder of lenses: one YAML file for each, `{name, domains, cx}`.
+    pub lenses: PathBuf,
+    /// When robots.txt is respected.
+    pub robots: Robots,
+    /// Sessions of `sequential_search`.
+    pub sessions: Sessions,
+    /// Memory for results and pages that were read.
+    pub cache: Size,
+    /// Time limits of single steps. Values above the maximum are lowered with a warning.
+    pub timeouts: Timeouts,
+    /// Size limits. Values above the maximum, which is the default, are lowered with a warning.
+    pub sizes: Sizes,
+}
+
+impl Default for Research {
+    fn default() -> Self {
+        Self {
+            tools: Switch::default(),
+            search: Search::default(),
+            browser: Browser::default(),
+            lenses: "lenses".into(),
+            robots: Robots::default(),
+            sessions: Sessions::default(),
+            cache: Size(64 << 20),
+            timeouts: Timeouts::default(),
+            sizes: Sizes::default(),
+        }
+    }
+}
+
+/// Whether something is offered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Switch {
+    #[default]
+    On,
+    Off,
+}
+
+/// Search providers.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Search {
+    /// The order of fallback, such as `[brave, [serper, exa], duckduckgo]`. Providers of an inner list, also written
+    /// `serper+exa`, are asked at once and their results are merged. Empty: `SEARCH_ROUTING`, else all providers with a key,
+    /// then DuckDuckGo.
+    pub routing: Vec<Group>,
+    /// Keys and addresses of providers, by name: `brave`, `serper`, `tavily`, `exa`, `searxng`, `duckduckgo`, `google`,
+    /// `crossref`, `arxiv`, `pubmed`, `semantic_scholar`, `openalex`.
+    #[schemars(with = "BTreeMap<String, Provider>")]
+    pub providers: Providers,
+}
+
+/// Providers that are asked at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Group(pub Vec<String>);
+
+impl JsonSchema for Group {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ProviderGroup".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "title": "provider or list of providers",
+            "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}],
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Group {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameOrNames;
+        impl<'de> Visitor<'de> for NameOrNames {
+            type Value = Group;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a provider such as `brave`, or a list of providers")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Group, E> {
+                Group::checked(text.split('+').map(|name| name.trim().to_owned()).collect())
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Group, A::Error> {
+                let mut names = Vec::new();
+                while let Some(name) = items.next_element::<String>()? {
+                    names.push(name);
+                }
+                Group::checked(names)
+            }
+        }
+        deserializer.deserialize_any(NameOrNames)
+    }
+}
+
+/// The providers that search the web.
+const OF_WEB: [&str; 7] = ["brave", "serper", "tavily", "exa", "searxng", "duckduckgo", "google"];
+
+impl Group {
+    fn checked<E: de::Error>(names: Vec<String>) -> Result<Self, E> {
+        match names.iter().find(|name| !OF_WEB.contains(&name.as_str())) {
+            _ if names.is_empty() => Err(E::custom("names no provider")),
+            Some(unknown) => Err(E::custom(format_args!(
+                "there is no web search provider `{unknown}`; the providers are {}",
+                OF_WEB.join(", ")
+            ))),
+            None => Ok(Self(names)),
+        }
+    }
+}
+
+/// Keys and addresses of providers. A key that is not set here is taken from the provider's variable.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Providers {
+    /// Brave Search: web, images, news; `BRAVE_API_KEY`.
+    #[serde(skip_serializing_if = "Provider::is_unset")]
+    pub brave: Provider,
+    /// Serper: web, images, news; `SERPER_API_KEY`.
+    #[serde(skip_serializing_if = "Provider::is_unset")]
+    pub serper: Provider,
+    /// Tavily: web, news; `TAVILY_API_KEY`.
+    #[serde(skip_serializing_if = "Provider::is_unset")]
+    pub tavily: Provider,
+    /// Exa: web, news; `EXA_API_KEY`.
+    #[serde(skip_serializing_if = "Provider::is_unset")]
+    pub exa: Provider,
+    /// Your SearXNG: web, images, news; its `url`, which may be private, or `SEARXNG_URL`.
+    #[serde(skip_serializing_if = "Provider::is_unset")]
+    pub searxng: Provider,
+    /// DuckDuckGo: web, without a key.
+    #[serde(skip_serializing_if = "Provider::is_unset")]
+    pub duckduckgo: Provider,
+    /// Google Programmable Search, which closes on 1 January 2027: web, images; `GOOGLE_CUSTOM_SEARCH_API_KEY` and
+    /// `GOOGLE_CUSTOM_SEARCH_ID`.
+    #[serde(skip_serializing_if = "Provider::is_unset")]
+    pub google: Provider,
+    /// Crossref: publications; `CROSSREF_MAILTO` for faster answers.
+    #[serde(skip_serializing_if = "Provider::is_unset")]
+    pub crossref: Provider,
+    /// arXiv: publications.
+    #[serde(skip_serializing_if = "Provider::is_unset")]
+    pub arxiv: Provider,
+    /// PubMed: publications; `NCBI_API_KEY` for more requests.
+    #[serde(skip_serializing_if = "Provider::is_unset")]
+    pub pubmed: Provider,
+    /// Semantic Scholar: publications; `SEMANTIC_SCHOLAR_API_KEY` for more requests.
+    #[serde(skip_serializing_if = "Provider::is_unset")]
+    pub semantic_scholar: Provider,
+    /// OpenAlex: publications; only with `OPENALEX_API_KEY`.
+    #[serde(skip_serializing_if = "Provider::is_unset")]
+    pub openalex: Provider,
+}
+
+/// One search provider.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Provider {
+    /// Its key, as `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`.
+    pub key: Option<SecretSource>,
+    /// The base URL of its API, if it is not the public one. It may be at a private address.
+    pub url: Option<String>,
+    /// The id of an engine of Google Programmable Search.
+    pub cx: Option<String>,
+    /// The most requests in a period, such as `1000/1d`.
+    pub quota: Option<Rate>,
+}
+
+impl Provider {
+    fn is_unset(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Providers {
+    /// All of them by name, with the variable of each key.
+    pub fn entries(&self) -> [(&'static str, &Provider, Option<&'static str>); 12] {
+        [
+            ("brave", &self.brave, Some("BRAVE_API_KEY")),
+            ("serper", &self.serper, Some("SERPER_API_KEY")),
+            ("tavily", &self.tavily, Some("TAVILY_API_KEY")),
+            ("exa", &self.exa, Some("EXA_API_KEY")),
+            ("searxng", &self.searxng, None),
+            ("duckduckgo", &self.duckduckgo, None),
+            ("google", &self.google, Some("GOOGLE_CUSTOM_SEARCH_API_KEY")),
+            ("crossref", &self.crossref, None),
+            ("arxiv", &self.arxiv, None),
+            ("pubmed", &self.pubmed, Some("NCBI_API_KEY")),
+            ("semantic_scholar", &self.semantic_scholar, Some("SEMANTIC_SCHOLAR_API_KEY")),
+            ("openalex", &self.openalex, Some("OPENALEX_API_KEY")),
+        ]
+    }
+}
+
+/// The browser for pages that need scripts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(from = "String", into = "String")]
+#[schemars(with = "String")]
+pub enum Browser {
+    /// Chromium, if `PATH` has one.
+    #[default]
+    Auto,
+    Off,
+    /// This program.
+    Program(PathBuf),
+}
+
+impl From<String> for Browser {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            "auto" => Self::Auto,
+            "off" => Self::Off,
+            _ => Self::Program(text.into()),
+        }
+    }
+}
+
+impl From<Browser> for String {
+    fn from(browser: Browser) -> Self {
+        match browser {
+            Browser::Auto => "auto".to_owned(),
+            Browser::Off => "off".to_owned(),
+            Browser::Program(path) => path.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// When robots.txt is respected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Robots {
+    /// By `search_and_scrape`, which reads pages that nobody has chosen.
+    #[default]
+    Batch,
+    /// Also by `scrape_page`.
+    Always,
+    Off,
+}
+
+/// Sessions of `sequential_search`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sessions {
+    /// How long a session is kept after its last step.
+    pub ttl: Span,
+    /// The most sessions. One tenant has at most half of them while others are active.
+    pub max: NonZeroU32,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Self {
+            ttl: Span(Duration::from_secs(30 * 60)),
+            max: NonZeroU32::new(50).unwrap_or(NonZeroU32::MIN),
+        }
+    }
+}
+
+/// Time limits.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Timeouts {
+    /// One request to a search provider: `10s`, at most `30s`.
+    pub search: Option<Span>,
+    /// The request for a page as Markdown: `5s`, at most `10s`.
+    pub markdown: Option<Span>,
+    /// A request for a page as HTML: `15s`, at most `30s`.
+    pub html: Option<Span>,
+    /// A page in the browser: `30s`, at most `60s`.
+    pub browser: Option<Span>,
+    /// A YouTube transcript: `30s`, at most `60s`.
+    pub youtube: Option<Span>,
+    /// The download of a document: `30s`, at most `60s`.
+    pub download: Option<Span>,
+    /// A whole call: `60s`, at most `120s`.
+    pub total: Option<Span>,
+}
+
+impl Timeouts {
+    /// Those that are set.
+    pub fn entries(&self) -> impl Iterator<Item = (&'static str, Span)> {
+        let all = [
+            ("search", self.search),
+            ("markdown", self.markdown),
+            ("html", self.html),
+            ("browser", self.browser),
+            ("youtube", self.youtube),
+            ("download", self.download),
+            ("total", self.total),
+        ];
+        all.into_iter().filter_map(|(name, span)| Some((name, span?)))
+    }
+}
+
+/// Size limits in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sizes {
+    /// The content of one page: 50,000 bytes.
+    pub page: Option<Size>,
+    /// The combined content of `search_and_scrape`: 300,000 bytes.
+    pub combined: Option<Size>,
+    /// A YouTube transcript: 100,000 bytes.
+    pub transcript: Option<Size>,
+    /// A downloaded document: 10,000,000 bytes.
+    pub download: Option<Size>,
+}
+
+impl Sizes {
+    /// Those that are set.
+    pub fn entries(&self) -> impl Iterator<Item = (&'static str, Size)> {
+        let all = [
+            ("page", self.page),
+            ("combined", self.combined),
+            ("transcript", self.transcript),
+            ("download", self.download),
+        ];
+        all.into_iter().filter_map(|(name, size)| Some((name, size?)))
+    }
+}
+
+/// The keys of search providers, by name.
+#[derive(Clone, Debug, Default)]
+pub struct ProviderKeys(BTreeMap<&'static str, Secret>);
+
+impl ProviderKeys {
+    /// The key of a provider.
+    pub fn get(&self, provider: &str) -> Option<&Secret> {
+        self.0.get(provider)
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Secret> {
+        self.0.values()
+    }
+}
+
+impl PartialEq for ProviderKeys {
+    fn eq(&self, other: &Self) -> bool {
+        let exposed = |(name, key): (&&'static str, &Secret)| (*name, key.expose().to_owned());
+        self.0.iter().map(exposed).eq(other.0.iter().map(exposed))
+    }
+}
+
+/// A key below `research`, and what is wrong with it.
+pub(crate) type ResearchFault = (Vec<&'static str>, String);
+
+impl Research {
+    /// Fetches the keys of providers; a provider without its key is not asked.
+    pub(crate) fn resolve(
+        &self,
+        environment: &Environment,
+        reader: &SecretReader<'_>,
+    ) -> (ProviderKeys, Vec<ResearchFault>) {
+        let (mut keys, mut faults) = (BTreeMap::new(), Vec::new());
+        for (name, provider, variable) in self.search.providers.entries() {
+            let key = match &provider.key {
+                Some(source) => source.fetch(reader).map(Some),
+                None => Ok(variable.and_then(|name| environment.secret(name)).map(Secret::new)),
+            };
+            match key {
+                Ok(key) => keys.extend(key.map(|key| (name, key))),
+                Err(why) => {
+                    let why = format!("{why}; {name} is not asked without it");
+                    faults.push((vec!["search", "providers", name, "key"], why));
+                }
+            }
+        }
+        (ProviderKeys(keys), faults)
+    }
+
+    /// What types alone cannot check.
+    pub(crate) fn faults(&self) -> Vec<ResearchFault> {
+        let entries = self.search.providers.entries().into_iter();
+        let urls = entries.filter_map(|(name, provider, _)| Some((name, provider.url.as_ref()?)));
+        urls.filter_map(|(name, url)| {
+            let why = ::auth::check_url(url).err()?.to_string();
+            Some((vec!["search", "providers", name, "url"], why))
+        })
+        .collect()
+    }
+
+    /// The sources of keys.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &SecretSource> {
+        self.search.providers.entries().into_iter().filter_map(|(_, one, _)| one.key.as_ref())
+    }
+
+    /// Makes relative paths relative to the folder of the config file.
+    pub(crate) fn anchor(&mut self, base: &Path) {
+        self.lenses = crate::servers::clean(&base.join(&self.lenses));
+        if let Browser::Program(program) = &mut self.browser
+            && program.components().count() > 1
+        {
+            *program = crate::servers::clean(&base.join(&*program));
+        }
+    }
+}

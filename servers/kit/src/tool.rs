@@ -23,6 +23,7 @@ pub struct ToolSpec {
     title: Option<String>,
     annotations: Option<ToolAnnotations>,
     input_schema: Option<JsonObject>,
+    output_schema: Option<JsonObject>,
     timeout: Option<Duration>,
     file_strategy: Option<FileStrategy>,
     file_args: Vec<FileArgs>,
@@ -40,6 +41,7 @@ impl ToolSpec {
             title: None,
             annotations: None,
             input_schema: None,
+            output_schema: None,
             timeout: None,
             file_strategy: None,
             file_args: Vec::new(),
@@ -61,6 +63,12 @@ impl ToolSpec {
     /// A schema written by hand in place of the one derived from the input type.
     pub fn input_schema(mut self, schema: JsonObject) -> Self {
         self.input_schema = Some(schema);
+        self
+    }
+
+    /// A schema of the answers in place of the one derived from the output type.
+    pub fn output_schema(mut self, schema: JsonObject) -> Self {
+        self.output_schema = Some(schema);
         self
     }
 
@@ -137,7 +145,8 @@ impl RegisteredTool {
         listing.title = spec.title;
         listing.annotations = spec.annotations;
         listing.meta = meta;
-        listing.output_schema = object_schema(&listing.name, O::output_schema())?;
+        let output_schema = spec.output_schema.map(Arc::new).or_else(O::output_schema);
+        listing.output_schema = object_schema(&listing.name, output_schema)?;
 
         let handler = Arc::new(handler);
         let erased: Handler = Arc::new(move |arguments, ctx| {

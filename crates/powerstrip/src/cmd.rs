@@ -18,6 +18,8 @@ pub(crate) mod new;
 pub(crate) mod prompts;
 pub(crate) mod remove;
 pub(crate) mod runs;
+pub(crate) mod scrape;
+pub(crate) mod search;
 pub(crate) mod secret;
 pub(crate) mod serve;
 pub(crate) mod servers;

@@ -46,6 +46,7 @@ use strip::{Parts, Strip, control};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use upstream::{Registry, Status, Upstreams};
+use webtools::WebTools;
 
 use crate::context::Context;
 pub(crate) use crate::watch::Freshness;
@@ -100,6 +101,7 @@ pub(crate) struct Gateway {
     call_keeper: Arc<CallKeeper>,
     approvals: Arc<Approvals>,
     workflows: OpenWorkflows,
+    web_tools: WebTools,
     /// Ends sessions and watches.
     ending: CancellationToken,
     /// Stops new local sessions, shortly before the others end.
@@ -139,7 +141,7 @@ impl Gateway {
         let path = folder.path();
         let readers = Readers::new(Arc::clone(&runner), Bounds::default());
         let mut files = files::parts(loaded, path, database.clone(), &client, &clock)?;
-        files.text = Arc::new(ConfinedText(readers));
+        files.text = Arc::new(ConfinedText(readers.clone()));
         let holders = names::holders(database.server_names().await?);
         let parts = Parts {
             audit: audit.clone(),
@@ -170,6 +172,15 @@ impl Gateway {
                 tracing::warn!("{fault}");
             }
         }
+        let web_tools = WebTools::new(webtools::Parts {
+            catalog: Arc::clone(strip.catalog()),
+            client: client.clone(),
+            runner: Arc::clone(&runner),
+            readers,
+            clock: clock.clone(),
+            variables: environment.texts(),
+        });
+        web_tools.apply(config, &resolved.provider_keys).await;
         let deps = servers::ServerDeps {
             strip: &strip,
             runner: &runner,
@@ -273,6 +284,7 @@ impl Gateway {
             call_keeper,
             approvals,
             workflows,
+            web_tools,
             ending,
             closing,
             sockets,
@@ -436,6 +448,7 @@ impl Gateway {
         }
         self.upstreams.stop().await;
         self.keeper.end().await;
+        self.web_tools.close().await;
         self.sources.into_inner().close().await;
         let _ = self.names.await;
         if let Err(error) = self.strip.runs().flush().await {

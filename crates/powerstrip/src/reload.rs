@@ -5,7 +5,9 @@ use std::sync::{Arc, PoisonError};
 
 use async_trait::async_trait;
 use auth::client::Holder;
-use config::{BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, Servers, load, loosened};
+use config::{
+    BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, ProviderKeys, Servers, load, loosened,
+};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
 use tokio::sync::broadcast::error::RecvError;
@@ -31,6 +33,7 @@ struct Current {
     /// The file that it was read from.
     file: Option<PathBuf>,
     servers: Servers,
+    provider_keys: ProviderKeys,
     /// The last error, so that it is logged once.
     refused: Option<BadConfig>,
 }
@@ -44,8 +47,9 @@ impl Reload {
         loaded: &Loaded,
     ) -> Arc<Self> {
         let Loaded { config, file, .. } = loaded.clone();
-        let servers = gateway.resolved().servers.clone();
-        let current = Mutex::new(Current { config, file, servers, refused: None });
+        let resolved = gateway.resolved();
+        let (servers, provider_keys) = (resolved.servers.clone(), resolved.provider_keys.clone());
+        let current = Mutex::new(Current { config, file, servers, provider_keys, refused: None });
         let hangups = std::sync::Mutex::new(signal(SignalKind::hangup()).ok());
         let reload = Arc::new(Self { gateway, flags, context, current, hangups });
         let source = Arc::downgrade(&reload);
@@ -115,9 +119,11 @@ impl Reload {
             Err(refused) => Err(refused),
         };
         match loaded {
-            // Compares servers as well: a secret may have changed although the file has not.
+            // Compares secrets as well: one may have changed although the file has not.
             Ok((loaded, resolved))
-                if loaded.config == current.config && resolved.servers == current.servers =>
+                if loaded.config == current.config
+                    && resolved.servers == current.servers
+                    && resolved.provider_keys == current.provider_keys =>
             {
                 if requested || current.refused.take().is_some() {
                     tracing::info!("the config has not changed");
@@ -135,11 +141,12 @@ impl Reload {
                     tracing::warn!("the changed config removes a protection: `{key}`");
                     self.gateway.audit_removal(&key, &loaded.config).await;
                 }
-                let servers = resolved.servers.clone();
+                let (servers, provider_keys) =
+                    (resolved.servers.clone(), resolved.provider_keys.clone());
                 self.gateway.reconfigure(&current.config, &loaded, resolved).await;
                 tracing::info!("the config is reloaded");
                 let Loaded { config, file, .. } = loaded;
-                *current = Current { config, file, servers, refused: None };
+                *current = Current { config, file, servers, provider_keys, refused: None };
             }
             Err(refused) => {
                 if requested || current.refused.as_ref() != Some(&refused) {

@@ -13,3 +13,17 @@ pub struct Invocation {
     /// The name of the run that the call belongs to.
     pub run: Option<String>,
 }
+
+impl Invocation {
+    /// A call with nothing but its input.
+    pub fn of(tool: impl Into<String>, input: Value) -> Self {
+        Self {
+            tool: tool.into(),
+            input,
+            verify: false,
+            idempotency_key: None,
+            timeout: None,
+            run: None,
+        }
+    }
+}

@@ -13,6 +13,7 @@ mod flights;
 mod images;
 mod input;
 pub mod lens;
+mod lenses;
 mod links;
 mod news;
 mod patents;
@@ -36,6 +37,7 @@ mod youtube;
 
 pub use cache::{Caches, MemoryCaches};
 pub use lens::Lens;
+pub use lenses::read_lenses;
 pub use links::canonical_url;
 pub use research::{Call, Parts, Progress, Research};
 pub use sessions::{MemorySessions, Sessions};

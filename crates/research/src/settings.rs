@@ -15,6 +15,7 @@ pub use provider::{ProviderName, ProviderSettings, Quota};
 pub use units::{parse_duration, parse_size};
 
 use crate::lens::Lens;
+use provider::Target;
 
 /// The settings of all tools.
 #[derive(Clone, Debug, Default)]
@@ -72,6 +73,7 @@ impl InvalidSetting {
 const ROUTING: &str = "SEARCH_ROUTING";
 const TIMEOUT_PREFIX: &str = "POWERSTRIP_RESEARCH_TIMEOUT_";
 const SIZE_PREFIX: &str = "POWERSTRIP_RESEARCH_SIZE_";
+const URL_PREFIX: &str = "POWERSTRIP_RESEARCH_URL_";
 
 impl Settings {
     /// Fills in from environment variables what the configuration leaves open.
@@ -102,9 +104,23 @@ impl Settings {
                 if !self.sizes.is_set(&name) {
                     self.set_size(&name, value, variable)?;
                 }
+            } else if let Some(name) = variable.strip_prefix(URL_PREFIX) {
+                self.set_url(name, value, variable)?;
             }
         }
         Ok(())
+    }
+
+    /// Sets the base URL of a provider, or of `youtube`, unless it is set. `setting` names it in messages.
+    fn set_url(&mut self, name: &str, value: &str, setting: &str) -> Result<(), InvalidSetting> {
+        if name.eq_ignore_ascii_case("youtube") {
+            let url = value.parse().map_err(|_| InvalidSetting::new(setting, "not a URL"))?;
+            self.youtube_url.get_or_insert(url);
+            return Ok(());
+        }
+        let provider: ProviderName =
+            name.parse().map_err(|why: String| InvalidSetting::new(setting, why))?;
+        self.providers.entry(provider).or_default().fill(Target::Url, value, setting)
     }
 
     /// Sets a timeout; a value above the maximum is clamped with a warning. `setting` names it in messages.

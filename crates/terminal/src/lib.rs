@@ -1,6 +1,7 @@
 //! Printing to standard output and standard error: tables, colours and progress for terminals, plain text for pipes.
 
 pub mod progress;
+pub mod research;
 pub mod table;
 pub mod time;
 pub mod workflows;

@@ -35,6 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("terminal", &["proto", "operations", "config"]),
     ("reading", &["proto", "egress", "documents"]),
     ("research", &["proto", "egress", "documents", "language", "reading"]),
+    ("webtools", &["proto", "egress", "schema", "strip", "config", "reading", "research"]),
     ("recipes", &["egress", "schema", "config", "terminal"]),
     ("remote", &["proto", "egress", "config"]),
     ("dashboard", &["proto", "auth", "strip", "operations", "doors"]),
@@ -62,13 +63,14 @@ const ARROWS: &[(&str, &[&str])] = &[
             "reading",
             "recipes",
             "remote",
-            "research",
+            "webtools",
         ],
     ),
     ("testkit", &[]),
     ("kit", &["proto", "egress"]),
     ("fixture", &["kit"]),
     ("text-analysis", &["kit", "language"]),
+    ("web-research", &["proto", "egress", "schema", "reading", "research", "kit"]),
     ("powerstrip-bench", &["language"]),
 ];
 

@@ -12,13 +12,14 @@ use terminal::table::wrap;
 pub(super) const MAX_WIDTH: usize = 100;
 
 /// The commands by what people want to do. One that is in no group is listed under "More".
-const GROUPS: [(&str, &[&str]); 5] = [
+const GROUPS: [(&str, &[&str]); 6] = [
     ("Run", &["serve", "stdio", "connect", "check", "doctor"]),
     ("Servers", &["add", "import", "remove", "enable", "disable", "servers", "login", "secret"]),
     (
         "Tools and calls",
-        &["tools", "call", "calls", "runs", "workflows", "approvals", "prompts", "files", "text"],
+        &["tools", "call", "calls", "runs", "workflows", "approvals", "prompts", "files"],
     ),
+    ("Web and documents", &["search", "scrape", "text"]),
     ("Write your own", &["new"]),
     ("Set up", &["agents", "keys", "config", "completions", "help"]),
 ];

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use config::Span;
+use config::{Loaded, Span};
 use proto::{Envelope, ErrorItem};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -78,34 +78,51 @@ impl CallCommand {
             timeout: self.timeout.map(|span| span.0),
             run: self.run,
         };
-        let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
-        let (url, agent) = (self.url.as_ref(), self.agent.as_deref());
-        let access = Access::open_as(context, &loaded, url, agent).await?;
-        let cancel = CancellationToken::new();
-        let interrupted = cancel.clone();
-        tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                interrupted.cancel();
-            }
-        });
-        let answer = {
-            let mut answer = pin!(access.invoke(&invocation, cancel.clone()));
-            let style = Style::stderr(&context.environment);
-            tokio::select! {
-                biased;
-                answer = &mut answer => answer,
-                late = gate::watch(&access, &invocation, style) => {
-                    cancel.cancel();
-                    // The call ends, and leaves its audit row; a pending approval stays.
-                    let _ = answer.await;
-                    Ok(late)
-                }
-            }
-        };
-        access.close().await;
-        telemetry.flush().await;
-        print(&answer?, context)
+        let target = Target { url: self.url.as_ref(), agent: self.agent.as_deref() };
+        print(&invoke(context, &loaded, &invocation, target).await?, context)
     }
+}
+
+/// Through which gateway and as which agent a call is made.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Target<'a> {
+    pub(crate) url: Option<&'a Url>,
+    pub(crate) agent: Option<&'a str>,
+}
+
+/// Calls a tool until it answers, or the user interrupts it.
+pub(crate) async fn invoke(
+    context: &Context,
+    loaded: &Loaded,
+    invocation: &Invocation,
+    target: Target<'_>,
+) -> anyhow::Result<Envelope> {
+    let telemetry = Telemetry::start(loaded, context, Telemetry::QUIET)?;
+    let access = Access::open_as(context, loaded, target.url, target.agent).await?;
+    let cancel = CancellationToken::new();
+    let interrupted = cancel.clone();
+    tokio::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            interrupted.cancel();
+        }
+    });
+    let answer = {
+        let mut answer = pin!(access.invoke(invocation, cancel.clone()));
+        let style = Style::stderr(&context.environment);
+        tokio::select! {
+            biased;
+            answer = &mut answer => answer,
+            late = gate::watch(&access, invocation, style) => {
+                cancel.cancel();
+                // The call ends, and leaves its audit row; a pending approval stays.
+                let _ = answer.await;
+                Ok(late)
+            }
+        }
+    };
+    access.close().await;
+    telemetry.flush().await;
+    answer
 }
 
 fn input(text: &str) -> anyhow::Result<Value> {
@@ -131,18 +148,23 @@ fn print(envelope: &Envelope, context: &Context) -> anyhow::Result<ExitCode> {
     if context.global.json {
         terminal::json(envelope)?;
     } else {
-        let style = Style::stderr(&context.environment);
-        for warning in &envelope.meta.warnings {
-            terminal::note(format_args!("{} {warning}", style.doubtful("warning:")));
-        }
-        for error in &envelope.errors {
-            explain(error, style);
-        }
+        print_problems(envelope, context);
         if envelope.ok {
             terminal::json(&*envelope.data)?;
         }
     }
     Ok(if envelope.ok { ExitCode::SUCCESS } else { FAILED })
+}
+
+/// Prints warnings and errors to standard error.
+pub(crate) fn print_problems(envelope: &Envelope, context: &Context) {
+    let style = Style::stderr(&context.environment);
+    for warning in &envelope.meta.warnings {
+        terminal::note(format_args!("{} {warning}", style.doubtful("warning:")));
+    }
+    for error in &envelope.errors {
+        explain(error, style);
+    }
 }
 
 /// The message, and each way in which the input breaks the schema below it.

@@ -25,7 +25,7 @@ const TOKEN_FILE: &str = "registration-token";
 const MAX_TOKEN_BYTES: u64 = 1_024;
 
 /// Names under which the gateway itself offers tools.
-const OURS: [&str; 3] = ["powerstrip", builtin::SOURCE, toolpack::SOURCE];
+const OURS: [&str; 4] = ["powerstrip", builtin::SOURCE, toolpack::SOURCE, config::WEB_RESEARCH];
 
 /// What servers that register themselves are held to under this config.
 pub(super) fn terms(config: &Config) -> Terms {

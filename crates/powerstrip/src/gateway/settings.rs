@@ -49,6 +49,8 @@ impl Gateway {
         *self.resolved.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&resolved);
         self.secret_service.set_names(loaded.secret_names());
         self.call_keeper.apply(&self.strip, now, resolved.scrubber());
+        // Before servers, one of which may replace the built-in web tools.
+        self.web_tools.apply(now, &resolved.provider_keys).await;
         // Unchanged servers keep running.
         servers::apply(&self.upstreams, resolved.servers.clone(), &self.strip).await;
         let mut sources = self.sources.lock().await;

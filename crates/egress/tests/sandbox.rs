@@ -176,6 +176,37 @@ async fn the_network_needs_permission() {
 }
 
 #[tokio::test]
+async fn a_program_can_be_limited_to_one_port() {
+    let (open, closed) =
+        (TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
+    let (port, other) = (open.local_addr().unwrap().port(), closed.local_addr().unwrap().port());
+    for (tier, runner) in confining_rungs().await {
+        if runner.host().landlock_abi < 4 {
+            eprintln!("skipped at {tier}: this kernel cannot limit ports");
+            continue;
+        }
+        let policy = Policy::new().network(Network::Port(port));
+        let connect = "socket.create_connection(('127.0.0.1', int(path)), 5).close()";
+        let spec = attempt(connect).arg(port.to_string()).policy(policy.clone());
+        assert_eq!(said(&run(&runner, spec).await.unwrap()), "done", "{tier}");
+        // 0x20000000 is MSG_FASTOPEN, 262 the protocol MPTCP.
+        for action in [
+            connect,
+            "socket.socket().sendto(b'x', 0x20000000, ('127.0.0.1', int(path)))",
+            "socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).connect(('127.0.0.1', int(path)))",
+            "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', int(path)))",
+            "socket.socket(socket.AF_INET6)",
+            "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
+            "socket.socket(socket.AF_UNIX)",
+            "socket.socket().bind(('127.0.0.1', 0))",
+        ] {
+            let spec = attempt(action).arg(other.to_string()).policy(policy.clone());
+            assert_eq!(said(&run(&runner, spec).await.unwrap()), REFUSED, "{tier} {action}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn sockets_of_every_kind_are_refused() {
     let kinds = [
         ("AF_INET", "SOCK_STREAM"),

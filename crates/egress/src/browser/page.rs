@@ -240,6 +240,10 @@ impl Running<'_> {
         let Some(document) = document.filter(|document| !document.is_own_answer) else {
             return Err(self.failure("there was no answer".to_owned()));
         };
+        if !self.pass.is_used() {
+            let why = "Chromium does not use the gateway's proxy; a policy of this machine may forbid it";
+            return Err(BrowserError::Start { why: why.to_owned() });
+        }
         let url = Url::parse(&location).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
         let Some(url) = url else {
             return Err(self.failure("it led to something that is not an http page".to_owned()));

@@ -97,4 +97,5 @@ async fn chromium_is_replaced_after_its_pages_and_ended_when_idle() {
     })
     .await;
     assert!(fixture.render(&site.url("/")).await.is_ok(), "it is started again");
+    fixture.browser.close().await;
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use egress::browser::BrowserError;
-use egress::http::Refusal;
+use egress::http::{Class, Refusal};
 
 use crate::server::{Script, Server, redirect, reply};
 use crate::support::{Canary, Fixture, eventually, html, listening};
@@ -132,6 +132,7 @@ async fn the_attempts_reach_an_allowed_listener() {
     for target in ["/service-worker", "/"] {
         assert!(!seen.iter().any(|it| it == target), "{target} was reached: {seen:?}");
     }
+    fixture.browser.close().await;
 }
 
 /// The name leads to the site while the page is loaded, and to the canary afterwards.
@@ -160,6 +161,7 @@ async fn a_name_that_changes_its_address_is_refused() {
     let url = format!("http://flip.test:{}/", site.port());
     let page = fixture.render(&url).await.unwrap();
     assert!(page.html.contains("status 403"), "{}", page.html);
+    fixture.browser.close().await;
     assert_eq!((site.seen().len(), canary.hits()), (1, 0));
 }
 
@@ -184,4 +186,59 @@ async fn windows_that_a_page_opens_are_closed() {
         before.1.elapsed().as_millis() > 500
     })
     .await;
+    fixture.browser.close().await;
+}
+
+/// Private addresses need interfaces that carry them, so this test runs itself again in a network namespace.
+#[test]
+fn no_attempt_of_a_page_reaches_a_private_address() {
+    const SCRIPT: &str = "ip link set lo up && for a in 10.77.0.1 192.168.77.1 169.254.169.254; do \
+        ip address add $a/32 dev lo || exit 9; done; \
+        exec \"$0\" --exact guard::inside_the_namespace --ignored --nocapture";
+    if !rustix::process::geteuid().is_root() {
+        return eprintln!("skipped: only root can make a network namespace with addresses");
+    }
+    let mut command = std::process::Command::new("unshare");
+    command.args(["--net", "sh", "-c", SCRIPT]).arg(std::env::current_exe().unwrap());
+    let Ok(output) = command.output() else { return eprintln!("skipped: there is no `unshare`") };
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    if matches!(output.status.code(), Some(1 | 9)) && !said.contains("running 1 test") {
+        return eprintln!("skipped: no network namespace: {said}");
+    }
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "run by the test above in a network namespace"]
+async fn inside_the_namespace() {
+    for (address, class) in [
+        ("10.77.0.1:80", Class::Private),
+        ("192.168.77.1:8080", Class::Private),
+        ("169.254.169.254:80", Class::LinkLocal),
+    ] {
+        let address: SocketAddr = address.parse().unwrap();
+        let canary = Canary::at(address).await.unwrap();
+        // It is there for whoever dials it.
+        drop(tokio::net::TcpStream::connect(address).await.unwrap());
+        eventually("the canary counts", || canary.hits() == 1).await;
+        let site = site(address).await;
+        let ip = address.ip().to_string();
+        let script = Script::default().name("inside.test", &[&[&ip]]);
+        let fixture = Fixture::with(&[&site.address.to_string()], script, |_| {}).await;
+        let Some(fixture) = fixture else { return };
+        let page = fixture.render(&site.url("/attempts")).await.unwrap();
+        assert!(page.html.contains("; all"), "{}", page.html);
+        let by_name = format!("http://inside.test:{}/", address.port());
+        let by_address = format!("http://{address}/");
+        for url in [site.url("/to-canary"), site.url("/refresh"), by_name, by_address] {
+            let refused = fixture.render(&url).await.unwrap_err();
+            let refused_for = match &refused {
+                BrowserError::Refused(Refusal::Address { class, .. }) => Some(*class),
+                _ => None,
+            };
+            assert_eq!(refused_for, Some(class), "{url}: {refused:?}");
+        }
+        fixture.browser.close().await;
+        assert_eq!(canary.hits(), 1, "{address}");
+    }
 }

@@ -74,6 +74,7 @@ async fn pages_without_an_end_give_what_they_have() {
     let begun = Instant::now();
     let page = fixture.render(&site.url("/hangs")).await.unwrap();
     assert!(page.html.contains("text") && begun.elapsed() < Duration::from_secs(15));
+    fixture.browser.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -92,4 +93,5 @@ async fn large_pages_are_cut() {
     // The page may end with an error, but the browser goes on.
     let _ = fixture.browser.render(short(&site.url("/memory"), 10)).await;
     assert!(fixture.render(&site.url("/data")).await.is_ok());
+    fixture.browser.close().await;
 }

@@ -127,6 +127,7 @@ async fn chosen_answers_are_kept_and_pages_share_nothing() {
         assert!(page.html.contains(&format!("agent: Mozilla/5.0 (compatible; {}", fixture.needle)));
     }
     assert_eq!(fixture.main_processes().len(), 1);
+    fixture.browser.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -159,6 +160,7 @@ async fn pages_that_cannot_be_opened_say_why() {
     assert!(matches!(error, BrowserError::Fetch(FetchError::Resolve { .. })), "{error:?}");
     let error = fixture.render(&site.url("/made").replace("http:", "https:")).await.unwrap_err();
     assert!(matches!(error, BrowserError::Load { .. }), "{error:?}");
+    fixture.browser.close().await;
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! What this machine offers: optional programs and the sandbox tier.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
+use egress::browser;
 use egress::process::{Runner, Spec};
 use egress::sandbox::{Mode, Policy, Tier};
 use serde::Serialize;
@@ -14,11 +16,17 @@ struct OptionalProgram {
     unlocks: &'static str,
 }
 
+const CHROMIUM: &str = "chromium";
+
 const PROGRAMS: [OptionalProgram; 7] = [
     optional("python3", "--version", "tools of kind `python`"),
     optional("node", "--version", "tools of kind `node`"),
     optional("php", "--version", "tools of kind `php`"),
-    optional("chromium", "--version", "pages that need a browser (a later version)"),
+    optional(
+        CHROMIUM,
+        "--version",
+        "pages whose text is made by scripts: install Chromium or Google Chrome (`apt install chromium`)",
+    ),
     optional("ffmpeg", "-version", "audio and video (a later version)"),
     optional("tesseract", "--version", "text in images (a later version)"),
     optional("libreoffice", "--version", "office files of old kinds (a later version)"),
@@ -40,6 +48,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) struct Program {
     pub(crate) name: &'static str,
     pub(crate) version: Option<String>,
+    /// What to know about how it runs here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
     pub(crate) unlocks: &'static str,
 }
 
@@ -50,8 +61,21 @@ pub(crate) async fn find_programs(runner: &Runner) -> Vec<Program> {
 
 async fn probe(runner: &Runner, program: OptionalProgram) -> Program {
     let OptionalProgram { name, version_flag, unlocks } = program;
-    let spec =
-        Spec::new(name).arg(version_flag).deadline(TIMEOUT).policy(Policy::new().mode(Mode::Off));
+    // Chromium has many names and places.
+    let found = if name == CHROMIUM { browser::find(runner, None).await } else { None };
+    let note = found.as_ref().map(|path| {
+        let confined = if browser::runs_without_own_sandbox() {
+            "; as root it runs without its own sandbox, confined by the gateway's"
+        } else {
+            ""
+        };
+        format!("at {}{confined}", path.display())
+    });
+    let program = found.map_or(name.into(), PathBuf::into_os_string);
+    let spec = Spec::new(&program)
+        .arg(version_flag)
+        .deadline(TIMEOUT)
+        .policy(Policy::new().mode(Mode::Off));
     let version = match runner.run(spec, &CancellationToken::new()).await {
         Ok(finished) => {
             let text = String::from_utf8_lossy(&finished.stdout).into_owned();
@@ -62,9 +86,9 @@ async fn probe(runner: &Runner, program: OptionalProgram) -> Program {
             };
             Some(text.lines().next().unwrap_or("present").trim().chars().take(60).collect())
         }
-        Err(_) => runner.locate(name).await.ok().map(|_| "present, version unknown".to_owned()),
+        Err(_) => runner.locate(program).await.ok().map(|_| "present, version unknown".to_owned()),
     };
-    Program { name, version, unlocks }
+    Program { name, version, note, unlocks }
 }
 
 /// What a sandbox tier means for tools.

@@ -25,7 +25,7 @@ use crate::proxy::Pass;
 const QUIET: Duration = Duration::from_millis(500);
 
 /// A page that waits for an answer counts as finished when nothing has changed for this long: some requests never end.
-const STALLED: Duration = Duration::from_secs(5);
+const STALLED: Duration = Duration::from_secs(3);
 
 /// How often the page is asked for changes.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -241,7 +241,8 @@ impl Running<'_> {
             return Err(self.failure("there was no answer".to_owned()));
         };
         if !self.pass.is_used() {
-            let why = "Chromium does not use the gateway's proxy; a policy of this machine may forbid it";
+            let why =
+                "Chromium does not use the gateway's proxy; a policy of this machine may forbid it";
             return Err(BrowserError::Start { why: why.to_owned() });
         }
         let url = Url::parse(&location).ok().filter(|url| matches!(url.scheme(), "http" | "https"));

@@ -173,7 +173,11 @@ fn print(report: &Report, style: Style) -> anyhow::Result<()> {
     terminal::line("")?;
     for program in &report.programs {
         match &program.version {
-            Some(version) => row(&style.good("yes "), program.name, version, style)?,
+            Some(version) => {
+                let note = program.note.iter().map(|note| format!(" {note}"));
+                let detail: String = std::iter::once(version.clone()).chain(note).collect();
+                row(&style.good("yes "), program.name, &detail, style)?;
+            }
             None => {
                 let unlocks = format!("would unlock {}", program.unlocks);
                 row(&style.doubtful("no  "), program.name, &unlocks, style)?;

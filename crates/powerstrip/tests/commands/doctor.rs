@@ -15,7 +15,19 @@ fn doctor_reports_sandbox_and_programs() {
     assert!(python["version"].as_str().unwrap().starts_with("Python 3"), "{report}");
     assert!(["T0", "T1", "T2"].contains(&report["sandbox"]["tier"].as_str().unwrap()));
     assert!(!project.path().join(".powerstrip").exists(), "doctor leaves no files behind");
-    assert!(project.run(&["doctor"]).ok().contains("python3"));
+    let ended = project.run(&["doctor"]);
+    let text = ended.ok();
+    assert!(text.contains("python3"));
+    let mut programs = report["programs"].as_array().unwrap().iter();
+    let chromium = programs.find(|program| program["name"] == "chromium").unwrap();
+    if chromium["version"].is_null() {
+        eprintln!("skipped: no Chromium is installed");
+        assert!(text.contains("install Chromium"), "{text}");
+    } else {
+        // The path, and as root a word about the sandbox.
+        assert!(chromium["note"].as_str().unwrap().starts_with("at /"), "{chromium}");
+        assert!(text.contains(chromium["version"].as_str().unwrap()), "{text}");
+    }
 }
 
 #[test]

@@ -30,6 +30,9 @@ pub(crate) use apis::Academic;
 
 const TTL: Duration = Duration::from_secs(24 * 3_600);
 
+/// The most authors that are listed; some publications have thousands.
+const MAX_AUTHORS: usize = 50;
+
 /// The sites that `source: all` searches when a web provider has a key.
 const DOMAINS: [&str; 17] = [
     "arxiv.org",
@@ -123,6 +126,9 @@ impl Research {
             publications.sort_by_key(|publication| std::cmp::Reverse(publication.year));
         }
         publications.truncate(count);
+        for publication in &mut publications {
+            publication.authors.truncate(MAX_AUTHORS);
+        }
         Ok(AcademicSearchOutput {
             query: input.query,
             total_results: total.max(publications.len() as u64),

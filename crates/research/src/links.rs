@@ -9,9 +9,13 @@ const TRACKING: [&str; 20] = [
     "srsltid",
 ];
 
+/// Longer addresses are not shown.
+const MAX_URL_BYTES: usize = 8_192;
+
 /// A web address that may be shown: http or https, with a host, without a password.
 pub(crate) fn web_url(text: &str) -> Option<Url> {
-    let url = Url::parse(text.trim()).ok()?;
+    let text = text.trim();
+    let url = Url::parse(text).ok().filter(|_| text.len() <= MAX_URL_BYTES)?;
     let usable = matches!(url.scheme(), "http" | "https")
         && url.has_host()
         && url.username().is_empty()

@@ -166,7 +166,9 @@ impl Router {
     }
 
     fn failure(&self, kind: Kind, faults: &[(ProviderName, Fault)]) -> Failure {
-        let failing = faults.iter().any(|(_, fault)| matches!(fault, Fault::Failed { .. }));
+        let failing = faults
+            .iter()
+            .any(|(_, fault)| matches!(fault, Fault::Failed { .. } | Fault::Refused { .. }));
         let limited = faults.iter().filter_map(|(_, fault)| match fault {
             Fault::Limited { wait, .. } => Some(*wait),
             _ => None,
@@ -244,6 +246,6 @@ fn describe(name: ProviderName, fault: &Fault) -> String {
     match fault {
         Fault::InvalidKey { why } => format!("{name} was skipped: {why}. {}", name.setup()),
         Fault::Limited { why, .. } => format!("{name} was skipped: {why}."),
-        Fault::Failed { why } => format!("{name} failed: {why}."),
+        Fault::Refused { why } | Fault::Failed { why } => format!("{name} failed: {why}."),
     }
 }

@@ -113,6 +113,10 @@ impl Reply {
                 wait: self.retry_after,
                 why: "overloaded (HTTP 503)".to_owned(),
             }),
+            408 => Some(Fault::failed("timed out (HTTP 408)")),
+            400..=499 => {
+                Some(Fault::Refused { why: format!("refused the search (HTTP {})", self.status) })
+            }
             status => Some(Fault::failed(format!("HTTP {status}"))),
         }
     }

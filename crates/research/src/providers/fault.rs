@@ -9,6 +9,8 @@ pub(crate) enum Fault {
     InvalidKey { why: String },
     /// The provider limits us, or our own quota is used up.
     Limited { wait: Option<Duration>, why: String },
+    /// The provider refused this request, which says nothing about the next one.
+    Refused { why: String },
     /// Everything else.
     Failed { why: String },
 }
@@ -29,7 +31,10 @@ impl Fault {
     /// What happened, in a few words.
     pub(crate) fn why(&self) -> &str {
         match self {
-            Self::InvalidKey { why } | Self::Limited { why, .. } | Self::Failed { why } => why,
+            Self::InvalidKey { why }
+            | Self::Limited { why, .. }
+            | Self::Refused { why }
+            | Self::Failed { why } => why,
         }
     }
 }

@@ -38,8 +38,8 @@ impl Guard {
         match &outcome {
             Ok(_) => self.breaker().succeed(),
             Err(Fault::Limited { wait, .. }) => self.breaker().limit(now, *wait),
-            // A refused key says nothing about the provider.
-            Err(Fault::InvalidKey { .. }) => self.breaker().succeed(),
+            // A refused key or request says nothing about the provider.
+            Err(Fault::InvalidKey { .. } | Fault::Refused { .. }) => self.breaker().succeed(),
             Err(Fault::Failed { .. }) => self.breaker().fail(now),
         }
         outcome

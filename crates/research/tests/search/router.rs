@@ -116,6 +116,17 @@ async fn five_failures_in_a_row_open_the_breaker() {
 }
 
 #[tokio::test]
+async fn refused_searches_do_not_open_the_breaker() {
+    let lab = Lab::start("brave").await;
+    lab.providers.set("brave", Behaviour::Status(422));
+    for attempt in 0..7 {
+        let failure = lab.search(&format!("query {attempt}")).await.unwrap_err();
+        assert!(failure.message.contains("refused the search (HTTP 422)"), "{}", failure.message);
+    }
+    assert_eq!(lab.count("brave"), 7);
+}
+
+#[tokio::test]
 async fn duckduckgo_limits_with_a_puzzle() {
     let lab = Lab::start("duckduckgo").await;
     lab.providers.set("duckduckgo", Behaviour::Limited(None));

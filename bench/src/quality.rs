@@ -1,5 +1,6 @@
 //! Quality runs, which measure answers instead of speed.
 
+mod extraction;
 mod retrieval;
 
 use std::io::Write as _;
@@ -18,6 +19,7 @@ pub(crate) struct QualityRun {
 #[derive(Debug, Subcommand)]
 enum Measure {
     ToolRetrieval(ToolRetrieval),
+    Extraction(Extraction),
 }
 
 /// Measure whether requests find the right tools; prints one line of JSON, shares in percent.
@@ -37,10 +39,25 @@ pub(crate) struct ToolRetrieval {
     model: Option<PathBuf>,
 }
 
+/// Measure how well and how fast the main content of web pages is found; prints one line of JSON.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A page is a line `{\"url\": …, \"page_type\": …, \"html\": …, \"main_content\": …}`; the file may be compressed with gzip. \
+The score is the F1 of the words of the plain text, averaged over the pages that have main content.")]
+pub(crate) struct Extraction {
+    /// The pages, one JSON object a line.
+    #[arg(long, value_name = "FILE")]
+    pages: PathBuf,
+    /// An interpreter that can import trafilatura, which is measured in the same run.
+    #[arg(long, value_name = "FILE")]
+    python: Option<PathBuf>,
+}
+
 /// Runs the requested measurement and prints its figures.
 pub(crate) fn run(run: &QualityRun) -> anyhow::Result<()> {
-    let Measure::ToolRetrieval(options) = &run.measure;
-    let figures = retrieval::measure(options)?;
-    let line = serde_json::to_string(&figures)?;
+    let line = match &run.measure {
+        Measure::ToolRetrieval(options) => serde_json::to_string(&retrieval::measure(options)?)?,
+        Measure::Extraction(options) => serde_json::to_string(&extraction::measure(options)?)?,
+    };
     writeln!(std::io::stdout().lock(), "{line}").context("the figures cannot be written")
 }

@@ -7,7 +7,7 @@ mod archive;
 mod extract;
 mod extraction;
 mod html;
-mod main_content;
+pub mod main_content;
 mod markdown;
 mod metadata;
 mod office;

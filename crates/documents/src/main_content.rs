@@ -1,15 +1,100 @@
 //! The main content of a page: what it is about, without navigation, advertisements, related links and the like.
 
+mod category;
+mod context;
+mod features;
+mod model;
+mod stats;
+
+use std::collections::HashSet;
+
 use html5ever::local_name;
 
-use crate::html::Page;
+use self::features::Features;
+use self::model::Model;
+use crate::html::page::Page;
 use crate::html::tree::Id;
+use crate::{Limits, Options, Unreadable};
 
 /// An element counts as the main one from this share of the page's text.
 const ENOUGH: f32 = 0.15;
 
-/// Chooses the blocks of the main content, as indices in reading order.
-pub(crate) fn choose(page: &Page) -> Vec<usize> {
+/// Ratings that promise less than this F1 are not worth more than a look at the tags.
+const UNSURE: f32 = 0.25;
+
+/// Longer blocks are written once, however often a page repeats them.
+const ONCE: f32 = 8.0;
+
+/// Text in the page's data of at least so many words is content.
+const SUBSTANTIAL: usize = 40;
+
+/// The main content of a page.
+#[derive(Debug)]
+pub(crate) struct MainContent {
+    /// Text that the page gives in its data only, such as the description of a product.
+    pub(crate) data: Option<String>,
+    /// The visible blocks, as indices in reading order.
+    pub(crate) blocks: Vec<usize>,
+}
+
+/// Chooses the main content.
+pub(crate) fn choose(page: &Page) -> MainContent {
+    let features = features::features(page);
+    let first: Vec<f32> = features.rows.iter().map(|row| Model::blocks().rate(row)).collect();
+    let contexts = context::context(&features, &first);
+    let ratings: Vec<f32> = contexts.iter().map(|row| Model::context().rate(row)).collect();
+    let mut chosen = best(&ratings, &features.words);
+    if chosen.is_empty() {
+        chosen = by_tags(page);
+    }
+    let mut seen = HashSet::new();
+    chosen.retain(|at| {
+        features.words[*at] < ONCE || seen.insert(page.blocks.blocks[*at].text.as_str())
+    });
+    let words: f32 = chosen.iter().map(|at| features.words[*at]).sum();
+    MainContent { data: data(page, words), blocks: chosen }
+}
+
+/// The text in the page's data, if it is not visible and not little compared with the visible words.
+fn data(page: &Page, visible: f32) -> Option<String> {
+    let text = page.data.text()?;
+    let words = text.split_whitespace().count();
+    if words < SUBSTANTIAL || visible > 2.0 * words as f32 {
+        return None;
+    }
+    let letters = |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).collect() };
+    let shown: String = page.blocks.blocks.iter().map(|block| letters(&block.text)).collect();
+    // A part in the middle: beginnings are often shown as teasers.
+    let part: String = letters(&text).chars().skip(20).take(60).collect();
+    (!shown.contains(&part)).then_some(text)
+}
+
+/// The blocks with the best F1 to expect, nothing if even that is low: adding a block is worth it while its rating is above
+/// half of the F1 so far.
+fn best(ratings: &[f32], words: &[f32]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..ratings.len()).collect();
+    order.sort_by(|a, b| ratings[*b].total_cmp(&ratings[*a]));
+    let weight = |at: usize| f64::from(words[at].max(1.0));
+    let wanted: f64 = order.iter().map(|at| weight(*at) * f64::from(ratings[*at])).sum();
+    let (mut right, mut all, mut count, mut highest) = (0.0, 0.0, 0, 0.0);
+    for (place, at) in order.iter().enumerate() {
+        right += weight(*at) * f64::from(ratings[*at]);
+        all += weight(*at);
+        let expected = 2.0 * right / (all + wanted);
+        if expected > highest {
+            (highest, count) = (expected, place + 1);
+        }
+    }
+    if highest < f64::from(UNSURE) {
+        return Vec::new();
+    }
+    order.truncate(count);
+    order.sort_unstable();
+    order
+}
+
+/// Chooses by tags alone.
+fn by_tags(page: &Page) -> Vec<usize> {
     let root = root(page);
     let containers = &page.blocks.containers;
     let mut dropped = vec![false; containers.len()];
@@ -31,7 +116,7 @@ fn root(page: &Page) -> usize {
     };
     let whole = length(0) as f32;
     let is_article = |node: Id| *page.tree.name(node) == local_name!("article");
-    let is_role = |node: Id| page.tree.attribute(node, "role") == Some("main");
+    let is_role = |node: Id| page.tree.attribute(node, &local_name!("role")) == Some("main");
     let is_main = |node: Id| *page.tree.name(node) == local_name!("main");
     let tests: [&dyn Fn(Id) -> bool; 3] = [&is_article, &is_role, &is_main];
     for is_root in tests {
@@ -58,4 +143,42 @@ fn is_boilerplate(page: &Page, node: Id) -> bool {
             | local_name!("dialog")
             | local_name!("select")
     )
+}
+
+/// A block as the scorer sees it, for training.
+#[derive(Debug)]
+pub struct Sample {
+    /// The text of the block.
+    pub text: String,
+    /// What the scorer knows about it, in the order of [`feature_names`].
+    pub features: Vec<f32>,
+    /// The ranges of the elements around it.
+    pub around: Vec<(usize, usize)>,
+    /// Blocks in elements of the same tags and classes have the same number.
+    pub alike: usize,
+}
+
+/// The blocks of a page with their features, from which `training/train.py` learns.
+pub fn samples(
+    bytes: &[u8],
+    options: &Options<'_>,
+    limits: &Limits,
+) -> Result<Vec<Sample>, Unreadable> {
+    let page = Page::read(bytes, options, limits)?;
+    let Features { rows, around, alike, .. } = features::features(&page);
+    let known = rows.into_iter().zip(around).zip(alike);
+    let blocks = page.blocks.blocks.into_iter().zip(known);
+    Ok(blocks
+        .map(|(block, ((features, around), alike))| Sample {
+            text: block.text,
+            features,
+            around: around.to_vec(),
+            alike,
+        })
+        .collect())
+}
+
+/// The names of the features.
+pub fn feature_names() -> Vec<String> {
+    features::names()
 }

@@ -178,14 +178,6 @@ pub(crate) fn link(inline: &str, target: &str) -> String {
     }
 }
 
-/// A picture.
-pub(crate) fn image(alternative: &str, target: &str) -> String {
-    match self::target(target) {
-        Some(target) => format!("![{}]({target})", escape(&one_line(alternative))),
-        None => escape(&one_line(alternative)).into_owned(),
-    }
-}
-
 /// Bold text; white space at its ends stays outside.
 pub(crate) fn strong(inline: &str) -> String {
     surround(inline, "**")

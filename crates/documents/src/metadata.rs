@@ -20,6 +20,9 @@ pub struct Metadata {
     /// The date of publication, `YYYY-MM-DD`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub published: Option<String>,
+    /// The date of the last change, `YYYY-MM-DD`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modified: Option<String>,
     /// The date on which the file was made, `YYYY-MM-DD`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
@@ -40,20 +43,49 @@ pub struct Metadata {
 impl Metadata {
     /// Every value, for callers that clean or shorten them.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        let Self { title, author, site, published, created, language, description, canonical, doi } =
-            self;
-        [title, author, site, published, created, language, description, canonical, doi]
+        let Self {
+            title,
+            author,
+            site,
+            published,
+            modified,
+            created,
+            language,
+            description,
+            canonical,
+            doi,
+        } = self;
+        [title, author, site, published, modified, created, language, description, canonical, doi]
             .into_iter()
             .flatten()
     }
 
     /// Puts every value on one line and drops the empty ones.
     pub(crate) fn tidy(mut self) -> Self {
-        let Self { title, author, site, published, created, language, description, canonical, doi } =
-            &mut self;
-        for value in
-            [title, author, site, published, created, language, description, canonical, doi]
-        {
+        let Self {
+            title,
+            author,
+            site,
+            published,
+            modified,
+            created,
+            language,
+            description,
+            canonical,
+            doi,
+        } = &mut self;
+        for value in [
+            title,
+            author,
+            site,
+            published,
+            modified,
+            created,
+            language,
+            description,
+            canonical,
+            doi,
+        ] {
             *value =
                 value.take().map(|value| on_one_line(&value)).filter(|value| !value.is_empty());
         }

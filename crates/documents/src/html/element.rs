@@ -39,7 +39,7 @@ pub(super) fn role(tree: &Tree, node: Id) -> Role {
 
 /// The content of such a template is shown as that of the element around it.
 fn is_shadow_root(tree: &Tree, node: Id) -> bool {
-    tree.attributes(node).any(|(name, _)| matches!(name, "shadowrootmode" | "shadowroot"))
+    tree.attribute(node, &local_name!("shadowrootmode")).is_some()
 }
 
 fn of_name(name: &LocalName) -> Role {

@@ -1,7 +1,11 @@
 //! What a reader would see of an element's text.
 
+use std::cell::OnceCell;
+
+use html5ever::local_name;
+
 use super::style::{BLACK, Colour, Declarations, Sheet, WHITE, blends};
-use super::tree::{Id, Tree};
+use super::tree::{DOCUMENT, Id, Tree};
 
 /// The rendering state at an element.
 #[derive(Debug, Clone, Copy)]
@@ -16,42 +20,73 @@ impl Look {
     pub(super) fn new() -> Self {
         Self { foreground: BLACK, background: WHITE, hidden: false }
     }
+}
+
+/// Finds out what is visible.
+pub(super) struct Looks<'a> {
+    tree: &'a Tree,
+    sheet: &'a Sheet,
+    /// Bytes of text of the whole page.
+    all: OnceCell<usize>,
+}
+
+impl<'a> Looks<'a> {
+    pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet) -> Self {
+        Self { tree, sheet, all: OnceCell::new() }
+    }
 
     /// The state within an element, given the state around it.
-    pub(super) fn within(mut self, tree: &Tree, sheet: &Sheet, node: Id) -> Self {
-        let name = &**tree.name(node);
+    pub(super) fn within(&self, mut look: Look, node: Id) -> Look {
+        let name = &**self.tree.name(node);
         let (mut class, mut id, mut style, mut font, mut hides) = ("", "", "", "", false);
         let mut backdrop = None;
-        for (attribute, value) in tree.attributes(node) {
-            match attribute {
-                "class" => class = value,
-                "id" => id = value,
-                "style" => style = value,
-                "hidden" => hides |= value != "until-found",
-                "aria-hidden" => hides |= value.eq_ignore_ascii_case("true"),
-                "color" if name == "font" => font = value,
-                "bgcolor" => backdrop = colour(value),
-                "background" => backdrop = Some(None),
+        for (attribute, value) in self.tree.attributes(node) {
+            match *attribute {
+                local_name!("class") => class = value,
+                local_name!("id") => id = value,
+                local_name!("style") => style = value,
+                local_name!("hidden") => hides |= value != "until-found",
+                local_name!("aria-hidden") => hides |= value.eq_ignore_ascii_case("true"),
+                local_name!("color") if name == "font" => font = value,
+                local_name!("bgcolor") => backdrop = colour(value),
+                local_name!("background") => backdrop = Some(None),
                 _ => {}
             }
         }
-        let mut declarations = sheet.of(name, class, id);
+        let mut declarations = self.sheet.of(name, class, id);
         if !style.is_empty() {
             declarations.extend(&Declarations::parse(style));
         }
         if let Some(background) = declarations.background().or(backdrop) {
-            self.background = background;
+            look.background = background;
         }
         if let Some(foreground) = declarations.foreground().or_else(|| colour(font)) {
-            self.foreground = foreground;
+            look.foreground = foreground;
         }
-        // A page that is hidden as a whole is shown by its script.
-        let whole = matches!(name, "html" | "body");
-        self.hidden |= !whole && (hides || declarations.hides());
-        self.hidden |= blends(self.foreground, self.background);
-        self
+        if matches!(name, "html" | "body") {
+            // A page that is hidden as a whole is shown by its script or by a style sheet that is not here.
+            if blends(look.foreground, look.background) {
+                look.background = None;
+            }
+            return look;
+        }
+        look.hidden |= hides
+            || declarations.hides() && !(declarations.only_fades() && self.is_whole_page(node))
+            || blends(look.foreground, look.background);
+        look
+    }
+
+    /// Whether an element has nearly all of a page's text.
+    fn is_whole_page(&self, node: Id) -> bool {
+        let all = *self.all.get_or_init(|| self.tree.text_length(DOCUMENT));
+        let own = self.tree.text_length(node);
+        own >= WHOLE_TEXT && own as f32 >= all as f32 * WHOLE_SHARE
     }
 }
+
+/// The bytes and the share of a page's text from which an element is the whole page.
+const WHOLE_TEXT: usize = 500;
+const WHOLE_SHARE: f32 = 0.8;
 
 fn colour(value: &str) -> Option<Colour> {
     if value.is_empty() {

@@ -38,6 +38,17 @@ impl Renderer<'_> {
         }
     }
 
+    /// Writes plain paragraphs.
+    pub(super) fn render_text(&self, text: &str, out: &mut Text) {
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            if self.markdown {
+                out.block(Separation::Paragraph, &markdown::escape(line));
+            } else {
+                out.block(Separation::Paragraph, line);
+            }
+        }
+    }
+
     fn markdown_block(&self, block: &Block, same_table: bool, out: &mut Text) {
         let inline = || self.inline(&block.text, &block.spans, 0);
         let (separation, mut text) = match block.kind {
@@ -141,7 +152,7 @@ impl Renderer<'_> {
 
     /// A link with an absolute target; one within the page is its text.
     fn link(&self, inline: &str, node: Id) -> String {
-        let target = self.tree.attribute(node, "href").unwrap_or_default().trim();
+        let target = self.tree.attribute(node, &local_name!("href")).unwrap_or_default().trim();
         if target.starts_with('#') || markdown::is_unsafe(target) {
             return inline.to_owned();
         }
@@ -182,13 +193,12 @@ fn language(tree: &Tree, node: Id) -> Option<String> {
     let parent = tree.parent(node);
     let nodes = [child, Some(node), parent, parent.and_then(|parent| tree.parent(parent))];
     nodes.into_iter().flatten().find_map(|node| {
-        let classes = tree.attribute(node, "class").unwrap_or_default();
+        let classes = tree.attribute(node, &local_name!("class")).unwrap_or_default();
         let named = classes.split_whitespace().find_map(|class| {
             ["language-", "lang-", "highlight-source-", "highlight-", "brush:"]
                 .iter()
                 .find_map(|prefix| class.strip_prefix(prefix))
         });
-        let named = named.or_else(|| tree.attribute(node, "data-lang"));
         named
             .map(|name| name.trim_matches(|c: char| !c.is_alphanumeric()).to_ascii_lowercase())
             .filter(|name| {

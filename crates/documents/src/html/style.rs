@@ -129,10 +129,7 @@ impl Declarations {
             "max-width" => self.put(p::MAX_WIDTH, tiny_box(value)),
             "max-height" => self.put(p::MAX_HEIGHT, tiny_box(value)),
             "color" => {
-                self.put(
-                    p::COLOR,
-                    matches!(value, "transparent" | "rgba(0,0,0,0)" | "rgba(0, 0, 0, 0)"),
-                );
+                self.put(p::COLOR, is_transparent(value));
                 if !value.is_empty() && value != "inherit" {
                     self.foreground = Some(colour(value));
                 }
@@ -176,6 +173,12 @@ impl Declarations {
         has(p::ALONE) || has(p::OVERFLOW) && has(p::SIZES) || self.hiding & p::ZERO == p::ZERO
     }
 
+    /// Whether it hides in a way that scripts undo once a page is loaded.
+    pub(super) fn only_fades(&self) -> bool {
+        let fades = property::OPACITY | property::VISIBILITY;
+        self.hiding & fades != 0 && self.hiding & property::ALONE & !fades == 0
+    }
+
     /// The colour of the text, if the style sets one.
     pub(super) fn foreground(&self) -> Option<Colour> {
         self.foreground
@@ -200,7 +203,8 @@ fn lower<'a>(text: &str, room: &'a mut [u8]) -> Option<&'a str> {
 
 fn background(value: &str) -> Background {
     match value {
-        "" | "none" | "transparent" | "inherit" => Background::Nothing,
+        "" | "none" | "inherit" => Background::Nothing,
+        value if is_transparent(value) => Background::Nothing,
         value => Background::Set(colour(value)),
     }
 }
@@ -241,6 +245,16 @@ fn number(value: &str) -> Option<f32> {
         _ => 1.0,
     };
     digits.parse::<f32>().ok().map(|number| number * scale)
+}
+
+fn is_transparent(value: &str) -> bool {
+    let hex = value.strip_prefix('#').is_some_and(|hex| {
+        hex.len() == 8 && hex.ends_with("00") || hex.len() == 4 && hex.ends_with('0')
+    });
+    let inner = value.strip_prefix("rgba(").map(|inner| inner.trim_end_matches(')'));
+    let alpha = inner.and_then(|inner| inner.split([',', '/']).next_back());
+    hex || value == "transparent"
+        || alpha.is_some_and(|alpha| matches!(alpha.trim(), "0" | "0.0" | "0%"))
 }
 
 fn colour(value: &str) -> Colour {

@@ -17,7 +17,7 @@ impl Layouts {
         for element in tree.elements() {
             match *tree.name(element) {
                 local_name!("table") => {
-                    let role = tree.attribute(element, "role").unwrap_or_default();
+                    let role = tree.attribute(element, &local_name!("role")).unwrap_or_default();
                     if matches!(role, "presentation" | "none") || !has_columns(tree, element) {
                         layouts.insert(element);
                     }

@@ -74,17 +74,17 @@ impl Tree {
         matches!(&self.node(node).kind, Kind::Element(element) if element.name.ns == ns!(html))
     }
 
-    pub(crate) fn attribute(&self, node: Id, name: &str) -> Option<&str> {
+    pub(crate) fn attribute(&self, node: Id, name: &LocalName) -> Option<&str> {
         self.attributes(node).find(|(found, _)| *found == name).map(|(_, value)| value)
     }
 
     /// Names and values of an element's attributes.
-    pub(crate) fn attributes(&self, node: Id) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn attributes(&self, node: Id) -> impl Iterator<Item = (&LocalName, &str)> {
         let attributes = match &self.node(node).kind {
             Kind::Element(element) => element.attributes.as_slice(),
             Kind::Text(_) | Kind::Other => &[],
         };
-        attributes.iter().map(|attribute| (&*attribute.name.local, &*attribute.value))
+        attributes.iter().map(|attribute| (&attribute.name.local, &*attribute.value))
     }
 
     pub(crate) fn text(&self, node: Id) -> Option<&str> {
@@ -120,20 +120,22 @@ impl Tree {
         self.children(node).filter_map(|child| self.text(child)).collect()
     }
 
-    /// All text below an element, up to a number of bytes.
-    pub(crate) fn deep_text_of(&self, node: Id, most: usize) -> String {
-        let mut out = String::new();
+    /// Bytes of text below an element, without scripts, styles and white space around.
+    pub(crate) fn text_length(&self, node: Id) -> usize {
+        let mut length = 0;
         let mut open = vec![node];
         while let Some(node) = open.pop() {
-            if let Some(text) = self.text(node) {
-                out.push_str(text);
+            let name = self.name(node);
+            if matches!(
+                *name,
+                local_name!("script") | local_name!("style") | local_name!("noscript")
+            ) {
+                continue;
             }
-            if out.len() > most {
-                break;
-            }
-            open.extend(self.children_from_last(node));
+            length += self.text(node).map_or(0, |text| text.trim().len());
+            open.extend(self.children(node));
         }
-        out
+        length
     }
 }
 

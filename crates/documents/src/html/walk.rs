@@ -4,7 +4,8 @@ use html5ever::local_name;
 
 use super::block::{Block, Blocks, Container, Format, Kind, Span};
 use super::element::{Role, role};
-use super::look::Look;
+use super::look::{Look, Looks};
+use super::streamed::Streamed;
 use super::style::Sheet;
 use super::table::Layouts;
 use super::tree::{DOCUMENT, Id, Tree};
@@ -53,7 +54,8 @@ struct List {
 
 pub(super) struct Walk<'a> {
     tree: &'a Tree,
-    sheet: &'a Sheet,
+    looks: Looks<'a>,
+    streamed: Streamed,
     layouts: Layouts,
     cap: usize,
     written: usize,
@@ -72,7 +74,8 @@ impl<'a> Walk<'a> {
     pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet, cap: usize) -> Self {
         Self {
             tree,
-            sheet,
+            looks: Looks::new(tree, sheet),
+            streamed: Streamed::find(tree),
             layouts: Layouts::find(tree),
             cap,
             written: 0,
@@ -129,17 +132,22 @@ impl<'a> Walk<'a> {
             return self.text(text, outer);
         }
         let role = role(self.tree, node);
-        if role == Role::Nothing {
+        if let Some(content) = self.streamed.take_content_of(node) {
+            let children = self.tree.children_from_last(content);
+            steps.extend(children.map(|child| Step::Enter(child, outer)));
+            return;
+        }
+        if role == Role::Nothing || self.streamed.is_moved(node) {
             return;
         }
         let mut state = outer;
         if node != DOCUMENT {
-            state.look = outer.look.within(self.tree, self.sheet, node);
+            state.look = self.looks.within(outer.look, node);
         }
         match role {
             Role::Break if state.in_cell => self.space(),
             Role::Break => self.line_break(state),
-            Role::Link => state.linked |= self.tree.attribute(node, "href").is_some(),
+            Role::Link => state.linked |= self.tree.attribute(node, &local_name!("href")).is_some(),
             Role::Strong | Role::Emphasis | Role::Code | Role::Plain | Role::Nothing => {}
             _ if state.in_cell => self.space(),
             // The parser has moved text in a row outside of its cells to before the table.
@@ -349,7 +357,10 @@ impl<'a> Walk<'a> {
         if *self.tree.name(list) != local_name!("ol") {
             return None;
         }
-        let start = self.tree.attribute(list, "start").and_then(|start| start.trim().parse().ok());
+        let start = self
+            .tree
+            .attribute(list, &local_name!("start"))
+            .and_then(|start| start.trim().parse().ok());
         Some(start.unwrap_or(1))
     }
 

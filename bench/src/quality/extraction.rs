@@ -1,0 +1,206 @@
+//! Word F1 and speed of main-content extraction over a set of pages.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use documents::{Form, Limits, Options, extract};
+use flate2::read::GzDecoder;
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+use super::Extraction;
+
+/// Rounds over all pages; the fastest one counts.
+const ROUNDS: usize = 3;
+
+const RIVAL: &str = include_str!("../../rivals/trafilatura_rival.py");
+
+#[derive(Debug, Deserialize)]
+struct Page {
+    url: String,
+    page_type: String,
+    html: String,
+    main_content: Option<String>,
+}
+
+/// Averages over all pages.
+#[derive(Debug, Serialize)]
+pub(super) struct Figures {
+    f1: f64,
+    by_type: BTreeMap<String, f64>,
+    pages: usize,
+    pages_per_cpu_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trafilatura: Option<Rival>,
+    /// Our pages per CPU second, over those of trafilatura.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed_ratio: Option<f64>,
+}
+
+/// The figures of Python's trafilatura.
+#[derive(Debug, Serialize, Deserialize)]
+struct Rival {
+    version: String,
+    f1: f64,
+    by_type: BTreeMap<String, f64>,
+    pages_per_cpu_s: f64,
+}
+
+/// Extracts all pages and compares the text with what people marked.
+pub(super) fn measure(asked: &Extraction) -> anyhow::Result<Figures> {
+    let pages = pages(&asked.pages)?;
+    ensure!(!pages.is_empty(), "{} has no page with `main_content`", asked.pages.display());
+    let mut texts = Vec::new();
+    let mut fastest = Duration::MAX;
+    for _ in 0..ROUNDS {
+        // Copies of the pages are made outside of the measured time.
+        let inputs: Vec<Vec<u8>> = pages.iter().map(|page| page.html.clone().into()).collect();
+        texts.clear();
+        let start = cpu_time();
+        for (page, input) in pages.iter().zip(inputs) {
+            let options = Options { url: Some(&page.url), ..Options::new("text/html") };
+            let options = options.with_form(Form::MainText);
+            texts.push(extract(input, &options, &Limits::default()));
+        }
+        fastest = fastest.min(cpu_time() - start);
+    }
+    let mut kinds: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (page, text) in pages.iter().zip(&texts) {
+        let text = text.as_ref().map_or("", |extracted| extracted.text.as_str());
+        let score = word_f1(text, page.main_content.as_deref().unwrap_or_default());
+        kinds.entry(page.page_type.clone()).or_default().push(score);
+    }
+    let all: Vec<f64> = kinds.values().flatten().copied().collect();
+    let by_type = kinds.into_iter().map(|(kind, scores)| (kind, mean(&scores))).collect();
+    let pages_per_cpu_s = rounded(pages.len() as f64 / fastest.as_secs_f64());
+    let trafilatura = asked.python.as_deref().map(|python| rival(python, &asked.pages));
+    let trafilatura = trafilatura.transpose()?;
+    Ok(Figures {
+        f1: mean(&all),
+        by_type,
+        pages: pages.len(),
+        pages_per_cpu_s,
+        speed_ratio: trafilatura.as_ref().map(|it| rounded(pages_per_cpu_s / it.pages_per_cpu_s)),
+        trafilatura,
+    })
+}
+
+/// Reads rows of JSON, compressed or not, and leaves out pages without main content.
+fn pages(path: &Path) -> anyhow::Result<Vec<Page>> {
+    let mut bytes = fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let mut inflated = Vec::new();
+        GzDecoder::new(bytes.as_slice()).read_to_end(&mut inflated)?;
+        bytes = inflated;
+    }
+    let mut pages: Vec<Page> = Vec::new();
+    for (at, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        if !line.trim_ascii().is_empty() {
+            let page = serde_json::from_slice(line);
+            pages.push(page.with_context(|| format!("line {} of {}", at + 1, path.display()))?);
+        }
+    }
+    let has_content =
+        |page: &Page| page.main_content.as_ref().is_some_and(|text| !text.trim().is_empty());
+    pages.retain(has_content);
+    Ok(pages)
+}
+
+/// Measures trafilatura with the interpreter that can import it.
+fn rival(python: &Path, pages: &Path) -> anyhow::Result<Rival> {
+    let output = Command::new(python).arg("-c").arg(RIVAL).arg(pages).output();
+    let output = output.with_context(|| format!("{} cannot be started", python.display()))?;
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    ensure!(
+        output.status.success(),
+        "trafilatura went wrong (`pip install trafilatura` installs it): {}",
+        stderr.lines().last().unwrap_or_default()
+    );
+    let line = stdout.lines().last().unwrap_or_default();
+    serde_json::from_str(line).with_context(|| format!("trafilatura printed `{line}`"))
+}
+
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
+}
+
+/// F1 of the words of two texts, in any order.
+fn word_f1(found: &str, wanted: &str) -> f64 {
+    let (found, wanted) = (words(found), words(wanted));
+    let both: usize = wanted
+        .iter()
+        .map(|(word, count)| found.get(word).copied().unwrap_or_default().min(*count))
+        .sum();
+    let all: usize = found.values().sum::<usize>() + wanted.values().sum::<usize>();
+    2.0 * both as f64 / all.max(1) as f64
+}
+
+fn words(text: &str) -> HashMap<String, usize> {
+    let mut counts = HashMap::new();
+    let text = text.to_lowercase();
+    for word in text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|it| !it.is_empty()) {
+        *counts.entry(word.to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+fn mean(scores: &[f64]) -> f64 {
+    (scores.iter().sum::<f64>() / scores.len().max(1) as f64 * 10_000.0).round() / 10_000.0
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use std::io::Write as _;
+    use std::path::Path;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::{Extraction, measure, word_f1};
+
+    #[test]
+    fn words_are_compared_in_any_order() {
+        assert_eq!(word_f1("One, two", "two ONE"), 1.0);
+        assert_eq!(word_f1("one two three", "one"), 0.5);
+        assert_eq!(word_f1("", "one"), 0.0);
+    }
+
+    #[test]
+    fn pages_are_read_with_and_without_compression() {
+        let text = "The quick brown fox jumps over the lazy dog, and then it sleeps for a while. ";
+        let html = format!("<article><h1>Fox</h1><p>{}</p></article>", text.repeat(5));
+        let page = serde_json::json!({
+            "url": "https://example.org/", "page_type": "article", "html": html, "main_content": text.repeat(5),
+        });
+        let without = serde_json::json!({
+            "url": "https://example.org/", "page_type": "forum", "html": "", "main_content": null,
+        });
+        let lines = format!("{page}\n{without}\n");
+        let folder = tempfile::tempdir().unwrap();
+        let (plain, zipped) = (folder.path().join("a.jsonl"), folder.path().join("a.jsonl.gz"));
+        std::fs::write(&plain, &lines).unwrap();
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(lines.as_bytes()).unwrap();
+        std::fs::write(&zipped, encoder.finish().unwrap()).unwrap();
+        let run = |pages: &Path| measure(&Extraction { pages: pages.to_owned(), python: None });
+        for pages in [&plain, &zipped] {
+            let figures = run(pages).unwrap();
+            assert_eq!((figures.pages, figures.by_type.len()), (1, 1));
+            assert!(figures.f1 > 0.9 && figures.pages_per_cpu_s > 0.0, "{figures:?}");
+        }
+        assert!(run(&folder.path().join("none")).is_err());
+    }
+}

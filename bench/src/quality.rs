@@ -1,6 +1,7 @@
 //! Quality runs, which measure answers instead of speed.
 
 mod extraction;
+mod pdf_text;
 mod retrieval;
 
 use std::io::Write as _;
@@ -20,6 +21,7 @@ pub(crate) struct QualityRun {
 enum Measure {
     ToolRetrieval(ToolRetrieval),
     Extraction(Extraction),
+    PdfText(PdfText),
 }
 
 /// Measure whether requests find the right tools; prints one line of JSON, shares in percent.
@@ -53,11 +55,23 @@ pub(crate) struct Extraction {
     python: Option<PathBuf>,
 }
 
+/// Measure whether the text of PDFs comes out whole and in reading order; prints one line of JSON.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A row of `gold*.jsonl` is `{\"pdf\": FILE, \"tags\": […], \"text\": …, \"body\": …}`: all that a reader sees, and the same \
+without running heads, feet, page numbers and watermarks.")]
+pub(crate) struct PdfText {
+    /// The folder with `gold*.jsonl` and the documents that it names.
+    #[arg(long, value_name = "FOLDER")]
+    folder: PathBuf,
+}
+
 /// Runs the requested measurement and prints its figures.
 pub(crate) fn run(run: &QualityRun) -> anyhow::Result<()> {
     let line = match &run.measure {
         Measure::ToolRetrieval(options) => serde_json::to_string(&retrieval::measure(options)?)?,
         Measure::Extraction(options) => serde_json::to_string(&extraction::measure(options)?)?,
+        Measure::PdfText(options) => serde_json::to_string(&pdf_text::measure(options)?)?,
     };
     writeln!(std::io::stdout().lock(), "{line}").context("the figures cannot be written")
 }

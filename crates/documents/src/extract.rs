@@ -22,9 +22,9 @@ pub fn extract(
     };
     let mut extracted = match media_type.as_str() {
         sniff::PDF => pdf::read(bytes, options.form, limits)?,
-        sniff::DOCX => office::docx::read(&bytes, limits)?,
-        sniff::PPTX => office::pptx::read(&bytes, limits)?,
-        sniff::XLSX => office::xlsx::read(&bytes, limits)?,
+        sniff::DOCX => office::docx::read(&bytes, options.form, limits)?,
+        sniff::PPTX => office::pptx::read(&bytes, options.form, limits)?,
+        sniff::XLSX => office::xlsx::read(&bytes, options.form, limits)?,
         sniff::HTML | "application/xhtml+xml" => html::read(&bytes, options, limits)?,
         sniff::OLE if sniff::is_encrypted_office(&bytes) => return Err(Unreadable::Encrypted),
         sniff::JSON | "application/xml" | "application/yaml" => {

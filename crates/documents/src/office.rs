@@ -2,20 +2,27 @@
 
 pub(crate) mod docx;
 mod flow;
+mod inline;
 pub(crate) mod pptx;
+mod styles;
 pub(crate) mod xlsx;
+
+use std::collections::HashMap;
 
 use crate::archive::Archive;
 use crate::extraction::{Limits, Unreadable};
 use crate::metadata::{Metadata, iso_date};
 use crate::plain;
-use crate::xml::{Node, Xml};
+use crate::xml::{Element, Node, Xml};
 
 /// A package whose parts are found by their relations, as in Office.
 pub(crate) struct Package<'a> {
     archive: Archive<'a>,
     limits: &'a Limits,
 }
+
+/// Targets of hyperlinks by the names of their relations.
+pub(crate) type Links = HashMap<String, String>;
 
 /// A relation from one part to another.
 #[derive(Debug)]
@@ -52,29 +59,51 @@ impl<'a> Package<'a> {
 
     /// The relations of a part within the package; external ones are ignored.
     pub(crate) fn relations(&mut self, part: &str) -> Result<Vec<Relation>, Unreadable> {
+        let folder = part.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let mut relations = Vec::new();
+        self.each_relation(part, |element| {
+            let attribute = |name| element.attribute(name).unwrap_or_default();
+            if attribute("TargetMode") != "External" {
+                let kind = attribute("Type");
+                relations.push(Relation {
+                    id: attribute("Id"),
+                    kind: kind.rsplit('/').next().unwrap_or_default().to_owned(),
+                    part: resolve(folder, &attribute("Target")),
+                });
+            }
+        })?;
+        Ok(relations)
+    }
+
+    fn each_relation(
+        &mut self,
+        part: &str,
+        mut each: impl FnMut(&Element<'_>),
+    ) -> Result<(), Unreadable> {
         let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
         let name = [folder, "_rels", &format!("{file}.rels")];
         let name = name.into_iter().filter(|step| !step.is_empty()).collect::<Vec<_>>().join("/");
-        let Some(text) = self.part(&name)? else { return Ok(Vec::new()) };
+        let Some(text) = self.part(&name)? else { return Ok(()) };
         let mut xml = Xml::new(&text, self.limits);
-        let mut relations = Vec::new();
         loop {
             match xml.next()? {
-                Node::Open(element) if element.name() == "Relationship" => {
-                    let attribute = |name| element.attribute(name).unwrap_or_default();
-                    if attribute("TargetMode") != "External" {
-                        let kind = attribute("Type");
-                        relations.push(Relation {
-                            id: attribute("Id"),
-                            kind: kind.rsplit('/').next().unwrap_or_default().to_owned(),
-                            part: resolve(folder, &attribute("Target")),
-                        });
-                    }
-                }
-                Node::End => return Ok(relations),
+                Node::Open(element) if element.name() == "Relationship" => each(&element),
+                Node::End => return Ok(()),
                 Node::Open(_) | Node::Close(_) | Node::Text(_) => {}
             }
         }
+    }
+
+    /// The addresses outside of the package to which a part links, by the names of the relations.
+    pub(crate) fn hyperlinks(&mut self, part: &str) -> Result<Links, Unreadable> {
+        let mut links = Links::new();
+        self.each_relation(part, |element| {
+            let attribute = |name| element.attribute(name).unwrap_or_default();
+            if attribute("TargetMode") == "External" && attribute("Type").ends_with("/hyperlink") {
+                links.insert(attribute("Id"), attribute("Target"));
+            }
+        })?;
+        Ok(links)
     }
 
     /// The related parts of one kind, each once.

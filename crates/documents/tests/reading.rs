@@ -1,7 +1,7 @@
 //! Files that other programs made, read as a person would read them.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use documents::{Extracted, Limits, Options, Unreadable, extract, sniff};
+use documents::{Extracted, Form, Limits, Options, Unreadable, extract, sniff};
 
 fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
@@ -57,6 +57,50 @@ fn sheets_are_lines_of_cells() {
     );
     assert_eq!((orders.parts, orders.meta.title.as_deref()), (2, Some("Orders")));
     assert_eq!(orders.hidden, "Hiddenrownottobeseen".len());
+}
+
+#[test]
+fn office_files_are_written_as_markdown() {
+    let markdown = |name: &str| {
+        let bytes = fixture(name);
+        let options = Options::new(sniff(&bytes, None)).with_form(Form::Markdown);
+        extract(bytes, &options, &Limits::default()).unwrap().text
+    };
+    assert_eq!(
+        markdown("report.docx"),
+        "ACME confidential\n\n\
+         # Quarterly report\n\n\
+         Revenue grew by 12 % – naïve readers & others \\<agree>.\n\n\
+         - First point\n- Second point\n\n\
+         | Region | Units | Price |\n| --- | --- | --- |\n| North | 12 | 3.50 |\n| South |  | 4.00 |\n\n\
+         After the table.\tWith a tab\nand a break.\n\n\
+         Printed on paper"
+    );
+    assert_eq!(
+        markdown("plan.pptx"),
+        "## First slide\n\n- One\n- Two\n\n| a | b |\n| --- | --- |\n| c | d |\n\n\
+         Notes: Say hello first\n\n## Second slide\n\n- Later"
+    );
+    assert_eq!(
+        markdown("orders.xlsx"),
+        "## Orders\n\n\
+         | Item | Date | Amount | Share | Paid |  |  |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n\
+         | Bolts | 2026-03-15 | 12.5 | 25% | TRUE |  |  |\n\
+         | Nuts & washers | 2026-03-15 18:30:00 | 0.1 | 7.5% | FALSE |  |  |\n\
+         |  |  |  |  |  |  | far right |\n\n\
+         ## Totals\n\n| 42 |\n| --- |"
+    );
+    let article = markdown("article.pdf");
+    assert!(article.starts_with("# A study of cables\n\nCables carry power"), "{article}");
+    assert!(article.ends_with("| Gauge | Ampere | Price |\n| --- | --- | --- |\n| 1.5 | 16 | 0.40 |\n| 2.5 | 20 | 0.65 |"), "{article}");
+}
+
+#[test]
+fn properties_of_documents_are_read() {
+    let meta = read("report.docx").meta;
+    assert_eq!(meta.title.as_deref(), Some("Quarterly report"));
+    assert!(meta.created.is_none_or(|date| date.len() == 10));
 }
 
 #[test]

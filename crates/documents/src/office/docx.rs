@@ -4,26 +4,34 @@ use std::collections::HashSet;
 
 use super::Package;
 use super::flow::Flow;
+use super::styles::Styles;
 use crate::extraction::{Extracted, Limits, Unreadable};
+use crate::options::Form;
 use crate::text::Text;
-use crate::xml::{Node, Xml};
 
-pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadable> {
+pub(crate) fn read(bytes: &[u8], form: Form, limits: &Limits) -> Result<Extracted, Unreadable> {
     let mut package = Package::open(bytes, limits)?;
     let (name, body) = package.main("word/document.xml")?;
-    let (hidden_styles, list_styles) = styles(&mut package, &name)?;
     let flow = Flow {
-        hidden_styles,
-        list_styles,
+        styles: Styles::read(&mut package, &name)?,
+        markdown: form.is_markdown(),
         // A page colour or a drawn shape can carry white text.
         dark: body.contains("<w:background ") || body.contains("<wps:wsp"),
         ..Flow::default()
     };
     let mut text = Text::new(limits.text);
-    aside(&mut package, &name, "header", &flow, &mut text)?;
-    flow.read(&body, limits, &mut text)?;
+    if !form.is_main() {
+        aside(&mut package, &name, "header", &flow, &mut text)?;
+    }
+    let links = package.hyperlinks(&name)?;
+    flow.read(&body, &links, limits, &mut text)?;
     drop(body);
-    for kind in ["footer", "footnotes", "endnotes", "comments"] {
+    let asides: &[&str] = if form.is_main() {
+        &["footnotes", "endnotes"]
+    } else {
+        &["footer", "footnotes", "endnotes", "comments"]
+    };
+    for kind in asides {
         aside(&mut package, &name, kind, &flow, &mut text)?;
     }
     let meta = package.metadata()?;
@@ -42,36 +50,10 @@ fn aside(
     for part in package.related(main, kind)? {
         let Some(xml) = package.part(&part)? else { continue };
         if !seen.contains(&xml) {
-            flow.read(&xml, package.limits(), text)?;
+            let links = package.hyperlinks(&part)?;
+            flow.read(&xml, &links, package.limits(), text)?;
             seen.insert(xml);
         }
     }
     Ok(())
-}
-
-/// The styles whose text is not shown, and those of list items.
-fn styles(
-    package: &mut Package<'_>,
-    main: &str,
-) -> Result<(HashSet<String>, HashSet<String>), Unreadable> {
-    let (mut hidden, mut lists) = (HashSet::new(), HashSet::new());
-    for part in package.related(main, "styles")? {
-        let Some(text) = package.part(&part)? else { continue };
-        let mut xml = Xml::new(&text, package.limits());
-        let mut style = None;
-        loop {
-            match xml.next()? {
-                Node::Open(element) => match element.name() {
-                    "style" => style = element.attribute("styleId"),
-                    "vanish" if element.is_on() => hidden.extend(style.clone()),
-                    "numId" => lists.extend(style.clone()),
-                    _ => {}
-                },
-                Node::Close(name) if name == "style" => style = None,
-                Node::End => break,
-                Node::Close(_) | Node::Text(_) => {}
-            }
-        }
-    }
-    Ok((hidden, lists))
 }

@@ -1,8 +1,12 @@
 //! Running text with lists and tables, which DOCX and PPTX write with the same names.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
+use super::Links;
+use super::inline::Inline;
+use super::styles::Styles;
 use crate::extraction::{Limits, Unreadable};
+use crate::markdown::{self, Marker};
 use crate::text::{Block, Text, on_one_line};
 use crate::xml::{Element, Node, Xml};
 
@@ -14,10 +18,9 @@ const TINY: u32 = 4;
 pub(super) struct Flow {
     /// The block kind of a paragraph that is no list item.
     pub(super) paragraphs: Option<Block>,
-    /// Styles whose text is not shown.
-    pub(super) hidden_styles: HashSet<String>,
-    /// Styles of list items.
-    pub(super) list_styles: HashSet<String>,
+    pub(super) styles: Styles,
+    /// Whether to write Markdown.
+    pub(super) markdown: bool,
     /// Whether white text may be on a dark background, which is not determined here.
     pub(super) dark: bool,
     /// Whether this is a page of notes: only the notes are read, the rest repeats the slide.
@@ -27,6 +30,8 @@ pub(super) struct Flow {
 /// The state of the current run.
 #[derive(Debug, Default)]
 struct Run {
+    /// The relation of its link.
+    link: Option<String>,
     hidden: bool,
     white: bool,
     backed: bool,
@@ -35,18 +40,38 @@ struct Run {
 /// The current state of the reader.
 #[derive(Debug, Default)]
 struct Place {
-    paragraph: String,
+    paragraph: Inline,
+    /// The relation of the open hyperlink.
+    link: Option<String>,
     /// The prefix of the next paragraph, such as the number of a note.
     mark: Option<String>,
     /// Whether the open shape is left out.
     apart: bool,
+    /// Whether the open shape is the title of a slide, and whether it is a list.
+    shape: Shape,
     level: Option<usize>,
+    /// The list of the paragraph.
+    list: Option<String>,
+    heading: Option<usize>,
+    /// The last number of each list and level.
+    counts: HashMap<(String, usize), u32>,
+    /// Rows of the open table that have been written.
+    written: usize,
     hidden_paragraph: bool,
     backed_paragraph: bool,
     run: Run,
     /// Finished cells of each open row, and the text of each open cell.
     rows: Vec<Vec<String>>,
     cells: Vec<Cell>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    #[default]
+    Other,
+    Title,
+    /// Its paragraphs are list items unless they say otherwise.
+    List,
 }
 
 #[derive(Debug, Default)]
@@ -61,14 +86,27 @@ impl Flow {
     pub(super) fn read(
         &self,
         xml: &str,
+        links: &Links,
         limits: &Limits,
         out: &mut Text,
     ) -> Result<(), Unreadable> {
         let mut xml = Xml::new(xml, limits);
         let mark = self.notes.then(|| "Notes:".to_owned());
         let mut place = Place { mark, apart: self.notes, ..Place::default() };
+        let target = |relation: &Option<String>| {
+            relation.as_ref().and_then(|relation| links.get(relation)).map(String::as_str)
+        };
         loop {
             match xml.next()? {
+                Node::Open(element) if element.name() == "t" => {
+                    let text = xml.text()?;
+                    if self.is_hidden(&place) {
+                        out.hide(&text);
+                    } else if !place.apart {
+                        let link = target(&place.run.link).or_else(|| target(&place.link));
+                        place.paragraph.push(&text, link.filter(|_| self.markdown));
+                    }
+                }
                 Node::Open(element) => self.open(&element, &mut xml, &mut place, out)?,
                 Node::Close(name) => self.close(&name, &mut place, out),
                 Node::Text(_) => {}
@@ -98,39 +136,67 @@ impl Flow {
                 place.mark = element.attribute("id").map(|id| format!("[{id}]"));
             }
             "comment" => place.mark = Some("[comment]".to_owned()),
-            "sp" => place.apart = self.notes,
-            "ph" if element.attribute("type").as_deref() == Some("body") => place.apart = false,
+            "sp" => {
+                place.apart = self.notes;
+                place.shape = Shape::Other;
+            }
+            "ph" => {
+                let kind = element.attribute("type");
+                place.apart &= kind.as_deref() != Some("body");
+                place.shape = match kind.as_deref() {
+                    Some("title" | "ctrTitle") => Shape::Title,
+                    None | Some("body" | "obj") => Shape::List,
+                    Some(_) => Shape::Other,
+                };
+            }
+            "graphicFrame" => place.shape = Shape::Other,
             "p" => {
                 self.end_paragraph(place, out);
                 place.hidden_paragraph = false;
                 place.backed_paragraph = false;
-            }
-            "r" | "fld" => place.run = Run::default(),
-            "t" => {
-                let text = xml.text()?;
-                if self.is_hidden(place) {
-                    out.hide(&text);
-                } else if !place.apart {
-                    place.paragraph.push_str(&text);
-                }
-            }
-            "tab" => place.paragraph.push('\t'),
-            "br" | "cr" => place.paragraph.push('\n'),
-            "noBreakHyphen" => place.paragraph.push('-'),
-            "footnoteReference" | "endnoteReference" => {
-                if let Some(id) = element.attribute("id") {
-                    place.paragraph.push_str(&format!("[{id}]"));
-                }
-            }
-            "ilvl" => place.level = element.attribute("val").and_then(|level| level.parse().ok()),
-            "numId" if element.attribute("val").as_deref() == Some("0") => place.level = None,
-            "pStyle" => {
-                place.hidden_paragraph |= named(element, &self.hidden_styles);
-                if named(element, &self.list_styles) {
+                if self.markdown && !self.notes && place.shape == Shape::List {
                     place.level = Some(0);
                 }
             }
-            "rStyle" => place.run.hidden |= named(element, &self.hidden_styles),
+            "pPr" if self.markdown && !self.notes && place.shape != Shape::Title => {
+                if let Some(level) = element.attribute("lvl").and_then(|level| level.parse().ok()) {
+                    place.level = Some(level);
+                }
+            }
+            "buNone" => place.level = None,
+            "buChar" | "buAutoNum" if self.markdown => place.level = place.level.or(Some(0)),
+            "hyperlink" => place.link = element.prefixed("id"),
+            "hlinkClick" => place.run.link = element.prefixed("id"),
+            "outlineLvl" => {
+                let level = element.attribute("val").and_then(|level| level.parse::<usize>().ok());
+                place.heading = level.filter(|level| *level < 9).map(|level| level + 1);
+            }
+            "r" | "fld" => place.run = Run::default(),
+            "tab" => place.paragraph.push("\t", None),
+            "br" | "cr" => place.paragraph.push("\n", None),
+            "noBreakHyphen" => place.paragraph.push("-", None),
+            "footnoteReference" | "endnoteReference" => {
+                if let Some(id) = element.attribute("id") {
+                    place.paragraph.push(&format!("[{id}]"), None);
+                }
+            }
+            "ilvl" => place.level = element.attribute("val").and_then(|level| level.parse().ok()),
+            "numId" => match element.attribute("val") {
+                Some(none) if none == "0" => place.level = None,
+                list => place.list = list,
+            },
+            "pStyle" => {
+                let style = element.attribute("val").unwrap_or_default();
+                place.hidden_paragraph |= self.styles.hidden.contains(&style);
+                if let Some(list) = self.styles.lists.get(&style) {
+                    (place.level, place.list) = (Some(0), Some(list.clone()));
+                }
+                place.heading = self.styles.headings.get(&style).copied();
+            }
+            "rStyle" => {
+                let style = element.attribute("val").unwrap_or_default();
+                place.run.hidden |= self.styles.hidden.contains(&style);
+            }
             "vanish" => place.run.hidden |= element.is_on(),
             "sz" => {
                 let size = element.attribute("val").and_then(|size| size.parse::<u32>().ok());
@@ -146,6 +212,7 @@ impl Flow {
                     cell.backed = true;
                 }
             }
+            "tbl" if place.cells.is_empty() => place.written = 0,
             "tr" => place.rows.push(Vec::new()),
             "tc" => place.cells.push(Cell::default()),
             "gridSpan" => {
@@ -162,6 +229,7 @@ impl Flow {
     fn close(&self, name: &str, place: &mut Place, out: &mut Text) {
         match name {
             "p" => self.end_paragraph(place, out),
+            "hyperlink" => place.link = None,
             "tc" => {
                 self.end_paragraph(place, out);
                 let cell = place.cells.pop().unwrap_or_default();
@@ -171,14 +239,21 @@ impl Flow {
                 }
             }
             "tr" => {
-                let row = place.rows.pop().unwrap_or_default().join("\t");
+                let row = place.rows.pop().unwrap_or_default();
                 match place.cells.last_mut() {
                     // A table within a cell becomes part of its line.
                     Some(cell) => {
                         cell.text.push(' ');
-                        cell.text.push_str(&row);
+                        cell.text.push_str(&row.join("\t"));
                     }
-                    None => out.block(Block::Row, row.trim_end()),
+                    None if self.markdown => {
+                        out.block(Block::Row, &markdown::row(&row));
+                        if place.written == 0 {
+                            out.block(Block::Row, &markdown::separator(row.len()));
+                        }
+                        place.written += 1;
+                    }
+                    None => out.block(Block::Row, row.join("\t").trim_end()),
                 }
             }
             "tbl" if place.cells.is_empty() => out.set_off(),
@@ -187,25 +262,57 @@ impl Flow {
     }
 
     fn end_paragraph(&self, place: &mut Place, out: &mut Text) {
-        let mut text = std::mem::take(&mut place.paragraph);
-        let level = place.level.take();
-        if !text.trim().is_empty()
+        let mut inline = std::mem::take(&mut place.paragraph);
+        let (level, list) = (place.level.take(), place.list.take());
+        let heading = match place.shape {
+            Shape::Title if self.markdown => Some(2),
+            _ => place.heading.take(),
+        };
+        if !inline.is_blank()
             && let Some(mark) = place.mark.take()
         {
-            text = format!("{mark} {}", text.trim_start());
+            let mut marked = Inline::default();
+            marked.push(&format!("{mark} "), None);
+            marked.push(inline.plain().trim_start(), None);
+            inline = marked;
         }
+        let text = if self.markdown { inline.markdown() } else { inline.plain() };
         if let Some(cell) = place.cells.last_mut() {
             cell.text.push_str(&text);
             cell.text.push(' ');
             return;
         }
-        match level {
-            Some(level) if !text.trim().is_empty() => {
+        if inline.is_blank() {
+            return;
+        }
+        match (heading, level) {
+            (Some(heading), _) if self.markdown => {
+                out.block(Block::Paragraph, &markdown::heading(heading, &text));
+            }
+            (_, Some(level)) if self.markdown => {
+                let marker = self.marker(place, list, level);
+                out.block(Block::Item, &markdown::item(level, marker, &text));
+            }
+            (_, Some(level)) => {
                 let indent = "  ".repeat(level.min(8));
                 out.block(Block::Item, &format!("{indent}- {}", text.trim()));
             }
+            // A line break within a paragraph of Markdown is no more than a space.
+            _ if self.markdown => out.block(Block::Paragraph, &text),
             _ => out.block(self.paragraphs.unwrap_or(Block::Paragraph), &text),
         }
+    }
+
+    /// The mark of a list item; numbers go on within a list and start again below another item.
+    fn marker(&self, place: &mut Place, list: Option<String>, level: usize) -> Marker {
+        let key = (list.unwrap_or_default(), level);
+        if !self.styles.numbered.contains(&key) {
+            return Marker::Bullet;
+        }
+        place.counts.retain(|(list, deep), _| *list != key.0 || *deep <= level);
+        let count = place.counts.entry(key).or_default();
+        *count += 1;
+        Marker::Number(*count)
     }
 
     fn is_hidden(&self, place: &Place) -> bool {
@@ -213,10 +320,6 @@ impl Flow {
         let backed = self.dark || place.run.backed || place.backed_paragraph || on_cell;
         place.run.hidden || place.hidden_paragraph || (place.run.white && !backed)
     }
-}
-
-fn named(element: &Element<'_>, styles: &HashSet<String>) -> bool {
-    element.attribute("val").is_some_and(|style| styles.contains(&style))
 }
 
 fn is_white(colour: Option<String>) -> bool {

@@ -1,19 +1,27 @@
 //! PowerPoint: slides in the order in which they are shown, each with its notes.
 
-use super::Package;
 use super::flow::Flow;
+use super::{Links, Package};
 use crate::extraction::{Extracted, Limits, Unreadable};
+use crate::markdown;
 use crate::metadata::Metadata;
+use crate::options::Form;
 use crate::text::{Block, Text};
 use crate::xml::{Node, Xml};
 
-pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadable> {
+pub(crate) fn read(bytes: &[u8], form: Form, limits: &Limits) -> Result<Extracted, Unreadable> {
     let mut package = Package::open(bytes, limits)?;
     let (name, presentation) = package.main("ppt/presentation.xml")?;
     // Slides have backgrounds and shapes of any colour, so white text is not a sign of hiding.
-    let flow = Flow { paragraphs: Some(Block::Line), dark: true, ..Flow::default() };
-    let written =
-        Flow { paragraphs: Some(Block::Line), dark: true, notes: true, ..Flow::default() };
+    let markdown = form.is_markdown();
+    let flow = Flow { paragraphs: Some(Block::Line), dark: true, markdown, ..Flow::default() };
+    let written = Flow {
+        paragraphs: Some(Block::Line),
+        dark: true,
+        notes: true,
+        markdown,
+        ..Flow::default()
+    };
     let relations = package.relations(&name)?;
     let mut text = Text::new(limits.text);
     let mut shown = 0;
@@ -22,18 +30,24 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadabl
         let Some(slide) = package.part(&relation.part)? else { continue };
         if is_hidden(&slide, limits)? {
             let mut hidden = Text::new(limits.text);
-            flow.read(&slide, limits, &mut hidden)?;
+            flow.read(&slide, &Links::new(), limits, &mut hidden)?;
             text.hide(&hidden.finish(1, Metadata::default()).text);
             continue;
         }
         shown += 1;
         text.set_off();
-        text.block(Block::Line, &format!("Slide {shown}"));
-        flow.read(&slide, limits, &mut text)?;
+        let links = package.hyperlinks(&relation.part)?;
+        let label = format!("Slide {shown}");
+        if !markdown {
+            text.block(Block::Line, &label);
+        } else if !has_title(&slide, limits)? {
+            text.block(Block::Paragraph, &markdown::heading(2, &label));
+        }
+        flow.read(&slide, &links, limits, &mut text)?;
         for notes in package.related(&relation.part, "notesSlide")? {
             let Some(notes) = package.part(&notes)? else { continue };
             text.set_off();
-            written.read(&notes, limits, &mut text)?;
+            written.read(&notes, &Links::new(), limits, &mut text)?;
         }
     }
     let meta = package.metadata()?;
@@ -51,6 +65,31 @@ fn slide_ids(presentation: &str, limits: &Limits) -> Result<Vec<String>, Unreada
             }
             Node::End => return Ok(ids),
             Node::Open(_) | Node::Close(_) | Node::Text(_) => {}
+        }
+    }
+}
+
+/// Whether a slide has a title with text.
+fn has_title(slide: &str, limits: &Limits) -> Result<bool, Unreadable> {
+    let mut xml = Xml::new(slide, limits);
+    let mut in_title = false;
+    loop {
+        match xml.next()? {
+            Node::Open(element) => match element.name() {
+                "sp" => in_title = false,
+                "ph" => {
+                    in_title =
+                        matches!(element.attribute("type").as_deref(), Some("title" | "ctrTitle"));
+                }
+                "t" if in_title => {
+                    if !xml.text()?.trim().is_empty() {
+                        return Ok(true);
+                    }
+                }
+                _ => {}
+            },
+            Node::End => return Ok(false),
+            Node::Close(_) | Node::Text(_) => {}
         }
     }
 }

@@ -7,13 +7,15 @@ use std::collections::HashSet;
 use self::format::{Formats, show};
 use super::Package;
 use crate::extraction::{Extracted, Limits, Unreadable};
+use crate::markdown;
+use crate::options::Form;
 use crate::text::{Block, Text, on_one_line};
 use crate::xml::{Node, Xml};
 
 /// The most consecutive empty cells that are written, so that a lone cell far to the right needs no thousand tabs.
 const GAP: usize = 64;
 
-pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadable> {
+pub(crate) fn read(bytes: &[u8], form: Form, limits: &Limits) -> Result<Extracted, Unreadable> {
     let mut package = Package::open(bytes, limits)?;
     let (name, workbook) = package.main("xl/workbook.xml")?;
     let relations = package.relations(&name)?;
@@ -38,10 +40,24 @@ pub(crate) fn read(bytes: &[u8], limits: &Limits) -> Result<Extracted, Unreadabl
         text.set_off();
         if !sheet.hidden {
             shown += 1;
-            text.block(Block::Row, &format!("Sheet: {}", on_one_line(&sheet.name)));
+            let name = on_one_line(&sheet.name);
+            if form.is_markdown() {
+                let name = markdown::escape(&name);
+                text.block(Block::Paragraph, &markdown::heading(2, &name));
+            } else {
+                text.block(Block::Row, &format!("Sheet: {name}"));
+            }
         }
-        Cells { strings: &strings, formats: &formats, hidden: sheet.hidden }
-            .read(&xml, limits, &mut text)?;
+        let cells = Cells { strings: &strings, formats: &formats, hidden: sheet.hidden };
+        if form.is_markdown() {
+            let mut table = Vec::new();
+            cells.read(&xml, limits, &mut text, |_, row| table.push(row))?;
+            write_table(&table, &mut text);
+        } else {
+            cells.read(&xml, limits, &mut text, |text, row| {
+                text.block(Block::Row, &row.join("\t"));
+            })?;
+        }
         if text.is_full() {
             break;
         }
@@ -116,10 +132,18 @@ struct Cell {
 }
 
 impl Cells<'_> {
-    fn read(&self, sheet: &str, limits: &Limits, out: &mut Text) -> Result<(), Unreadable> {
+    /// Reads the cells that are shown row by row, with empty cells in gaps.
+    fn read(
+        &self,
+        sheet: &str,
+        limits: &Limits,
+        out: &mut Text,
+        mut each: impl FnMut(&mut Text, Vec<String>),
+    ) -> Result<(), Unreadable> {
         let mut xml = Xml::new(sheet, limits);
         let mut hidden_columns = HashSet::new();
-        let (mut row, mut hidden_row) = (String::new(), false);
+        let (mut row, mut hidden_row) = (Vec::<String>::new(), false);
+        let mut length = 0;
         let (mut next, mut cell) = (0, Cell::default());
         loop {
             match xml.next()? {
@@ -163,17 +187,17 @@ impl Cells<'_> {
                         if self.hidden || hidden_row || hidden_columns.contains(&cell.column) {
                             out.hide(&value);
                         } else if !value.is_empty() {
-                            let gap = cell.column.saturating_sub(next).min(GAP)
-                                + usize::from(!row.is_empty());
-                            row.extend(std::iter::repeat_n('\t', gap));
-                            row.push_str(&value);
+                            let gap = cell.column.saturating_sub(next).min(GAP);
+                            row.extend(std::iter::repeat_n(String::new(), gap));
+                            length += value.len() + gap + 1;
+                            row.push(value);
                             next = cell.column + 1;
                         }
                     }
                     "row" if !row.is_empty() => {
-                        out.block(Block::Row, &row);
-                        row.clear();
-                        if out.is_full() {
+                        each(out, std::mem::take(&mut row));
+                        // What is beyond the limit would be cut anyway.
+                        if out.is_full() || length > limits.text {
                             return Ok(());
                         }
                     }
@@ -196,6 +220,24 @@ impl Cells<'_> {
                 show(cell.value.trim(), self.formats.of(cell.style), self.formats.since_1904)
             }
             _ => on_one_line(&cell.value),
+        }
+    }
+}
+
+/// Writes rows as a table with the first one as its head; columns that are empty at the left are dropped.
+fn write_table(rows: &[Vec<String>], text: &mut Text) {
+    let empty = |row: &Vec<String>| row.iter().take_while(|cell| cell.is_empty()).count();
+    let left = rows.iter().map(empty).min().unwrap_or(0);
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0).saturating_sub(left);
+    for (at, row) in rows.iter().enumerate() {
+        let mut cells: Vec<_> = row[left..].iter().map(|cell| markdown::escape(cell)).collect();
+        cells.resize(columns, "".into());
+        text.block(Block::Row, &markdown::row(&cells));
+        if at == 0 {
+            text.block(Block::Row, &markdown::separator(columns));
+        }
+        if text.is_full() {
+            return;
         }
     }
 }

@@ -10,6 +10,9 @@ use crate::markdown;
 use crate::options::Form;
 use crate::text::{self, Text};
 
+/// An item that is indented by this many points more than another one is nested in it.
+const NESTED: f64 = 5.0;
+
 /// Writes all pages.
 pub(super) fn write(pages: &[Page], form: Form, text: &mut Text) {
     let furniture = furniture::find(pages);
@@ -21,7 +24,8 @@ pub(super) fn write(pages: &[Page], form: Form, text: &mut Text) {
             }
         }
     }
-    let writer = Writer { compounds, headings: Headings::find(pages), form };
+    let headings = Headings::find(pages);
+    let mut writer = Writer { compounds, headings, form, indents: Vec::new() };
     // Kept open over the end of a page: it may go on on the next one.
     let mut open: Vec<Paragraph> = Vec::new();
     for (number, page) in pages.iter().enumerate() {
@@ -36,7 +40,9 @@ pub(super) fn write(pages: &[Page], form: Form, text: &mut Text) {
             }
         }
     }
-    open.iter().for_each(|paragraph| writer.write(paragraph, text));
+    for paragraph in &open {
+        writer.write(paragraph, text);
+    }
 }
 
 /// The paragraphs of a page; without heads, feet and watermarks if only the main content is wanted.
@@ -68,10 +74,19 @@ struct Writer {
     compounds: Compounds,
     headings: Headings,
     form: Form,
+    /// The indents of the list items in which the last one is nested.
+    indents: Vec<f64>,
 }
 
 impl Writer {
-    fn write(&self, paragraph: &Paragraph, text: &mut Text) {
+    fn write(&mut self, paragraph: &Paragraph, text: &mut Text) {
+        match paragraph {
+            Paragraph::Item { indent, .. } => {
+                self.indents.retain(|outer| *outer < *indent - NESTED);
+                self.indents.push(*indent);
+            }
+            _ => self.indents.clear(),
+        }
         if self.form.is_markdown() {
             self.write_markdown(paragraph, text);
         } else {

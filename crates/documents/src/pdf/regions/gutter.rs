@@ -263,15 +263,24 @@ fn cut(words: &[Word], bands: &[Band], strip: Strip) -> Option<Group> {
     if is_markers(&left) {
         return None;
     }
-    let columns = are_columns(&left, &right, &Sides::of(words, bands, strip));
+    let mut columns = are_columns(&left, &right, &Sides::of(words, bands, strip));
     let mut strip = strip;
+    if !columns && let Some(last) = end_of_table(words, bands, strip) {
+        // What is left is found again below.
+        strip.last = last;
+        let (left, right): (Vec<Word>, Vec<Word>) = all(&bands[strip.first..=strip.last])
+            .into_iter()
+            .partition(|word| word.middle() < middle);
+        columns = are_columns(&left, &right, &Sides::of(words, bands, strip));
+    }
     if !columns {
         // A table ends with its last row that has cells on both sides.
         let both = |band: &Band| {
             let on_left = |index: &usize| words[*index].middle() < middle;
             band.words.iter().any(on_left) && !band.words.iter().all(on_left)
         };
-        strip.first = (strip.first..=strip.last).find(|at| both(&bands[*at]))?;
+        let first = (strip.first..=strip.last).find(|at| both(&bands[*at]));
+        strip.first = first.unwrap_or(strip.last);
     }
     let (left, right) =
         all(&bands[strip.first..=strip.last]).into_iter().partition(|word| word.middle() < middle);
@@ -281,6 +290,25 @@ fn cut(words: &[Word], bands: &[Band], strip: Strip) -> Option<Group> {
         right,
         below: all(&bands[strip.last + 1..]),
         columns,
+    })
+}
+
+/// The last band of a table before a heading or a wide gap, if there is one.
+fn end_of_table(words: &[Word], bands: &[Band], strip: Strip) -> Option<usize> {
+    let group = &bands[strip.first..=strip.last];
+    let pitch = pitch(group)?;
+    let size = |band: &Band| band.words.iter().map(|index| words[*index].size).fold(0.0, f64::max);
+    let usual = median_size(
+        &group.iter().flat_map(|band| &band.words).map(|at| words[*at].clone()).collect::<Vec<_>>(),
+    );
+    let one_sided = |band: &Band| {
+        let left = band.words.iter().filter(|at| words[**at].middle() < strip.middle()).count();
+        left == 0 || left == band.words.len()
+    };
+    (strip.first..strip.last).find(|at| {
+        let (band, next) = (&bands[*at], &bands[*at + 1]);
+        let heading = one_sided(next) && size(next) > usual * 1.15;
+        heading || next.top - band.top > (pitch * 2.2).max(usual * 3.0)
     })
 }
 

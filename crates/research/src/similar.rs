@@ -147,7 +147,8 @@ mod tests {
     use super::*;
 
     const LONG: &str = "The quick brown fox jumps over the lazy dog while seven other animals of the forest look on \
-        and wonder why it never simply walks around the dog like everyone else does on a normal day";
+        and wonder why it never simply walks around the dog like everyone else does on a normal day of the long and \
+        quiet summer";
 
     fn remove(first: &str, second: &str) -> Unique {
         let mut paragraphs = Paragraphs::default();

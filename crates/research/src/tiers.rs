@@ -17,7 +17,7 @@ use url::Url;
 
 use crate::research::Parts;
 use crate::scrape::fetch::{Deadline, Style, error_status, fetch, header, refused, unreachable};
-use crate::scrape::kind::{Kind, charset, media_type};
+use crate::scrape::kind::{Kind, believable_charset, media_type};
 use crate::scrape::markdown::looks_like_markdown;
 use crate::scrape::page::Validators;
 use crate::scrape::read::{Found, Source, read};
@@ -317,10 +317,10 @@ impl<'a> Reading<'a> {
         let declared = header(&answer.headers, CONTENT_TYPE);
         let source = Source {
             url: &answer.final_url,
-            body: answer.body,
             kind,
             content_type,
-            charset: declared.and_then(charset),
+            charset: declared.and_then(|header| believable_charset(header, &answer.body)),
+            body: answer.body,
             headers: &answer.headers,
             cut: answer.cut,
         };

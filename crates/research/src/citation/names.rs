@@ -16,7 +16,7 @@ enum Name {
 }
 
 /// Words that only organisations have in their names.
-const ORGANISATIONS: [&str; 40] = [
+const ORGANISATIONS: [&str; 42] = [
     "agency",
     "alliance",
     "association",
@@ -52,6 +52,8 @@ const ORGANISATIONS: [&str; 40] = [
     "network",
     "news",
     "office",
+    "organisation",
+    "organization",
     "press",
     "society",
     "staff",

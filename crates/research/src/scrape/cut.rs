@@ -55,6 +55,8 @@ fn beginning(text: &str, max: usize) -> &str {
     let end = paragraph
         .filter(|end| *end >= enough)
         .or_else(|| last_sentence(text, head).filter(|end| *end >= enough))
+        // Code, lists and tables have no sentences.
+        .or_else(|| head.rfind('\n').filter(|end| *end >= enough))
         .or(paragraph)
         .or_else(|| last_sentence(text, head))
         .or_else(|| head.rfind(char::is_whitespace).filter(|end| *end > 0))

@@ -32,10 +32,6 @@ impl Deadline {
         self.0.saturating_duration_since(Instant::now()).min(limit)
     }
 
-    pub(crate) fn has_passed(self) -> bool {
-        self.0 <= Instant::now()
-    }
-}
 
 /// Which request a page is asked with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

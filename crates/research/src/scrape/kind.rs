@@ -125,13 +125,22 @@ pub(crate) fn media_type(header: &str) -> String {
 }
 
 /// The charset of a `Content-Type` header.
-pub(crate) fn charset(header: &str) -> Option<&str> {
+fn charset(header: &str) -> Option<&str> {
     let parameters = header.split(';').skip(1).map(str::trim);
     let value = parameters.filter_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
         name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches(['"', '\'']))
     });
     value.into_iter().next().filter(|value| !value.is_empty())
+}
+
+/// The charset that a server names, unless the bytes cannot be in it.
+pub(crate) fn believable_charset<'a>(header: &'a str, body: &[u8]) -> Option<&'a str> {
+    let named = charset(header)?;
+    let utf8 = named.eq_ignore_ascii_case("utf-8") || named.eq_ignore_ascii_case("utf8");
+    // A body that was cut may end within a character.
+    let broken = || std::str::from_utf8(body).is_err_and(|error| error.error_len().is_some());
+    if utf8 && broken() { None } else { Some(named) }
 }
 
 #[cfg(test)]
@@ -174,5 +183,8 @@ mod tests {
         assert_eq!(Kind::of_type("image/png"), None);
         assert_eq!(charset("text/html; Charset=\"ISO-8859-1\""), Some("ISO-8859-1"));
         assert_eq!(charset("text/html"), None);
+        assert_eq!(believable_charset("text/html; charset=utf-8", "größe".as_bytes()), Some("utf-8"));
+        assert_eq!(believable_charset("text/html; charset=utf-8", b"gr\xf6\xdfe"), None);
+        assert_eq!(believable_charset("text/html; charset=utf-8", b"cut \xc3"), Some("utf-8"));
     }
 }

@@ -116,14 +116,11 @@ fn charset(name: &str) -> Response {
     let sentence = "Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich, während die Flut höher steigt. ";
     let body =
         page("Gezeiten", "", &[sentence.repeat(4), sentence.replace("Zwölf", "Elf").repeat(4)]);
+    let body = latin(&body.replace("charset=\"utf-8\"", "charset=\"iso-8859-1\""));
     match name {
-        // Says UTF-8 in the header and in the page, and is Latin-1.
-        "wrong" => html(latin(&body)),
-        // Says what it is in the page alone.
-        _ => {
-            let body = latin(&body.replace("charset=\"utf-8\"", "charset=\"iso-8859-1\""));
-            ([(header::CONTENT_TYPE, "text/html")], body).into_response()
-        }
+        // The header says UTF-8, the page what it is.
+        "wrong" => html(body),
+        _ => ([(header::CONTENT_TYPE, "text/html")], body).into_response(),
     }
 }
 

@@ -1,0 +1,12 @@
+//! `scrape_page` and `search_and_scrape` over real sockets, with real readers.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod cache;
+mod documents;
+mod errors;
+mod hostile;
+mod ssrf;
+mod support;
+mod tiers;
+mod youtube;

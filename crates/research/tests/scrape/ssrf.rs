@@ -1,0 +1,138 @@
+//! No tier and no redirect reaches a host that is not public.
+
+use egress::http::Refusal;
+use proto::Code;
+use research::settings::Robots;
+use testkit::web::Canary;
+
+use crate::support::{Lab, LabOptions, Names, settings};
+
+/// Spellings of addresses that must not be dialled; `PORT` is the canary's.
+const HOSTS: [&str; 34] = [
+    "127.0.0.1",
+    "127.0.0.1.",
+    "127.1",
+    "127.0.1",
+    "2130706433",
+    "0x7f000001",
+    "017700000001",
+    "0177.0.0.1",
+    "0x7f.1",
+    "①②⑦.⓪.⓪.①",
+    "127。0。0。1",
+    "127．0．0．1",
+    "%31%32%37.0.0.1",
+    "0",
+    "0.0.0.0",
+    "127.0.0.2",
+    "127.255.255.255",
+    "[::1]",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::ffff:7f00:1]",
+    "[::127.0.0.1]",
+    "[64:ff9b::7f00:1]",
+    "[2002:7f00:1::]",
+    "10.0.0.1",
+    "100.64.0.1",
+    "169.254.169.254",
+    "172.16.0.1",
+    "192.168.0.1",
+    "198.18.0.1",
+    "224.0.0.1",
+    "[fc00::1]",
+    "[fe80::1]",
+    "100.100.100.200",
+];
+
+fn is_refusal(failure: &proto::Failure) -> bool {
+    failure.code == Code::InvalidInput && !failure.retryable
+}
+
+#[tokio::test]
+async fn no_spelling_of_a_private_address_is_dialled() {
+    let (lab, canary) = (Lab::with(LabOptions { browser: true, ..LabOptions::default() }).await, Canary::start().await);
+    for host in HOSTS {
+        // A web page, a document, a page that needs a browser, a page that robots.txt may forbid.
+        for path in ["/", "/file.pdf", "/spa"] {
+            let failure = lab.scrape_url(format!("http://{host}:{}{path}", canary.port())).await.unwrap_err();
+            assert!(is_refusal(&failure), "{host}: {failure:?}");
+        }
+    }
+    assert_eq!(canary.connections(), 0);
+    lab.browser.unwrap().close().await;
+}
+
+#[tokio::test]
+async fn no_redirect_leads_to_a_private_address() {
+    let (lab, canary) = (Lab::start().await, Canary::start().await);
+    for host in HOSTS {
+        for status in [301, 302, 303, 307, 308] {
+            let to = format!("http://{host}:{}/", canary.port());
+            let failure = lab.scrape(&format!("/redirect/{status}?to={to}")).await.unwrap_err();
+            assert!(is_refusal(&failure), "{host}: {failure:?}");
+        }
+    }
+    for to in ["file:///etc/passwd", "ftp://127.0.0.1/", "data:text/html,x", "javascript:1"] {
+        let failure = lab.scrape(&format!("/redirect/302?to={to}")).await.unwrap_err();
+        assert!(is_refusal(&failure), "{to}: {failure:?}");
+    }
+    // Through a document's address and through a second hop of our own.
+    let to = format!("http://127.0.0.1:{}/file.pdf", canary.port());
+    let hop = lab.site.url(&format!("/redirect/302?to={to}"));
+    let failure = lab.scrape(&format!("/redirect/302?to={hop}")).await.unwrap_err();
+    assert!(is_refusal(&failure), "{failure:?}");
+    assert_eq!(canary.connections(), 0);
+}
+
+#[tokio::test]
+async fn names_that_resolve_to_private_addresses_are_refused() {
+    let canary = Canary::start().await;
+    // The first lookup is public, as in an attack by rebinding; the connection must go to what was checked.
+    let names = Names::default()
+        .script("metadata.test", &["169.254.169.254"])
+        .script("mapped.test", &["::ffff:127.0.0.1"])
+        .script("nat64.test", &["64:ff9b::7f00:1"]);
+    let lab = Lab::with(LabOptions { names, ..LabOptions::default() }).await;
+    for host in ["localhost", "internal.test", "metadata.test", "mapped.test", "nat64.test"] {
+        let failure = lab.scrape_url(format!("http://{host}:{}/", canary.port())).await.unwrap_err();
+        assert!(is_refusal(&failure), "{host}: {failure:?}");
+    }
+    assert_eq!(canary.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_name_that_changes_between_requests_is_checked_each_time() {
+    let canary = Canary::start().await;
+    // The documentation network is not dialled either; a tier later the name is at loopback.
+    let names = Names::default().script("rebind.test", &["203.0.113.7", "127.0.0.1"]);
+    let settings = settings(&[("markdown", 300), ("html", 300)]);
+    let lab = Lab::with(LabOptions { names, settings, ..LabOptions::default() }).await;
+    for _ in 0..3 {
+        let failure = lab.scrape_url(format!("http://rebind.test:{}/", canary.port())).await.unwrap_err();
+        assert!(is_refusal(&failure), "{failure:?}");
+    }
+    assert_eq!(canary.connections(), 0);
+}
+
+#[tokio::test]
+async fn robots_of_a_private_host_are_not_asked_either() {
+    let canary = Canary::start().await;
+    let mut settings = settings(&[]);
+    settings.robots = Robots::Always;
+    let lab = Lab::with(LabOptions { settings, ..LabOptions::default() }).await;
+    for host in ["127.0.0.1", "internal.test"] {
+        let failure = lab.scrape_url(format!("http://{host}:{}/", canary.port())).await.unwrap_err();
+        assert!(is_refusal(&failure), "{failure:?}");
+    }
+    assert_eq!(canary.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_refusal_says_what_to_do() {
+    let lab = Lab::start().await;
+    let failure = lab.scrape_url("http://10.0.0.1/").await.unwrap_err();
+    assert!(failure.message.contains("egress.allow"), "{}", failure.message);
+    let userinfo = lab.scrape_url("http://a:b@example.com/").await.unwrap_err();
+    assert!(userinfo.message.contains(&Refusal::Userinfo.to_string()), "{}", userinfo.message);
+}

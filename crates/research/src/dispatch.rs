@@ -13,6 +13,7 @@ impl Research {
         match tool {
             "web_search" => to_json(self.web_search(from_json(input)?, call).await?),
             "scrape_page" => to_json(self.scrape_page(from_json(input)?, call).await?),
+            "search_and_scrape" => to_json(self.search_and_scrape(from_json(input)?, call).await?),
             "image_search" => to_json(self.image_search(from_json(input)?, call).await?),
             "news_search" => to_json(self.news_search(from_json(input)?, call).await?),
             "academic_search" => to_json(self.academic_search(from_json(input)?, call).await?),

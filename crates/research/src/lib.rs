@@ -24,7 +24,7 @@ mod router;
 mod sanitize;
 mod scores;
 mod scrape;
-// mod search_and_scrape;
+mod search_and_scrape;
 mod sequential;
 pub mod sessions;
 pub mod settings;

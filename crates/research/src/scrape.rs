@@ -14,11 +14,12 @@ use bytes::Bytes;
 use egress::http::{Scope, Target};
 use futures_util::FutureExt;
 use http::header::{HeaderValue, IF_MODIFIED_SINCE, IF_NONE_MATCH};
-use proto::{Blame, Code, Digest, Failure, digest_of_parts};
+use proto::{Digest, Failure, digest_of_parts};
 use serde_json::json;
 use url::Url;
 
 use crate::cache;
+use crate::input::invalid;
 use crate::research::{Call, Progress, Research};
 use crate::robots;
 use crate::sanitize::{Removed, sanitize};
@@ -54,7 +55,7 @@ impl Research {
         call: &Call<'_>,
     ) -> Result<ScrapePageOutput, Failure> {
         if input.max_length == 0 {
-            return Err(Failure::new(Code::InvalidInput, "`max_length` must be at least 1"));
+            return Err(invalid("max_length", "must be at least 1"));
         }
         let deadline = Deadline::after(self.parts().settings.timeouts.total);
         let wanted = self.check_url(&input.url, input.mode, call)?;
@@ -114,13 +115,7 @@ impl Research {
         let key = digest_of_parts([wanted.key().as_bytes(), tenant.as_bytes()]);
         let research = self.clone();
         let work = || async move { research.load(wanted, deadline).await.map(Arc::new) }.boxed();
-        let page = self.flights().join(key, work);
-        tokio::select! {
-            page = page => page,
-            () = call.cancel.cancelled() => {
-                Err(Failure::new(Code::Unavailable, "the call was cancelled").blame(Blame::Caller))
-            }
-        }
+        call.run(self.flights().join(key, work)).await
     }
 
     async fn load(&self, wanted: Wanted, deadline: Deadline) -> Result<Page, Failure> {

@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 
 use self::combine::{combine, size_of};
 use self::rank::{Candidate, Ranked, rank};
+use crate::input::invalid;
 use crate::research::{Call, Progress, Research};
 use crate::robots;
 use crate::scrape::cut::cut;
@@ -38,9 +39,12 @@ impl Research {
         call: &Call<'_>,
     ) -> Result<SearchAndScrapeOutput, Failure> {
         let started = Instant::now();
-        if input.max_length_per_source == 0 || input.total_max_length == 0 {
-            let message = "`max_length_per_source` and `total_max_length` must be at least 1";
-            return Err(Failure::new(Code::InvalidInput, message));
+        let lengths = [
+            ("max_length_per_source", input.max_length_per_source),
+            ("total_max_length", input.total_max_length),
+        ];
+        if let Some((name, _)) = lengths.iter().find(|(_, bytes)| *bytes == 0) {
+            return Err(invalid(name, "must be at least 1"));
         }
         let deadline = Deadline::after(self.parts().settings.timeouts.total);
         let search = WebSearch { num_results: input.num_results, ..WebSearch::new(&input.query) };
@@ -205,7 +209,7 @@ impl Turns {
     }
 
     /// Waits for a turn: first of the host, so that pages of one host do not take the turns of others.
-    async fn take(&self, host: &str) -> impl Drop + '_ {
+    async fn take(&self, host: &str) -> Turn<'_> {
         let of_host = match self.hosts.get(host) {
             Some(turns) => turns.acquire().await.ok(),
             None => None,

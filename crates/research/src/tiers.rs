@@ -16,7 +16,9 @@ use proto::{Blame, Code, Failure};
 use url::Url;
 
 use crate::research::Parts;
-use crate::scrape::fetch::{Deadline, Style, error_status, fetch, header, refused, unreachable};
+use crate::scrape::fetch::{
+    Deadline, Style, error_status, fetch, fetch_unless_html, header, refused, unreachable,
+};
 use crate::scrape::kind::{Kind, believable_charset, media_type};
 use crate::scrape::markdown::looks_like_markdown;
 use crate::scrape::page::Validators;
@@ -98,9 +100,16 @@ impl<'a> Reading<'a> {
 
     /// Tier 1: asks for Markdown.
     async fn negotiate(&mut self) -> Result<Step, Failure> {
-        let time = self.parts.settings.timeouts.markdown;
-        let answer = match self.fetch(Style::Markdown, time).await {
-            Ok(answer) => answer,
+        const IS_HTML: &str = "answered with HTML instead of Markdown";
+        let (client, url) = (&self.parts.client, self.url.as_str());
+        let time = self.deadline.within(self.parts.settings.timeouts.markdown);
+        let (headers, most) = (Style::Markdown.headers(), self.parts.settings.sizes.download);
+        let answer = match fetch_unless_html(client, url, headers, time, most).await {
+            Ok(Some(answer)) => answer,
+            Ok(None) => {
+                self.tried.note(1, IS_HTML);
+                return Ok(Step::Next);
+            }
             Err(error) => return self.unanswered(1, error),
         };
         let status = answer.status.as_u16();
@@ -112,7 +121,7 @@ impl<'a> Reading<'a> {
         let declared = header(&answer.headers, CONTENT_TYPE).map(media_type).unwrap_or_default();
         match kind {
             Kind::Html => {
-                self.tried.note(1, "answered with HTML instead of Markdown");
+                self.tried.note(1, IS_HTML);
                 Ok(Step::Next)
             }
             Kind::Text => {

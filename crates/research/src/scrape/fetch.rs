@@ -2,12 +2,23 @@
 
 use std::time::Duration;
 
-use egress::http::{Client, Cut, FetchError, Limits, Partial, Refusal, Request, Scope};
-use http::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderName, RETRY_AFTER, USER_AGENT};
+use bytes::BytesMut;
+use egress::http::{
+    Client, Cut, FetchError, Limits, Partial, Refusal, Request, Scope, StreamingResponse,
+};
+use futures_util::StreamExt;
+use http::header::{
+    ACCEPT, ACCEPT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, RETRY_AFTER, USER_AGENT,
+};
 use http::{HeaderMap, HeaderValue};
 use proto::{Blame, Code, Failure};
 use serde_json::json;
 use tokio::time::Instant;
+
+use crate::scrape::kind::Kind;
+
+/// Bytes of a body that is read although it is not used.
+const DRAINED: u64 = 64 * 1024;
 
 /// How we name ourselves to sites; the form that robots of browsers' kind use.
 pub(crate) const AGENT: &str =
@@ -31,7 +42,7 @@ impl Deadline {
     pub(crate) fn within(self, limit: Duration) -> Duration {
         self.0.saturating_duration_since(Instant::now()).min(limit)
     }
-
+}
 
 /// Which request a page is asked with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,14 +100,49 @@ pub(crate) async fn fetch(
     time: Duration,
     max_body_bytes: u64,
 ) -> Result<Partial, FetchError> {
-    let limits = Limits {
+    let limits = limits(time, max_body_bytes);
+    let request = Request { headers, ..Request::get(url) };
+    client.fetch_partial(request, &limits, &Scope::everything()).await
+}
+
+/// Fetches a URL, but not the body of an answer in HTML, for which it returns `None`.
+pub(crate) async fn fetch_unless_html(
+    client: &Client,
+    url: &str,
+    headers: HeaderMap,
+    time: Duration,
+    max_body_bytes: u64,
+) -> Result<Option<Partial>, FetchError> {
+    let limits = limits(time, max_body_bytes);
+    let request = Request { headers, ..Request::get(url) };
+    let StreamingResponse { status, headers, body: mut stream, target } =
+        client.stream(request, &limits, &Scope::everything()).await?;
+    let declared = header(&headers, CONTENT_TYPE).and_then(Kind::of_type);
+    let unused = declared == Some(Kind::Html) && status.is_success();
+    let length = header(&headers, CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
+    // Reading a short body to its end leaves the connection usable for the next request.
+    if unused && length.is_none_or(|length| length > DRAINED) {
+        return Ok(None);
+    }
+    let (mut body, mut cut) = (BytesMut::new(), None);
+    while let Some(chunk) = stream.next().await {
+        match chunk {
+            Ok(chunk) => body.extend_from_slice(&chunk),
+            Err(FetchError::Timeout { .. }) => cut = Some(Cut::Deadline),
+            Err(FetchError::TooLarge { .. }) => cut = Some(Cut::TooLarge),
+            Err(_) => cut = Some(Cut::Broken),
+        }
+    }
+    Ok(Some(Partial { status, headers, final_url: target.url().clone(), body: body.freeze(), cut }))
+}
+
+fn limits(time: Duration, max_body_bytes: u64) -> Limits {
+    Limits {
         deadline: Some(time),
         connect: time.min(Duration::from_secs(10)),
         max_body_bytes,
         ..Limits::default()
-    };
-    let request = Request { headers, ..Request::get(url) };
-    client.fetch_partial(request, &limits, &Scope::everything()).await
+    }
 }
 
 /// A header as text.
@@ -142,7 +188,8 @@ pub(crate) fn error_status(status: u16, headers: &HeaderMap) -> Failure {
         _ => "the request was refused",
     };
     let message = format!("the site answered with status {status}: {why}");
-    let code = Code::of_http(status);
+    // What is neither a page nor an error, such as 304, is the site's fault.
+    let code = if status < 400 { Code::Unavailable } else { Code::of_http(status) };
     let failure = Failure::new(code, message).details(json!({"status": status})).blame(Blame::Tool);
     let seconds = header(headers, RETRY_AFTER).and_then(|value| value.trim().parse().ok());
     match seconds {

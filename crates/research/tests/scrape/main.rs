@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod batch;
 mod cache;
 mod documents;
 mod errors;

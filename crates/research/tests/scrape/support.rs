@@ -83,7 +83,10 @@ impl Lab {
     }
 
     pub(crate) async fn with(options: LabOptions) -> Self {
-        let site = Site::start().await;
+        Self::with_site(Site::start().await, options).await
+    }
+
+    pub(crate) async fn with_site(site: Site, options: LabOptions) -> Self {
         let mut ports = options.ports;
         ports.push(site.port());
         let rules = ports.iter().map(|port| format!("127.0.0.1:{port}").parse().unwrap()).collect();

@@ -183,7 +183,10 @@ mod tests {
         assert_eq!(Kind::of_type("image/png"), None);
         assert_eq!(charset("text/html; Charset=\"ISO-8859-1\""), Some("ISO-8859-1"));
         assert_eq!(charset("text/html"), None);
-        assert_eq!(believable_charset("text/html; charset=utf-8", "größe".as_bytes()), Some("utf-8"));
+        assert_eq!(
+            believable_charset("text/html; charset=utf-8", "größe".as_bytes()),
+            Some("utf-8")
+        );
         assert_eq!(believable_charset("text/html; charset=utf-8", b"gr\xf6\xdfe"), None);
         assert_eq!(believable_charset("text/html; charset=utf-8", b"cut \xc3"), Some("utf-8"));
     }

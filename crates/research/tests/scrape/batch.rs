@@ -24,14 +24,18 @@ async fn lab(site: Site, mut settings: Settings, pages: &[(&str, &str)]) -> (Lab
     let search = Service::answering("/search", json!({"results": results})).await;
     let url = search.url("/");
     let port = url.trim_end_matches('/').rsplit(':').next().unwrap().parse().unwrap();
-    let provider = ProviderSettings { url: Some(url.parse().unwrap()), ..ProviderSettings::default() };
+    let provider =
+        ProviderSettings { url: Some(url.parse().unwrap()), ..ProviderSettings::default() };
     settings.providers.insert(ProviderName::Searxng, provider);
     settings.routing = vec![vec![ProviderName::Searxng]];
     let options = LabOptions { settings, ports: vec![port], ..LabOptions::default() };
     (Lab::with_site(site, options).await, search)
 }
 
-async fn run(lab: &Lab, input: SearchAndScrape) -> (Result<SearchAndScrapeOutput, Failure>, Vec<Progress>) {
+async fn run(
+    lab: &Lab,
+    input: SearchAndScrape,
+) -> (Result<SearchAndScrapeOutput, Failure>, Vec<Progress>) {
     let progress: Mutex<Vec<Progress>> = Mutex::default();
     let note = |step: Progress| progress.lock().unwrap().push(step);
     let cancel = CancellationToken::new();
@@ -45,7 +49,9 @@ fn ten() -> SearchAndScrape {
 }
 
 fn paths(output: &SearchAndScrapeOutput) -> Vec<&str> {
-    let path = |url: &'_ str| url.find('/').and_then(|_| url.match_indices('/').nth(2).map(|(at, _)| at)).unwrap();
+    let path = |url: &'_ str| {
+        url.find('/').and_then(|_| url.match_indices('/').nth(2).map(|(at, _)| at)).unwrap()
+    };
     output.sources.iter().map(|source| &source.url[path(&source.url)..]).collect()
 }
 
@@ -63,31 +69,59 @@ async fn sources_are_ranked_deduplicated_and_combined() {
     let (output, progress) = run(&lab, ten()).await;
     let output = output.unwrap();
 
-    assert_eq!((output.query.as_str(), output.summary.urls_searched, output.summary.urls_scraped), (QUERY, 6, 5));
-    let scores: Vec<_> = output.sources.iter().map(|source| source.scores.unwrap().overall).collect();
+    assert_eq!(
+        (output.query.as_str(), output.summary.urls_searched, output.summary.urls_scraped),
+        (QUERY, 6, 5)
+    );
+    let scores: Vec<_> =
+        output.sources.iter().map(|source| source.scores.unwrap().overall).collect();
     assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
     // The copy has nothing that its original lacks; the retelling keeps its own paragraph.
     let listed = paths(&output);
     assert!(!listed.contains(&"/copies/1") && listed.contains(&"/articles/1"), "{listed:?}");
     assert_eq!(output.summary.filtered, [lab.site.url_at("copy.test", "/copies/1")]);
     let retelling = output.sources.iter().find(|source| source.url.ends_with("/near/1")).unwrap();
-    assert!(retelling.content.contains("adds a remark of its own") && !retelling.content.contains("The first thing"), "{}", retelling.content);
+    assert!(
+        retelling.content.contains("adds a remark of its own")
+            && !retelling.content.contains("The first thing"),
+        "{}",
+        retelling.content
+    );
     assert_eq!(*listed.last().unwrap(), "/cakes");
-    assert_eq!(output.combined_content.matches("The first thing to know about ocean tides and the moon").count(), 1);
+    assert_eq!(
+        output
+            .combined_content
+            .matches("The first thing to know about ocean tides and the moon")
+            .count(),
+        1
+    );
 
     let first = &output.sources[0];
     assert!(output.combined_content.starts_with(&format!(
-        "# {}\n\nSource: {}\n\n", first.title.as_deref().unwrap(), first.url)));
+        "# {}\n\nSource: {}\n\n",
+        first.title.as_deref().unwrap(),
+        first.url
+    )));
     assert!(output.combined_content.contains("\n\n---\n\n"));
     let [failure] = &output.summary.failures[..] else { panic!("{:?}", output.summary.failures) };
     assert_eq!((failure.code, failure.url.ends_with("/status/404")), (Code::NotFound, true));
     let size = output.size_metadata;
-    assert_eq!((size.total_length, size.estimated_tokens), (output.combined_content.len(), output.combined_content.len() / 4));
+    assert_eq!(
+        (size.total_length, size.estimated_tokens),
+        (output.combined_content.len(), output.combined_content.len() / 4)
+    );
     assert!(!size.truncated);
 
     assert_eq!(progress.len(), 6);
-    assert!(progress.iter().enumerate().all(|(at, step)| step.done == at + 1 && step.total == Some(6)), "{progress:?}");
-    assert!(progress.iter().any(|step| step.message.starts_with("Could not read") && step.message.contains("404")));
+    assert!(
+        progress.iter().enumerate().all(|(at, step)| step.done == at + 1 && step.total == Some(6)),
+        "{progress:?}"
+    );
+    assert!(
+        progress
+            .iter()
+            .any(|step| step.message.starts_with("Could not read") && step.message.contains("404"))
+    );
 }
 
 #[tokio::test]
@@ -96,7 +130,8 @@ async fn the_whole_site_is_read_within_its_limits() {
     assert_eq!(pages.len(), 50);
     let mut outcomes = std::collections::BTreeMap::new();
     for ten_pages in pages.chunks(10) {
-        let list: Vec<(&str, &str)> = ten_pages.iter().map(|page| ("site.test", page.path.as_str())).collect();
+        let list: Vec<(&str, &str)> =
+            ten_pages.iter().map(|page| ("site.test", page.path.as_str())).collect();
         let limits = settings(&[("markdown", 1_000), ("html", 4_000), ("total", 45_000)]);
         let (lab, _search) = lab(Site::start().await, limits, &list).await;
         let (output, progress) = run(&lab, ten()).await;
@@ -104,7 +139,8 @@ async fn the_whole_site_is_read_within_its_limits() {
         assert_eq!(progress.len(), 10);
         assert_eq!(output.summary.urls_searched, 10);
         assert_eq!(output.summary.urls_scraped + output.summary.failures.len(), 10);
-        let scores: Vec<_> = output.sources.iter().map(|source| source.scores.unwrap().overall).collect();
+        let scores: Vec<_> =
+            output.sources.iter().map(|source| source.scores.unwrap().overall).collect();
         assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
         for source in &output.sources {
             assert!(source.title.is_some(), "{}", source.url);
@@ -113,7 +149,8 @@ async fn the_whole_site_is_read_within_its_limits() {
         // The copies are on other hosts in life; here at most two pages of the site are read at one time.
         assert!(lab.site.most_at_once("site.test") <= 2);
         for page in ten_pages {
-            let failure = output.summary.failures.iter().find(|failure| failure.url.ends_with(&page.path));
+            let failure =
+                output.summary.failures.iter().find(|failure| failure.url.ends_with(&page.path));
             outcomes.insert(page.path.clone(), failure.map(|failure| failure.code));
         }
     }
@@ -146,9 +183,12 @@ async fn the_whole_site_is_read_within_its_limits() {
 
 #[tokio::test]
 async fn five_pages_are_read_at_once_and_two_of_one_host() {
-    let slow: Vec<String> = (1..=9).map(|number| format!("/slow/{}ms", "1".repeat(number))).collect();
-    let hosts = ["a.test", "a.test", "a.test", "a.test", "b.test", "c.test", "d.test", "e.test", "f.test"];
-    let pages: Vec<(&str, &str)> = hosts.iter().copied().zip(slow.iter().map(String::as_str)).collect();
+    let slow: Vec<String> =
+        (1..=9).map(|number| format!("/slow/{}ms", "1".repeat(number))).collect();
+    let hosts =
+        ["a.test", "a.test", "a.test", "a.test", "b.test", "c.test", "d.test", "e.test", "f.test"];
+    let pages: Vec<(&str, &str)> =
+        hosts.iter().copied().zip(slow.iter().map(String::as_str)).collect();
     let settings = Settings { robots: Robots::Off, ..Settings::default() };
     let (lab, _search) = lab(Site::start().await, settings, &pages).await;
     let (output, _) = run(&lab, ten()).await;
@@ -192,10 +232,15 @@ async fn options_limit_filter_and_hide() {
     assert_eq!(output.summary.filtered, [lab.site.url_at("c.test", "/cakes")]);
     assert!(output.combined_content.len() <= 900 && output.size_metadata.truncated);
 
-    let input = SearchAndScrape { max_length_per_source: 200_000, total_max_length: 900_000, ..ten() };
+    let input =
+        SearchAndScrape { max_length_per_source: 200_000, total_max_length: 900_000, ..ten() };
     let (output, _) = run(&lab, input).await;
     let warnings = output.unwrap().warnings;
-    assert_eq!(warnings.iter().filter(|warning| warning.contains("at most")).count(), 2, "{warnings:?}");
+    assert_eq!(
+        warnings.iter().filter(|warning| warning.contains("at most")).count(),
+        2,
+        "{warnings:?}"
+    );
 
     let (output, _) = run(&lab, SearchAndScrape { total_max_length: 0, ..ten() }).await;
     assert_eq!(output.unwrap_err().code, Code::InvalidInput);
@@ -220,10 +265,15 @@ async fn results_at_private_addresses_are_failures_and_not_dialled() {
     let search = Service::answering("/search", results).await;
     let port = search.url("").rsplit(':').next().unwrap().parse().unwrap();
     let mut settings = Settings::default();
-    let provider = ProviderSettings { url: Some(search.url("/").parse().unwrap()), ..ProviderSettings::default() };
+    let provider = ProviderSettings {
+        url: Some(search.url("/").parse().unwrap()),
+        ..ProviderSettings::default()
+    };
     settings.providers.insert(ProviderName::Searxng, provider);
     settings.routing = vec![vec![ProviderName::Searxng]];
-    let lab = Lab::with_site(site, LabOptions { settings, ports: vec![port], ..LabOptions::default() }).await;
+    let lab =
+        Lab::with_site(site, LabOptions { settings, ports: vec![port], ..LabOptions::default() })
+            .await;
     let (output, _) = run(&lab, ten()).await;
     let output = output.unwrap();
     assert_eq!(output.summary.failures.len(), 2);

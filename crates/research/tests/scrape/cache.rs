@@ -20,7 +20,8 @@ async fn a_page_is_kept_for_an_hour_by_url_and_mode() {
     let short = ScrapePage { max_length: 300, ..ScrapePage::new(lab.site.url("/articles/1")) };
     assert!(lab.scrape_as("acme", short).await.unwrap().truncated);
     assert_eq!(lab.hits("/articles/1"), requests);
-    let preview = ScrapePage { mode: ScrapeMode::Preview, ..ScrapePage::new(lab.site.url("/articles/1")) };
+    let preview =
+        ScrapePage { mode: ScrapeMode::Preview, ..ScrapePage::new(lab.site.url("/articles/1")) };
     lab.scrape_as("acme", preview).await.unwrap();
     assert_eq!(lab.hits("/articles/1"), 2 * requests);
     lab.clock.advance(Duration::from_secs(2));
@@ -40,7 +41,11 @@ async fn an_old_page_is_revalidated() {
     assert_eq!(requests.len(), 3, "one request that is answered without a body");
     assert_eq!(requests[2].header("if-none-match"), Some("\"version-1\""));
     assert!(requests[2].header("if-modified-since").is_some());
-    assert_eq!(requests[2].header("accept"), requests[1].header("accept"), "the request that the page is from");
+    assert_eq!(
+        requests[2].header("accept"),
+        requests[1].header("accept"),
+        "the request that the page is from"
+    );
     // It is fresh again.
     lab.clock.advance(HOUR / 2);
     lab.scrape("/etag/").await.unwrap();

@@ -21,7 +21,10 @@ async fn documents_are_found_by_ending_type_and_bytes() {
         let metadata = page.metadata.unwrap();
         assert!(metadata.page_count.unwrap() >= 1, "{path}");
         assert!(metadata.file_size.unwrap() > 500, "{path}");
-        assert!(metadata.title.is_some() || path == "/files/pdf-as-html" || path == "/files/orders", "{path}");
+        assert!(
+            metadata.title.is_some() || path == "/files/pdf-as-html" || path == "/files/orders",
+            "{path}"
+        );
         assert_eq!(lab.hits(path), requests, "{path}");
     }
 }
@@ -38,10 +41,10 @@ async fn a_page_behind_the_ending_of_a_document_is_a_page() {
 async fn text_and_json_are_returned_as_they_are() {
     let lab = Lab::start().await;
     let text = lab.scrape("/files/notes.txt").await.unwrap();
-    assert_eq!((text.content_type, text.content.as_str()), (
-        ContentType::Text,
-        "Notes about the tides.\n\nThey rise and fall twice a day.",
-    ));
+    assert_eq!(
+        (text.content_type, text.content.as_str()),
+        (ContentType::Text, "Notes about the tides.\n\nThey rise and fall twice a day.",)
+    );
     let json = lab.scrape("/files/data.json").await.unwrap();
     assert_eq!(json.content_type, ContentType::Json);
     assert_eq!(json.content, "{\"tides\": [{\"station\": 1, \"level\": 3.5}]}");

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use proto::Code;
-use research::tools::ScrapePage;
 use research::settings::Robots;
+use research::tools::ScrapePage;
 use serde_json::json;
 
 use crate::support::{Lab, LabOptions, settings};
@@ -55,7 +55,10 @@ async fn a_challenge_goes_to_the_browser() {
     let details = failure.details.unwrap();
     assert!(details["tiers"][2]["why"].as_str().unwrap().contains("challenge"), "{details}");
     // Markdown, as a browser, by the browser; the third way would be shown the same.
-    assert_eq!(lab.site.requests("/challenge/403").iter().filter(|r| r.target == "/challenge/403").count(), 3);
+    assert_eq!(
+        lab.site.requests("/challenge/403").iter().filter(|r| r.target == "/challenge/403").count(),
+        3
+    );
     lab.browser.unwrap().close().await;
 }
 
@@ -97,7 +100,11 @@ async fn a_page_that_stops_in_the_middle_gives_what_it_sent() {
     assert!(page.warnings.iter().any(|warning| warning.contains("in time")), "{:?}", page.warnings);
     let page = lab.scrape("/broken/cut").await.unwrap();
     assert!(page.truncated && page.content.contains("The first thing"));
-    assert!(page.warnings.iter().any(|warning| warning.contains("broke off")), "{:?}", page.warnings);
+    assert!(
+        page.warnings.iter().any(|warning| warning.contains("broke off")),
+        "{:?}",
+        page.warnings
+    );
     // What is incomplete is not kept.
     let before = lab.hits("/broken/cut");
     lab.scrape("/broken/cut").await.unwrap();
@@ -107,7 +114,14 @@ async fn a_page_that_stops_in_the_middle_gives_what_it_sent() {
 #[tokio::test]
 async fn bad_input_is_refused_without_a_request() {
     let lab = Lab::start().await;
-    for url in ["", "not a url", "ftp://example.com/", "file:///etc/passwd", "http://user:pass@example.com/", "javascript:alert(1)"] {
+    for url in [
+        "",
+        "not a url",
+        "ftp://example.com/",
+        "file:///etc/passwd",
+        "http://user:pass@example.com/",
+        "javascript:alert(1)",
+    ] {
         let failure = lab.scrape_url(url).await.unwrap_err();
         assert_eq!(failure.code, Code::InvalidInput, "{url}");
     }

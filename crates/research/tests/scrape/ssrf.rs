@@ -51,11 +51,15 @@ fn is_refusal(failure: &proto::Failure) -> bool {
 
 #[tokio::test]
 async fn no_spelling_of_a_private_address_is_dialled() {
-    let (lab, canary) = (Lab::with(LabOptions { browser: true, ..LabOptions::default() }).await, Canary::start().await);
+    let (lab, canary) = (
+        Lab::with(LabOptions { browser: true, ..LabOptions::default() }).await,
+        Canary::start().await,
+    );
     for host in HOSTS {
         // A web page, a document, a page that needs a browser, a page that robots.txt may forbid.
         for path in ["/", "/file.pdf", "/spa"] {
-            let failure = lab.scrape_url(format!("http://{host}:{}{path}", canary.port())).await.unwrap_err();
+            let failure =
+                lab.scrape_url(format!("http://{host}:{}{path}", canary.port())).await.unwrap_err();
             assert!(is_refusal(&failure), "{host}: {failure:?}");
         }
     }
@@ -95,7 +99,8 @@ async fn names_that_resolve_to_private_addresses_are_refused() {
         .script("nat64.test", &["64:ff9b::7f00:1"]);
     let lab = Lab::with(LabOptions { names, ..LabOptions::default() }).await;
     for host in ["localhost", "internal.test", "metadata.test", "mapped.test", "nat64.test"] {
-        let failure = lab.scrape_url(format!("http://{host}:{}/", canary.port())).await.unwrap_err();
+        let failure =
+            lab.scrape_url(format!("http://{host}:{}/", canary.port())).await.unwrap_err();
         assert!(is_refusal(&failure), "{host}: {failure:?}");
     }
     assert_eq!(canary.connections(), 0);
@@ -109,7 +114,8 @@ async fn a_name_that_changes_between_requests_is_checked_each_time() {
     let settings = settings(&[("markdown", 300), ("html", 300)]);
     let lab = Lab::with(LabOptions { names, settings, ..LabOptions::default() }).await;
     for _ in 0..3 {
-        let failure = lab.scrape_url(format!("http://rebind.test:{}/", canary.port())).await.unwrap_err();
+        let failure =
+            lab.scrape_url(format!("http://rebind.test:{}/", canary.port())).await.unwrap_err();
         assert!(is_refusal(&failure), "{failure:?}");
     }
     assert_eq!(canary.connections(), 0);
@@ -122,7 +128,8 @@ async fn robots_of_a_private_host_are_not_asked_either() {
     settings.robots = Robots::Always;
     let lab = Lab::with(LabOptions { settings, ..LabOptions::default() }).await;
     for host in ["127.0.0.1", "internal.test"] {
-        let failure = lab.scrape_url(format!("http://{host}:{}/", canary.port())).await.unwrap_err();
+        let failure =
+            lab.scrape_url(format!("http://{host}:{}/", canary.port())).await.unwrap_err();
         assert!(is_refusal(&failure), "{failure:?}");
     }
     assert_eq!(canary.connections(), 0);

@@ -39,7 +39,8 @@ impl Resolve for Names {
         let mut asked = self.asked.lock().unwrap();
         let count = asked.entry(name.to_owned()).or_default();
         let script = self.scripts.get(name);
-        let address = script.map_or("127.0.0.1", |answers| answers[(*count).min(answers.len() - 1)]);
+        let address =
+            script.map_or("127.0.0.1", |answers| answers[(*count).min(answers.len() - 1)]);
         *count += 1;
         let address: IpAddr = address.parse().unwrap();
         Box::pin(async move { Ok(vec![address]) })
@@ -115,7 +116,10 @@ impl Lab {
         self.scrape_url(self.site.url(path)).await
     }
 
-    pub(crate) async fn scrape_url(&self, url: impl Into<String>) -> Result<ScrapePageOutput, Failure> {
+    pub(crate) async fn scrape_url(
+        &self,
+        url: impl Into<String>,
+    ) -> Result<ScrapePageOutput, Failure> {
         self.scrape_as("acme", ScrapePage::new(url)).await
     }
 

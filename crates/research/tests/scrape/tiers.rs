@@ -10,7 +10,9 @@ async fn tier_1_takes_markdown_where_a_server_has_it() {
     let page = lab.scrape("/markdown").await.unwrap();
     assert_eq!(page.content_type, ContentType::Markdown);
     assert!(page.content.starts_with("# Tides as Markdown\n\nThe first thing"), "{}", page.content);
-    assert!(page.content.contains("- one\n- two") && page.content.contains("[A link](/articles/1)"));
+    assert!(
+        page.content.contains("- one\n- two") && page.content.contains("[A link](/articles/1)")
+    );
     assert_eq!(page.metadata.unwrap().title.as_deref(), Some("Tides as Markdown"));
     let [request] = &lab.site.requests("/markdown")[..] else { panic!("one request") };
     assert_eq!(request.header("accept"), Some("text/markdown"));
@@ -44,13 +46,20 @@ async fn tier_2_asks_like_a_browser_under_our_own_name() {
         citation.formatted.apa,
         format!("Doe, J. (2011, May 3). How ocean tides work, part 1. Tide Weekly. {url}")
     );
-    assert!(citation.formatted.mla.starts_with("Doe, Jane. \"How ocean tides work, part 1.\" Tide Weekly, 3 May 2011, "));
+    assert!(
+        citation
+            .formatted
+            .mla
+            .starts_with("Doe, Jane. \"How ocean tides work, part 1.\" Tide Weekly, 3 May 2011, ")
+    );
 
     let requests = lab.site.requests("/articles/1");
     assert_eq!(requests.len(), 2);
     let second = &requests[1];
     assert!(second.header("accept").unwrap().starts_with("text/html,"));
-    assert!(second.header("user-agent").unwrap().starts_with("Mozilla/5.0 (compatible; Powerstrip/"));
+    assert!(
+        second.header("user-agent").unwrap().starts_with("Mozilla/5.0 (compatible; Powerstrip/")
+    );
     assert_eq!(second.header("sec-fetch-mode"), Some("navigate"));
     assert_eq!(second.header("accept-language"), Some("en-US,en;q=0.9"));
 }
@@ -107,11 +116,16 @@ async fn content_is_cut_at_max_length_and_previewed() {
     let url = lab.site.url("/articles/1");
     let short = ScrapePage { max_length: 600, ..ScrapePage::new(&url) };
     let page = lab.scrape_as("acme", short).await.unwrap();
-    assert!(page.truncated && page.content.len() <= 600 && page.content.ends_with('.'), "{}", page.content);
+    assert!(
+        page.truncated && page.content.len() <= 600 && page.content.ends_with('.'),
+        "{}",
+        page.content
+    );
     let whole = lab.scrape_url(&url).await.unwrap();
     assert_eq!(page.original_length, Some(whole.content_length));
 
-    let preview = ScrapePage { mode: ScrapeMode::Preview, ..ScrapePage::new(lab.site.url("/large")) };
+    let preview =
+        ScrapePage { mode: ScrapeMode::Preview, ..ScrapePage::new(lab.site.url("/large")) };
     let page = lab.scrape_as("acme", preview).await.unwrap();
     assert!(page.truncated && page.content.len() < 4_000, "{}", page.content.len());
     assert!(page.content.contains("How ocean tides work, part 3"));
@@ -119,7 +133,11 @@ async fn content_is_cut_at_max_length_and_previewed() {
     let most = ScrapePage { max_length: 100_000, ..ScrapePage::new(lab.site.url("/large")) };
     let page = lab.scrape_as("acme", most).await.unwrap();
     assert!(page.content_length <= 50_000);
-    assert!(page.warnings.iter().any(|warning| warning.contains("At most 50000 bytes")), "{:?}", page.warnings);
+    assert!(
+        page.warnings.iter().any(|warning| warning.contains("At most 50000 bytes")),
+        "{:?}",
+        page.warnings
+    );
 }
 
 #[tokio::test]
@@ -131,7 +149,10 @@ async fn hidden_and_unsafe_parts_are_removed_and_counted() {
         assert!(!page.content.contains(gone), "{gone}: {}", page.content);
     }
     let warning = page.warnings.iter().find(|warning| warning.starts_with("Removed ")).unwrap();
-    assert!(warning.contains("hidden characters") && warning.contains("1 chat markers"), "{warning}");
+    assert!(
+        warning.contains("hidden characters") && warning.contains("1 chat markers"),
+        "{warning}"
+    );
 }
 
 #[tokio::test]

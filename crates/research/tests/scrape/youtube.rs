@@ -10,7 +10,13 @@ use crate::support::{Lab, LabOptions};
 async fn lab(youtube: &YouTube, browser: bool) -> Lab {
     let settings =
         Settings { youtube_url: Some(youtube.url().parse().unwrap()), ..Settings::default() };
-    Lab::with(LabOptions { settings, ports: vec![youtube.port()], browser, ..LabOptions::default() }).await
+    Lab::with(LabOptions {
+        settings,
+        ports: vec![youtube.port()],
+        browser,
+        ..LabOptions::default()
+    })
+    .await
 }
 
 async fn read(lab: &Lab, shape: Captions) -> Result<ScrapePageOutput, proto::Failure> {
@@ -23,14 +29,23 @@ async fn captions_are_read_in_both_patterns_and_shapes() {
     let lab = lab(&youtube, false).await;
     for shape in [Captions::PlayerJson, Captions::ListXml] {
         let page = read(&lab, shape).await.unwrap();
-        assert_eq!((page.content_type, page.content.as_str()), (ContentType::Youtube, YouTube::TRANSCRIPT));
+        assert_eq!(
+            (page.content_type, page.content.as_str()),
+            (ContentType::Youtube, YouTube::TRANSCRIPT)
+        );
         assert!(page.warnings.is_empty(), "{:?}", page.warnings);
         let metadata = page.metadata.unwrap();
         assert_eq!(metadata.title.as_deref(), Some("Tides in a minute"));
         if shape == Captions::PlayerJson {
             assert_eq!(metadata.author.as_deref(), Some("Ann Lee"));
             let citation = page.citation.unwrap();
-            assert!(citation.formatted.apa.starts_with("Lee, A. (2024, May 3). Tides in a minute. YouTube. https://www.youtube.com/"), "{}", citation.formatted.apa);
+            assert!(
+                citation.formatted.apa.starts_with(
+                    "Lee, A. (2024, May 3). Tides in a minute. YouTube. https://www.youtube.com/"
+                ),
+                "{}",
+                citation.formatted.apa
+            );
         }
     }
     let requests = youtube.requests();
@@ -70,7 +85,11 @@ async fn without_a_transcript_the_description_is_returned_with_a_warning() {
         let page = read(&lab, shape).await.unwrap();
         assert_eq!(page.content, YouTube::DESCRIPTION);
         assert!(page.warnings.iter().any(|warning| warning.contains(why)), "{:?}", page.warnings);
-        assert!(page.warnings.last().unwrap().contains("this is its description"), "{:?}", page.warnings);
+        assert!(
+            page.warnings.last().unwrap().contains("this is its description"),
+            "{:?}",
+            page.warnings
+        );
     }
 }
 
@@ -81,7 +100,14 @@ async fn a_video_without_anything_names_every_step() {
     let failure = read(&lab, Captions::Nothing).await.unwrap_err();
     assert_eq!((failure.code, failure.retryable), (Code::Unavailable, false));
     let details = failure.details.unwrap();
-    let steps: Vec<_> =
-        details["tiers"].as_array().unwrap().iter().map(|step| step["tier"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(steps, ["player captions", "timedtext", "timedtext", "timedtext", "browser", "description"]);
+    let steps: Vec<_> = details["tiers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["tier"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        steps,
+        ["player captions", "timedtext", "timedtext", "timedtext", "browser", "description"]
+    );
 }

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use launcher::is_launcher_ready;
 pub use launcher::maybe_run_launcher;
 pub(crate) use orders::{Confinement, FAILED, Failure, LAUNCH, Orders, Preparation, Program, Step};
+pub(crate) use system::is_system;
 
 /// A rung of the ladder; each one includes those below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

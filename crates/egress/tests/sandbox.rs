@@ -1,7 +1,7 @@
 //! What a confined child cannot do. Every test also runs the same child unconfined and sees it
 //! succeed, so that a test of a refusal can fail.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 #[path = "process/support.rs"]
 #[allow(dead_code, reason = "shared with the process tests, each of which uses a part")]

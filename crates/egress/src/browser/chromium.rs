@@ -100,6 +100,9 @@ const SWITCHES: [&str; 48] = [
 /// Folders outside of the usual ones that a confined Chromium reads.
 const READ: [&str; 4] = ["/etc/chromium.d", "/etc/fonts", "/var/cache/fontconfig", "/sys/devices"];
 
+/// Where container engines and system services have their sockets, which a confined Chromium must not see.
+const SOCKETS: &str = "/run";
+
 /// Where Chromium is installed: `program`, or else the usual places.
 pub async fn find(runner: &Runner, program: Option<&Path>) -> Option<PathBuf> {
     if let Some(program) = program {
@@ -144,11 +147,14 @@ impl Chromium {
     ) -> Result<Arc<Self>, BrowserError> {
         let failed = |why: String| BrowserError::Start { why };
         let program = find(&options.runner, options.program.as_deref()).await;
-        let program = program.ok_or(BrowserError::Missing)?;
+        let mut program = program.ok_or(BrowserError::Missing)?;
+        // NixOS names its programs by way of a folder that is hidden below.
+        if program.starts_with(SOCKETS) {
+            program = program.canonicalize().map_err(|e| failed(e.to_string()))?;
+        }
         let proxy = Proxy::start(&options.client).await.map_err(|e| failed(e.to_string()))?;
         let spec = specify(program, &proxy, options);
-        // The sockets of container engines and system services.
-        let runner = Runner::clone(&options.runner).hiding("/run");
+        let runner = Runner::clone(&options.runner).hiding(SOCKETS);
         let piped = runner.spawn_piped(spec).await;
         let Piped { stdin, stdout, stderr, process } = piped.map_err(|e| failed(e.to_string()))?;
         let connection = Connection::open(stdin, stdout);

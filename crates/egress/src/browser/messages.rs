@@ -105,6 +105,7 @@ pub(super) struct RequestWillBeSent {
 #[serde(rename_all = "camelCase")]
 pub(super) struct ResponseReceived {
     pub(super) request_id: String,
+    pub(super) loader_id: String,
     pub(super) response: Response,
     #[serde(rename = "type", default)]
     pub(super) kind: String,
@@ -141,6 +142,7 @@ pub(super) struct FrameNavigated {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Frame {
     pub(super) id: String,
+    pub(super) loader_id: String,
     pub(super) url: String,
     pub(super) unreachable_url: Option<String>,
 }

@@ -33,10 +33,12 @@ pub(super) struct Observed {
     pub(super) requested: Option<String>,
     /// The URL that the main frame shows.
     pub(super) location: String,
-    /// The answer that the main frame shows.
-    pub(super) document: Option<Document>,
     pub(super) captured: Vec<(String, Bytes)>,
     in_flight: HashSet<String>,
+    /// The load that the main frame shows.
+    loader: String,
+    /// The answers to loads of the main frame; not all of them are shown.
+    documents: HashMap<String, Document>,
 }
 
 /// The main document's answer.
@@ -53,14 +55,20 @@ impl Observed {
             changed: Instant::now(),
             requested: None,
             location: String::new(),
-            document: None,
             captured: Vec::new(),
             in_flight: HashSet::new(),
+            loader: String::new(),
+            documents: HashMap::new(),
         }
     }
 
     pub(super) fn touch(&mut self) {
         self.changed = Instant::now();
+    }
+
+    /// The answer that the main frame shows.
+    pub(super) fn document(&self) -> Option<Document> {
+        self.documents.get(&self.loader).copied()
     }
 
     /// Whether the page waits for an answer.
@@ -182,7 +190,11 @@ impl Observer<'_> {
         if received.kind == "Document" && received.frame_id.as_deref() == Some(self.frame) {
             let is_own_answer =
                 response.headers.keys().any(|name| name.eq_ignore_ascii_case(OWN_ANSWER));
-            observed.document = Some(Document { status: response.status, is_own_answer });
+            if observed.documents.len() >= MAX_COUNTED {
+                observed.documents.clear();
+            }
+            let document = Document { status: response.status, is_own_answer };
+            observed.documents.insert(received.loader_id, document);
         }
         let wanted = self.capture.is_some_and(|capture| capture(&response.url));
         wanted.then_some((received.request_id, response.url))
@@ -206,6 +218,7 @@ impl Observer<'_> {
             observed.requested = Some(unreachable);
         }
         observed.location = frame.url;
+        observed.loader = frame.loader_id;
     }
 
     fn dismiss(&self, event: &Event) {

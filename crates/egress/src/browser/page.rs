@@ -1,6 +1,5 @@
 //! One visit: opens a page, waits until it is quiet, and takes its HTML.
 
-use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -107,7 +106,9 @@ impl<'a> Page<'a> {
         self.connection.call(&self.session, method, params).await
     }
 
-    async fn prepare(&self) -> Result<(), CdpError> {
+    /// Prepares the page. Chromium keeps up to `max_kept` bytes of its answers.
+    async fn prepare(&self, max_kept: u64) -> Result<(), CdpError> {
+        let kept = json!({ "maxTotalBufferSize": max_kept, "maxResourceBufferSize": max_kept });
         let everything = json!({ "handleAuthRequests": true, "patterns": [{ "urlPattern": "*" }] });
         let no_downloads = json!({ "behavior": "deny", "browserContextId": self.context });
         let deny = self.connection.call::<Nothing>("", "Browser.setDownloadBehavior", no_downloads);
@@ -115,7 +116,7 @@ impl<'a> Page<'a> {
         tokio::try_join!(
             deny,
             self.call::<Nothing>("Page.enable", json!({})),
-            self.call::<Nothing>("Network.enable", json!({})),
+            self.call::<Nothing>("Network.enable", kept),
             self.call::<Nothing>("Network.setBypassServiceWorker", json!({ "bypass": true })),
             self.call::<Nothing>("Fetch.enable", everything),
             self.call::<Value>("Page.addScriptToEvaluateOnNewDocument", script),
@@ -160,7 +161,9 @@ struct Running<'a> {
 
 impl Running<'_> {
     async fn run(&self) -> Result<Rendered, BrowserError> {
-        self.page.prepare().await?;
+        // Nobody asks for the bodies of a visit that captures none.
+        let max_kept = self.order.capture.map_or(1, |_| self.order.max_traffic);
+        self.page.prepare(max_kept).await?;
         self.navigate().await?;
         let settled = self.settle().await?;
         self.check_document()?;
@@ -235,7 +238,7 @@ impl Running<'_> {
     fn check_document(&self) -> Result<(Url, StatusCode), BrowserError> {
         let (location, document) = {
             let observed = self.observed();
-            (observed.location.clone(), observed.document)
+            (observed.location.clone(), observed.document())
         };
         let Some(document) = document.filter(|document| !document.is_own_answer) else {
             return Err(self.failure("there was no answer".to_owned()));
@@ -255,16 +258,29 @@ impl Running<'_> {
 
     /// Takes the HTML, and whether some of it was left out.
     async fn html(&self, settled: bool) -> Result<(String, bool), BrowserError> {
-        if !settled {
-            // A script may be running without end; these two commands reach the page even then.
-            let off = json!({ "value": true });
-            let stopping = self.page.call::<Nothing>("Emulation.setScriptExecutionDisabled", off);
-            self.page.connection.post(&self.page.session, "Runtime.terminateExecution", json!({}));
-            let _ = timeout_at(self.order.settle_until + QUIET, pin!(stopping)).await;
-        }
-        match timeout_at(self.order.end, self.read_html()).await {
+        let reading = async {
+            if !settled {
+                self.stop_scripts().await;
+            }
+            self.read_html().await
+        };
+        match timeout_at(self.order.end, reading).await {
             Ok(html) => Ok(html?),
             Err(_) => Err(BrowserError::Timeout { after: self.order.deadline }),
+        }
+    }
+
+    /// Ends scripts that may be running without end. Both commands reach the page even then.
+    async fn stop_scripts(&self) {
+        let off = json!({ "value": true });
+        self.page.connection.post(&self.page.session, "Emulation.setScriptExecutionDisabled", off);
+        loop {
+            let (session, none) = (&self.page.session, json!({}));
+            self.page.connection.post(session, "Runtime.terminateExecution", none);
+            let answer = self.page.evaluate::<u8>("1");
+            if tokio::time::timeout(INTERVAL, answer).await.is_ok() {
+                return;
+            }
         }
     }
 

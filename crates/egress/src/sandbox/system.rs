@@ -1,6 +1,6 @@
 //! The parts of the system that nearly every program needs to start.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Libraries, interpreters and the few files of `/etc` that loaders, resolvers and TLS read.
 /// `/etc` as a whole stays closed: it holds keys and password hashes.
@@ -52,6 +52,11 @@ const READABLE: &[&str] = &[
 
 /// Devices without memory. `/dev/zero` is none: a shared mapping of it is memory that no limit counts.
 const WRITABLE: &[&str] = &["/dev/null", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Whether every program may read this path.
+pub(crate) fn is_system(path: &Path) -> bool {
+    READABLE.iter().any(|system| path == Path::new(system))
+}
 
 pub(super) fn readable() -> impl Iterator<Item = PathBuf> {
     READABLE.iter().map(PathBuf::from)

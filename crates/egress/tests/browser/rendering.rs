@@ -1,11 +1,14 @@
 //! What a page looks like after its scripts have run.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use egress::browser::{BrowserError, Visit};
+use egress::browser::{BrowserError, Options, Visit};
 use egress::http::{FetchError, Refusal};
+use egress::process::Runner;
+use egress::sandbox::Tier;
 
-use crate::server::{Server, redirect, reply};
+use crate::server::{Script, Server, redirect, reply};
 use crate::support::{Fixture, html, visit};
 
 async fn site() -> Server {
@@ -41,6 +44,8 @@ async fn site() -> Server {
         "/moved" => redirect(302, "/made"),
         "/script-moved" => html("<script>location = '/made'</script>"),
         "/meta-moved" => html("<meta http-equiv=refresh content='0; url=/made'>"),
+        "/stays" => html("<p>stays</p><script>setTimeout(() => { location = '/nothing' }, 50)</script>"),
+        "/nothing" => reply(204, ""),
         "/missing" => {
             let mut page = html("<p>nothing here</p>");
             *page.status_mut() = http::StatusCode::NOT_FOUND;
@@ -98,6 +103,8 @@ async fn pages_are_rendered_by_their_scripts() {
         assert_eq!(page.final_url.as_str(), site.url("/made"), "{path}");
         assert!(page.html.contains("made by script"), "{path}: {}", page.html);
     }
+    let page = fixture.render(&site.url("/stays")).await.unwrap();
+    assert_eq!((page.status.as_u16(), page.final_url.as_str()), (200, site.url("/stays").as_str()));
     let page = fixture.render(&site.url("/missing")).await.unwrap();
     assert_eq!(page.status.as_u16(), 404);
     assert!(page.html.contains("nothing here"));
@@ -107,6 +114,25 @@ async fn pages_are_rendered_by_their_scripts() {
     assert!(matches!(refused, BrowserError::Load { .. }), "{refused:?}");
     fixture.browser.close().await;
     assert!(site.seen().iter().all(|seen| seen.header("proxy-authorization").is_none()));
+}
+
+/// Chromium works on every rung of the sandbox; for other users than root all of them are its own sandbox.
+#[tokio::test(flavor = "multi_thread")]
+async fn chromium_works_on_every_rung() {
+    let site = site().await;
+    let allow = site.address.to_string();
+    for tier in [Tier::T0, Tier::T1, Tier::T2] {
+        let lower = |options: &mut Options| {
+            options.runner = Arc::new(Runner::clone(&options.runner).at_most(tier));
+        };
+        let Some(fixture) = Fixture::with(&[&allow], Script::default(), lower).await else {
+            return;
+        };
+        let page = fixture.render(&site.url("/made")).await.unwrap();
+        assert!(page.html.contains("made by script"), "{tier}: {}", page.html);
+        fixture.browser.close().await;
+        assert!(fixture.processes().is_empty() && fixture.is_clean(), "{tier}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,7 +192,7 @@ async fn pages_that_cannot_be_opened_say_why() {
 #[tokio::test]
 async fn a_missing_program_is_said_to_be_missing() {
     let site = site().await;
-    let change = |options: &mut egress::browser::Options| {
+    let change = |options: &mut Options| {
         options.program = Some("/nowhere/chromium".into());
     };
     let allow = [site.address.to_string()];
@@ -174,8 +200,7 @@ async fn a_missing_program_is_said_to_be_missing() {
     let Some(fixture) = fixture else { return };
     assert_eq!(fixture.render(&site.url("/made")).await.unwrap_err(), BrowserError::Missing);
 
-    let change =
-        |options: &mut egress::browser::Options| options.program = Some("/bin/false".into());
+    let change = |options: &mut Options| options.program = Some("/bin/false".into());
     let fixture = Fixture::with(&[&allow[0]], Default::default(), change).await.unwrap();
     let failed = fixture.render(&site.url("/made")).await.unwrap_err();
     assert!(matches!(failed, BrowserError::Start { .. }), "{failed:?}");

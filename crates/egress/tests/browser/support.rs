@@ -50,6 +50,10 @@ impl Fixture {
         self.browser.render(visit(url)).await
     }
 
+    pub(crate) async fn render_owned(&self, url: String) -> Result<Rendered, BrowserError> {
+        self.render(&url).await
+    }
+
     /// The processes of all runs of this browser, supervisors included.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let runs: Vec<_> = self.main_processes().into_iter().filter_map(run_mark).collect();

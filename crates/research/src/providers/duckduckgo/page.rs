@@ -74,7 +74,7 @@ fn find_close(text: &str, name: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = text[from..].find("</") {
         let start = from + at;
-        let after = text[start + 2..].as_bytes();
+        let after = &text.as_bytes()[start + 2..];
         if after.len() >= name.len() && after[..name.len()].eq_ignore_ascii_case(name.as_bytes()) {
             return Some(start);
         }

@@ -264,9 +264,10 @@ impl Video<'_> {
             "the video has neither a transcript nor a description that can be read{}",
             why.unwrap_or_default()
         );
-        let failure = match late {
-            true => Failure::new(Code::Timeout, "YouTube did not answer in time"),
-            false => Failure::new(Code::Unavailable, message).retryable(false),
+        let failure = if late {
+            Failure::new(Code::Timeout, "YouTube did not answer in time")
+        } else {
+            Failure::new(Code::Unavailable, message).retryable(false)
         };
         failure.blame(Blame::Tool).details(json!({"tiers": steps}))
     }

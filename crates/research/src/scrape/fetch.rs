@@ -204,7 +204,7 @@ pub(crate) fn error_status(status: u16, headers: &HeaderMap) -> Failure {
 pub(crate) fn cut_warning(cut: Cut) -> &'static str {
     match cut {
         Cut::Deadline => "The page did not arrive in time: this is the part that was received.",
-        Cut::TooLarge => "The page is larger than the download limit: only its beginning was read.",
+        Cut::TooLarge => "The page is too large: only its beginning was read.",
         Cut::Broken => "The connection broke off: this is the part that was received.",
     }
 }

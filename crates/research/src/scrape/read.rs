@@ -1,11 +1,14 @@
 //! Turns the bytes of a page into its text, in a confined reader.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use egress::http::Cut;
 use http::HeaderMap;
 use http::header::{DATE, LAST_MODIFIED};
-use proto::{Code, Failure};
-use reading::{Content, Document, Form, Metadata};
+use proto::{Blame, Code, Failure};
+use reading::{Content, Document, Form, Metadata, ReadDocument};
+use tokio::time::Instant;
 use url::Url;
 
 use crate::calendar::Date;
@@ -47,6 +50,13 @@ pub(crate) struct Found {
     pub(crate) validators: Option<Validators>,
 }
 
+/// Bytes of HTML that are read of a page. No caller can ask for the text of more.
+const MOST_HTML: usize = 4_000_000;
+/// Bytes of HTML that are read of a page that takes too long.
+const LESS_HTML: usize = 400_000;
+/// The time for a large page, before less of it is read.
+const LARGE_PAGE_TIME: Duration = Duration::from_secs(10);
+
 /// Reads a page. `owner` is the tenant that alone may see it, if its host is not public.
 pub(crate) async fn read(
     parts: &Parts,
@@ -54,9 +64,9 @@ pub(crate) async fn read(
     owner: Option<&str>,
     deadline: Deadline,
 ) -> Result<Found, Failure> {
-    let size = source.body.len() as u64;
-    let document = Document {
-        content: Content::Bytes(source.body),
+    let size = source.body.len();
+    let document = |body: Bytes| Document {
+        content: Content::Bytes(body),
         media_type: source.kind.media_type().to_owned(),
         charset: source.charset.map(str::to_owned),
         url: Some(source.url.to_string()),
@@ -67,27 +77,47 @@ pub(crate) async fn read(
         owner: owner.map(str::to_owned),
         name: None,
     };
-    let read = tokio::time::timeout_at(deadline.at(), parts.readers.read(document))
-        .await
-        .map_err(|_| Failure::new(Code::Timeout, "the page was not read in time"))??;
+    let is_html = source.kind == Kind::Html;
+    let most = if is_html { size.min(MOST_HTML) } else { size };
+    let large = is_html && most > LESS_HTML;
+    let soon = Instant::now() + LARGE_PAGE_TIME;
+    let until = if large { deadline.at().min(soon) } else { deadline.at() };
+    let mut shortened = most < size;
+    let mut outcome = read_until(parts, document(source.body.slice(..most)), until).await;
+    let gave_up = outcome.as_ref().is_err_and(|failure| failure.blame != Blame::Gateway);
+    if large && gave_up {
+        outcome = read_until(parts, document(source.body.slice(..LESS_HTML)), deadline.at()).await;
+        shortened = true;
+    }
+    let read = outcome?;
     let mut meta = read.meta;
     if meta.published.is_none() {
         meta.published = date_of(source.url, source.headers).map(Date::iso);
     }
     let is_document = source.kind.is_document();
+    let cut = source.cut.or(shortened.then_some(Cut::TooLarge));
     Ok(Found {
         url: source.url.clone(),
         content_type: source.content_type,
         text: read.text,
         meta,
         page_count: is_document.then_some(read.parts),
-        file_size: is_document.then_some(size),
+        file_size: is_document.then_some(size as u64),
         hidden: read.removed,
-        incomplete: source.cut.is_some() || read.truncated,
+        incomplete: cut.is_some() || read.truncated,
         passing: matches!(source.cut, Some(Cut::Deadline | Cut::Broken)),
-        warnings: source.cut.map(|cut| cut_warning(cut).to_owned()).into_iter().collect(),
+        warnings: cut.map(|cut| cut_warning(cut).to_owned()).into_iter().collect(),
         validators: None,
     })
+}
+
+async fn read_until(
+    parts: &Parts,
+    document: Document,
+    until: Instant,
+) -> Result<ReadDocument, Failure> {
+    let late = || Failure::new(Code::Timeout, "the page was not read in time").blame(Blame::Tool);
+    tokio::time::timeout_at(until, parts.readers.read(document)).await.map_err(|_| late())?
 }
 
 /// The date of a page that does not say it: from its URL, else when the server says that it changed.

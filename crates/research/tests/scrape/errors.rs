@@ -49,7 +49,7 @@ async fn a_challenge_is_never_content() {
 
 #[tokio::test]
 async fn a_challenge_goes_to_the_browser() {
-    let lab = Lab::with(LabOptions { browser: true, ..LabOptions::default() }).await;
+    let Some(lab) = Lab::with_browser(LabOptions::default()).await else { return };
     let failure = lab.scrape("/challenge/403").await.unwrap_err();
     assert_eq!((failure.code, failure.retryable), (Code::Unavailable, false));
     let details = failure.details.unwrap();

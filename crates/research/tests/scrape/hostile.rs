@@ -20,7 +20,7 @@ async fn hostile_pages_give_what_fits_into_the_limits() {
         if path != "/bomb/depth" {
             assert!(page.truncated, "{path}");
             assert!(
-                page.warnings.iter().any(|warning| warning.contains("download limit")),
+                page.warnings.iter().any(|warning| warning.contains("too large")),
                 "{path}: {:?}",
                 page.warnings
             );

@@ -51,10 +51,11 @@ fn is_refusal(failure: &proto::Failure) -> bool {
 
 #[tokio::test]
 async fn no_spelling_of_a_private_address_is_dialled() {
-    let (lab, canary) = (
-        Lab::with(LabOptions { browser: true, ..LabOptions::default() }).await,
-        Canary::start().await,
-    );
+    let lab = match Lab::with_browser(LabOptions::default()).await {
+        Some(lab) => lab,
+        None => Lab::start().await,
+    };
+    let canary = Canary::start().await;
     for host in HOSTS {
         // A web page, a document, a page that needs a browser, a page that robots.txt may forbid.
         for path in ["/", "/file.pdf", "/spa"] {
@@ -63,6 +64,23 @@ async fn no_spelling_of_a_private_address_is_dialled() {
             assert!(is_refusal(&failure), "{host}: {failure:?}");
         }
     }
+    assert_eq!(canary.connections(), 0);
+    if let Some(browser) = lab.browser {
+        browser.close().await;
+    }
+}
+
+/// A page with hardly any text goes to the browser, where its script tries to reach the canary.
+#[tokio::test]
+async fn no_script_in_the_browser_reaches_a_private_address() {
+    let Some(lab) = Lab::with_browser(LabOptions::default()).await else { return };
+    let canary = Canary::start().await;
+    for host in ["127.0.0.1", "0x7f000001", "[::ffff:127.0.0.1]", "internal.test", "localhost"] {
+        let page = lab.scrape(&format!("/lure?to=http://{host}:{}/", canary.port())).await;
+        let content = page.map(|page| page.content).unwrap_or_default();
+        assert!(!content.contains("CANARY"), "{host}: {content}");
+    }
+    assert!(lab.hits("/lure") > 3, "the browser has been there");
     assert_eq!(canary.connections(), 0);
     lab.browser.unwrap().close().await;
 }

@@ -87,6 +87,16 @@ impl Lab {
         Self::with_site(Site::start().await, options).await
     }
 
+    /// With a browser; prints a notice and returns `None` where no Chromium is installed.
+    pub(crate) async fn with_browser(options: LabOptions) -> Option<Self> {
+        let runner = Runner::with_launcher(PROGRAM).await.unwrap();
+        if egress::browser::find(&runner, None).await.is_none() {
+            eprintln!("skipped: no Chromium is installed");
+            return None;
+        }
+        Some(Self::with(LabOptions { browser: true, ..options }).await)
+    }
+
     pub(crate) async fn with_site(site: Site, options: LabOptions) -> Self {
         let mut ports = options.ports;
         ports.push(site.port());

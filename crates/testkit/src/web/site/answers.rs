@@ -44,6 +44,7 @@ pub(super) async fn answer(target: &str, headers: &HeaderMap) -> Response {
         "markdown" => negotiated(headers),
         "etag" => revalidated(headers),
         "spa" => html(SPA.to_owned()),
+        "lure" => html(lure(target)),
         "hidden" => html(HIDDEN.to_owned()),
         "short" => html(page("Short", "", &["Just a few words.".to_owned()])),
         "thin" => html("<!doctype html><title>Thin</title><body><p>Loading</p></body>".to_owned()),
@@ -224,6 +225,16 @@ fn revalidated(headers: &HeaderMap) -> Response {
         .headers_mut()
         .insert(header::LAST_MODIFIED, header::HeaderValue::from_static(LAST_MODIFIED));
     response
+}
+
+/// A page whose script tries to reach the address in its query in every way, and then goes there.
+fn lure(target: &str) -> String {
+    let to = target.split_once("to=").map_or("", |(_, to)| to);
+    format!(
+        "<!doctype html><title>Lure</title><body><p>Wait</p><img src=\"{to}\"><iframe src=\"{to}\"></iframe><script>\
+         fetch('{to}', {{mode: 'no-cors'}}).catch(() => 0); new WebSocket('{to}'.replace('http', 'ws')); \
+         setTimeout(() => {{ location.href = '{to}'; }}, 200);</script></body>"
+    )
 }
 
 const SPA: &str = "<!doctype html><html><head><title>Made by a script</title></head><body><div id=\"app\"></div><script>\

@@ -1,5 +1,6 @@
 //! The web research tools as built-in tools of the gateway: their settings from the config, and their calls on the strip.
 
+mod current;
 mod settings;
 mod tool;
 mod web_tools;

@@ -3,13 +3,10 @@
 use std::collections::BTreeMap;
 
 use config::{ProviderKeys, Research};
-use research::read_lenses;
 use research::settings::{ProviderName, ProviderSettings, Quota, Robots, Settings};
-use schema::yaml;
 use url::Url;
 
-const LENS_LIMITS: yaml::Limits =
-    yaml::Limits { max_bytes: 64 << 10, merge_keys: false, custom_tags: false };
+use crate::current::lenses;
 
 /// The settings, and what could not be used. A wrong variable leaves the default in place.
 pub fn settings(
@@ -55,8 +52,7 @@ pub fn settings(
         faults.extend(set.err().map(|fault| fault.to_string()));
     }
     faults.extend(settings.complete(variables).err().map(|fault| fault.to_string()));
-    let parse = |text: &str| yaml::parse(text, LENS_LIMITS).map_err(|error| error.to_string());
-    let (lenses, unread) = read_lenses(&research.lenses, parse);
+    let (lenses, unread) = lenses(&research.lenses);
     settings.lenses = lenses;
     faults.extend(unread);
     faults.append(&mut settings.warnings);

@@ -1,22 +1,26 @@
 //! One web tool on the strip.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use proto::{Caps, Descriptor};
 use research::tools::{Listing, SERVER};
-use research::{Call, Progress, Research};
+use research::{Call, Progress};
 use semver::Version;
 use serde_json::{Map, Value};
 use strip::{Failure, Job, Output, Tool};
 use tokio_util::sync::CancellationToken;
 
+use crate::current::Current;
+
 pub(crate) struct WebTool {
     name: &'static str,
     descriptor: Descriptor,
-    research: Research,
+    current: Arc<Current>,
 }
 
 impl WebTool {
-    pub(crate) fn new(listing: Listing, research: Research) -> Self {
+    pub(crate) fn new(listing: Listing, current: Arc<Current>) -> Self {
         let id = format!("{SERVER}:{}", listing.name);
         let descriptor = Descriptor {
             id: id.parse().expect("names of built-in tools are well formed"),
@@ -34,7 +38,7 @@ impl WebTool {
             files: None,
             meta: None,
         };
-        Self { name: listing.name, descriptor, research }
+        Self { name: listing.name, descriptor, current }
     }
 }
 
@@ -63,8 +67,12 @@ impl Tool for WebTool {
             progress: &report,
             cancel: &cancel,
         };
+        let research = match request.input.get("lens") {
+            Some(_) => self.current.with_new_lenses().await,
+            None => self.current.get(),
+        };
         let input = Value::clone(&request.input);
-        self.research.call(self.name, input, &call).await.map(Output::new)
+        research.call(self.name, input, &call).await.map(Output::new)
     }
 }
 

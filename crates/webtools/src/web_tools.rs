@@ -9,9 +9,10 @@ use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
 use proto::Clock;
 use reading::Readers;
-use research::{Caches, MemoryCaches, MemorySessions, Research, Sessions, tools};
+use research::{Caches, MemoryCaches, MemorySessions, Sessions, tools};
 use strip::{Catalog, Tool};
 
+use crate::current::Current;
 use crate::settings::settings;
 use crate::tool::WebTool;
 
@@ -102,16 +103,22 @@ impl WebTools {
         let policy = AddressPolicy::new(config.egress.rules(), listeners);
         let client = self.parts.client.with_policy(policy);
         let total = settings.timeouts.total;
-        let research = Research::new(research::Parts {
-            browser: self.browser(state, config, &client),
-            client,
-            readers: self.parts.readers.clone(),
+        let browser = self.browser(state, config, &client);
+        let (readers, clock) = (self.parts.readers.clone(), self.parts.clock.clone());
+        let caches = self.caches(state, config.research.cache.0);
+        let sessions = self.sessions(state, &config.research.sessions);
+        let assemble = move |settings| research::Parts {
+            client: client.clone(),
+            browser: browser.clone(),
+            readers: readers.clone(),
             settings,
-            clock: self.parts.clock.clone(),
-            caches: self.caches(state, config.research.cache.0),
-            sessions: self.sessions(state, &config.research.sessions),
-        });
-        let tool = |listing| Arc::new(WebTool::new(listing, research.clone())) as Arc<dyn Tool>;
+            clock: clock.clone(),
+            caches: Arc::clone(&caches),
+            sessions: Arc::clone(&sessions),
+        };
+        let folder = config.research.lenses.clone();
+        let current = Arc::new(Current::new(settings, folder, Box::new(assemble)));
+        let tool = |listing| Arc::new(WebTool::new(listing, Arc::clone(&current))) as Arc<dyn Tool>;
         tools::all(total).into_iter().map(tool).collect()
     }
 

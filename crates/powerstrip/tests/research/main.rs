@@ -1,0 +1,8 @@
+//! The web tools at the boundary: through every door, as a server of their own, and from the command line.
+#![allow(clippy::disallowed_methods, reason = "tests")]
+
+mod commands;
+mod doors;
+mod sessions;
+mod setup;
+mod support;

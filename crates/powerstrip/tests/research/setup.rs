@@ -1,0 +1,87 @@
+use serde_json::{Value, json};
+use testkit::{Gateway, McpServer, eventually, mcp_tools, send};
+
+use crate::support::Web;
+
+async fn names(gateway: &Gateway) -> Vec<String> {
+    let tools = mcp_tools(&gateway.url("/mcp")).await;
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn the_tools_can_be_switched_off_and_on_while_the_gateway_runs() {
+    let web = Web::start().await;
+    let gateway = Gateway::with().config(&web.config("  tools: off\n")).start().await;
+    assert!(!names(&gateway).await.iter().any(|name| name == "web_search"));
+    let answer = gateway.call("web-research:web_search", &json!({"query": "tides"})).await.body;
+    assert_eq!(answer["errors"][0]["code"], "NOT_FOUND", "{answer}");
+    gateway.write("powerstrip.yaml", &web.config("  tools: on\n"));
+    eventually("the tools are listed", || async {
+        names(&gateway).await.iter().any(|name| name == "web_search").then_some(())
+    })
+    .await;
+    let answer = gateway.call("web_search", &json!({"query": "tides"})).await.body;
+    assert_eq!(answer["data"]["resultCount"], 3, "{answer}");
+}
+
+#[tokio::test]
+async fn a_server_of_that_name_in_the_config_replaces_the_tools() {
+    let web = Web::start().await;
+    let tool = json!({"name": "web_search", "inputSchema": {"type": "object"}});
+    let server = McpServer::start(vec![tool]).await;
+    let servers = format!("servers:\n  web-research: {{url: {}}}\n", server.url());
+    let gateway = Gateway::with().config(&(web.config("") + &servers)).start().await;
+    eventually("the server's tools are listed", || async {
+        let names = names(&gateway).await;
+        names.iter().any(|name| name.starts_with("web-research__")).then_some(())
+    })
+    .await;
+    assert!(!names(&gateway).await.iter().any(|name| name == "web_search"));
+}
+
+#[tokio::test]
+async fn no_server_can_register_under_the_name_of_the_tools() {
+    let web = Web::start().await;
+    let gateway = web.gateway().start().await;
+    let announced =
+        json!({"name": "web-research", "version": "1.0.0", "url": "http://127.0.0.1:9/mcp"});
+    let request = reqwest::Client::new()
+        .post(gateway.url("/v1/servers"))
+        .bearer_auth(gateway.registration_token())
+        .json(&announced);
+    let answer = send(request).await;
+    assert!((400..500).contains(&answer.status), "{}", answer.body);
+    assert!(answer.body.to_string().contains("web-research"), "{}", answer.body);
+}
+
+#[tokio::test]
+async fn a_missing_key_is_answered_with_what_to_do() {
+    let web = Web::start().await;
+    let config = format!("{}    routing: [brave]\n", web.config(""));
+    let gateway = Gateway::with().config(&config).start().await;
+    let answer = gateway.call("web_search", &json!({"query": "tides"})).await.body;
+    let error = &answer["errors"][0];
+    assert_eq!(error["code"], "UNSUPPORTED", "{answer}");
+    assert!(error["message"].as_str().unwrap().contains("BRAVE_API_KEY"), "{answer}");
+}
+
+/// The key comes from a file, reaches the provider and nobody else.
+#[tokio::test]
+async fn keys_stay_out_of_answers_and_logs() {
+    let web = Web::start().await;
+    let config = format!(
+        "egress: {{allow: [127.0.0.1]}}\nresearch:\n  browser: off\n  search:\n    routing: [brave]\n    providers:\n      \
+         brave: {{key: {{file: brave.key}}, url: {}}}\n",
+        web.providers.url("brave")
+    );
+    let gateway =
+        Gateway::with().config(&config).file("brave.key", "canary-key-4711\n").start().await;
+    let answer = gateway.call("web_search", &json!({"query": "tides"})).await.body;
+    assert_eq!(answer["ok"], true, "{answer}");
+    assert_eq!(web.providers.last("brave").header("x-subscription-token"), Some("canary-key-4711"));
+    let input = json!({"query": "canary-key-4711"});
+    let echoed = gateway.call("web_search", &input).await.body;
+    let shown: Value = json!([answer, gateway.get("/health").await.body]);
+    assert!(!shown.to_string().contains("canary-key-4711"));
+    assert!(!gateway.log().contains("canary-key-4711"), "{echoed}");
+}

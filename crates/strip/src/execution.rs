@@ -119,11 +119,8 @@ impl Executor {
         } else {
             output
         };
-        let output = if entry.tool.stores_excess() {
-            Box::pin(answer.fit(output)).await?
-        } else {
-            output
-        };
+        let output =
+            if entry.tool.stores_excess() { Box::pin(answer.fit(output)).await? } else { output };
         if let Some(server) = entry.server() {
             let issued = files::issued_references(&output);
             if !issued.is_empty() {

@@ -16,6 +16,7 @@ use crate::Task;
 use crate::core::{Address, CallOutcome, Prepared, WHOLE};
 use crate::evaluate::{self, EvaluationError, Scope, TaskValue};
 use crate::fit::length;
+use crate::outage::Outage;
 use crate::paths;
 use crate::plan::{MAX_TASKS, Plan};
 use crate::results::{ResultKey, Results, error_of};
@@ -88,9 +89,13 @@ impl Called {
 impl Calls {
     /// Evaluates `when` and `for_each`.
     pub(crate) async fn prepare(&self, address: &Address) -> (Prepared, Option<Value>) {
-        match self.try_prepare(address).await {
-            Ok(prepared) => (prepared, None),
-            Err(failure) => (Prepared::Failed, Some(error_of(&failure))),
+        let (mut outage, never) = (Outage::default(), CancellationToken::new());
+        loop {
+            match self.try_prepare(address).await {
+                Ok(prepared) => return (prepared, None),
+                Err(failure) if outage.wait(&failure, &never).await => {}
+                Err(failure) => return (Prepared::Failed, Some(error_of(&failure))),
+            }
         }
     }
 
@@ -111,7 +116,14 @@ impl Calls {
 
     /// Evaluates the input of a sub-workflow.
     pub(crate) async fn enter(&self, cell: &Address) -> Option<Value> {
-        self.input(cell).await.err().map(|failure| error_of(&failure))
+        let (mut outage, never) = (Outage::default(), CancellationToken::new());
+        loop {
+            match self.input(cell).await {
+                Ok(_) => return None,
+                Err(failure) if outage.wait(&failure, &never).await => {}
+                Err(failure) => return Some(error_of(&failure)),
+            }
+        }
     }
 
     fn task(&self, address: &Address) -> Result<&Task, Failure> {
@@ -223,9 +235,13 @@ impl Calls {
     ) -> Called {
         // Closed only when the process ends.
         let _slot = self.service.slots.acquire().await;
-        let request = match self.request(key, attempt, cancel.clone()).await {
-            Ok(request) => request,
-            Err(failure) => return Called::failed(&failure, None),
+        let mut outage = Outage::default();
+        let request = loop {
+            match self.request(key, attempt, cancel.clone()).await {
+                Ok(request) => break request,
+                Err(failure) if outage.wait(&failure, &cancel).await => {}
+                Err(failure) => return Called::failed(&failure, None),
+            }
         };
         let arguments = Some((*request.input).clone());
         if cancel.is_cancelled() {
@@ -233,7 +249,15 @@ impl Calls {
         }
         let mut request = request;
         for _ in 0..MAX_ROUNDS {
-            let answer = self.service.strip.call(request.clone()).await;
+            let answer = loop {
+                let answer = self.service.strip.call(request.clone()).await;
+                match &answer.result {
+                    Err(failure) if outage.wait(failure, &cancel).await => {
+                        request.trace = TraceId::random();
+                    }
+                    _ => break answer,
+                }
+            };
             if cancel.is_cancelled() && answer.result.is_err() {
                 return cancelled(arguments);
             }

@@ -12,6 +12,7 @@ mod fit;
 pub mod graph;
 mod listing;
 pub mod operations;
+mod outage;
 mod paths;
 pub mod plan;
 mod results;

@@ -270,11 +270,11 @@ impl Stepper {
                 cell.stage = CellStage::Queued;
             }
         }
-        let blocked =
-            self.state.count(|stage| matches!(stage, CellStage::Parked | CellStage::Asking));
+        let parked = self.state.count(|stage| *stage == CellStage::Parked);
         match &self.state.phase {
             Phase::Running => self.advance(),
-            Phase::Paused(_) if approved || !full.is_empty() || blocked == 0 => self.resume(),
+            // Without an approval to wait for, the layer is over, or waits for answers only.
+            Phase::Paused(_) if approved || !full.is_empty() || parked == 0 => self.resume(),
             Phase::Paused(_) => self.actions.push(Action::Submit),
             _ => {}
         }

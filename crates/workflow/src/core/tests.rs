@@ -154,6 +154,28 @@ fn a_rejection_pauses_and_other_tasks_may_follow() {
 }
 
 #[test]
+fn a_question_stays_when_all_approvals_of_its_layer_are_decided() {
+    for approved in [true, false] {
+        let (state, _) = started(graph(vec![node(0, &[]), node(0, &[])]), false);
+        let (gated, asking) = (Address::task(0), Address::task(1));
+        let (state, _) = step(state, called(asking.clone(), CallOutcome::Asking));
+        let (state, _) = step(state, called(gated.clone(), CallOutcome::Parked));
+        let (state, _) = step(state, event(EventKind::Committed));
+        assert_eq!(state.pause().unwrap().kind, PauseKind::Approval);
+        let settled =
+            EventKind::Settled { cell: gated.clone(), undo: false, approved, feedback: None };
+        let (state, _) = step(state, event(settled));
+        let (mut state, _) = step(state, event(EventKind::OwnerChecked(Ok(()))));
+        if approved {
+            (state, _) = step(state, called(gated, CallOutcome::Success));
+        }
+        let (state, _) = step(state, event(EventKind::Committed));
+        assert_eq!(state.pause().unwrap().kind, PauseKind::Input, "approved: {approved}");
+        assert_eq!(state.root.cell(&asking).unwrap().stage, CellStage::Asking);
+    }
+}
+
+#[test]
 fn an_abort_that_a_crash_interrupts_is_carried_out_after_it() {
     let graph = graph(vec![node(0, &[])]);
     let (state, _) = started(Arc::clone(&graph), false);

@@ -139,6 +139,28 @@ impl Model {
             let left: Vec<_> = self.work.iter().filter(|work| !overtaken(work)).collect();
             assert!(left.is_empty(), "{left:?} while {:?}", self.state.phase);
         }
+        self.check_pause();
+    }
+
+    /// A pause names what it waits for.
+    fn check_pause(&self) {
+        let Some(pause) = self.state.pause() else { return };
+        let count = |wanted: CellStage| self.state.count(|stage| *stage == wanted);
+        let mut undone = self.state.compensations.iter();
+        let undo = undone.any(|undo| undo.stage == UndoStage::Parked);
+        match pause.kind {
+            PauseKind::Approval => {
+                assert!(count(CellStage::Parked) > 0 || undo, "{:?}", self.state)
+            }
+            PauseKind::Input => {
+                assert!(
+                    count(CellStage::Parked) == 0 && count(CellStage::Asking) > 0,
+                    "{:?}",
+                    self.state
+                );
+            }
+            _ => {}
+        }
     }
 
     fn check_call(&mut self, cell: &Address, undo: bool) {

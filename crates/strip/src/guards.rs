@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use proto::{Code, Limits, Principal, ToolId};
+use store::StoreError;
 
 use crate::agents::{ApprovalRule, View, Views};
 use crate::approval::Approvals;
@@ -79,5 +80,6 @@ impl Guards {
             Code::Unavailable,
             format!("the audit trail cannot be written ({why}), so nothing is run until it can"),
         )
+        .caused_by(StoreError::AuditFailing(why.into()))
     }
 }

@@ -21,7 +21,8 @@ pub(crate) struct Outage {
 }
 
 impl Outage {
-    /// Waits before the next try if the database is the cause and nothing was run; false if the failure is final.
+    /// Waits before the next try if the database is the cause; false if the failure is final. A call may have run: with the
+    /// same idempotency key it is answered from its record, or run again as after a crash.
     pub(crate) async fn wait(&mut self, failure: &Failure, cancel: &CancellationToken) -> bool {
         if !is_of_database(failure) {
             return false;
@@ -39,10 +40,8 @@ impl Outage {
     }
 }
 
-/// Failures after which a call may have run are not retryable.
 fn is_of_database(failure: &Failure) -> bool {
-    let source = failure.source.as_deref();
-    failure.retryable && source.is_some_and(|source| source.is::<StoreError>())
+    failure.source.as_deref().is_some_and(|source| source.is::<StoreError>())
 }
 
 #[cfg(test)]
@@ -57,7 +56,6 @@ mod tests {
         let plain = Failure::new(Code::Unavailable, "the server is down");
         assert!(!Outage::default().wait(&plain, &never).await);
         let away = || Failure::new(Code::Unavailable, "no database").caused_by(StoreError::Fenced);
-        assert!(!Outage::default().wait(&away().retryable(false), &never).await, "it may have run");
         assert!(Outage::default().wait(&away(), &never).await);
         let mut long = Outage { began: Instant::now().checked_sub(LONGEST), pauses: 9 };
         assert!(long.began.is_none() || !long.wait(&away(), &never).await);

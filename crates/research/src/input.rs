@@ -67,7 +67,7 @@ pub(crate) fn check_domain(field: &str, domain: Option<&str>) -> Result<Option<S
     }
 }
 
-/// Checks a code of two letters.
+/// Checks a two-letter code.
 pub(crate) fn check_code(
     field: &str,
     code: Option<&str>,
@@ -77,5 +77,5 @@ pub(crate) fn check_code(
     if code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         return Ok(Some(code.to_ascii_lowercase()));
     }
-    Err(invalid(field, format!("must be a code of two letters such as {example}")))
+    Err(invalid(field, format!("must be a two-letter code such as {example}")))
 }

@@ -50,38 +50,4 @@ fn merge(kept: &mut Publication, other: Publication) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn publication(title: &str, doi: Option<&str>) -> Publication {
-        Publication {
-            title: title.to_owned(),
-            url: format!("https://x.org/{title}"),
-            doi: doi.map(str::to_owned),
-            ..Publication::default()
-        }
-    }
-
-    #[test]
-    fn the_same_publication_is_listed_once() {
-        let pdf = Publication {
-            pdf_url: Some("https://x.org/a.pdf".to_owned()),
-            ..publication("Attention is all you need!", None)
-        };
-        let fused = fuse_publications(vec![
-            vec![
-                publication("Attention Is All You Need", Some("10.1234/a")),
-                publication("Other", None),
-            ],
-            vec![
-                pdf,
-                publication("A different title", Some("10.1234/a")),
-                publication("Editorial", Some("10.1/1")),
-            ],
-            vec![publication("Editorial", Some("10.1/2"))],
-        ]);
-        let titles: Vec<_> = fused.iter().map(|one| one.title.as_str()).collect();
-        assert_eq!(titles, ["Attention Is All You Need", "Editorial", "Other", "Editorial"]);
-        assert!(fused[0].pdf_url.is_some() && fused[0].doi.is_some());
-    }
-}
+mod tests;

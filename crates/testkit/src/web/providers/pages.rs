@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-use super::ProviderResult;
+use super::exchange::ProviderResult;
 
 /// A page of results, with an advertisement before them.
 pub(super) fn results(results: &[ProviderResult]) -> String {

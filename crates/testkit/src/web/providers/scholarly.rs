@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ProviderRequest, ProviderResult};
+use super::exchange::{ProviderRequest, ProviderResult};
 
 /// The answer of a source to a request.
 pub(super) fn answer(
@@ -53,7 +53,7 @@ fn semantic_scholar(result: &ProviderResult) -> Value {
     let authors: Vec<_> =
         result.authors.iter().map(|name| json!({"authorId": "1", "name": name})).collect();
     let pdf = result.pdf.as_ref().map(|url| json!({"url": url, "status": "GREEN"}));
-    json!({"paperId": "x", "title": result.title, "abstract": result.snippet, "year": result.year, "authors": authors,
+    json!({"title": result.title, "abstract": result.snippet, "year": result.year, "authors": authors,
            "url": result.url, "externalIds": {"DOI": result.doi}, "openAccessPdf": pdf})
 }
 

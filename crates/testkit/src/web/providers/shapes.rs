@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::ProviderResult;
+use super::exchange::ProviderResult;
 
 /// The answer of a provider to a request for this path.
 pub(super) fn answer(provider: &str, path: &str, results: &[ProviderResult]) -> String {

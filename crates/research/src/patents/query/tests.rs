@@ -1,0 +1,58 @@
+use proptest::prelude::{prop_assert, proptest};
+
+use super::*;
+
+#[test]
+fn company_names_have_variants() {
+    assert_eq!(
+        variants("Acme Robotics, Inc."),
+        [
+            "Acme Robotics, Inc.",
+            "Acme Robotics",
+            "AcmeRobotics",
+            "Acme Robotics Inc",
+            "Acme Robotics Corp",
+            "Acme Robotics LLC",
+            "Acme Robotics Ltd",
+            "Acme Robotics Co",
+        ]
+    );
+    assert_eq!(variants("Siemens").len(), 6);
+}
+
+#[test]
+fn numbers_are_recognized() {
+    assert_eq!(number("US 10,000,000 B2").as_deref(), Some("US10000000B2"));
+    assert_eq!(number("ep1234567").as_deref(), Some("EP1234567"));
+    assert_eq!(number("WO 2020/123456 A1").as_deref(), Some("WO2020123456A1"));
+    for text in ["solar cell", "5G", "US patents 2020", "battery 1000000 cells"] {
+        assert_eq!(number(text), None, "{text}");
+    }
+}
+
+#[test]
+fn each_search_type_has_its_words() {
+    let input = |search_type, cpc: Option<&str>| PatentSearch {
+        search_type,
+        cpc_code: cpc.map(str::to_owned),
+        ..PatentSearch::new("solar cell")
+    };
+    assert_eq!(text(&input(PatentSearchType::PriorArt, None)), "solar cell");
+    assert_eq!(text(&input(PatentSearchType::Specific, None)), "\"solar cell\"");
+    assert_eq!(text(&input(PatentSearchType::Landscape, Some("h01l"))), "(solar cell) OR \"H01L\"");
+    let full = PatentSearch {
+        assignee: Some("Acme".to_owned()),
+        inventor: Some("Jane \"J\" Doe".to_owned()),
+        ..input(PatentSearchType::PriorArt, None)
+    };
+    assert!(text(&full).starts_with("solar cell (\"Acme\" OR \"Acme Inc\""));
+    assert!(text(&full).ends_with("\"Jane  J  Doe\""));
+}
+
+proptest! {
+    #[test]
+    fn there_are_five_to_eight_variants(name in "[A-Za-z]{1,9}( [A-Za-z]{1,9}){0,3}(,? (Inc\\.|LLC|Co))?") {
+        let variants = variants(&name);
+        prop_assert!((5..=8).contains(&variants.len()), "{:?}", variants);
+    }
+}

@@ -26,6 +26,10 @@ use cli::{Cli, Command, How};
 use machine::Machine;
 use rows::Report;
 
+/// The gateway's own, since quality runs measure its code in this process.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let ended = match Cli::parse().command {
         Command::Strip(run) => measure(&run.how, async |binary| rows::measure(&run, binary).await),

@@ -119,7 +119,7 @@ fn rival(python: &Path, pages: &Path) -> anyhow::Result<Rival> {
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     ensure!(
         output.status.success(),
-        "trafilatura went wrong (`pip install trafilatura` installs it): {}",
+        "trafilatura went wrong (`pip install trafilatura lxml_html_clean` installs it): {}",
         stderr.lines().last().unwrap_or_default()
     );
     let line = stdout.lines().last().unwrap_or_default();

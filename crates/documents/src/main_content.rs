@@ -12,6 +12,7 @@ use html5ever::local_name;
 
 use self::features::Features;
 use self::model::Model;
+use crate::html::block::Kind;
 use crate::html::page::Page;
 use crate::html::tree::Id;
 use crate::{Limits, Options, Unreadable};
@@ -24,6 +25,9 @@ const UNSURE: f32 = 0.25;
 
 /// Longer blocks are written once, however often a page repeats them.
 const ONCE: f32 = 8.0;
+
+/// Pages of more blocks are chosen from by tags: the features of so many would take more memory than a reader has.
+const MOST: usize = 50_000;
 
 /// Text in the page's data of at least so many words is content.
 const SUBSTANTIAL: usize = 40;
@@ -39,6 +43,9 @@ pub(crate) struct MainContent {
 
 /// Chooses the main content.
 pub(crate) fn choose(page: &Page) -> MainContent {
+    if page.blocks.blocks.len() > MOST {
+        return MainContent { data: None, blocks: by_tags(page) };
+    }
     let features = features::features(page);
     let first: Vec<f32> = features.rows.iter().map(|row| Model::blocks().rate(row)).collect();
     let contexts = context::context(&features, &first);
@@ -51,8 +58,20 @@ pub(crate) fn choose(page: &Page) -> MainContent {
     chosen.retain(|at| {
         features.words[*at] < ONCE || seen.insert(page.blocks.blocks[*at].text.as_str())
     });
+    drop_last_headings(page, &mut chosen);
     let words: f32 = chosen.iter().map(|at| features.words[*at]).sum();
     MainContent { data: data(page, words), blocks: chosen }
+}
+
+/// Drops headings that have nothing left to introduce, unless the page is a list of headings, such as of products.
+fn drop_last_headings(page: &Page, chosen: &mut Vec<usize>) {
+    let is_heading = |at: &&usize| matches!(page.blocks.blocks[**at].kind, Kind::Heading(_));
+    let headings = chosen.iter().filter(is_heading).count();
+    if headings * 4 <= chosen.len()
+        && let Some(last) = chosen.iter().rposition(|at| !is_heading(&at))
+    {
+        chosen.truncate(last + 1);
+    }
 }
 
 /// The text in the page's data, if it is not visible and not little compared with the visible words.

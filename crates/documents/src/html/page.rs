@@ -1,5 +1,7 @@
 //! A parsed page: its visible blocks and what it says about itself.
 
+use std::time::{Duration, Instant};
+
 use html5ever::tendril::TendrilSink;
 use html5ever::{ParseOpts, local_name, parse_document};
 use url::Url;
@@ -18,7 +20,10 @@ use crate::plain;
 use crate::text::on_one_line;
 
 /// The bytes that are parsed between two checks of the depth.
-const PIECE: usize = 8192;
+const PIECE: usize = 32 << 10;
+
+/// Parsing ends after this time; the largest allowed page of usual HTML takes a third of it.
+const LONGEST: Duration = Duration::from_secs(10);
 
 /// The first bytes of a page, in which its encoding may be declared.
 const DECLARED: usize = 1024;
@@ -57,7 +62,9 @@ impl Page {
             (tree, blocks) = (fallback, its_blocks);
         }
         if cut && blocks.blocks.is_empty() {
-            return Err(Unreadable::damaged("its elements are nested too deeply"));
+            return Err(Unreadable::damaged(
+                "its elements are nested too deeply or have too many attributes",
+            ));
         }
         Ok(Self { tree, blocks, meta, hints, data, base, cut })
     }
@@ -117,16 +124,17 @@ fn read_fallback(tree: &Tree, blocks: &Blocks, limits: &Limits) -> Option<(Tree,
     Some((tree, fallback))
 }
 
-/// Builds the tree piece by piece, so that parsing ends early where a page is too deep: its time grows with the square of the
-/// depth. Returns whether it ended early.
+/// Builds the tree piece by piece, so that parsing ends early where a page is too deep or takes too long: its time grows with
+/// the square of the depth, and of the number of attributes of an element. Returns whether it ended early.
 fn parse(source: &str, limits: &Limits) -> (Tree, bool) {
     let mut parser = parse_document(Builder::new(limits.depth), ParseOpts::default());
+    let start = Instant::now();
     let mut rest = source;
     while !rest.is_empty() {
         let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
         parser.process(piece.into());
         rest = after;
-        if parser.tokenizer.sink.sink.is_too_deep() {
+        if parser.tokenizer.sink.sink.is_too_deep() || start.elapsed() > LONGEST {
             return (parser.finish(), true);
         }
     }

@@ -53,7 +53,10 @@ impl Renderer<'_> {
         let inline = || self.inline(&block.text, &block.spans, 0);
         let (separation, mut text) = match block.kind {
             Kind::Heading(level) => {
-                (Separation::Paragraph, markdown::heading(level.into(), &inline()))
+                // Headings are bold anyway.
+                let spans = block.spans.iter().filter(|span| span.format != Format::Strong);
+                let inline = self.inline(&block.text, &spans.copied().collect::<Vec<_>>(), 0);
+                (Separation::Paragraph, markdown::heading(level.into(), &inline))
             }
             Kind::Paragraph if block.level > 0 => {
                 let indent = "  ".repeat(block.level);
@@ -62,7 +65,7 @@ impl Renderer<'_> {
                     lines.lines().map(|line| format!("{indent}{line}")).collect();
                 (Separation::Paragraph, lines.join("\n"))
             }
-            Kind::Paragraph => (Separation::Paragraph, inline().replace('\n', "  \n")),
+            Kind::Paragraph => (Separation::Paragraph, hard_breaks(&inline())),
             Kind::Item(marker) => {
                 let level = block.level.saturating_sub(1);
                 (Separation::Item, markdown::item(level, marker, &inline()))
@@ -168,6 +171,11 @@ impl Renderer<'_> {
             None => markdown::link(inline, target),
         }
     }
+}
+
+/// Two spaces at the end keep a line's end; a blank line needs none.
+fn hard_breaks(text: &str) -> String {
+    text.replace('\n', "  \n").replace("  \n  \n", "\n\n")
 }
 
 fn is_code(span: &Span) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use html5ever::local_name;
+use html5ever::{LocalName, local_name};
 
 use super::category::{CATEGORIES, Categorizer};
 use super::stats::{Lexicon, Stats};
@@ -78,6 +78,10 @@ struct Build<'a> {
     before: Vec<Sum>,
     /// The nearest container of each category around each container.
     nearest: Vec<[u32; CATEGORIES]>,
+    /// The share of the page's words in each container.
+    shares: Vec<f32>,
+    /// Containers with the same tag and first class have the same number. Further classes are often a state.
+    signatures: Vec<u32>,
     /// The group of siblings that each container belongs to.
     groups: Vec<Group>,
     copies: Vec<f32>,
@@ -93,18 +97,21 @@ pub(super) fn features(page: &Page) -> Features {
         page,
         before: sums(page, &stats),
         nearest: nearest(page),
+        shares: Vec::new(),
+        signatures: signatures(page),
         groups: Vec::new(),
         copies: copies(page),
         core: 0,
 
         stats,
     };
+    build.shares = build.shares();
     build.groups = build.groups();
     build.core = build.core();
     let headings = build.headings();
-    let rows = (0..build.stats.len()).map(|at| build.row(at, &headings)).collect();
-    let around = (0..build.stats.len()).map(|at| build.around(at)).collect();
-    let alike = alike(page);
+    let around: Vec<_> = (0..build.stats.len()).map(|at| build.around(at)).collect();
+    let rows = (0..build.stats.len()).map(|at| build.row(at, &headings, &around[at])).collect();
+    let alike = build.alike();
     Features { rows, words, around, alike }
 }
 
@@ -128,23 +135,40 @@ impl Build<'_> {
 
     /// Finds siblings with the same tag and classes.
     fn groups(&self) -> Vec<Group> {
-        let tree = &self.page.tree;
         let containers = &self.page.blocks.containers;
-        let mut groups: HashMap<(usize, &str, &str), Group> = HashMap::new();
-        let key = |container: &Container| {
-            let class = tree.attribute(container.node, &local_name!("class")).unwrap_or_default();
-            // Further classes are often the state of one sibling.
-            let class = class.split_whitespace().next().unwrap_or_default();
-            (container.parent, &**tree.name(container.node), class)
-        };
-        for container in containers {
+        let mut groups: HashMap<(usize, u32), Group> = HashMap::new();
+        let key = |at: usize| (containers[at].parent, self.signatures[at]);
+        for (at, container) in containers.iter().enumerate() {
             let sum = self.sum(container);
-            let group = groups.entry(key(container)).or_default();
-            group.count += u32::from(sum.blocks > 0.0);
-            group.words += sum.words;
-            group.linked += sum.linked;
+            if sum.blocks > 0.0 {
+                let group = groups.entry(key(at)).or_default();
+                group.count += 1;
+                group.words += sum.words;
+                group.linked += sum.linked;
+            }
         }
-        containers.iter().map(|container| groups[&key(container)]).collect()
+        let group = |at| groups.get(&key(at)).copied().unwrap_or_default();
+        (0..containers.len()).map(group).collect()
+    }
+
+    fn shares(&self) -> Vec<f32> {
+        let all = self.all().words.max(1.0);
+        let containers = &self.page.blocks.containers;
+        containers.iter().map(|container| self.sum(container).words / all).collect()
+    }
+
+    /// Numbers blocks by the signatures of the three elements around them.
+    fn alike(&self) -> Vec<usize> {
+        let containers = &self.page.blocks.containers;
+        let mut numbers = HashMap::new();
+        let blocks = self.page.blocks.blocks.iter().map(|block| {
+            let parent = containers[block.container].parent;
+            let path = [block.container, parent, containers[parent].parent];
+            let heading = matches!(block.kind, Kind::Heading(_));
+            let next = numbers.len();
+            *numbers.entry((heading, path.map(|at| self.signatures[at]))).or_insert(next)
+        });
+        blocks.collect()
     }
 
     /// Descends from the page to the innermost element that still has most of its prose.
@@ -176,12 +200,17 @@ impl Build<'_> {
         found
     }
 
-    fn row(&self, at: usize, headings: &[Option<Heading>]) -> Vec<f32> {
+    fn row(
+        &self,
+        at: usize,
+        headings: &[Option<Heading>],
+        around: &[(usize, usize); LEVELS],
+    ) -> Vec<f32> {
         let mut row = Vec::with_capacity(ROOM);
         self.text(at, &mut row);
         self.position(at, headings, &mut row);
         self.neighbours(at, &mut row);
-        self.surroundings(at, &mut row);
+        self.surroundings(at, around, &mut row);
         self.repetition(at, &mut row);
         self.categories(at, &mut row);
         self.page(&mut row);
@@ -303,9 +332,9 @@ impl Build<'_> {
         }
     }
 
-    fn surroundings(&self, at: usize, row: &mut Vec<f32>) {
+    fn surroundings(&self, at: usize, around: &[(usize, usize)], row: &mut Vec<f32>) {
         let all = self.all();
-        for (first, end) in self.around(at) {
+        for &(first, end) in around {
             let own = self.before[end].minus(self.before[first]);
             row.extend([
                 own.blocks,
@@ -365,17 +394,11 @@ impl Build<'_> {
 
     /// For each category the share of the page's words in the nearest element of it: the smaller, the more it says.
     fn categories(&self, at: usize, row: &mut Vec<f32>) {
-        let all = self.all();
         let block = &self.page.blocks.blocks[at];
-        for container in self.nearest[block.container] {
-            row.push(match container {
-                0 => 2.0,
-                found => {
-                    let container = &self.page.blocks.containers[found as usize];
-                    self.sum(container).words / all.words.max(1.0)
-                }
-            });
-        }
+        row.extend(self.nearest[block.container].iter().map(|container| match container {
+            0 => 2.0,
+            found => self.shares[*found as usize],
+        }));
     }
 
     fn page(&self, row: &mut Vec<f32>) {
@@ -433,23 +456,15 @@ fn nearest(page: &Page) -> Vec<[u32; CATEGORIES]> {
     nearest
 }
 
-/// Numbers blocks by the tags and classes of the three elements around them.
-fn alike(page: &Page) -> Vec<usize> {
-    let containers = &page.blocks.containers;
-    let name = |at: usize| {
-        let node = containers[at].node;
-        let class = page.tree.attribute(node, &local_name!("class")).unwrap_or_default();
-        (&**page.tree.name(node), class.split_whitespace().next().unwrap_or_default())
-    };
-    let mut numbers = HashMap::new();
-    let blocks = page.blocks.blocks.iter().map(|block| {
-        let parent = containers[block.container].parent;
-        let path = [name(block.container), name(parent), name(containers[parent].parent)];
-        let heading = matches!(block.kind, Kind::Heading(_));
-        let next = numbers.len();
-        *numbers.entry((heading, path)).or_insert(next)
+fn signatures(page: &Page) -> Vec<u32> {
+    let mut numbers: HashMap<(&LocalName, &str), u32> = HashMap::new();
+    let containers = page.blocks.containers.iter().map(|container| {
+        let class = page.tree.attribute(container.node, &local_name!("class")).unwrap_or_default();
+        let class = class.split_whitespace().next().unwrap_or_default();
+        let next = numbers.len() as u32;
+        *numbers.entry((page.tree.name(container.node), class)).or_insert(next)
     });
-    blocks.collect()
+    containers.collect()
 }
 
 /// How often the text of each block occurs on the page.

@@ -54,24 +54,30 @@ pub(crate) struct Program {
     pub(crate) unlocks: &'static str,
 }
 
-/// Looks for the optional programs and asks each for its version.
-pub(crate) async fn find_programs(runner: &Runner) -> Vec<Program> {
-    futures_util::future::join_all(PROGRAMS.map(|program| probe(runner, program))).await
+/// Looks for the optional programs and asks each for its version. Chromium is the one that the config names, if it does.
+pub(crate) async fn find_programs(runner: &Runner, chromium: &config::Browser) -> Vec<Program> {
+    futures_util::future::join_all(PROGRAMS.map(|program| probe(runner, program, chromium))).await
 }
 
-async fn probe(runner: &Runner, program: OptionalProgram) -> Program {
+async fn probe(runner: &Runner, program: OptionalProgram, chromium: &config::Browser) -> Program {
     let OptionalProgram { name, version_flag, unlocks } = program;
     // Chromium has many names and places.
-    let found = if name == CHROMIUM { browser::find(runner, None).await } else { None };
+    let configured = match chromium {
+        config::Browser::Program(path) => Some(path.as_path()),
+        config::Browser::Auto | config::Browser::Off => None,
+    };
+    let found = if name == CHROMIUM { browser::find(runner, configured).await } else { None };
     let note = found.as_ref().map(|path| {
-        let confined = if browser::runs_without_own_sandbox() {
-            "; as root it runs without its own sandbox, confined by the gateway's"
-        } else {
-            ""
+        let confined = match runner.host().tier() {
+            _ if !browser::runs_without_own_sandbox() => "",
+            Tier::T0 => "; as root it runs without a sandbox: run the gateway as another user",
+            _ => "; as root it runs without its own sandbox, confined by the gateway's",
         };
         format!("at {}{confined}", path.display())
     });
-    let program = found.map_or(name.into(), PathBuf::into_os_string);
+    let named = configured.filter(|_| name == CHROMIUM);
+    let named = named.map_or(name.into(), |path| path.as_os_str().to_owned());
+    let program = found.map_or(named, PathBuf::into_os_string);
     let spec = Spec::new(&program)
         .arg(version_flag)
         .deadline(TIMEOUT)

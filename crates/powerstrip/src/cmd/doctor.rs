@@ -74,7 +74,8 @@ impl Doctor {
                 detail: faults.to_string(),
             }),
         }
-        let programs = find_programs(&runner).await;
+        let browser = loaded.as_ref().map(|loaded| loaded.config.research.browser.clone());
+        let programs = find_programs(&runner, &browser.unwrap_or_default()).await;
         let host = runner.host();
         let report = Report {
             ok: checks.iter().all(|found| found.ok),

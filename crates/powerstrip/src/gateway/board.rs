@@ -66,7 +66,8 @@ impl DashboardService for Board {
             }
         };
         let tier = self.runner.host().tier();
-        let found = self.programs.get_or_init(|| find_programs(&self.runner)).await;
+        let found =
+            self.programs.get_or_init(|| find_programs(&self.runner, &config::Browser::Auto)).await;
         let row = |program: &Program| {
             (program.name.to_owned(), program.version.clone(), program.unlocks.to_owned())
         };

@@ -31,6 +31,17 @@ fn doctor_reports_sandbox_and_programs() {
 }
 
 #[test]
+fn doctor_looks_for_the_configured_browser() {
+    let project = Project::new();
+    project
+        .write("powerstrip.yaml", "listen: 127.0.0.1:0\nresearch: {browser: /nowhere/chromium}\n");
+    let report = project.run(&["doctor", "--json"]).json_of(0);
+    let mut programs = report["programs"].as_array().unwrap().iter();
+    let chromium = programs.find(|program| program["name"] == "chromium").unwrap();
+    assert!(chromium["version"].is_null() && chromium["note"].is_null(), "{chromium}");
+}
+
+#[test]
 fn doctor_reports_an_unusable_data_folder() {
     let project = Project::new();
     project.write("file", "");

@@ -1,5 +1,5 @@
 //! The commands of the real binary.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr, reason = "tests")]
 
 mod bridge;
 mod call;

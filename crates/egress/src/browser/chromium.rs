@@ -40,7 +40,8 @@ const STDERR_KEPT: usize = 2000;
 const DISABLED_FEATURES: &str = "AcceptCHFrame,AutofillServerCommunication,BackForwardCache,\
     CertificateTransparencyComponentUpdater,DialMediaRouteProvider,InterestFeedContentSuggestions,\
     IsolateOrigins,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,PaintHolding,\
-    SharedStorageAPI,SpareRendererForSitePerProcess,Translate,site-per-process";
+    PreloadTopChromeWebUI,SharedStorageAPI,SpareRendererForSitePerProcess,Translate,\
+    WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,WebUIOmniboxPopup,site-per-process";
 
 const SWITCHES: [&str; 48] = [
     "--headless=new",

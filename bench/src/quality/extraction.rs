@@ -10,10 +10,9 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use documents::{Form, Limits, Options, extract};
 use flate2::read::GzDecoder;
-use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use super::Extraction;
+use super::{Extraction, cpu_time};
 
 /// Rounds over all pages; the fastest one counts.
 const ROUNDS: usize = 3;
@@ -124,11 +123,6 @@ fn rival(python: &Path, pages: &Path) -> anyhow::Result<Rival> {
     );
     let line = stdout.lines().last().unwrap_or_default();
     serde_json::from_str(line).with_context(|| format!("trafilatura printed `{line}`"))
-}
-
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
 /// F1 of the words of two texts, in any order.

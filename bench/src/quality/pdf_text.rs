@@ -10,10 +10,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use documents::{Form, Limits, Options};
-use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use super::PdfText;
+use super::{PdfText, cpu_time};
 
 /// A document and the text that a reader sees in it.
 #[derive(Debug, Deserialize)]
@@ -104,11 +103,6 @@ fn rows(folder: &Path) -> anyhow::Result<Vec<Gold>> {
         }
     }
     Ok(rows)
-}
-
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 #[derive(Debug, Default)]

@@ -71,7 +71,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fixture", &["kit"]),
     ("text-analysis", &["kit", "language"]),
     ("web-research", &["proto", "egress", "schema", "reading", "research", "kit"]),
-    ("powerstrip-bench", &["language"]),
+    ("powerstrip-bench", &["documents", "language"]),
 ];
 
 /// Libraries of which a second copy would cost every user build time and memory.

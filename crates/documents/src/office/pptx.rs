@@ -81,11 +81,7 @@ fn has_title(slide: &str, limits: &Limits) -> Result<bool, Unreadable> {
                     in_title =
                         matches!(element.attribute("type").as_deref(), Some("title" | "ctrTitle"));
                 }
-                "t" if in_title => {
-                    if !xml.text()?.trim().is_empty() {
-                        return Ok(true);
-                    }
-                }
+                "t" if in_title && !xml.text()?.trim().is_empty() => return Ok(true),
                 _ => {}
             },
             Node::End => return Ok(false),

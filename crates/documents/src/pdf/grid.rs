@@ -13,6 +13,9 @@ const NEAR: f64 = 3.0;
 /// The most lines of one table in each direction.
 const LINES: usize = 200;
 
+/// The most tables of one page.
+const GRIDS: usize = 60;
+
 /// A cell with more lines than this is a column of text in a frame.
 const LONGEST: usize = 15;
 
@@ -133,6 +136,7 @@ fn grids(rules: &[Rule]) -> Vec<Grid> {
         })
         .collect();
     grids.sort_by(|one, other| one.area().y0.total_cmp(&other.area().y0));
+    grids.truncate(GRIDS);
     grids
 }
 

@@ -1,10 +1,15 @@
 //! From words to lines.
 
+use std::collections::BTreeMap;
+
 use super::letters;
 use super::words::Word;
 
 /// A gap of this many font sizes separates cells of a table.
 const CELL: f64 = 1.8;
+
+/// Words that are this many times smaller than a row are not part of it.
+const LARGER: f64 = 2.3;
 
 /// A line of text, as it is read.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,21 +35,20 @@ pub(super) fn rows(mut words: Vec<Word>) -> Vec<Vec<Word>> {
     words.sort_by(|one, other| other.size.total_cmp(&one.size).then(one.y.total_cmp(&other.y)));
     let mut rows: Vec<Row> = Vec::new();
     // By baseline: rows that may hold a word are near it in this order.
-    let mut order: Vec<usize> = Vec::new();
-    let mut reach: f64 = 0.0;
+    let mut order: BTreeMap<(i64, usize), usize> = BTreeMap::new();
+    let key = |y: f64| (y * 1000.0) as i64;
     for word in words {
-        reach = reach.max(word.size);
-        let first = order.partition_point(|row| rows[*row].y < word.y - reach);
-        let near = order[first..].iter().take_while(|row| rows[**row].y <= word.y + reach);
+        // Rows are at least as large as the words that follow, and hold none that are far smaller.
+        let reach = word.size * LARGER;
+        let near = order.range((key(word.y - reach), 0)..=(key(word.y + reach), usize::MAX));
         let best = near
-            .map(|row| (*row, rows[*row].overlap(&word)))
+            .map(|(_, row)| (*row, rows[*row].overlap(&word)))
             .filter(|(_, overlap)| *overlap > 0.55)
             .max_by(|one, other| one.1.total_cmp(&other.1));
         match best {
             Some((row, _)) => rows[row].words.push(word),
             None => {
-                let at = order.partition_point(|row| rows[*row].y < word.y);
-                order.insert(at, rows.len());
+                order.insert((key(word.y), rows.len()), rows.len());
                 let (y, size) = (word.y, word.size);
                 rows.push(Row { y, size, words: vec![word] });
             }
@@ -85,7 +89,7 @@ impl Row {
     /// The share of a word's height that lies within this row.
     fn overlap(&self, word: &Word) -> f64 {
         // Beside a word that is far larger there may be several rows.
-        if self.size > word.size * 2.3 {
+        if self.size > word.size * LARGER {
             return 0.0;
         }
         let (top, bottom) = (self.y - self.size * 0.75, self.y + self.size * 0.2);

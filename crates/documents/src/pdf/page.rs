@@ -109,7 +109,9 @@ fn take_edges(words: &mut Vec<Word>, area: Rect) -> (Vec<Edge>, Vec<Edge>) {
         };
         step >= pitch * least
     };
-    let is_text = |row: &[Word]| row.iter().all(|word| word.table.is_none());
+    let is_text = |row: &[Word]| {
+        row.iter().all(|word| word.table.is_none()) && !is_long_on_both_sides(row, size)
+    };
     let count = rows.len();
     let top = (0..count.saturating_sub(1).min(EDGES)).take_while(|at| {
         let row = &rows[*at];
@@ -143,6 +145,12 @@ fn baseline(row: &[Word]) -> f64 {
 /// Whether several rows have a wide gap: they are blocks side by side.
 fn are_columns(rows: &[Vec<Word>], size: f64) -> bool {
     rows.iter().filter(|row| has_gap(row, size)).count() > 1
+}
+
+/// Whether there is a wide gap with several words before and after it, as between the last lines of two columns.
+fn is_long_on_both_sides(row: &[Word], size: f64) -> bool {
+    let gap = row.windows(2).position(|pair| pair[1].x.0 - pair[0].x.1 > size);
+    gap.is_some_and(|at| at >= 3 && row.len() - at > 4)
 }
 
 fn has_gap(row: &[Word], size: f64) -> bool {

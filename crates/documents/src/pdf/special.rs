@@ -8,7 +8,7 @@ use super::regions::median_size;
 use super::words::Word;
 
 /// The most boxes that are examined.
-const BOXES: usize = 400;
+const BOXES: usize = 60;
 
 /// Puts large initials in front of the first line beside them.
 pub(super) fn attach_drop_caps(words: &mut [Word]) {
@@ -19,7 +19,7 @@ pub(super) fn attach_drop_caps(words: &mut [Word]) {
             let letters = word.text.chars().filter(|it| it.is_alphabetic()).count();
             word.size > size * 1.7 && letters >= 1 && word.letters() <= 2
         })
-        .take(64)
+        .take(16)
         .collect();
     for at in caps {
         let cap = &words[at];
@@ -93,11 +93,11 @@ pub(super) fn take_sidebars(words: &mut Vec<Word>, boxes: &[Rect]) -> Vec<Vec<Wo
     let all = bounds(words);
     let mut areas: Vec<Rect> = boxes
         .iter()
-        .take(BOXES)
         .copied()
         .filter(|area| area.width() < all.width() * 0.65 && area.height() > size * 3.0)
         .collect();
     areas.sort_by(|one, other| other.area().total_cmp(&one.area()));
+    areas.truncate(BOXES);
     let mut sidebars: Vec<(Rect, Vec<Word>)> = Vec::new();
     for area in &areas {
         // Boxes side by side are cells.
@@ -156,24 +156,23 @@ fn is_beside_text(area: &Rect, words: &[Word], size: f64) -> bool {
         return false;
     }
     // A line of the same column lies within the box's width; one that is wider runs around the box.
-    let mut rows: Vec<(f64, bool)> = Vec::new();
-    for word in &column {
-        let row = rows.iter_mut().find(|(y, _)| (*y - word.y).abs() < size * 0.3);
-        if row.is_none() {
-            let wider = words.iter().any(|other| {
-                (other.y - word.y).abs() < size * 0.3 && {
-                    let middle = other.middle();
-                    (area.x0 - size * 3.0..area.x0).contains(&middle)
-                        || (area.x1..area.x1 + size * 3.0).contains(&middle)
-                }
-            });
-            rows.push((word.y, wider));
-        }
-        if rows.len() > 200 {
-            break;
-        }
-    }
-    rows.iter().filter(|(_, wider)| !wider).count() < 2
+    let mut around: Vec<f64> = words
+        .iter()
+        .filter(|word| {
+            let (x, reach) = (word.middle(), size * 3.0);
+            (area.x0 - reach..area.x0).contains(&x) || (area.x1..area.x1 + reach).contains(&x)
+        })
+        .map(|word| word.y)
+        .collect();
+    around.sort_by(f64::total_cmp);
+    let is_wider = |y: f64| {
+        let at = around.partition_point(|other| *other < y - size * 0.3);
+        around.get(at).is_some_and(|other| *other < y + size * 0.3)
+    };
+    let mut column: Vec<f64> = column.iter().map(|word| word.y).filter(|y| !is_wider(*y)).collect();
+    column.sort_by(f64::total_cmp);
+    column.dedup_by(|one, other| (*one - *other).abs() < size * 0.3);
+    column.len() < 2
 }
 
 /// Distinct baselines.

@@ -131,19 +131,13 @@ impl Writer {
             Paragraph::Item { marker, lines, .. } => {
                 let joined = self.compounds.join(lines).join("\n");
                 let rest = marker::split(&joined).map_or(joined.as_str(), |(_, rest)| rest);
-                let item = match marker {
-                    Marker::Bullet => {
-                        markdown::item(0, markdown::Marker::Bullet, &markdown::escape(rest))
-                    }
-                    Marker::Number(number) => markdown::item(
-                        0,
-                        markdown::Marker::Number(*number),
-                        &markdown::escape(rest),
-                    ),
-                    Marker::Other => {
-                        markdown::item(0, markdown::Marker::Bullet, &markdown::escape(&joined))
-                    }
+                let (mark, rest) = match marker {
+                    Marker::Bullet => (markdown::Marker::Bullet, rest),
+                    Marker::Number(number) => (markdown::Marker::Number(*number), rest),
+                    Marker::Other => (markdown::Marker::Bullet, joined.as_str()),
                 };
+                let level = self.indents.len().saturating_sub(1);
+                let item = markdown::item(level, mark, &markdown::escape(rest));
                 text.block(text::Block::Item, &item);
             }
             Paragraph::Code { lines } => {

@@ -10,8 +10,9 @@ use crate::pdf::words::Word;
 /// The narrowest strip, in font sizes.
 const NARROWEST: f64 = 0.6;
 
-/// The most strips that are followed on one page.
+/// The most strips that are followed in one region, and the most words that are looked at for them.
 const SEEDS: usize = 400;
+const LOOKS: usize = 2_000_000;
 
 /// A region that is cut at its best strip.
 #[derive(Debug)]
@@ -113,6 +114,8 @@ pub(super) fn free(taken: impl Iterator<Item = (f64, f64)>, least: f64) -> Vec<(
 
 fn strips(bands: &[Band], size: f64) -> Vec<Strip> {
     let mut strips: Vec<Strip> = Vec::new();
+    let words: usize = bands.iter().map(|band| band.words.len()).sum();
+    let seeds = (LOOKS / words.max(1)).clamp(8, SEEDS);
     let mut followed = 0;
     for (at, band) in bands.iter().enumerate() {
         let inner = band.free.get(1..band.free.len().saturating_sub(1)).unwrap_or_default();
@@ -121,7 +124,7 @@ fn strips(bands: &[Band], size: f64) -> Vec<Strip> {
                 (strip.first..=strip.last).contains(&at)
                     && shared(strip.x, *gap).is_some_and(|x| x.1 - x.0 >= strip.width() * 0.9)
             });
-            if known || followed >= SEEDS {
+            if known || followed >= seeds {
                 continue;
             }
             followed += 1;
@@ -354,10 +357,14 @@ struct Prose {
 impl Prose {
     fn of(words: &[Word]) -> Self {
         let numbers = words.iter().filter(|word| is_number(&word.text)).count();
-        let is_numeric = numbers * 10 >= words.len() * 6;
+        let signs = words.iter().filter(|word| !word.text.contains(char::is_alphanumeric)).count();
+        let is_numeric = numbers > 0 && numbers * 10 >= (words.len() - signs) * 6;
         let lines = lines::lines(words.iter().filter(|it| it.table.is_none()).cloned().collect());
         let count = lines.len();
-        if count < 2 {
+        let alphabetic = lines.iter().flat_map(|line| line.text.chars());
+        let alphabetic = alphabetic.filter(|it| it.is_alphabetic()).count();
+        let all: usize = lines.iter().map(|line| line.text.chars().count()).sum();
+        if count < 2 || is_numeric || alphabetic * 2 < all {
             return Self { is_prose: false, is_numeric };
         }
         let letters: usize = lines.iter().map(|line| line.text.chars().count()).sum();

@@ -15,7 +15,7 @@ use crate::{ReservedPort, postgres, powerstrip_binary};
 /// The settings that a gateway under test is started with.
 pub struct GatewayBuilder {
     home: TempDir,
-    beside: TempDir,
+    scratch: TempDir,
     listen: String,
     config: String,
     environment: Vec<(String, String)>,
@@ -25,7 +25,7 @@ pub struct GatewayBuilder {
 pub struct Gateway {
     child: Child,
     home: TempDir,
-    beside: TempDir,
+    scratch: TempDir,
     /// The process writes its log here directly, so a line that is logged before an answer can be read after it. Not in
     /// the gateway's folder, which the gateway watches for changes.
     log: NamedTempFile,
@@ -57,8 +57,8 @@ impl GatewayBuilder {
     }
 
     /// A folder for files of the test that the gateway does not watch; removed with the gateway.
-    pub fn beside(&self) -> &Path {
-        self.beside.path()
+    pub fn scratch(&self) -> &Path {
+        self.scratch.path()
     }
 
     /// Sets an environment variable of the gateway.
@@ -79,12 +79,12 @@ impl GatewayBuilder {
         std::fs::create_dir_all(folder.join("tools")).expect("a tools folder");
         let config = format!("listen: {}\n{}", self.listen, postgres::configured(self.config));
         write(&folder.join("powerstrip.yaml"), &config);
-        Gateway::launch(self.home, self.beside, self.environment).await
+        Gateway::launch(self.home, self.scratch, self.environment).await
     }
 }
 
 impl Gateway {
-    async fn launch(home: TempDir, beside: TempDir, environment: Vec<(String, String)>) -> Self {
+    async fn launch(home: TempDir, scratch: TempDir, environment: Vec<(String, String)>) -> Self {
         let log = NamedTempFile::new().expect("a file for the log");
         let mut child = Command::new(powerstrip_binary())
             .args(["serve", "--config", "powerstrip.yaml"])
@@ -100,7 +100,7 @@ impl Gateway {
             .await
             .expect("the gateway says where it listens")
             .unwrap_or_else(|log| panic!("the gateway ended early:\n{log}"));
-        Self { child, home, beside, log, address, environment, client: reqwest::Client::new() }
+        Self { child, home, scratch, log, address, environment, client: reqwest::Client::new() }
     }
 }
 
@@ -135,7 +135,7 @@ impl Gateway {
     pub fn with() -> GatewayBuilder {
         GatewayBuilder {
             home: tempfile::tempdir().expect("a temporary folder"),
-            beside: tempfile::tempdir().expect("a temporary folder"),
+            scratch: tempfile::tempdir().expect("a temporary folder"),
             // The system chooses a port.
             listen: "127.0.0.1:0".to_owned(),
             config: String::new(),
@@ -159,8 +159,8 @@ impl Gateway {
     }
 
     /// The folder for files of the test.
-    pub fn beside(&self) -> &Path {
-        self.beside.path()
+    pub fn scratch(&self) -> &Path {
+        self.scratch.path()
     }
 
     /// The operator's token.
@@ -238,7 +238,7 @@ impl Gateway {
     /// Stops it and starts it again in the same folder, on another port unless it has a reserved one.
     pub async fn restart(mut self) -> Self {
         self.end().await;
-        Self::launch(self.home, self.beside, self.environment).await
+        Self::launch(self.home, self.scratch, self.environment).await
     }
 
     /// Stops it as an operator would, and returns its exit code.

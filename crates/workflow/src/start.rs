@@ -32,7 +32,7 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    /// The digest of what is started, whatever the caller's patience is.
+    /// The digest of what is started, however long the caller waits.
     fn sum(&self) -> Digest {
         digest(&canonical::bytes(&json!({"dag": self.dag, "per_layer": self.per_layer})))
     }

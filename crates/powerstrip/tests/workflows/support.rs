@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use testkit::{Gateway, GatewayBuilder, eventually, mcp_call, mcp_tools, sibling_program};
 
-/// The ledger's file, beside the gateway's folder.
+/// The ledger, in the scratch folder of the gateway.
 const LEDGER: &str = "ledger";
 
 /// A gateway whose server `t` notes each run in a ledger.
@@ -14,14 +14,14 @@ pub(crate) fn with_ledger(more: &str) -> GatewayBuilder {
     let config = format!(
         "servers:\n  t: {{ command: '{}', env: {{ LEDGER: '{}' }} }}\n{more}",
         program.display(),
-        builder.beside().join(LEDGER).display()
+        builder.scratch().join(LEDGER).display()
     );
     builder.config(&config)
 }
 
 /// The names of the tasks that began to run, in order.
 pub(crate) fn ledger(gateway: &Gateway) -> Vec<String> {
-    let text = std::fs::read_to_string(gateway.beside().join(LEDGER)).unwrap_or_default();
+    let text = std::fs::read_to_string(gateway.scratch().join(LEDGER)).unwrap_or_default();
     let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let begun = lines.filter(|line| line["what"] == "begin");
     begun.map(|line| line["task"].as_str().unwrap().to_owned()).collect()

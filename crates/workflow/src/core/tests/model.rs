@@ -145,7 +145,7 @@ impl Model {
     /// A pause names what it waits for.
     fn check_pause(&self) {
         let Some(pause) = self.state.pause() else { return };
-        let count = |wanted: CellStage| self.state.count(|stage| *stage == wanted);
+        let count = |one: CellStage| self.state.count(|stage| *stage == one);
         let mut undone = self.state.compensations.iter();
         let undo = undone.any(|undo| undo.stage == UndoStage::Parked);
         match pause.kind {

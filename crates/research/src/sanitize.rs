@@ -94,12 +94,14 @@ fn is_base64(character: char) -> bool {
 fn end_of_base64(text: &str) -> usize {
     let line = |text: &str| text.find(|c| !is_base64(c)).unwrap_or(text.len());
     let first = line(text);
+    if first < 60 {
+        return first;
+    }
     let mut end = first;
-    while first >= 60 {
+    loop {
         let rest = &text[end..];
-        let Some(after) = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n')) else {
-            break;
-        };
+        let next_line = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'));
+        let Some(after) = next_line else { break };
         let next = line(after);
         if next == 0 || next > first {
             break;

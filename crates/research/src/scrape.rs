@@ -40,7 +40,7 @@ const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 const MOST_TEXT: usize = 500_000;
 
 /// A page to read, checked as far as it can be without a packet.
-pub(crate) struct Wanted {
+pub(crate) struct PageRequest {
     target: Target,
     mode: ScrapeMode,
     /// The caller's tenant, if an entry of `egress.allow` may open the host: what it says may be for that tenant only.
@@ -58,16 +58,16 @@ impl Research {
             return Err(invalid("max_length", "must be at least 1"));
         }
         let deadline = Deadline::after(self.parts().settings.timeouts.total);
-        let wanted = self.check_url(&input.url, input.mode, call)?;
+        let request = self.check_url(&input.url, input.mode, call)?;
         if self.parts().settings.robots == Robots::Always {
-            robots::check(self, &wanted, deadline).await?;
+            robots::check(self, &request, deadline).await?;
         }
         (call.progress)(Progress {
             done: 0,
             total: Some(1),
-            message: format!("Reading {}", wanted.host()),
+            message: format!("Reading {}", request.host()),
         });
-        let page = self.page(wanted, deadline, call).await?;
+        let page = self.page(request, deadline, call).await?;
         (call.progress)(Progress { done: 1, total: Some(1), message: "Read".to_owned() });
         let most = self.most_bytes(&page);
         let asked = usize::try_from(input.max_length).unwrap_or(usize::MAX);
@@ -94,32 +94,32 @@ impl Research {
         url: &str,
         mode: ScrapeMode,
         call: &Call<'_>,
-    ) -> Result<Wanted, Failure> {
+    ) -> Result<PageRequest, Failure> {
         let policy = self.parts().client.policy();
         let target = Target::admit(url.trim(), policy, &Scope::everything())
             .map_err(|refusal| refused(&refusal))?;
         let tenant = policy.may_be_internal(&target).then(|| call.tenant.to_owned());
-        Ok(Wanted { target, mode, tenant })
+        Ok(PageRequest { target, mode, tenant })
     }
 
     /// The page from the cache, or from the web. Equal requests at one time are one.
     pub(crate) async fn page(
         &self,
-        wanted: Wanted,
+        request: PageRequest,
         deadline: Deadline,
         call: &Call<'_>,
     ) -> Result<Arc<Page>, Failure> {
         // A public address may redirect to a host that a rule opens for this tenant.
         let shared = !self.parts().client.policy().has_rules();
         let tenant = if shared { "" } else { call.tenant };
-        let key = digest_of_parts([wanted.key().as_bytes(), tenant.as_bytes()]);
+        let key = digest_of_parts([request.key().as_bytes(), tenant.as_bytes()]);
         let research = self.clone();
-        let work = || async move { research.load(wanted, deadline).await.map(Arc::new) }.boxed();
+        let work = || async move { research.load(request, deadline).await.map(Arc::new) }.boxed();
         call.run(self.flights().join(key, work)).await
     }
 
-    async fn load(&self, wanted: Wanted, deadline: Deadline) -> Result<Page, Failure> {
-        let key = wanted.key();
+    async fn load(&self, request: PageRequest, deadline: Deadline) -> Result<Page, Failure> {
+        let key = request.key();
         let caches = &self.parts().caches;
         let known = caches.get(&key).await;
         let known: Option<Page> = known.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -128,31 +128,31 @@ impl Research {
             if u128::from(age) < FRESH.as_millis() {
                 return Ok(page);
             }
-            if self.is_unchanged(&wanted, &page, deadline).await {
+            if self.is_unchanged(&request, &page, deadline).await {
                 let page = Page { read_unix_ms: self.parts().clock.unix_ms(), ..page };
-                self.keep(&wanted, &page).await;
+                self.keep(&request, &page).await;
                 return Ok(page);
             }
         }
-        let found = self.read(&wanted, deadline).await?;
+        let found = self.read(&request, deadline).await?;
         let passing = found.passing;
         let page = self.finish(found);
         if !passing {
-            self.keep(&wanted, &page).await;
+            self.keep(&request, &page).await;
         }
         Ok(page)
     }
 
-    async fn read(&self, wanted: &Wanted, deadline: Deadline) -> Result<Found, Failure> {
-        let url = wanted.target.url();
+    async fn read(&self, request: &PageRequest, deadline: Deadline) -> Result<Found, Failure> {
+        let url = request.target.url();
         if let Some(id) = youtube::video_id(url) {
             return youtube::read(self.parts(), id, url, deadline).await;
         }
-        Reading::new(self.parts(), url, wanted.tenant.as_deref(), deadline).run().await
+        Reading::new(self.parts(), url, request.tenant.as_deref(), deadline).run().await
     }
 
     /// Asks the server whether a page is still the one that we have.
-    async fn is_unchanged(&self, wanted: &Wanted, page: &Page, deadline: Deadline) -> bool {
+    async fn is_unchanged(&self, request: &PageRequest, page: &Page, deadline: Deadline) -> bool {
         let Some(validators) = &page.validators else { return false };
         let mut headers = Style::of_tier(validators.tier).headers();
         let value = |text: &Option<String>| HeaderValue::from_str(text.as_deref()?).ok();
@@ -164,20 +164,20 @@ impl Research {
         }
         let time = deadline.within(self.parts().settings.timeouts.html);
         let (client, most) = (&self.parts().client, self.parts().settings.sizes.download);
-        let answer = fetch::fetch(client, wanted.target.url().as_str(), headers, time, most).await;
+        let answer = fetch::fetch(client, request.target.url().as_str(), headers, time, most).await;
         answer.is_ok_and(|answer| answer.status == http::StatusCode::NOT_MODIFIED)
     }
 
-    async fn keep(&self, wanted: &Wanted, page: &Page) {
+    async fn keep(&self, request: &PageRequest, page: &Page) {
         // A public address that redirects to an internal one gives what only this tenant may see.
         let policy = self.parts().client.policy();
         let internal = Target::parse(&page.url).is_ok_and(|target| policy.may_be_internal(&target));
-        if internal && wanted.tenant.is_none() {
+        if internal && request.tenant.is_none() {
             return;
         }
         let ttl = if page.validators.is_some() { KEPT } else { FRESH };
         if let Ok(bytes) = serde_json::to_vec(page) {
-            self.parts().caches.put(&wanted.key(), Bytes::from(bytes), ttl).await;
+            self.parts().caches.put(&request.key(), Bytes::from(bytes), ttl).await;
         }
     }
 
@@ -221,7 +221,7 @@ impl Research {
     }
 }
 
-impl Wanted {
+impl PageRequest {
     /// The key in the cache: SHA-256 over URL and mode.
     pub(crate) fn key(&self) -> Digest {
         let request = json!({"url": self.target.url().as_str(), "mode": self.mode});

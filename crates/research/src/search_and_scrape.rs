@@ -157,13 +157,13 @@ impl Research {
         deadline: Deadline,
         call: &Call<'_>,
     ) -> Result<Arc<Page>, Failure> {
-        let wanted = self.check_url(&result.url, ScrapeMode::Full, call)?;
+        let request = self.check_url(&result.url, ScrapeMode::Full, call)?;
         let work = async {
-            let _turn = turns.take(&wanted.host()).await;
+            let _turn = turns.take(&request.host()).await;
             if self.parts().settings.robots != Robots::Off {
-                robots::check(self, &wanted, deadline).await?;
+                robots::check(self, &request, deadline).await?;
             }
-            self.page(wanted, deadline, call).await
+            self.page(request, deadline, call).await
         };
         match tokio::time::timeout_at(deadline.at(), work).await {
             Ok(outcome) => outcome,

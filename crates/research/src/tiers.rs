@@ -45,10 +45,16 @@ pub(crate) struct Reading<'a> {
 
 /// What comes after a tier.
 enum Step {
-    Done(Found),
+    Done(Box<Found>),
     Next,
     /// The page asks for proof of a person: only a browser can go on.
     Browser,
+}
+
+impl Step {
+    fn done(found: Found) -> Self {
+        Self::Done(Box::new(found))
+    }
 }
 
 impl<'a> Reading<'a> {
@@ -74,7 +80,7 @@ impl<'a> Reading<'a> {
             return Ok(found);
         }
         if let Step::Done(found) = self.negotiate().await? {
-            return Ok(found);
+            return Ok(*found);
         }
         let needs_browser = spa::needs_browser(self.url.host_str().unwrap_or_default());
         if needs_browser {
@@ -87,7 +93,7 @@ impl<'a> Reading<'a> {
         }
         for (tier, style) in [(2, Style::Browser), (3, Style::Plain)] {
             match self.request(tier, style).await? {
-                Step::Done(found) => return Ok(found),
+                Step::Done(found) => return Ok(*found),
                 Step::Next => {}
                 Step::Browser => break,
             }
@@ -140,7 +146,7 @@ impl<'a> Reading<'a> {
                     self.tried.keep(1, "the answer broke off", found);
                     return Ok(Step::Next);
                 }
-                Ok(Step::Done(found))
+                Ok(Step::done(found))
             }
             kind => self.document(1, answer, kind).await,
         }
@@ -186,12 +192,12 @@ impl<'a> Reading<'a> {
         };
         match cut {
             // Another request would be as slow.
-            Some(Cut::Deadline) if characters > 0 => Step::Done(found),
+            Some(Cut::Deadline) if characters > 0 => Step::done(found),
             Some(Cut::Broken) if tier == 2 => {
                 self.tried.keep(tier, "the connection broke off", found);
                 Step::Next
             }
-            _ if enough => Step::Done(found),
+            _ if enough => Step::done(found),
             _ => {
                 let why = format!("only {characters} characters of text");
                 self.tried.keep(tier, why, found);
@@ -288,9 +294,9 @@ impl<'a> Reading<'a> {
         // A document needs all its bytes, and has more time.
         if kind.is_document() && answer.cut == Some(Cut::Deadline) {
             let found = self.download().await?;
-            return Ok(found.map_or(Step::Next, Step::Done));
+            return Ok(found.map_or(Step::Next, Step::done));
         }
-        self.read_whole(tier, answer, kind).await.map(Step::Done)
+        self.read_whole(tier, answer, kind).await.map(Step::done)
     }
 
     async fn read_whole(&self, tier: u8, answer: Partial, kind: Kind) -> Result<Found, Failure> {
@@ -348,7 +354,7 @@ impl<'a> Reading<'a> {
             FetchError::Timeout { .. } => {
                 self.tried.timed_out(tier);
                 // A server that did not answer a patient request will not answer another one.
-                if tier == 1 { Ok(Step::Next) } else { self.tried.conclude().map(Step::Done) }
+                if tier == 1 { Ok(Step::Next) } else { self.tried.conclude().map(Step::done) }
             }
             FetchError::Protocol { .. } | FetchError::TooLarge { .. } => {
                 self.tried.note(tier, error.to_string());

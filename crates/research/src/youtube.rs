@@ -98,21 +98,21 @@ impl Video<'_> {
     }
 
     async fn find(&mut self, id: &str) -> Result<(Player, Option<String>), Failure> {
-        let (player, found) = self.from_player().await?;
+        let (player, found) = self.read_player().await?;
         if found.is_some() {
             return Ok((player, found));
         }
         for language in LANGUAGES {
-            if let Some(text) = self.from_timedtext(id, language).await? {
+            if let Some(text) = self.read_timedtext(id, language).await? {
                 return Ok((player, Some(text)));
             }
         }
-        let found = self.from_browser().await?;
+        let found = self.watch_in_browser().await?;
         Ok((player, found))
     }
 
     /// The captions that the page of the video names.
-    async fn from_player(&mut self) -> Result<(Player, Option<String>), Failure> {
+    async fn read_player(&mut self) -> Result<(Player, Option<String>), Failure> {
         const STEP: &str = "player captions";
         let watch = self.watch.clone();
         let answer = match self.get(&watch).await {
@@ -147,7 +147,7 @@ impl Video<'_> {
     }
 
     /// The captions under the address that players use.
-    async fn from_timedtext(
+    async fn read_timedtext(
         &mut self,
         id: &str,
         language: &str,
@@ -160,7 +160,7 @@ impl Video<'_> {
     }
 
     /// The captions that the player fetches when the video plays in the browser.
-    async fn from_browser(&mut self) -> Result<Option<String>, Failure> {
+    async fn watch_in_browser(&mut self) -> Result<Option<String>, Failure> {
         const STEP: &str = "browser";
         let Some(browser) = &self.parts.browser else {
             self.note(STEP, "skipped: the browser is off (`research.browser`)");

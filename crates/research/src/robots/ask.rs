@@ -11,7 +11,7 @@ use url::{Position, Url};
 use super::{MOST_BYTES, Rules};
 use crate::cache;
 use crate::research::Research;
-use crate::scrape::Wanted;
+use crate::scrape::PageRequest;
 use crate::scrape::fetch::{Deadline, Style, fetch};
 
 /// How long a host's rules are used.
@@ -24,12 +24,12 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Refuses a page that its host's robots.txt forbids.
 pub(crate) async fn check(
     research: &Research,
-    wanted: &Wanted,
+    request: &PageRequest,
     deadline: Deadline,
 ) -> Result<(), Failure> {
-    let url = wanted.url();
+    let url = request.url();
     let Ok(address) = url.join("/robots.txt") else { return Ok(()) };
-    let key = cache::key("robots", wanted.tenant(), &json!({"url": address.as_str()}));
+    let key = cache::key("robots", request.tenant(), &json!({"url": address.as_str()}));
     let caches = &research.parts().caches;
     let known = caches.get(&key).await.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let rules: Rules = match known {
@@ -47,7 +47,7 @@ pub(crate) async fn check(
     }
     let message = format!(
         "the robots.txt of {} forbids this page; set `research.robots: off` to read it nevertheless",
-        wanted.host()
+        request.host()
     );
     Err(Failure::new(Code::Denied, message).blame(Blame::Tool).details(json!({"reason": "robots"})))
 }

@@ -91,7 +91,10 @@ impl Lab {
     pub(crate) async fn with_browser(options: LabOptions) -> Option<Self> {
         let runner = Runner::with_launcher(PROGRAM).await.unwrap();
         if egress::browser::find(&runner, None).await.is_none() {
-            eprintln!("skipped: no Chromium is installed");
+            #[expect(clippy::print_stderr, reason = "a skipped test must be visible")]
+            {
+                eprintln!("skipped: no Chromium is installed");
+            }
             return None;
         }
         Some(Self::with(LabOptions { browser: true, ..options }).await)

@@ -1,0 +1,44 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+
+fn page(text: &str) -> Page {
+    Page {
+        url: "https://example.com/a".into(),
+        content_type: ContentType::Html,
+        length: text.len(),
+        text: text.into(),
+        incomplete: false,
+        title: None,
+        author: None,
+        site: Some("example.com".into()),
+        date: None,
+        created_at: None,
+        page_count: None,
+        file_size: None,
+        warnings: Vec::new(),
+        validators: None,
+        read_unix_ms: 20_773 * 86_400_000,
+    }
+}
+
+#[test]
+fn lengths_are_bytes_and_categories_characters() {
+    let output = page(&"ü".repeat(4_999)).output(ScrapeMode::Full, 50_000);
+    assert_eq!((output.content_length, output.estimated_tokens), (9_998, 2_499));
+    assert_eq!((output.size_category, output.truncated), (SizeCategory::Small, false));
+    assert_eq!((output.original_length, output.metadata), (None, None));
+    assert_eq!(output.citation.unwrap().accessed_date, "2026-11-16");
+}
+
+#[test]
+fn the_original_length_is_there_exactly_if_content_is_missing() {
+    let text = "A sentence. ".repeat(1_000);
+    let short = page(&text).output(ScrapeMode::Full, 100);
+    assert_eq!((short.truncated, short.original_length), (true, Some(12_000)));
+    let preview = page(&text).output(ScrapeMode::Preview, 50_000);
+    assert!(preview.truncated && preview.content_length <= 2_000);
+    let late = Page { incomplete: true, ..page("All that came.") };
+    let late = late.output(ScrapeMode::Full, 50_000);
+    assert_eq!((late.truncated, late.original_length), (true, Some(14)));
+}

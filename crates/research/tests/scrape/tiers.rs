@@ -125,12 +125,13 @@ async fn content_is_cut_at_max_length_and_previewed() {
     assert_eq!(page.original_length, Some(whole.content_length));
 
     let preview =
-        ScrapePage { mode: ScrapeMode::Preview, ..ScrapePage::new(lab.site.url("/large")) };
+        ScrapePage { mode: ScrapeMode::Preview, ..ScrapePage::new(lab.site.url("/long")) };
     let page = lab.scrape_as("acme", preview).await.unwrap();
     assert!(page.truncated && page.content.len() < 4_000, "{}", page.content.len());
     assert!(page.content.contains("The first thing to know"), "{}", page.content);
+    assert!(page.content.contains("## Section 1\n") && page.content.contains("## Section 80\n"));
 
-    let most = ScrapePage { max_length: 100_000, ..ScrapePage::new(lab.site.url("/large")) };
+    let most = ScrapePage { max_length: 100_000, ..ScrapePage::new(lab.site.url("/long")) };
     let page = lab.scrape_as("acme", most).await.unwrap();
     assert!(page.content_length <= 50_000);
     assert!(

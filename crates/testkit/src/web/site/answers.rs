@@ -43,6 +43,7 @@ pub(super) async fn answer(target: &str, headers: &HeaderMap) -> Response {
         "files" => file(name),
         "markdown" => negotiated(headers),
         "etag" => revalidated(headers),
+        "long" => html(long()),
         "spa" => html(SPA.to_owned()),
         "lure" => html(lure(target)),
         "hidden" => html(HIDDEN.to_owned()),
@@ -225,6 +226,16 @@ fn revalidated(headers: &HeaderMap) -> Response {
         .headers_mut()
         .insert(header::LAST_MODIFIED, header::HeaderValue::from_static(LAST_MODIFIED));
     response
+}
+
+/// An article of about 100 KB in 80 sections.
+fn long() -> String {
+    let sections = (1..=80).flat_map(|number| {
+        let mut section = paragraphs(number);
+        section[0] = format!("</p><h2>Section {number}</h2><p>{}", section[0]);
+        section
+    });
+    page("A long article", "", &sections.collect::<Vec<_>>())
 }
 
 /// A page whose script tries to reach the address in its query in every way, and then goes there.

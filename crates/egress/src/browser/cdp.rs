@@ -130,7 +130,7 @@ impl Connection {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
         self.waiting().answers.insert(id, answer);
-        // Whoever stops waiting leaves no entry behind.
+        // A caller that stops waiting leaves no entry behind.
         let _entry = Entry { connection: self, id };
         let message = encode(&Command { id, method, params, session })?;
         self.outgoing.send(message).await.map_err(|_| CdpError::Closed)?;
@@ -141,7 +141,7 @@ impl Connection {
         serde_json::from_str(result.get()).map_err(|error| CdpError::Refused(error.to_string()))
     }
 
-    /// Sends a command whose result nobody needs; it is dropped if too many are waiting.
+    /// Sends a command without waiting for its result; it is dropped if too many are waiting.
     pub(super) fn post(&self, session: &str, method: &str, params: impl Serialize) {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         if let Ok(message) = encode(&Command { id, method, params, session }) {
@@ -188,7 +188,7 @@ impl Connection {
     }
 }
 
-/// The wish for an answer.
+/// A call that waits for its answer.
 struct Entry<'a> {
     connection: &'a Connection,
     id: u64,

@@ -196,8 +196,8 @@ impl Observer<'_> {
             let document = Document { status: response.status, is_own_answer };
             observed.documents.insert(received.loader_id, document);
         }
-        let wanted = self.capture.is_some_and(|capture| capture(&response.url));
-        wanted.then_some((received.request_id, response.url))
+        let chosen = self.capture.is_some_and(|capture| capture(&response.url));
+        chosen.then_some((received.request_id, response.url))
     }
 
     fn note_end(&self, request: &str) {

@@ -161,7 +161,7 @@ struct Running<'a> {
 
 impl Running<'_> {
     async fn run(&self) -> Result<Rendered, BrowserError> {
-        // Nobody asks for the bodies of a visit that captures none.
+        // Without a capture no body is read.
         let max_kept = self.order.capture.map_or(1, |_| self.order.max_traffic);
         self.page.prepare(max_kept).await?;
         self.navigate().await?;

@@ -49,7 +49,7 @@ impl Connector {
         within_ceiling(attempt).await.map(TokioIo::new)
     }
 
-    /// Opens a checked connection without TLS, for whoever speaks with the target themselves.
+    /// Opens a checked connection without TLS, for callers that speak with the target themselves.
     pub(crate) async fn open(&self, target: &Target) -> Result<TcpStream, FetchError> {
         within_ceiling(self.dial(target)).await
     }

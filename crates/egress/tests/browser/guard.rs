@@ -218,7 +218,7 @@ async fn inside_the_namespace() {
     ] {
         let address: SocketAddr = address.parse().unwrap();
         let canary = Canary::at(address).await.unwrap();
-        // It is there for whoever dials it.
+        // It answers when it is dialled.
         drop(tokio::net::TcpStream::connect(address).await.unwrap());
         eventually("the canary counts", || canary.hits() == 1).await;
         let site = site(address).await;

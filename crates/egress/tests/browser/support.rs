@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, UdpSocket};
 
 use crate::server::{Reply, Script, reply, scripted};
 
-/// A browser whose processes and profile can be told from those of other tests.
+/// A browser whose processes and profile can be distinguished from those of other tests.
 pub(crate) struct Fixture {
     pub(crate) browser: Browser,
     /// A word in the command line of Chromium.

@@ -110,7 +110,7 @@ async fn pipes_can_be_descriptors_3_and_4() {
     let script = "
 import os
 assert os.read(0, 1) == b''
-os.write(1, b'nobody reads this')
+os.write(1, b'discarded')
 while line := os.read(3, 100): os.write(4, line.upper())";
     for (tier, runner) in rungs().await {
         let spec = python(script).pipes_as_3_and_4();

@@ -91,8 +91,7 @@ fn share(area: Rect, y: f64) -> f64 {
 fn take_edges(words: &mut Vec<Word>, area: Rect) -> (Vec<Edge>, Vec<Edge>) {
     let size = median_size(words);
     let rows = lines::rows(std::mem::take(words));
-    let mut steps: Vec<f64> =
-        rows.windows(2).map(|pair| baseline(&pair[1]) - baseline(&pair[0])).collect();
+    let mut steps = steps(&rows);
     steps.retain(|step| *step > size * 0.5);
     let pitch = match steps.len() {
         0 => size * 1.3,
@@ -136,6 +135,22 @@ fn take_edges(words: &mut Vec<Word>, area: Rect) -> (Vec<Edge>, Vec<Edge>) {
     );
     words.extend(rows.into_iter().take(end).skip(first).flatten());
     edges
+}
+
+/// The distance of each row to the next one below it; rows of other columns in between do not count.
+fn steps(rows: &[Vec<Word>]) -> Vec<f64> {
+    let extent = |row: &[Word]| {
+        let left = row.first().map_or(0.0, |word| word.x.0);
+        (left, row.iter().map(|word| word.x.1).fold(left, f64::max))
+    };
+    let extents: Vec<(f64, f64)> = rows.iter().map(|row| extent(row)).collect();
+    let below = |at: usize| {
+        let (left, right) = extents[at];
+        let mut next = (at + 1..rows.len()).take(8);
+        next.find(|other| extents[*other].0 < right && extents[*other].1 > left)
+    };
+    let step = |at: usize| below(at).map(|next| baseline(&rows[next]) - baseline(&rows[at]));
+    (0..rows.len()).filter_map(step).collect()
 }
 
 fn baseline(row: &[Word]) -> f64 {

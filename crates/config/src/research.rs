@@ -261,7 +261,7 @@ impl From<Browser> for String {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Robots {
-    /// By `search_and_scrape`, which reads pages that nobody has chosen.
+    /// By `search_and_scrape`, which reads pages that no person has chosen.
     #[default]
     Batch,
     /// Also by `scrape_page`.

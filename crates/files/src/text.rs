@@ -23,7 +23,7 @@ pub struct ExtractedText {
     pub truncated: bool,
 }
 
-/// A file whose text is wanted.
+/// A file whose text is extracted.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     pub path: &'a Path,

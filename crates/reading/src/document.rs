@@ -44,7 +44,7 @@ pub struct Document {
     pub charset: Option<String>,
     /// Where it was found, against which its links are resolved.
     pub url: Option<String>,
-    /// What is wanted of it.
+    /// The form of its text.
     pub form: Form,
     /// The tenant whose private file it is. None: anyone may read it.
     pub owner: Option<String>,
@@ -53,7 +53,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// A public document whose whole text is wanted.
+    /// A public document, to be read whole as plain text.
     pub fn new(content: impl Into<Content>, media_type: impl Into<String>) -> Self {
         Self {
             content: content.into(),

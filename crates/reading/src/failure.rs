@@ -1,4 +1,4 @@
-//! Why a document could not be read, as the caller is told.
+//! Why a document could not be read, as the caller sees it.
 
 use proto::{Blame, Code, Failure};
 use serde_json::json;

@@ -229,7 +229,7 @@ impl Pool {
     }
 }
 
-/// Ends readers that nobody has used for a while, until none is left.
+/// Ends readers that have been idle for a while, until none is left.
 async fn end_unused(pool: Weak<Pool>, longest: Duration) {
     loop {
         let next = {

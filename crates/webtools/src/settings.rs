@@ -58,3 +58,65 @@ pub fn settings(
     faults.append(&mut settings.warnings);
     (settings, faults)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use std::time::Duration;
+
+    use schema::yaml;
+
+    use super::*;
+
+    const LIMITS: yaml::Limits =
+        yaml::Limits { max_bytes: 64 << 10, merge_keys: false, custom_tags: false };
+
+    fn variables<const COUNT: usize>(pairs: [(&str, &str); COUNT]) -> BTreeMap<String, String> {
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+    }
+
+    #[test]
+    fn the_config_comes_first_and_variables_complete_it() {
+        let text = "
+search:
+  routing: [brave, [serper, exa], tavily+searxng]
+  providers:
+    searxng: {url: 'http://10.0.0.1:8080', quota: 1000/1d}
+timeouts: {html: 40s}
+sizes: {page: 60KB}
+";
+        let research: Research = yaml::parse(text, LIMITS).unwrap();
+        let variables = variables([
+            ("POWERSTRIP_RESEARCH_TIMEOUT_HTML", "1s"),
+            ("POWERSTRIP_RESEARCH_TIMEOUT_SEARCH", "20s"),
+            ("SEARCH_ROUTING", "duckduckgo"),
+            ("BRAVE_API_KEY", "key"),
+        ]);
+        let (settings, faults) = settings(&research, &ProviderKeys::default(), &variables);
+        let routing: Vec<_> = settings
+            .routing
+            .iter()
+            .map(|group| group.iter().map(|name| name.as_str()).collect::<Vec<_>>().join("+"))
+            .collect();
+        assert_eq!(routing, ["brave", "serper+exa", "tavily+searxng"]);
+        assert_eq!(settings.timeouts.html, Duration::from_secs(30), "lowered to the maximum");
+        assert_eq!(settings.timeouts.search, Duration::from_secs(20));
+        assert_eq!(settings.sizes.page, 50_000);
+        let searxng = settings.provider(ProviderName::Searxng);
+        assert_eq!(searxng.url.unwrap().as_str(), "http://10.0.0.1:8080/");
+        assert_eq!(searxng.quota.unwrap().requests, 1_000);
+        assert!(settings.provider(ProviderName::Brave).key.is_some());
+        assert_eq!(faults.len(), 2, "{faults:?}");
+        assert!(faults[0].starts_with("research.timeouts.html"), "{faults:?}");
+    }
+
+    #[test]
+    fn a_wrong_variable_is_named_and_the_default_stays() {
+        let variables = variables([("POWERSTRIP_RESEARCH_TIMEOUT_HTML", "soon")]);
+        let (settings, faults) =
+            settings(&Research::default(), &ProviderKeys::default(), &variables);
+        assert_eq!(settings.timeouts.html, Duration::from_secs(15));
+        assert!(faults[0].contains("POWERSTRIP_RESEARCH_TIMEOUT_HTML"), "{faults:?}");
+    }
+}

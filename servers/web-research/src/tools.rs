@@ -24,7 +24,7 @@ const CACHE_BYTES: usize = 64 << 20;
 /// A call gets a little longer than the tool, so that the tool's own message arrives.
 const MARGIN: Duration = Duration::from_secs(2);
 
-/// Sessions and caches have one owner: whoever may use the server.
+/// Sessions and caches have one owner: all who may use the server.
 const OWNER: &str = "local";
 
 const INSTRUCTIONS: &str = "Searches the web and reads pages. `web_search` finds, `scrape_page` reads one address, \
@@ -81,22 +81,24 @@ impl Shared {
         let progress = move |progress| drop(report.send(progress));
         let call = Call { tenant: OWNER, subject: OWNER, progress: &progress, cancel: &cancel };
         let mut answering = std::pin::pin!(research.call(tool, input, &call));
-        loop {
+        let answer = loop {
             tokio::select! {
                 biased;
-                Some(progress) = reports.recv() => {
-                    let total = progress.total.unwrap_or(progress.done);
-                    ctx.progress(progress.done as f64, total as f64, &progress.message).await;
-                }
-                answer = &mut answering => {
-                    return match answer {
-                        Ok(data) => Ok(Raw::new(CallToolResult::structured(data))),
-                        Err(failure) => Err(fault(failure)),
-                    };
-                }
+                Some(progress) = reports.recv() => report_to(&ctx, progress).await,
+                answer = &mut answering => break answer,
             }
+        };
+        // The last step may have been reported together with the answer.
+        while let Ok(progress) = reports.try_recv() {
+            report_to(&ctx, progress).await;
         }
+        answer.map(|data| Raw::new(CallToolResult::structured(data))).map_err(fault)
     }
+}
+
+async fn report_to(ctx: &Ctx, progress: Progress) {
+    let total = progress.total.unwrap_or(progress.done);
+    ctx.progress(progress.done as f64, total as f64, &progress.message).await;
 }
 
 /// Builds the tools. They start no process and open no connection before they need one.

@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use testkit::{Door, ServerProcess, mcp_call, mcp_tools, sibling_program};
+use testkit::{Door, ServerProcess, mcp_call, mcp_request, mcp_tools, sibling_program};
 use tokio::process::Command;
 
 use crate::support::{Web, steady};
@@ -91,4 +91,33 @@ async fn private_addresses_are_refused_before_anything_is_sent() {
         assert_eq!(answer["code"], "INVALID_INPUT", "{door:?}: {answer}");
     }
     assert!(web.site.requests("/articles/1").is_empty());
+}
+
+#[tokio::test]
+async fn search_and_scrape_reports_each_source_while_it_works() {
+    let web = Web::start().await;
+    let gateway = web.gateway().start().await;
+    let server = server(&web).await;
+    for url in [gateway.url("/mcp"), server.url.clone()] {
+        let params = json!({
+            "name": "search_and_scrape",
+            "arguments": {"query": "ocean tides", "num_results": 3},
+            "_meta": {"progressToken": "tides"},
+        });
+        let request = mcp_request(reqwest::Client::new().post(&url), "tools/call", params);
+        let stream = request.send().await.unwrap().text().await.unwrap();
+        let messages: Vec<Value> = stream
+            .lines()
+            .filter_map(|line| line.strip_prefix("data:"))
+            .filter_map(|data| serde_json::from_str(data.trim()).ok())
+            .collect();
+        let steps: Vec<_> = messages
+            .iter()
+            .filter(|message| message["method"] == "notifications/progress")
+            .collect();
+        assert!(steps.len() >= 3, "{url}: {stream}");
+        assert!(steps.iter().all(|step| step["params"]["progressToken"] == "tides"), "{steps:?}");
+        let answer = &messages.last().unwrap()["result"]["structuredContent"];
+        assert_eq!(answer["sources"].as_array().map(Vec::len), Some(3), "{answer}");
+    }
 }

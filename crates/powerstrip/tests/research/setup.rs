@@ -65,7 +65,7 @@ async fn a_missing_key_is_answered_with_what_to_do() {
     assert!(error["message"].as_str().unwrap().contains("BRAVE_API_KEY"), "{answer}");
 }
 
-/// The key comes from a file, reaches the provider and nobody else.
+/// The key comes from a file, and only the provider receives it.
 #[tokio::test]
 async fn keys_stay_out_of_answers_and_logs() {
     let web = Web::start().await;
@@ -84,4 +84,18 @@ async fn keys_stay_out_of_answers_and_logs() {
     let shown: Value = json!([answer, gateway.get("/health").await.body]);
     assert!(!shown.to_string().contains("canary-key-4711"));
     assert!(!gateway.log().contains("canary-key-4711"), "{echoed}");
+}
+
+#[tokio::test]
+async fn a_new_lens_is_used_by_the_next_search_that_names_it() {
+    let web = Web::start().await;
+    let gateway = web.gateway().start().await;
+    let search = json!({"query": "tides", "lens": "sea"});
+    let answer = gateway.call("web_search", &search).await.body;
+    assert_eq!(answer["errors"][0]["code"], "INVALID_INPUT", "{answer}");
+    gateway.write("lenses/sea.yaml", "name: sea\ndomains: [tides.example, sea.example]\n");
+    let answer = gateway.call("web_search", &search).await.body;
+    assert_eq!(answer["ok"], true, "{answer}");
+    let asked = web.providers.last("searxng").parameter("q").unwrap();
+    assert!(asked.contains("site:tides.example") && asked.contains("site:sea.example"), "{asked}");
 }

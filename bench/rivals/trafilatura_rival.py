@@ -20,10 +20,10 @@ def words(text):
     return Counter(re.findall(r"\w+", text.lower()))
 
 
-def score(found, wanted):
-    found, wanted = words(found), words(wanted)
-    both = sum((found & wanted).values())
-    return 2 * both / max(1, sum(found.values()) + sum(wanted.values()))
+def score(found, expected):
+    found, expected = words(found), words(expected)
+    both = sum((found & expected).values())
+    return 2 * both / max(1, sum(found.values()) + sum(expected.values()))
 
 
 def main():

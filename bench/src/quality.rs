@@ -22,7 +22,7 @@ pub(crate) struct QualityRun {
 #[derive(Debug, Subcommand)]
 enum Measure {
     ToolRetrieval(ToolRetrieval),
-    Extraction(Extraction),
+    Extraction(extraction::Extraction),
     PdfText(PdfText),
 }
 
@@ -41,20 +41,6 @@ pub(crate) struct ToolRetrieval {
     /// A folder with a static embedding model (`model.safetensors`, `tokenizer.json`).
     #[arg(long, value_name = "FOLDER")]
     model: Option<PathBuf>,
-}
-
-/// Measure how well and how fast the main content of web pages is found; prints one line of JSON.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-A page is a line `{\"url\": …, \"page_type\": …, \"html\": …, \"main_content\": …}`; the file may be compressed with gzip. \
-The score is the F1 of the words of the plain text, averaged over the pages that have main content.")]
-pub(crate) struct Extraction {
-    /// The pages, one JSON object a line.
-    #[arg(long, value_name = "FILE")]
-    pages: PathBuf,
-    /// An interpreter that can import trafilatura, which is measured in the same run.
-    #[arg(long, value_name = "FILE")]
-    python: Option<PathBuf>,
 }
 
 /// Measure whether the text of PDFs comes out whole and in reading order; prints one line of JSON.

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
+use clap::Args;
 use documents::{Form, Limits, Options, extract};
 use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,20 @@ use super::{Extraction, cpu_time};
 const ROUNDS: usize = 3;
 
 const RIVAL: &str = include_str!("../../rivals/trafilatura_rival.py");
+
+/// Measure how well and how fast the main content of web pages is found; prints one line of JSON.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A page is a line `{\"url\": …, \"page_type\": …, \"html\": …, \"main_content\": …}`; the file may be compressed with gzip. \
+The score is the F1 of the words of the plain text, averaged over the pages that have main content.")]
+pub(crate) struct Extraction {
+    /// The pages, one JSON object a line.
+    #[arg(long, value_name = "FILE")]
+    pages: PathBuf,
+    /// An interpreter that can import trafilatura, which is measured in the same run.
+    #[arg(long, value_name = "FILE")]
+    python: Option<PathBuf>,
+}
 
 #[derive(Debug, Deserialize)]
 struct Page {
@@ -126,13 +141,13 @@ fn rival(python: &Path, pages: &Path) -> anyhow::Result<Rival> {
 }
 
 /// F1 of the words of two texts, in any order.
-fn word_f1(found: &str, wanted: &str) -> f64 {
-    let (found, wanted) = (words(found), words(wanted));
-    let both: usize = wanted
+fn word_f1(found: &str, expected: &str) -> f64 {
+    let (found, expected) = (words(found), words(expected));
+    let both: usize = expected
         .iter()
         .map(|(word, count)| found.get(word).copied().unwrap_or_default().min(*count))
         .sum();
-    let all: usize = found.values().sum::<usize>() + wanted.values().sum::<usize>();
+    let all: usize = found.values().sum::<usize>() + expected.values().sum::<usize>();
     2.0 * both as f64 / all.max(1) as f64
 }
 

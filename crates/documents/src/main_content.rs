@@ -4,6 +4,7 @@ mod category;
 mod context;
 mod features;
 mod model;
+mod names;
 mod stats;
 
 use std::collections::HashSet;
@@ -81,10 +82,10 @@ fn data(page: &Page, visible: f32) -> Option<String> {
     if words < SUBSTANTIAL || visible > 2.0 * words as f32 {
         return None;
     }
-    let letters = |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).collect() };
-    let shown: String = page.blocks.blocks.iter().map(|block| letters(&block.text)).collect();
+    let compact = |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).collect() };
+    let shown: String = page.blocks.blocks.iter().map(|block| compact(&block.text)).collect();
     // A part in the middle: beginnings are often shown as teasers.
-    let part: String = letters(&text).chars().skip(20).take(60).collect();
+    let part: String = compact(&text).chars().skip(20).take(60).collect();
     (!shown.contains(&part)).then_some(text)
 }
 
@@ -94,12 +95,12 @@ fn best(ratings: &[f32], words: &[f32]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..ratings.len()).collect();
     order.sort_by(|a, b| ratings[*b].total_cmp(&ratings[*a]));
     let weight = |at: usize| f64::from(words[at].max(1.0));
-    let wanted: f64 = order.iter().map(|at| weight(*at) * f64::from(ratings[*at])).sum();
+    let relevant: f64 = order.iter().map(|at| weight(*at) * f64::from(ratings[*at])).sum();
     let (mut right, mut all, mut count, mut highest) = (0.0, 0.0, 0, 0.0);
     for (place, at) in order.iter().enumerate() {
         right += weight(*at) * f64::from(ratings[*at]);
         all += weight(*at);
-        let expected = 2.0 * right / (all + wanted);
+        let expected = 2.0 * right / (all + relevant);
         if expected > highest {
             (highest, count) = (expected, place + 1);
         }
@@ -199,5 +200,5 @@ pub fn samples(
 
 /// The names of the features.
 pub fn feature_names() -> Vec<String> {
-    features::names()
+    names::names()
 }

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// Deeper list items are indented like this level.
 const DEEPEST: usize = 8;
 
-/// What stands before a list item.
+/// What comes before a list item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Marker {
     Bullet,
@@ -65,7 +65,7 @@ fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace()
 }
 
-/// Bytes of other scripts count as letters.
+/// Bytes of other scripts count as alphanumeric.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte >= 0x80 || byte == b'_'
 }
@@ -241,8 +241,8 @@ fn surround(inline: &str, mark: &str) -> String {
     format!("{before}{mark}{}{mark}{after}", inner.replace('\n', " "))
 }
 
-fn longest_run(text: &str, wanted: char) -> usize {
-    text.split(|c| c != wanted).map(str::len).max().unwrap_or(0)
+fn longest_run(text: &str, character: char) -> usize {
+    text.split(|c| c != character).map(str::len).max().unwrap_or(0)
 }
 
 fn one_line(text: &str) -> String {

@@ -109,7 +109,7 @@ pub(super) fn read(
     }
 }
 
-/// What stands in other elements than meta tags.
+/// What other elements than meta tags say.
 #[derive(Default)]
 struct Found {
     language: Option<String>,

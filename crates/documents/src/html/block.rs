@@ -35,7 +35,7 @@ pub(crate) struct Span {
     pub(crate) format: Format,
 }
 
-/// A piece of text that stands on its own.
+/// A piece of text on its own.
 #[derive(Debug)]
 pub(crate) struct Block {
     pub(crate) kind: Kind,
@@ -44,7 +44,7 @@ pub(crate) struct Block {
     pub(crate) spans: Vec<Span>,
     /// The innermost element around it, an index into [`Blocks::containers`].
     pub(crate) container: usize,
-    /// The element of the code or table; rows of one table are neighbours.
+    /// The element of the code or table; rows of one table follow each other.
     pub(crate) origin: Id,
     /// Bytes of the text that are in links.
     pub(crate) linked: usize,

@@ -137,7 +137,7 @@ impl Renderer<'_> {
     fn close(&self, open: &mut Vec<(String, Option<&Span>)>) {
         let Some((inner, Some(span))) = open.pop() else { return };
         let around =
-            |wanted: fn(&Span) -> bool| open.iter().any(|(_, span)| span.is_some_and(wanted));
+            |matches: fn(&Span) -> bool| open.iter().any(|(_, span)| span.is_some_and(matches));
         let in_code = around(is_code);
         let written = match span.format {
             _ if in_code => inner,

@@ -217,7 +217,7 @@ impl Builder {
         }
     }
 
-    /// Adds text to the text that already stands there, if there is some.
+    /// Adds text to the text that is already there, if there is some.
     fn extend_text(&self, parent: Id, after: Id, text: &StrTendril) -> bool {
         let nodes = &mut *self.nodes.borrow_mut();
         let before = match after {

@@ -5,13 +5,13 @@ use super::features::{Features, LEVELS, OF_PAGE};
 /// The numbers of blocks to both sides over which ratings are averaged.
 const REACHES: [usize; 5] = [1, 2, 4, 8, 16];
 
-/// The number of values per block: of its page, its own rating, averages over neighbours and over the page, ratings of
-/// neighbours, averages over the elements around it and over blocks like it, and their number.
+/// The number of values per block: of its page, its own rating, averages over adjacent blocks and over the page, ratings of
+/// adjacent blocks, averages over the elements around it and over blocks like it, and their number.
 pub(super) const FEATURES: usize = OF_PAGE + 1 + REACHES.len() + 1 + 4 + LEVELS + 2;
 
 /// Averages of ratings, weighted by words.
 struct Averages {
-    /// Sums of the words and of the rated words before each block.
+    /// Totals of the words and of the rated words before each block.
     words: Vec<f64>,
     rated: Vec<f64>,
 }

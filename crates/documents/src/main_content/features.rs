@@ -1,4 +1,4 @@
-//! What the scorer knows about each block: its text, its neighbours, the elements around it and the page.
+//! What the scorer knows about each block: its text, the blocks next to it, the elements around it and the page.
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ pub(super) struct Features {
     pub(super) alike: Vec<usize>,
 }
 
-/// Sums over the blocks of a container.
+/// Totals over the blocks of a container.
 #[derive(Debug, Default, Clone, Copy)]
 struct Sum {
     blocks: f32,
@@ -74,7 +74,7 @@ struct Group {
 struct Build<'a> {
     page: &'a Page,
     stats: Vec<Stats>,
-    /// Sums of all blocks before each block, and one for all.
+    /// Totals of all blocks before each block, and one for all.
     before: Vec<Sum>,
     /// The nearest container of each category around each container.
     nearest: Vec<[u32; CATEGORIES]>,
@@ -95,7 +95,7 @@ pub(super) fn features(page: &Page) -> Features {
     let words = stats.iter().map(|stats| stats.words).collect();
     let mut build = Build {
         page,
-        before: sums(page, &stats),
+        before: totals(page, &stats),
         nearest: nearest(page),
         shares: Vec::new(),
         signatures: signatures(page),
@@ -209,7 +209,7 @@ impl Build<'_> {
         let mut row = Vec::with_capacity(ROOM);
         self.text(at, &mut row);
         self.position(at, headings, &mut row);
-        self.neighbours(at, &mut row);
+        self.adjacent(at, &mut row);
         self.surroundings(at, around, &mut row);
         self.repetition(at, &mut row);
         self.categories(at, &mut row);
@@ -232,7 +232,7 @@ impl Build<'_> {
         };
         row.extend([
             stats.words,
-            stats.letters / stats.words.max(1.0),
+            stats.alphanumerics / stats.words.max(1.0),
             stats.link_density,
             stats.sentences,
             flag(stats.ends_sentence),
@@ -291,7 +291,7 @@ impl Build<'_> {
         ]);
     }
 
-    fn neighbours(&self, at: usize, row: &mut Vec<f32>) {
+    fn adjacent(&self, at: usize, row: &mut Vec<f32>) {
         let container = |at: usize| self.page.blocks.blocks[at].container;
         for offset in [-3_isize, -2, -1, 1, 2, 3] {
             let other = at.checked_add_signed(offset).filter(|at| *at < self.stats.len());
@@ -424,7 +424,7 @@ fn flag(is: bool) -> f32 {
     f32::from(u8::from(is))
 }
 
-fn sums(page: &Page, stats: &[Stats]) -> Vec<Sum> {
+fn totals(page: &Page, stats: &[Stats]) -> Vec<Sum> {
     let mut sum = Sum::default();
     let mut before = vec![sum];
     for (stats, block) in stats.iter().zip(&page.blocks.blocks) {
@@ -474,36 +474,4 @@ fn copies(page: &Page) -> Vec<f32> {
         *counts.entry(&block.text).or_default() += 1.0;
     }
     page.blocks.blocks.iter().map(|block| counts[block.text.as_str()]).collect()
-}
-
-/// The names of the features, in their order.
-pub(super) fn names() -> Vec<String> {
-    let mut names: Vec<String> = "words letters links_share sentences ends_sentence starts_capital commas digits capitals \
-        symbols kind heading level quotes links strong price year copyright at_sign phrases other title copies \
-        at at_words words_before words_after depth since_heading heading_level heading_other heading_first \
-        words_since_heading in_core core_distance core_depth prose_before prose_after"
-        .split_whitespace()
-        .map(str::to_owned)
-        .collect();
-    for offset in ["b3", "b2", "b1", "a1", "a2", "a3"] {
-        names.extend([format!("{offset}_words"), format!("{offset}_links")]);
-        if offset.ends_with('1') {
-            names.extend(["same", "ends", "heading"].map(|name| format!("{offset}_{name}")));
-        }
-    }
-    for reach in ["near", "far"] {
-        names.extend(["mean", "links", "prose"].map(|name| format!("{reach}_{name}")));
-    }
-    for level in 0..LEVELS {
-        let each = ["blocks", "words", "links", "mean", "share", "prose", "headings", "place"];
-        names.extend(each.map(|name| format!("c{level}_{name}")));
-    }
-    for group in ["first", "largest"] {
-        let each = ["level", "count", "mean", "links", "share"];
-        names.extend(each.map(|name| format!("group_{group}_{name}")));
-    }
-    names.extend(super::category::NAMES.map(|name| format!("in_{name}")));
-    let page = "blocks words links mean prose headings prices article product list forum website";
-    names.extend(page.split(' ').map(|name| format!("page_{name}")));
-    names
 }

@@ -1,4 +1,4 @@
-//! Sums of decision trees, as `training/train.py` writes them.
+//! Ensembles of decision trees, as `training/train.py` writes them.
 
 use std::sync::OnceLock;
 
@@ -90,12 +90,12 @@ fn leaf(tree: &[Node], features: &[f32]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::super::context;
-    use super::super::features;
+    use super::super::names;
     use super::{LEAF, Model};
 
     #[test]
     fn the_embedded_models_are_whole() {
-        let known = features::names().len();
+        let known = names::names().len();
         for (model, features) in [(Model::blocks(), known), (Model::context(), context::FEATURES)] {
             assert!(model.trees.len() > 10);
             let mut nodes = model.trees.iter().flatten().filter(|node| node.feature != LEAF);

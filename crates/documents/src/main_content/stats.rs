@@ -130,7 +130,7 @@ const OTHER: [&str; 44] = [
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Stats {
     pub(super) words: f32,
-    pub(super) letters: f32,
+    pub(super) alphanumerics: f32,
     pub(super) link_density: f32,
     pub(super) sentences: f32,
     pub(super) commas: f32,
@@ -189,14 +189,15 @@ impl Lexicon {
     pub(super) fn count(&self, block: &Block) -> Stats {
         let text = block.text.as_str();
         let mut stats = Stats::default();
-        let (mut letters, mut digits, mut capitals, mut symbols, mut spaces) = (0, 0, 0, 0, 0);
+        let (mut alphanumerics, mut digits, mut capitals, mut symbols, mut spaces) =
+            (0, 0, 0, 0, 0);
         let (mut words, mut wide) = (0_usize, 0_usize);
         let mut in_word = false;
         let mut last = ' ';
         for character in text.chars() {
             let alphanumeric = character.is_alphanumeric();
             if alphanumeric {
-                letters += 1;
+                alphanumerics += 1;
                 digits += usize::from(character.is_ascii_digit());
                 capitals += usize::from(character.is_uppercase());
                 wide += usize::from(is_wide(character));
@@ -226,9 +227,9 @@ impl Lexicon {
         stats.sentences += f32::from(u8::from(matches!(last, '.' | '!' | '?')));
         let first = text.chars().find(|c| c.is_alphanumeric());
         stats.starts_capital = first.is_some_and(char::is_uppercase);
-        let total = (letters + symbols + spaces).max(1) as f32;
+        let total = (alphanumerics + symbols + spaces).max(1) as f32;
         stats.words = words as f32;
-        stats.letters = letters as f32;
+        stats.alphanumerics = alphanumerics as f32;
         stats.digits = digits as f32 / total;
         stats.capitals = capitals as f32 / total;
         stats.symbols = symbols as f32 / total;

@@ -1,16 +1,15 @@
 //! Quality runs, which measure answers instead of speed.
 
+mod cpu;
 mod extraction;
 mod pdf_text;
 mod retrieval;
 
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use rustix::time::{ClockId, clock_gettime};
 
 /// Measure how good answers are.
 #[derive(Debug, Args)]
@@ -62,10 +61,4 @@ pub(crate) fn run(run: &QualityRun) -> anyhow::Result<()> {
         Measure::PdfText(options) => serde_json::to_string(&pdf_text::measure(options)?)?,
     };
     writeln!(std::io::stdout().lock(), "{line}").context("the figures cannot be written")
-}
-
-/// The CPU time of this process so far.
-fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }

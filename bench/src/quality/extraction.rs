@@ -13,7 +13,7 @@ use documents::{Form, Limits, Options, extract};
 use flate2::read::GzDecoder;
 use serde::{Deserialize, Serialize};
 
-use super::{Extraction, cpu_time};
+use super::cpu::cpu_time;
 
 /// Rounds over all pages; the fastest one counts.
 const ROUNDS: usize = 3;

@@ -12,7 +12,8 @@ use anyhow::{Context as _, ensure};
 use documents::{Form, Limits, Options};
 use serde::{Deserialize, Serialize};
 
-use super::{PdfText, cpu_time};
+use super::PdfText;
+use super::cpu::cpu_time;
 
 /// A document and the text that a reader sees in it.
 #[derive(Debug, Deserialize)]

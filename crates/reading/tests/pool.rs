@@ -1,4 +1,5 @@
 //! When a reader is used again, and when it is replaced.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::Arc;
 use std::time::Duration;

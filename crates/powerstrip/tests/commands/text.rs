@@ -209,6 +209,10 @@ fn a_reader_is_confined_and_its_crash_is_reported() {
     };
     assert_eq!(limit("Max data size"), (1 << 30).to_string());
     assert_eq!(limit("Max file size"), "0");
+    // It is at work on the document, and no longer starting.
+    while processor_ticks(reader) < 20 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     kill_process(Pid::from_raw(i32::try_from(reader).unwrap()).unwrap(), Signal::KILL).unwrap();
     let output = child.wait_with_output().unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -216,6 +220,14 @@ fn a_reader_is_confined_and_its_crash_is_reported() {
         (output.status.code(), &report["error"]["details"]["reason"]),
         (Some(1), &Value::from("crashed"))
     );
+}
+
+/// The processor time of a process in user mode, in hundredths of a second.
+#[cfg(target_os = "linux")]
+fn processor_ticks(process: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let after_name = stat.rsplit_once(')').unwrap().1;
+    after_name.split_whitespace().nth(11).unwrap().parse().unwrap()
 }
 
 /// The process below `root` that has become the reader.

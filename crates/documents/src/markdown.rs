@@ -18,7 +18,7 @@ pub(crate) enum Marker {
     Number(u32),
 }
 
-/// Escapes what Markdown would take for markup. Characters that have no effect where they stand are left as they are, since
+/// Escapes what Markdown would take for markup. Characters that have no effect at their position are left as they are, since
 /// every backslash makes the text harder to read.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
@@ -195,7 +195,7 @@ pub(crate) fn quote(block: &str) -> String {
     lines.collect::<Vec<String>>().join("\n")
 }
 
-/// A target as it can stand in parentheses, or none if it runs code or carries its own data.
+/// A target in the form that parentheses allow, or none if it runs code or carries its own data.
 pub(crate) fn target(target: &str) -> Option<String> {
     let target = target.trim();
     if target.is_empty() || is_unsafe(target) {

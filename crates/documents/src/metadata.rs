@@ -41,8 +41,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Every value, for callers that clean or shorten them.
-    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut String> {
+    fn fields_mut(&mut self) -> [&mut Option<String>; 10] {
         let Self {
             title,
             author,
@@ -56,36 +55,16 @@ impl Metadata {
             doi,
         } = self;
         [title, author, site, published, modified, created, language, description, canonical, doi]
-            .into_iter()
-            .flatten()
+    }
+
+    /// Every value, for callers that clean or shorten them.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.fields_mut().into_iter().flatten()
     }
 
     /// Puts every value on one line and drops the empty ones.
     pub(crate) fn tidy(mut self) -> Self {
-        let Self {
-            title,
-            author,
-            site,
-            published,
-            modified,
-            created,
-            language,
-            description,
-            canonical,
-            doi,
-        } = &mut self;
-        for value in [
-            title,
-            author,
-            site,
-            published,
-            modified,
-            created,
-            language,
-            description,
-            canonical,
-            doi,
-        ] {
+        for value in self.fields_mut() {
             *value =
                 value.take().map(|value| on_one_line(&value)).filter(|value| !value.is_empty());
         }

@@ -70,7 +70,7 @@ const LEFT: [&str; 6] = [
 const RIGHT: [&str; 6] = [
     "Every second lantern records",
     "an argument about daylight",
-    "because nobody else would;",
+    "because no one else would;",
     "the youngest apprentice then",
     "borrows the map of the lower",
     "town for the third time.",
@@ -177,7 +177,7 @@ fn text_that_no_reader_sees_is_left_out_and_counted() {
         "0 g 40 580 200 60 re f 1 g 50 590 100 30 re f BT /F 11 Tf 60 600 Td (SECRET) Tj ET",
         // Outside of the clipping area.
         "q 300 300 50 50 re W n BT /F 11 Tf 60 600 Td (SECRET) Tj ET Q",
-        // Without ink, beside the visible text.
+        // Without ink, next to the visible text.
         "BT 3 Tr /F 11 Tf 60 600 Td (SECRET) Tj ET",
         // Without ink, on a coloured page that has other text.
         "BT 3 Tr /F 11 Tf 60 600 Td (SECRET) Tj ET",

@@ -31,7 +31,7 @@ fn around(head: &str, content: &str) -> String {
 
 const PROSE: [&str; 4] = [
     "The river rose by two metres in a single night, and by the morning most of the lower town was under water. \
-     Nobody was hurt, the mayor said, but the bridge will stay closed until engineers have looked at its pillars.",
+     No one was hurt, the mayor said, but the bridge will stay closed until engineers have looked at its pillars.",
     "Volunteers filled thousands of sandbags in the school yard. Some of them had come from villages upstream, where \
      the flood had passed a day earlier and left mud in every cellar along the main street.",
     "According to the weather service, rain of this strength falls about once in fifty years. Its models show that \

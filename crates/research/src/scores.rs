@@ -3,7 +3,7 @@
 //! - `overall` = 0.35 × relevance + 0.20 × freshness + 0.25 × authority + 0.20 × contentQuality.
 //! - `relevance` = 0.5 × (share of the query's words that occur in the text) + 0.2 × (share that occur in the title or a
 //!   heading) + 0.2 × (mean over the query's words of *n* / (*n* + 2), where *n* counts a word's occurrences) + 0.1 × (share
-//!   of the query's neighbouring words that stand next to each other in the text, too; for a query of one word, the first
+//!   of the query's neighbouring words that are next to each other in the text, too; for a query of one word, the first
 //!   share). Words are compared by stem, without function words.
 //! - `freshness` = 0.5 ^ (age in days / 365) by the date of publication; 0.5 if no date is known.
 //! - `authority` = 0.5, or 0.9 for governments, universities, international bodies (`.gov`, `.mil`, `.edu`, `.int`,
@@ -104,7 +104,7 @@ pub(crate) fn score(query: &str, source: &Scored<'_>, today: i64) -> QualityScor
     }
 }
 
-/// Three digits are more than these formulas can tell apart.
+/// Three digits are more than these formulas can distinguish.
 fn round(score: f64) -> f64 {
     (score.clamp(0.0, 1.0) * 1_000.0).round() / 1_000.0
 }

@@ -44,7 +44,7 @@ impl Streamed {
         streamed
     }
 
-    /// The element whose children stand in place of this one. It is given once, so that a page cannot contain itself.
+    /// The element whose children replace this one. It is given once, so that a page cannot contain itself.
     pub(super) fn take_content_of(&mut self, node: Id) -> Option<Id> {
         self.contents.remove(&node)
     }

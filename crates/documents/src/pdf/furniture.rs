@@ -43,7 +43,7 @@ fn find_repeated(
         let same = heights.iter().take(1000);
         same.filter(|height| (**height - edge.height).abs() < HEIGHT).count() > 1
     };
-    // A chapter's title changes from page to page, but not where it stands.
+    // A chapter's title changes from page to page, but not its position.
     let stands_there = |edge: &Edge| {
         let (height, size) = place(edge);
         let near = (height - 1..=height + 1).filter_map(|height| places.get(&(height, size)));

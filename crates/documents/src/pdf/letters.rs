@@ -6,7 +6,7 @@ mod tests;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::{compose, is_combining_mark};
 
-/// Appends the text of a glyph: ligatures and presentation forms as the characters that they stand for.
+/// Appends the text of a glyph: ligatures and presentation forms as the characters that they represent.
 pub(super) fn push_plain(text: &mut String, character: char) {
     match character {
         '\u{fb00}'..='\u{fdcf}' | '\u{fdf0}'..='\u{fdfc}' | '\u{fe70}'..='\u{fefc}' => {
@@ -99,7 +99,7 @@ fn direction(character: char) -> Direction {
     }
 }
 
-/// A line as it is read, from its characters as they stand on the page from left to right.
+/// A line as it is read, from its characters in their order on the page from left to right.
 pub(super) fn in_reading_order(line: String) -> String {
     if line.is_ascii() || !line.chars().any(is_rtl) {
         return line;
@@ -117,7 +117,7 @@ pub(super) fn in_reading_order(line: String) -> String {
     characters.into_iter().collect()
 }
 
-/// Turns each run of one direction around; digits and what stands between two words of the run belong to it.
+/// Turns each run of one direction around; digits and characters between two words of the run belong to it.
 fn turn_runs(characters: &mut [char], wanted: Direction) {
     let strong = |character: char| {
         let direction = direction(character);
@@ -148,7 +148,7 @@ fn turn_runs(characters: &mut [char], wanted: Direction) {
             }
             turn_numbers(run);
         } else if !run.iter().any(|character| direction(*character) == Direction::Left) {
-            // Several numbers between words from right to left stand in the order of those words.
+            // Several numbers between words from right to left are in the order of those words.
             run.reverse();
             turn_numbers(run);
         } else {

@@ -29,7 +29,7 @@ pub(super) fn lines(words: Vec<Word>) -> Vec<Line> {
 }
 
 /// Groups words into rows, each from left to right. Words of one row share most of their height, so that superscripts
-/// belong to the text beside them.
+/// belong to the text next to them.
 pub(super) fn rows(mut words: Vec<Word>) -> Vec<Vec<Word>> {
     // Large words first, so that a row is as high as its text and not as a superscript.
     words.sort_by(|one, other| other.size.total_cmp(&one.size).then(one.y.total_cmp(&other.y)));
@@ -54,7 +54,7 @@ pub(super) fn rows(mut words: Vec<Word>) -> Vec<Vec<Word>> {
             }
         }
     }
-    // By their tops, so that a large figure comes before the lines beside it.
+    // By their tops, so that a large figure comes before the lines next to it.
     let usual = usual_size(&rows);
     rows.sort_by(|one, other| one.first_baseline(usual).total_cmp(&other.first_baseline(usual)));
     rows.into_iter()
@@ -88,7 +88,7 @@ impl Row {
 
     /// The share of a word's height that lies within this row.
     fn overlap(&self, word: &Word) -> f64 {
-        // Beside a word that is far larger there may be several rows.
+        // Next to a word that is far larger there may be several rows.
         if self.size > word.size * LARGER {
             return 0.0;
         }

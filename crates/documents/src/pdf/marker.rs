@@ -1,6 +1,6 @@
 //! The marks of list items.
 
-/// What stands before a list item.
+/// The bullet or number before a list item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marker {
     Bullet,

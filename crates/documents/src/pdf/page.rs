@@ -1,4 +1,4 @@
-//! The parts of one page: its text in reading order, the lines at its edges, and what stands across it.
+//! The parts of one page: its text in reading order, the lines at its edges, and text that runs across it.
 
 use hayro_interpret::kurbo::Rect;
 
@@ -18,10 +18,10 @@ const EDGE: f64 = 0.13;
 /// One page.
 #[derive(Debug, Default)]
 pub(super) struct Page {
-    /// Lines at the top that stand apart from the text, from top to bottom.
+    /// Lines at the top that are apart from the text, from top to bottom.
     pub(super) top: Vec<Edge>,
     pub(super) blocks: Vec<Block>,
-    /// Lines at the bottom that stand apart, from top to bottom.
+    /// Lines at the bottom that are apart from it, from top to bottom.
     pub(super) bottom: Vec<Edge>,
     /// Text in other directions, such as notes in the margin.
     pub(super) turned: Vec<Block>,
@@ -87,7 +87,7 @@ fn share(area: Rect, y: f64) -> f64 {
     if area.height() > 0.0 { (y - area.y0) / area.height() } else { 0.5 }
 }
 
-/// Takes the lines at the top and at the bottom that stand apart from the text.
+/// Takes the lines at the top and at the bottom that are apart from the text.
 fn take_edges(words: &mut Vec<Word>, area: Rect) -> (Vec<Edge>, Vec<Edge>) {
     let size = median_size(words);
     let rows = lines::rows(std::mem::take(words));

@@ -22,7 +22,7 @@ pub(super) enum Block {
 /// A table whose words are known, with its place on the page.
 pub(super) type Tables = Vec<Vec<Vec<String>>>;
 
-/// The parts of a page or of a box on it, in reading order. Words may stand for `tables`.
+/// The parts of a page or of a box on it, in reading order. Words may represent `tables`.
 pub(super) fn blocks(words: Vec<Word>, tables: &Tables) -> Vec<Block> {
     let mut out = Vec::new();
     read(words, tables, 0, &mut out);

@@ -1,4 +1,4 @@
-//! Words that are not read where they stand: drop caps, watermarks, and boxes beside the text.
+//! Words that are not read at their position: drop caps, watermarks, and boxes at the side of the text.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use super::words::Word;
 /// The most boxes that are examined.
 const BOXES: usize = 60;
 
-/// Puts large initials in front of the first line beside them.
+/// Puts large initials in front of the first line next to them.
 pub(super) fn attach_drop_caps(words: &mut [Word]) {
     let size = median_size(words);
     let caps: Vec<usize> = (0..words.len())
@@ -23,7 +23,7 @@ pub(super) fn attach_drop_caps(words: &mut [Word]) {
         .collect();
     for at in caps {
         let cap = &words[at];
-        let beside: Vec<usize> = (0..words.len())
+        let adjacent: Vec<usize> = (0..words.len())
             .filter(|other| {
                 let word = &words[*other];
                 word.size < cap.size / 1.5
@@ -32,8 +32,9 @@ pub(super) fn attach_drop_caps(words: &mut [Word]) {
                     && (cap.x.1 - word.size..cap.x.1 + word.size * 2.0).contains(&word.x.0)
             })
             .collect();
-        let first = beside.iter().min_by(|one, other| words[**one].y.total_cmp(&words[**other].y));
-        let Some(first) = first.copied().filter(|_| beside.len() > 1) else { continue };
+        let first =
+            adjacent.iter().min_by(|one, other| words[**one].y.total_cmp(&words[**other].y));
+        let Some(first) = first.copied().filter(|_| adjacent.len() > 1) else { continue };
         let (y, size, row) = (words[first].y, words[first].size, words[first].row);
         let glued = belongs_together(&words[at].text, &words[first].text, words);
         let cap = &mut words[at];
@@ -87,7 +88,7 @@ pub(super) fn take_watermarks(words: &mut Vec<Word>) -> Vec<Word> {
     marks.into_iter().map(|(_, word)| word).collect()
 }
 
-/// Takes out the text of boxes that stand beside the text, each box by itself.
+/// Takes out the text of boxes at the side of the text, each box by itself.
 pub(super) fn take_sidebars(words: &mut Vec<Word>, boxes: &[Rect]) -> Vec<Vec<Word>> {
     let size = median_size(words);
     let all = bounds(words);
@@ -137,22 +138,22 @@ fn is_neighbour(area: &Rect, other: &Rect, size: f64) -> bool {
     shared.width() > 0.0 && shared.height() > 0.0 && shared.width().max(shared.height()) > size
 }
 
-/// Whether a box with at least two lines has text beside it, and no text above or below that is in the same column.
+/// Whether a box with at least two lines has text next to it, and no text above or below that is in the same column.
 fn is_beside_text(area: &Rect, words: &[Word], size: f64) -> bool {
     let mut inside = Lines::default();
-    let mut beside = Lines::default();
+    let mut adjacent = Lines::default();
     let mut column: Vec<&Word> = Vec::new();
     for word in words {
         let middle = word.area().center();
         if area.contains(middle) {
             inside.add(word.y, size);
         } else if (area.y0..area.y1).contains(&middle.y) {
-            beside.add(word.y, size);
+            adjacent.add(word.y, size);
         } else if (area.x0..area.x1).contains(&middle.x) {
             column.push(word);
         }
     }
-    if inside.count() < 2 || beside.count() < 2 {
+    if inside.count() < 2 || adjacent.count() < 2 {
         return false;
     }
     // A line of the same column lies within the box's width; one that is wider runs around the box.

@@ -35,7 +35,7 @@ pub(super) struct Word {
     pub(super) pitch: Option<f64>,
     /// Whether it is joined to the next word, as a drop cap is.
     pub(super) glued: bool,
-    /// The number of the table that this stands for.
+    /// The number of the table that this represents.
     pub(super) table: Option<usize>,
 }
 

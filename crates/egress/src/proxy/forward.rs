@@ -19,6 +19,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::pass::Account;
 use crate::http::{Connector, FetchError, HEADER_CEILING, Scope, Target};
@@ -97,6 +98,17 @@ fn target(request: &Request<Incoming>) -> Result<Target, Box<Answer>> {
         .map_err(|refusal| Box::new(own(StatusCode::FORBIDDEN, refusal.to_string())))
 }
 
+/// Opens a connection to a target, if the pass may have one more.
+async fn connect(
+    target: &Target,
+    account: &Account,
+    connector: &Connector,
+) -> Result<(OwnedSemaphorePermit, TcpStream), Box<Answer>> {
+    let slot = account.slot().ok_or_else(|| Box::new(busy()))?;
+    let upstream = connector.open(target).await;
+    Ok((slot, upstream.map_err(|why| Box::new(failed(account, target, why)))?))
+}
+
 /// Connects a tunnel; its bytes are counted and otherwise left alone.
 async fn tunnel(
     mut request: Request<Incoming>,
@@ -104,10 +116,9 @@ async fn tunnel(
     account: Arc<Account>,
     connector: Connector,
 ) -> Answer {
-    let Some(slot) = account.slot() else { return busy() };
-    let upstream = match connector.open(&target).await {
-        Ok(upstream) => upstream,
-        Err(why) => return failed(&account, &target, why),
+    let (slot, upstream) = match connect(&target, &account, &connector).await {
+        Ok(connected) => connected,
+        Err(answer) => return *answer,
     };
     tokio::spawn(async move {
         let _slot = slot;
@@ -150,10 +161,9 @@ async fn forward(
     account: Arc<Account>,
     connector: Connector,
 ) -> Answer {
-    let Some(slot) = account.slot() else { return busy() };
-    let upstream = match connector.open(&target).await {
-        Ok(upstream) => upstream,
-        Err(why) => return failed(&account, &target, why),
+    let (slot, upstream) = match connect(&target, &account, &connector).await {
+        Ok(connected) => connected,
+        Err(answer) => return *answer,
     };
     let handshake = http1::Builder::new()
         .max_buf_size(HEADER_CEILING as usize)

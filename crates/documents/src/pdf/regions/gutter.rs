@@ -1,4 +1,4 @@
-//! Finds the white strip between two columns, and tells columns from tables.
+//! Finds the white strip between two columns, and distinguishes columns from tables.
 
 use std::collections::HashSet;
 
@@ -53,7 +53,7 @@ impl Strip {
     }
 }
 
-/// Cuts a region at the strip with most lines beside it.
+/// Cuts a region at the strip with most lines next to it.
 pub(super) fn find(words: &[Word]) -> Option<Group> {
     let size = median_size(words);
     let bands = bands(words, size);
@@ -159,7 +159,7 @@ fn shared(one: (f64, f64), other: (f64, f64)) -> Option<(f64, f64)> {
     (shared.0 < shared.1).then_some(shared)
 }
 
-/// Drops bands at the ends that have text on one side only and stand apart, as headings and page numbers do.
+/// Drops bands at the ends that have text on one side only and are apart from the rest, as headings and page numbers do.
 fn trim(words: &[Word], bands: &[Band], mut strip: Strip, size: f64) -> Option<Strip> {
     let middle = strip.middle();
     let both = |band: &Band| {
@@ -220,7 +220,7 @@ impl Sides {
         self.left.len() + self.right.len()
     }
 
-    /// A strip beside few lines may be chance, so it must be wider.
+    /// A strip next to few lines may be chance, so it must be wider.
     fn is_wide_enough(&self, width: f64) -> bool {
         match self.left.len().min(self.right.len()) {
             8.. => width >= NARROWEST,

@@ -2,7 +2,7 @@
 
 mod names;
 
-use crate::calendar::Date;
+use crate::dates::Date;
 use crate::tools::{Citation, CitationFormats, CitationMetadata};
 
 use self::names::Names;

@@ -1,6 +1,10 @@
-//! Dates as providers write them, as milliseconds since 1970.
+//! Dates as providers and pages write them: as milliseconds since 1970, and as calendar dates.
+
+mod date;
 
 use proto::time::rfc3339;
+
+pub(crate) use date::{Date, utc_date};
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -120,26 +124,26 @@ fn words(text: &str) -> Option<u64> {
         } else if word.contains(':') {
             time = time_of_day(word)?;
         } else if lower.len() >= 3 {
-            let named = MONTHS.iter().position(|name| lower.starts_with(name));
-            month = month.or(named.map(|index| index as u64 + 1));
+            month = month.or(month_of(&lower).map(u64::from));
         }
     }
     Some(unix_ms(year?, month?, day?)? + time)
 }
 
-/// Midnight of a day (Howard Hinnant's `days_from_civil`).
+/// Midnight of a day.
 fn unix_ms(year: u64, month: u64, day: u64) -> Option<u64> {
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !(1_970..=9_999).contains(&year) {
         return None;
     }
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year / 400;
-    let year_of_era = year % 400;
-    let shifted = (month + 9) % 12;
-    let day_of_year = (153 * shifted + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    let days = (era * 146_097 + day_of_era).checked_sub(719_468)?;
-    Some(days * DAY)
+    let (month, day) = (u8::try_from(month).ok(), u8::try_from(day).ok());
+    let date = Date { year: i32::try_from(year).ok()?, month, day };
+    Some(u64::try_from(date.days()).ok()? * DAY)
+}
+
+/// The number of a month, by the start of its English name in lower case.
+fn month_of(name: &str) -> Option<u8> {
+    let index = MONTHS.iter().position(|month| name.starts_with(month))?;
+    u8::try_from(index + 1).ok()
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 mod academic;
 mod blocks;
 pub mod cache;
-mod calendar;
 mod citation;
 mod dates;
 mod dispatch;

@@ -18,7 +18,7 @@ use language::prose::{Prose, sentences};
 use url::Url;
 
 use crate::blocks::{blocks, headings, is_heading};
-use crate::calendar::Date;
+use crate::dates::Date;
 use crate::tools::QualityScores;
 
 /// Sources below this relevance are dropped by `filter_by_query`.

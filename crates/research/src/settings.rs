@@ -76,39 +76,47 @@ const SIZE_PREFIX: &str = "POWERSTRIP_RESEARCH_SIZE_";
 const URL_PREFIX: &str = "POWERSTRIP_RESEARCH_URL_";
 
 impl Settings {
-    /// Fills in from environment variables what the configuration leaves open.
+    /// Fills in from environment variables what the configuration leaves open. A wrong value is left out; the first
+    /// one is returned, further ones are among the warnings.
     pub fn complete(&mut self, variables: &BTreeMap<String, String>) -> Result<(), InvalidSetting> {
+        let mut faults = Vec::new();
         let value =
             |name: &str| variables.get(name).map(|value| value.trim()).filter(|v| !v.is_empty());
         if self.routing.is_empty()
             && let Some(routing) = value(ROUTING)
         {
-            self.routing = parse_routing(routing)?;
+            match parse_routing(routing) {
+                Ok(routing) => self.routing = routing,
+                Err(fault) => faults.push(fault),
+            }
         }
         for name in ProviderName::ALL {
             let settings = self.providers.entry(name).or_default();
             for (variable, target) in name.variables() {
-                if let Some(value) = value(variable) {
-                    settings.fill(*target, value, variable)?;
-                }
+                let filled = value(variable).map(|value| settings.fill(*target, value, variable));
+                faults.extend(filled.and_then(Result::err));
             }
         }
         for (variable, value) in variables {
-            if let Some(name) = variable.strip_prefix(TIMEOUT_PREFIX) {
-                let name = name.to_ascii_lowercase();
-                if !self.timeouts.is_set(&name) {
-                    self.set_timeout(&name, value, variable)?;
-                }
-            } else if let Some(name) = variable.strip_prefix(SIZE_PREFIX) {
-                let name = name.to_ascii_lowercase();
-                if !self.sizes.is_set(&name) {
-                    self.set_size(&name, value, variable)?;
-                }
-            } else if let Some(name) = variable.strip_prefix(URL_PREFIX) {
-                self.set_url(name, value, variable)?;
-            }
+            faults.extend(self.set_limit_or_url(variable, value).err());
         }
-        Ok(())
+        let mut faults = faults.into_iter();
+        let first = faults.next();
+        self.warnings.extend(faults.map(|fault| fault.to_string()));
+        first.map_or(Ok(()), Err)
+    }
+
+    fn set_limit_or_url(&mut self, variable: &str, value: &str) -> Result<(), InvalidSetting> {
+        let lower = |prefix: &str| variable.strip_prefix(prefix).map(str::to_ascii_lowercase);
+        if let Some(name) = lower(TIMEOUT_PREFIX).filter(|name| !self.timeouts.is_set(name)) {
+            self.set_timeout(&name, value, variable)
+        } else if let Some(name) = lower(SIZE_PREFIX).filter(|name| !self.sizes.is_set(name)) {
+            self.set_size(&name, value, variable)
+        } else if let Some(name) = variable.strip_prefix(URL_PREFIX) {
+            self.set_url(name, value, variable)
+        } else {
+            Ok(())
+        }
     }
 
     /// Sets the base URL of a provider, or of `youtube`, unless it is set. `setting` names it in messages.

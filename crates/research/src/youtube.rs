@@ -16,7 +16,7 @@ use url::Url;
 
 use self::captions::transcript;
 use self::player::Player;
-use crate::calendar::Date;
+use crate::dates::Date;
 use crate::research::Parts;
 use crate::scrape::fetch::{Deadline, Style, fetch, refused, unreachable};
 use crate::scrape::read::Found;

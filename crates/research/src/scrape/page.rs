@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::calendar::{Date, utc_date};
 use crate::citation::cite;
+use crate::dates::{Date, utc_date};
 use crate::scrape::cut::{cut, preview};
 use crate::tools::{
     Citation, CitationMetadata, ContentType, DocumentMetadata, ScrapeMode, ScrapePageOutput,

@@ -11,7 +11,7 @@ use reading::{Content, Document, Form, Metadata, ReadDocument};
 use tokio::time::Instant;
 use url::Url;
 
-use crate::calendar::Date;
+use crate::dates::Date;
 use crate::research::Parts;
 use crate::scrape::fetch::{Deadline, cut_warning, header};
 use crate::scrape::kind::Kind;

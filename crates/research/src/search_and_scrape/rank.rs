@@ -1,6 +1,6 @@
 //! Orders sources by their scores, and removes what better ones have.
 
-use crate::calendar::Date;
+use crate::dates::Date;
 use crate::scores::{LEAST_RELEVANCE, Scored, score};
 use crate::scrape::page::Page;
 use crate::similar::Paragraphs;

@@ -63,6 +63,21 @@ fn bad_values_name_their_variable() {
 }
 
 #[test]
+fn a_bad_value_leaves_the_others_in_force() {
+    let mut settings = Settings::default();
+    let fault = settings.complete(&variables(&[
+        ("SEARCH_ROUTING", "bing"),
+        ("SEARXNG_URL", "nowhere"),
+        ("SEMANTIC_SCHOLAR_API_KEY", "key"),
+        ("POWERSTRIP_RESEARCH_TIMEOUT_HTML", "7s"),
+    ]));
+    assert_eq!(fault.unwrap_err().setting, "SEARCH_ROUTING");
+    assert_eq!(settings.warnings, ["SEARXNG_URL: not an http or https URL"]);
+    assert!(settings.provider(ProviderName::SemanticScholar).key.is_some());
+    assert_eq!(settings.timeouts.html, Duration::from_secs(7));
+}
+
+#[test]
 fn every_limit_has_the_default_and_maximum_of_the_table() {
     let (mut timeouts, mut sizes) = (Timeouts::default(), Sizes::default());
     let defaults = [

@@ -1,5 +1,7 @@
 //! Calendar dates as pages, headers and file names write them.
 
+use super::month_of;
+
 /// A date of which the day, or the month too, may be unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Date {
@@ -7,9 +9,6 @@ pub(crate) struct Date {
     pub(crate) month: Option<u8>,
     pub(crate) day: Option<u8>,
 }
-
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 impl Date {
     /// Reads the date at the start of an ISO 8601 text: `2024`, `2024-05`, `2024-05-03T10:00:00Z`.
@@ -33,11 +32,9 @@ impl Date {
     pub(crate) fn parse_http(text: &str) -> Option<Self> {
         let mut words = text.split_once(',')?.1.split_ascii_whitespace();
         let day = u8::try_from(number(words.next()?)?).ok()?;
-        let name = words.next()?.to_ascii_lowercase();
-        let month = MONTHS.iter().position(|month| *month == name)?;
+        let month = month_of(&words.next()?.to_ascii_lowercase())?;
         let year = i32::try_from(number(words.next()?)?).ok()?;
-        let month = u8::try_from(month + 1).ok();
-        (1..=31).contains(&day).then_some(Self { year, month, day: Some(day) })
+        (1..=31).contains(&day).then_some(Self { year, month: Some(month), day: Some(day) })
     }
 
     /// Finds a date in the path of a URL, as news sites write it: `/2024/05/03/` or `/2024-05-03-title`.

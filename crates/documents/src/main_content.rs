@@ -6,6 +6,7 @@ mod features;
 mod model;
 mod names;
 mod stats;
+mod whole;
 
 use std::collections::HashSet;
 
@@ -60,6 +61,8 @@ pub(crate) fn choose(page: &Page) -> MainContent {
         features.words[*at] < ONCE || seen.insert(page.blocks.blocks[*at].text.as_str())
     });
     drop_last_headings(page, &mut chosen);
+    whole::add_items(page, &mut chosen);
+    whole::add_heading(page, &mut chosen);
     let words: f32 = chosen.iter().map(|at| features.words[*at]).sum();
     MainContent { data: data(page, words), blocks: chosen }
 }

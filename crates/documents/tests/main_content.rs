@@ -82,6 +82,23 @@ fn an_article_is_read_without_its_surroundings() {
 }
 
 #[test]
+fn the_heading_of_the_page_and_short_items_are_kept() {
+    let page = around(
+        "",
+        &format!(
+            "<div class=hero><h1>A page</h1></div><div class=crumbs><a href=/>Home</a> <a href=/town>Town</a></div>
+             <main><article><p>{}</p><p>Bring these:</p><ul><li>gloves, and boots that reach above the knee</li>
+             <li>a spade</li><li>tea</li><li>time</li></ul><p>{}</p></article></main>",
+            PROSE[0], PROSE[1]
+        ),
+    );
+    let text = read(&page, Form::MainMarkdown).text;
+    assert_is_clean(&text, Form::MainMarkdown);
+    assert!(text.starts_with("# A page\n"), "{text}");
+    assert!(text.contains("\n- a spade\n- tea\n- time\n"), "{text}");
+}
+
+#[test]
 fn documentation_keeps_code_and_tables() {
     let page = around(
         "",

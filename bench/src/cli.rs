@@ -22,6 +22,7 @@ pub(crate) enum Command {
     Gateway(GatewayRun),
     Files(FilesRun),
     Chain(ChainRun),
+    Scrape(ScrapeRun),
     Soak(SoakRun),
     Workflows(WorkflowsRun),
     Quality(crate::quality::QualityRun),
@@ -92,6 +93,17 @@ Build all first, in the same profile:
   cargo build --release -p powerstrip -p fixture -p powerstrip-bench
   target/release/powerstrip-bench chain")]
 pub(crate) struct ChainRun {
+    #[command(flatten)]
+    pub(crate) how: How,
+}
+
+/// Measure scraping of a site on loopback: time beyond fetching and reading, and memory.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Build both first, in the same profile:
+  cargo build --release -p powerstrip -p powerstrip-bench
+  target/release/powerstrip-bench scrape")]
+pub(crate) struct ScrapeRun {
     #[command(flatten)]
     pub(crate) how: How,
 }

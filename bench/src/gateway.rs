@@ -99,6 +99,11 @@ impl Gateway {
         Ok(Memory::of(self.process.id()?)?.own_mb)
     }
 
+    /// The resident memory of the gateway and of its child processes in MB, now.
+    pub(crate) fn memory_with_children(&self) -> anyhow::Result<Memory> {
+        Memory::of(self.process.id()?)
+    }
+
     /// The resident memory in MB once it has settled: of the gateway, and of its child processes.
     pub(crate) async fn memory_at_rest(&self) -> anyhow::Result<Memory> {
         let pid = self.process.id()?;

@@ -42,6 +42,9 @@ fn main() -> ExitCode {
         Command::Chain(run) => {
             measure(&run.how, async |binary| rows::chain::measure(&run, binary).await)
         }
+        Command::Scrape(run) => {
+            measure(&run.how, async |binary| rows::scrape::measure(&run, binary).await)
+        }
         Command::Soak(run) => {
             measure(&run.how, async |binary| rows::gateway::soak::measure(&run, binary).await)
         }

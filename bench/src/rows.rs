@@ -8,6 +8,7 @@ pub(crate) mod gateway;
 mod packs;
 mod python;
 mod report;
+pub(crate) mod scrape;
 pub(crate) mod workflows;
 
 use std::path::Path;

@@ -32,7 +32,7 @@ pub use error::BrowserError;
 use page::Order;
 
 /// The longest visit.
-const MAX_DEADLINE: Duration = Duration::from_secs(30);
+const MAX_DEADLINE: Duration = Duration::from_secs(60);
 
 /// The most HTML that is kept of a page.
 const MAX_BYTES: usize = 32 << 20;
@@ -79,7 +79,7 @@ impl Options {
 pub struct Visit {
     /// The http(s) URL to open.
     pub url: String,
-    /// Time for everything, the start of Chromium included; at most 30 seconds.
+    /// Time for everything, the start of Chromium included; at most 60 seconds.
     pub deadline: Duration,
     /// Bytes of HTML to keep; at most 32 MB.
     pub max_bytes: usize,

@@ -47,7 +47,7 @@ pub(crate) struct Add {
     /// The transport of the URL: `auto`, `streamable` or `sse`.
     #[arg(long, value_name = "TRANSPORT", value_parser = ["auto", "streamable", "sse"])]
     transport: Option<String>,
-    /// The working directory of the program [default: the folder of the config file].
+    /// The working directory of the program [default: the current one].
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// Take the server of this name from the catalog or the registry.

@@ -30,7 +30,7 @@ It reads PDF, DOCX, PPTX, XLSX, HTML and plain text, as the gateway does: by con
 pub(crate) struct TextCommand {
     /// The document.
     file: PathBuf,
-    /// Print only the main content of an HTML page.
+    /// Print only the main content: pages without menus, PDFs without page headers and footers.
     #[arg(long)]
     main: bool,
     /// Print Markdown: headings, links, lists, tables and code.

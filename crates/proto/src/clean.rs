@@ -8,8 +8,9 @@ pub fn text(input: &str) -> (String, usize) {
     let mut out = String::with_capacity(input.len());
     let mut removed = 0;
     let mut rest = input;
+    let mut unclosed = Unclosed::default();
     while let Some(character) = rest.chars().next() {
-        let hidden = hidden_run(rest);
+        let hidden = unclosed.hidden_run(rest);
         if hidden > 0 {
             removed += rest[..hidden].chars().count();
             rest = &rest[hidden..];
@@ -111,30 +112,49 @@ fn is_blank(character: char) -> bool {
         )
 }
 
-/// The length in bytes of an ANSI sequence or an HTML comment at the start of the text.
-fn hidden_run(text: &str) -> usize {
-    if let Some(comment) = text.strip_prefix("<!--") {
-        return comment.find("-->").map_or(0, |end| "<!--".len() + end + "-->".len());
-    }
-    let bytes = text.as_bytes();
-    match bytes {
-        [0x1b, b'[', ..] => {
-            let parameters = bytes[2..].iter().take_while(|b| (0x20..0x40).contains(*b)).count();
-            let last = bytes.get(2 + parameters).is_some_and(|b| (0x40..0x7f).contains(b));
-            2 + parameters + usize::from(last)
-        }
-        // Operating-system commands end in BEL or ST; an unfinished one loses only its introducer.
-        [0x1b, b']', ..] => {
-            let bel = text.find('\u{7}').map(|at| at + 1);
-            let terminator = text[1..].find("\u{1b}\\").map(|at| at + 3);
-            match (bel, terminator) {
-                (Some(a), Some(b)) => a.min(b),
-                (Some(end), None) | (None, Some(end)) => end,
-                (None, None) => 2,
+/// What has no end in the rest of a text. A search that failed is not repeated further on: with one search for each
+/// beginning, hostile text would take quadratic time.
+#[derive(Default)]
+struct Unclosed {
+    comment: bool,
+    command: bool,
+}
+
+impl Unclosed {
+    /// The length in bytes of an ANSI sequence or an HTML comment at the start of the text.
+    fn hidden_run(&mut self, text: &str) -> usize {
+        let bytes = text.as_bytes();
+        match bytes {
+            [b'<', b'!', b'-', b'-', ..] if !self.comment => {
+                let end = text[4..].find("-->");
+                self.comment = end.is_none();
+                end.map_or(0, |end| "<!--".len() + end + "-->".len())
             }
+            [0x1b, b'[', ..] => {
+                let parameters =
+                    bytes[2..].iter().take_while(|b| (0x20..0x40).contains(*b)).count();
+                let last = bytes.get(2 + parameters).is_some_and(|b| (0x40..0x7f).contains(b));
+                2 + parameters + usize::from(last)
+            }
+            // Operating-system commands end in BEL or ST; an unfinished one loses only its introducer.
+            [0x1b, b']', ..] if !self.command => {
+                let end = end_of_command(bytes);
+                self.command = end.is_none();
+                end.unwrap_or(2)
+            }
+            [0x1b, b']', ..] => 2,
+            _ => 0,
         }
-        _ => 0,
     }
+}
+
+/// The end of the first BEL or ST.
+fn end_of_command(bytes: &[u8]) -> Option<usize> {
+    (0..bytes.len()).find_map(|at| match bytes[at..] {
+        [0x07, ..] => Some(at + 1),
+        [0x1b, b'\\', ..] => Some(at + 2),
+        _ => None,
+    })
 }
 
 fn keeps(character: char, before: Option<char>, after: Option<char>) -> bool {
@@ -187,7 +207,7 @@ fn is_pictograph(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{any, proptest};
+    use proptest::prelude::{any, prop, proptest};
     use serde_json::json;
 
     use super::*;
@@ -278,7 +298,50 @@ mod tests {
         );
     }
 
+    /// The length of a comment or a command at the start of a text, without a memory of failed searches.
+    fn hidden_run(text: &str) -> usize {
+        if let Some(comment) = text.strip_prefix("<!--") {
+            return comment.find("-->").map_or(0, |end| end + 7);
+        }
+        if !text.starts_with("\u{1b}]") {
+            return 0;
+        }
+        let bel = text.find('\u{7}').map(|at| at + 1);
+        let terminator = text.find("\u{1b}\\").map(|at| at + 2);
+        bel.into_iter().chain(terminator).min().unwrap_or(2)
+    }
+
+    /// Would take hours if each beginning were followed by a search to the end.
+    #[test]
+    fn beginnings_without_an_end_take_linear_time() {
+        let comments = "<!--".repeat(1_000_000);
+        assert_eq!(text(&comments), (comments.clone(), 0));
+        let commands = "\u{1b}]".repeat(2_000_000);
+        assert_eq!(text(&commands), (String::new(), 4_000_000));
+        let titles = format!("{}\u{1b}\\", "\u{1b}]\u{7}".repeat(1_300_000));
+        assert_eq!(text(&titles), ("\\".to_owned(), 3_900_001));
+    }
+
     proptest! {
+        #[test]
+        fn comments_and_commands_end_where_a_search_from_their_start_says(
+            parts in prop::collection::vec(
+                prop::sample::select(vec!["<!--", "-->", "\u{1b}]", "\u{7}", "\u{1b}\\", "-", ">", "é"]),
+                0..24,
+            ),
+        ) {
+            let input = parts.concat();
+            let (mut expected, mut rest) = (String::new(), input.as_str());
+            while let Some(character) = rest.chars().next() {
+                let hidden = hidden_run(rest);
+                if hidden == 0 && !character.is_control() {
+                    expected.push(character);
+                }
+                rest = &rest[if hidden > 0 { hidden } else { character.len_utf8() }..];
+            }
+            assert_eq!(text(&input).0, expected, "{input:?}");
+        }
+
         #[test]
         fn cleaning_never_panics_and_never_adds(input in any::<String>()) {
             let (clean, removed) = text(&input);

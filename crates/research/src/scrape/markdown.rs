@@ -2,6 +2,8 @@
 
 /// Signs of Markdown in a text that has not been declared as such; this many different ones are enough.
 const ENOUGH: usize = 2;
+/// Bytes of a link's text or target, so that brackets without a partner are not searched for in a whole page.
+const LONGEST_PART: usize = 1_000;
 
 /// Whether a text looks like Markdown: no HTML document, and at least two kinds of Markdown syntax.
 pub(crate) fn looks_like_markdown(text: &str) -> bool {
@@ -45,12 +47,13 @@ pub(crate) fn is_html(text: &str) -> bool {
         || start.starts_with("<!--") && start.contains("<html")
 }
 
-/// `[text](target)`.
+/// `[text](target)`, each part shorter than [`LONGEST_PART`].
 fn has_link(text: &str) -> bool {
     text.match_indices("](").take(100).any(|(at, _)| {
-        let open = text[..at].rfind(['[', '\n']).is_some_and(|open| text[open..].starts_with('['));
-        let close =
-            text[at..].find([')', '\n']).is_some_and(|close| text[at + close..].starts_with(')'));
+        let before = &text[text.ceil_char_boundary(at.saturating_sub(LONGEST_PART))..at];
+        let after = &text[at..text.floor_char_boundary(at + LONGEST_PART)];
+        let open = before.rfind(['[', '\n']).is_some_and(|open| before[open..].starts_with('['));
+        let close = after.find([')', '\n']).is_some_and(|close| after[close..].starts_with(')'));
         open && close
     })
 }

@@ -8,6 +8,7 @@ fn markdown_has_two_kinds_of_its_syntax() {
         "> quoted\n\n**bold** text",
         "| a | b |\n|---|---|\n| 1 | 2 |\n\n1. one\n2. two",
         "```sh\nls\n```\n\n## Next",
+        &format!("# Title\n\n[{}](/a)", "é".repeat(499)),
     ] {
         assert!(looks_like_markdown(text), "{text}");
     }
@@ -18,6 +19,8 @@ fn markdown_has_two_kinds_of_its_syntax() {
         "a,b,c\n1,2,3",
         "- one dash",
         "",
+        &format!("# Title\n\n[{}](/a)", "é".repeat(501)),
+        &format!("# Title\n\n[a]({})", "é".repeat(500)),
     ] {
         assert!(!looks_like_markdown(text), "{text}");
     }

@@ -10,13 +10,12 @@ const HEADERS: [(&str, &str); 4] = [
     ("x-amzn-waf-action", "captcha"),
 ];
 
-/// Parts of the scripts of challenges. A page may load such a script next to its content, so they count only on short pages
-/// and with the status of a refusal.
-const SCRIPTS: [&str; 16] = [
-    "/cdn-cgi/challenge-platform/",
+/// Parts of the scripts of challenges. Below `/cdn-cgi/challenge-platform/` ordinary pages have scripts, too.
+const SCRIPTS: [&str; 11] = [
+    "/cdn-cgi/challenge-platform/h/b/orchestrate/",
+    "/cdn-cgi/challenge-platform/h/g/orchestrate/",
     "_cf_chl_opt",
     "cf-browser-verification",
-    "cf-turnstile",
     "captcha-delivery.com",
     "px-captcha",
     "_incapsula_resource",
@@ -24,6 +23,11 @@ const SCRIPTS: [&str; 16] = [
     "sucuri_cloudproxy_js",
     "/.well-known/.git.gammaspectra.live",
     "/.within.website/x/cmd/anubis",
+];
+
+/// Parts of scripts that other pages load, too, often for a form: signs of a challenge only in a refusal.
+const COMMON_SCRIPTS: [&str; 6] = [
+    "cf-turnstile",
     "ips.js?timestamp",
     "google.com/recaptcha",
     "hcaptcha.com/1/api.js",
@@ -32,7 +36,7 @@ const SCRIPTS: [&str; 16] = [
 ];
 
 /// Sentences of challenges, in lower case.
-const SENTENCES: [&str; 24] = [
+const SENTENCES: [&str; 22] = [
     "just a moment...",
     "checking your browser before",
     "checking if the site connection is secure",
@@ -48,8 +52,6 @@ const SENTENCES: [&str; 24] = [
     "are you a robot?",
     "are you human?",
     "i'm not a robot",
-    "press & hold to confirm",
-    "press and hold",
     "request unsuccessful. incapsula incident",
     "unusual traffic from your computer network",
     "complete the security check to access",
@@ -59,8 +61,13 @@ const SENTENCES: [&str; 24] = [
     "please turn javascript on and reload the page",
 ];
 
-/// Texts above this length are content, whatever script the page also loads.
+/// Sentences that other pages have, too: signs of a challenge only in a refusal.
+const COMMON_SENTENCES: [&str; 2] = ["press & hold", "press and hold"];
+
+/// Texts of this many characters are content, whatever script the page also loads.
 const LONGEST: usize = 1_500;
+/// Pages with fewer characters have hardly any text.
+const HARDLY_ANY: usize = 300;
 /// The part of a page that is examined.
 const EXAMINED: usize = 300_000;
 
@@ -76,29 +83,28 @@ pub(crate) fn is_challenge(
             .get(*name)
             .is_some_and(|found| found.as_bytes().eq_ignore_ascii_case(value.as_bytes()))
     });
-    if by_header {
-        return true;
+    let refusal = matches!(status, 403 | 429 | 503);
+    let characters = text.map_or(0, |text| text.trim().chars().count());
+    if by_header || !refusal && !(200..300).contains(&status) || characters >= LONGEST {
+        return by_header;
     }
-    let refusal = matches!(status, 401 | 403 | 405 | 429 | 503);
-    let short = text.is_none_or(|text| text.chars().count() < LONGEST);
-    if !short {
-        return false;
-    }
-    let page = String::from_utf8_lossy(&body[..body.len().min(EXAMINED)]).to_lowercase();
-    let scripts = || SCRIPTS.iter().any(|script| page.contains(script));
-    let text = text.map(|text| text.to_lowercase().replace('’', "'"));
-    let sentences = || {
-        let shown = text.as_deref().unwrap_or(&page);
-        // A title is no part of the text, and often the only sentence.
-        let title = title(&page);
-        SENTENCES.iter().any(|sentence| shown.contains(sentence) || title.contains(sentence))
+    let plain = |text: &str| text.to_lowercase().replace('’', "'");
+    let page = plain(&String::from_utf8_lossy(&body[..body.len().min(EXAMINED)]));
+    let text = text.map(plain);
+    let shown = text.as_deref().unwrap_or(&page);
+    // A title is no part of the text, and often the only sentence.
+    let title = title(&page);
+    let says = |sentences: &[&str]| {
+        sentences.iter().any(|sentence| shown.contains(sentence) || title.contains(sentence))
     };
+    let loads = |scripts: &[&str]| scripts.iter().any(|script| page.contains(script));
     if refusal {
-        return scripts() || sentences();
+        let common = says(&COMMON_SENTENCES) || loads(&COMMON_SCRIPTS);
+        return common || says(&SENTENCES) || loads(&SCRIPTS);
     }
-    // With another status, a page that loads the script of a captcha for its form is content.
-    let hardly_any = text.as_deref().is_none_or(|text| text.trim().chars().count() < 300);
-    sentences() || hardly_any && SCRIPTS[..10].iter().any(|script| page.contains(script))
+    // One of these alone may be content: a page about challenges, one that loads such a script, a short one.
+    let signs = [characters < HARDLY_ANY, says(&SENTENCES), loads(&SCRIPTS)];
+    signs.into_iter().filter(|sign| *sign).count() >= 2
 }
 
 fn title(page: &str) -> &str {

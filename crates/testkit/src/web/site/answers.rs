@@ -93,13 +93,16 @@ fn broken_page(name: &str) -> Response {
 fn status(name: &str) -> Response {
     let status = name.parse().ok().and_then(|code| StatusCode::from_u16(code).ok());
     let status = status.unwrap_or(StatusCode::NOT_FOUND);
-    let mut response = html(page("Error", "", &[format!("The server answered {status}.")]));
+    let mut response = html(page("Error", DETECTION, &[format!("The server answered {status}.")]));
     *response.status_mut() = status;
     if status == StatusCode::TOO_MANY_REQUESTS {
         response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("7"));
     }
     response
 }
+
+/// A script that Cloudflare adds to ordinary pages.
+const DETECTION: &str = "<script src=\"/cdn-cgi/challenge-platform/scripts/jsd/main.js\"></script>";
 
 /// A page in the manner of a well-known one; its words must never be an answer.
 fn challenge(name: &str) -> Response {

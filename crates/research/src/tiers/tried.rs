@@ -14,7 +14,8 @@ pub(super) struct Tried {
     /// The status of a challenge.
     status: Option<u16>,
     challenged: bool,
-    timed_out: bool,
+    /// The last tier that timed out.
+    timed_out: Option<u8>,
     /// Whether the browser is off or missing.
     pub(super) has_no_browser: bool,
     /// What the caller should know even if another tier had the page.
@@ -48,7 +49,7 @@ impl Tried {
 
     pub(super) fn timed_out(&mut self, tier: u8) {
         self.note(tier, "timed out");
-        self.timed_out = true;
+        self.timed_out = Some(tier);
     }
 
     pub(super) fn skip_browser(&mut self, why: &str) {
@@ -59,7 +60,18 @@ impl Tried {
 
     /// The page as far as it was found, or why there is none.
     pub(super) fn conclude(&mut self) -> Result<Found, Failure> {
-        if let Some(found) = self.best.take() {
+        let (last, why) = self.tiers.last().map_or((0, ""), |(tier, why)| (*tier, why.as_str()));
+        if let Some(mut found) = self.best.take() {
+            // This may be the shell of a page whose text is made by scripts.
+            found.passing = true;
+            let late = self.timed_out == Some(last);
+            found.incomplete |= late;
+            let cause = match last {
+                _ if self.has_no_browser && !late => "some pages need a browser".to_owned(),
+                4 => format!("the browser failed ({why})"),
+                _ => format!("the last request failed ({why})"),
+            };
+            found.warnings.push(format!("This may not be the whole page: {cause}."));
             return Ok(found);
         }
         let tiers: Vec<Value> =
@@ -68,8 +80,7 @@ impl Tried {
         if let Some(status) = self.status {
             details["status"] = status.into();
         }
-        let why = self.tiers.last().map_or("", |(_, why)| why);
-        let failure = match (self.challenged, self.timed_out) {
+        let failure = match (self.challenged, self.timed_out.is_some()) {
             (true, _) => Failure::new(
                 Code::Unavailable,
                 format!("the site asks visitors to prove that they are people, and the page was not read ({why})"),
@@ -83,3 +94,6 @@ impl Tried {
         Err(failure.blame(Blame::Tool).details(details))
     }
 }
+
+#[cfg(test)]
+mod tests;

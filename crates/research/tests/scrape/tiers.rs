@@ -2,7 +2,7 @@
 
 use research::tools::{ContentType, ScrapeMode, ScrapePage, SizeCategory};
 
-use crate::support::{Lab, LabOptions};
+use crate::support::{Lab, LabOptions, settings};
 
 #[tokio::test]
 async fn tier_1_takes_markdown_where_a_server_has_it() {
@@ -75,6 +75,25 @@ async fn tier_3_follows_a_page_with_hardly_any_text() {
     assert_eq!(requests.len(), 3);
     assert_eq!(requests[2].header("accept"), Some("text/html"));
     assert!(requests[2].header("user-agent").unwrap().starts_with("powerstrip/"));
+    // With a browser there may be more the next time.
+    assert!(!page.truncated);
+    assert!(page.warnings.iter().any(|warning| warning.contains("not be the whole page")));
+    lab.scrape("/thin").await.unwrap();
+    assert_eq!(lab.hits("/thin"), 6);
+}
+
+#[tokio::test]
+async fn a_page_that_the_browser_had_no_time_for_is_truncated() {
+    // Less than the browser needs to start: it is not tried.
+    let settings = settings(&[("browser", 100)]);
+    let lab = Lab::with(LabOptions { settings, browser: true, ..LabOptions::default() }).await;
+    let page = lab.scrape("/thin").await.unwrap();
+    assert_eq!((page.content.as_str(), page.truncated), ("Loading", true));
+    let [warning] = &page.warnings[..] else { panic!("{:?}", page.warnings) };
+    assert!(
+        warning.contains("not be the whole page") && warning.contains("timed out"),
+        "{warning}"
+    );
 }
 
 #[tokio::test]

@@ -57,7 +57,9 @@ impl Page {
             ScrapeMode::Full => cut(&self.text, max),
             ScrapeMode::Preview => cut(&preview(&self.text), max).into_owned().into(),
         };
-        let truncated = self.incomplete || content.len() < self.length;
+        // A preview repeats the headings, and may be longer than a text of which it lacks a part.
+        let is_whole = *content == self.text && self.text.len() == self.length;
+        let truncated = self.incomplete || !is_whole;
         ScrapePageOutput {
             url: self.url.clone(),
             content_type: self.content_type,

@@ -38,6 +38,14 @@ fn the_original_length_is_there_exactly_if_content_is_missing() {
     assert_eq!((short.truncated, short.original_length), (true, Some(12_000)));
     let preview = page(&text).output(ScrapeMode::Preview, 50_000);
     assert!(preview.truncated && preview.content_length <= 2_000);
+    // The headings are longer than what the preview leaves out.
+    let outline: String = (0..20).map(|n| format!("## Section {n}\n\n")).collect();
+    let long = format!("{outline}{}", "A sentence. ".repeat(160));
+    let preview = page(&long).output(ScrapeMode::Preview, 50_000);
+    assert!(preview.content_length >= long.len() && !preview.content.ends_with(&long));
+    assert_eq!((preview.truncated, preview.original_length), (true, Some(long.len())));
+    let whole = page("# Short\n\nAll of it.").output(ScrapeMode::Preview, 50_000);
+    assert_eq!((whole.truncated, whole.original_length), (false, None));
     let late = Page { incomplete: true, ..page("All that came.") };
     let late = late.output(ScrapeMode::Full, 50_000);
     assert_eq!((late.truncated, late.original_length), (true, Some(14)));

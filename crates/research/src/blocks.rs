@@ -23,7 +23,7 @@ pub(crate) fn blocks(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The marker that opens a code block.
+/// The marker that opens a code block, with its indentation: a block within a list is closed at the same level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fence<'a>(pub(crate) &'a str);
 
@@ -43,10 +43,10 @@ pub(crate) fn next_fence<'a>(open: Option<Fence<'a>>, line: &'a str) -> Option<F
     match open {
         _ if length < 3 => open,
         // Only a run of the same kind, at least as long and with nothing after it, closes a block.
-        Some(fence) if run.starts_with(fence.0) && after.trim().is_empty() => None,
+        Some(fence) if run.starts_with(fence.0.trim_start()) && after.trim().is_empty() => None,
         Some(fence) => Some(fence),
         None if marker == '`' && after.contains('`') => None,
-        None => Some(Fence(run)),
+        None => Some(Fence(&line[..line.len() - after.len()])),
     }
 }
 

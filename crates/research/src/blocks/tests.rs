@@ -14,6 +14,8 @@ fn fences_close_with_a_marker_of_their_kind() {
     assert_eq!(open_fence("```\ncode"), Some(Fence("```")));
     assert_eq!(open_fence("```\ncode\n```"), None);
     assert_eq!(open_fence("~~~~\n```\n~~~"), Some(Fence("~~~~")));
+    assert_eq!(open_fence("- a\n\n  ```sh\n  ls"), Some(Fence("  ```")));
+    assert_eq!(open_fence("- a\n\n  ```sh\n  ls\n   ````"), None);
     assert_eq!(open_fence("``` inline ``` text"), None);
     assert_eq!(open_fence("#hashtag"), None);
     assert!(!is_heading("#hashtag") && !is_heading("####### seven") && is_heading("# one"));

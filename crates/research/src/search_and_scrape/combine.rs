@@ -1,6 +1,7 @@
 //! Puts sources together into one text.
 
 use super::rank::Candidate;
+use crate::blocks::{Fence, open_fence};
 use crate::scrape::cut::cut;
 use crate::tools::{SizeCategory, SizeMetadata};
 
@@ -14,7 +15,12 @@ pub(super) fn combine(sources: &[Candidate], max: usize) -> (String, bool) {
         if let Some(title) = &source.title {
             combined.push_str(&format!("# {title}\n\n"));
         }
-        combined.push_str(&format!("Source: {}\n\n{}", source.url, without_title(source)));
+        let text = without_title(source);
+        combined.push_str(&format!("Source: {}\n\n{text}", source.url));
+        // An open code block would take in the sources that follow.
+        if let Some(Fence(fence)) = open_fence(text) {
+            combined.push_str(&format!("\n{fence}"));
+        }
         if combined.len() > max {
             return (cut(&combined, max).into_owned(), true);
         }
@@ -42,3 +48,6 @@ pub(super) fn size_of(combined: &str, truncated: bool) -> SizeMetadata {
         truncated,
     }
 }
+
+#[cfg(test)]
+mod tests;

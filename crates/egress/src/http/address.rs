@@ -22,7 +22,7 @@ pub enum Class {
     UniqueLocal,
     /// Link-local, where cloud metadata services live.
     LinkLocal,
-    /// A cloud metadata service outside the link-local range.
+    /// A cloud metadata service outside the link-local range. Only a rule for the address itself opens it.
     Metadata,
     /// Reserved by the IETF for protocols.
     Protocol,
@@ -70,8 +70,17 @@ const fn v6(a: u16, b: u16, prefix: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0), prefix)
 }
 
+/// One address, from its first two and last two groups.
+const fn v6_address(a: u16, b: u16, g: u16, h: u16) -> Ipv6Net {
+    Ipv6Net::new_assert(Ipv6Addr::new(a, b, 0, 0, 0, 0, g, h), 128)
+}
+
 /// The first network that contains the address decides its class; an address in none is global.
-const V4: [(Ipv4Net, Class); 16] = [
+const V4: [(Ipv4Net, Class); 18] = [
+    // Metadata services of Alibaba, Azure (it looks public) and Oracle, within networks of other kinds.
+    (v4(100, 100, 100, 200, 32), Class::Metadata),
+    (v4(168, 63, 129, 16, 32), Class::Metadata),
+    (v4(192, 0, 0, 192, 32), Class::Metadata),
     (v4(0, 0, 0, 0, 8), Class::Unspecified),
     (v4(10, 0, 0, 0, 8), Class::Private),
     (v4(100, 64, 0, 0, 10), Class::Shared),
@@ -88,12 +97,14 @@ const V4: [(Ipv4Net, Class); 16] = [
     (v4(203, 0, 113, 0, 24), Class::Documentation),
     (v4(224, 0, 0, 0, 4), Class::Multicast),
     (v4(240, 0, 0, 0, 4), Class::Reserved),
-    // Azure answers instance metadata on an address that looks public.
-    (v4(168, 63, 129, 16, 32), Class::Metadata),
 ];
 
 /// Checked in order; an address in none is global only inside `2000::/3`, the only range assigned to hosts.
-const V6: [(Ipv6Net, Class); 13] = [
+const V6: [(Ipv6Net, Class); 16] = [
+    // Metadata services of AWS, Google and Oracle.
+    (v6_address(0xfd00, 0xec2, 0, 0x254), Class::Metadata),
+    (v6_address(0xfd20, 0xce, 0, 0x254), Class::Metadata),
+    (v6_address(0xfd00, 0xc1, 0xa9fe, 0xa9fe), Class::Metadata),
     // All of `::/96` that is neither `::` nor `::1`, and `::ffff:0:0/96`, carries an IPv4 address;
     // the rest of `::/8` was never assigned.
     (v6(0, 0, 64), Class::EmbeddedV4),

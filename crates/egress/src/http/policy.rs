@@ -30,23 +30,24 @@ enum Admit {
 }
 
 impl Rule {
-    /// The rule for a server that the configuration names: that host and port, nothing else.
+    /// The rule for a server that the configuration names: that host and port, nothing else. As with names, it does not
+    /// open metadata services and link-local addresses; `egress.allow` does.
     pub fn for_url(url: &str) -> Result<Self, Refusal> {
         let target = Target::parse(url)?;
         let port = Some(target.port());
-        let network = match target.host() {
-            Host::Domain(_) => {
+        let address = literal(target.host()).map(|address| (address, classify(address)));
+        match address {
+            None | Some((_, Class::LinkLocal | Class::Metadata)) => {
                 let host = Names::Exactly(target.host().clone());
-                return Ok(Self(Admit::Host(HostPattern { host, port })));
+                Ok(Self(Admit::Host(HostPattern { host, port })))
             }
-            Host::Ipv4(ip) => IpNet::from(IpAddr::V4(*ip)),
-            Host::Ipv6(ip) => IpNet::from(IpAddr::V6(*ip)),
-        };
-        let (class, address) = (classify(network.addr()), network.addr());
-        if !can_be_dialled(class) {
-            return Err(Refusal::Address { host: target.host().to_string(), address, class });
+            Some((address, class)) if !can_be_dialled(class) => {
+                Err(Refusal::Address { host: target.host().to_string(), address, class })
+            }
+            Some((address, class)) => {
+                Ok(Self(Admit::Network { network: address.into(), class, port }))
+            }
         }
-        Ok(Self(Admit::Network { network, class, port }))
     }
 
     fn network(entry: &str, network: IpNet, port: Option<u16>) -> Result<Self, PatternError> {

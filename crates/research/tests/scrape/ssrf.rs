@@ -3,47 +3,9 @@
 use egress::http::Refusal;
 use proto::Code;
 use research::settings::Robots;
-use testkit::web::Canary;
+use testkit::web::{Canary, forbidden_hosts};
 
 use crate::support::{Lab, LabOptions, Names, settings};
-
-/// Spellings of addresses that must not be dialled; `PORT` is the canary's.
-const HOSTS: [&str; 34] = [
-    "127.0.0.1",
-    "127.0.0.1.",
-    "127.1",
-    "127.0.1",
-    "2130706433",
-    "0x7f000001",
-    "017700000001",
-    "0177.0.0.1",
-    "0x7f.1",
-    "①②⑦.⓪.⓪.①",
-    "127。0。0。1",
-    "127．0．0．1",
-    "%31%32%37.0.0.1",
-    "0",
-    "0.0.0.0",
-    "127.0.0.2",
-    "127.255.255.255",
-    "[::1]",
-    "[::]",
-    "[::ffff:127.0.0.1]",
-    "[::ffff:7f00:1]",
-    "[::127.0.0.1]",
-    "[64:ff9b::7f00:1]",
-    "[2002:7f00:1::]",
-    "10.0.0.1",
-    "100.64.0.1",
-    "169.254.169.254",
-    "172.16.0.1",
-    "192.168.0.1",
-    "198.18.0.1",
-    "224.0.0.1",
-    "[fc00::1]",
-    "[fe80::1]",
-    "100.100.100.200",
-];
 
 fn is_refusal(failure: &proto::Failure) -> bool {
     failure.code == Code::InvalidInput && !failure.retryable
@@ -56,7 +18,7 @@ async fn no_spelling_of_a_private_address_is_dialled() {
         None => Lab::start().await,
     };
     let canary = Canary::start().await;
-    for host in HOSTS {
+    for host in forbidden_hosts() {
         // A web page, a document, a page that needs a browser, a page that robots.txt may forbid.
         for path in ["/", "/file.pdf", "/spa"] {
             let failure =
@@ -88,7 +50,7 @@ async fn no_script_in_the_browser_reaches_a_private_address() {
 #[tokio::test]
 async fn no_redirect_leads_to_a_private_address() {
     let (lab, canary) = (Lab::start().await, Canary::start().await);
-    for host in HOSTS {
+    for host in forbidden_hosts() {
         for status in [301, 302, 303, 307, 308] {
             let to = format!("http://{host}:{}/", canary.port());
             let failure = lab.scrape(&format!("/redirect/{status}?to={to}")).await.unwrap_err();

@@ -28,7 +28,6 @@ fn first_and_last_address_of_every_denied_network() {
         ("203.0.113.0", "203.0.113.255", Class::Documentation),
         ("224.0.0.0", "239.255.255.255", Class::Multicast),
         ("240.0.0.0", "255.255.255.255", Class::Reserved),
-        ("168.63.129.16", "168.63.129.16", Class::Metadata),
         ("::", "::", Class::Unspecified),
         ("::1", "::1", Class::Loopback),
         ("::2", "::ffff:ffff", Class::EmbeddedV4),
@@ -90,17 +89,25 @@ fn addresses_next_to_denied_networks_are_global() {
 }
 
 #[test]
-fn metadata_services_of_the_clouds_are_not_global() {
+fn metadata_services_of_the_clouds_have_a_class_of_their_own() {
     for text in [
-        "169.254.169.254",
-        "169.254.170.2",
         "100.100.100.200",
+        "168.63.129.16",
         "192.0.0.192",
         "fd00:ec2::254",
-        "168.63.129.16",
+        "fd20:ce::254",
+        "fd00:c1::a9fe:a9fe",
     ] {
-        assert_ne!(class(text), Class::Global, "{text}");
+        assert_eq!(class(text), Class::Metadata, "{text}");
     }
+    assert_eq!(
+        (class("169.254.169.254"), class("169.254.170.2")),
+        (Class::LinkLocal, Class::LinkLocal)
+    );
+    assert_eq!(
+        (class("100.100.100.201"), class("fd00:ec2::253")),
+        (Class::Shared, Class::UniqueLocal)
+    );
 }
 
 proptest! {

@@ -89,6 +89,26 @@ fn names_lead_into_private_networks_but_not_to_this_machine_or_metadata() {
 }
 
 #[test]
+fn only_a_rule_for_its_address_opens_a_metadata_service() {
+    for (network, url, address) in [
+        ("100.64.0.0/10", "http://100.100.100.200/", "100.100.100.200:80"),
+        ("192.0.0.0/24", "http://192.0.0.192/", "192.0.0.192:80"),
+        ("168.0.0.0/8", "http://168.63.129.16/", "168.63.129.16:80"),
+        ("fd00::/8", "http://[fd00:ec2::254]/", "[fd00:ec2::254]:80"),
+        ("fd00::/8", "http://[fd20:ce::254]/", "[fd20:ce::254]:80"),
+        ("160.0.0.0/3", "http://169.254.169.254/", "169.254.169.254:80"),
+    ] {
+        let host = url.trim_start_matches("http://").trim_end_matches('/');
+        assert!(!admits(&[network, "*.corp", "db.corp:80"], host, address), "{network}");
+        assert!(!admits(&[network, "*.corp", "db.corp:80"], "db.corp", address), "{network}");
+        let named = policy(&[]).allowing(Rule::for_url(url).unwrap());
+        let (parsed, socket) = (Host::parse(host).unwrap(), address.parse().unwrap());
+        assert!(named.check(&parsed, socket).is_err(), "{url}");
+        assert!(admits(&[host], host, address), "{host}");
+    }
+}
+
+#[test]
 fn own_listeners_win_over_every_rule() {
     let own = OwnListeners::default();
     let policy = AddressPolicy::new(vec!["127.0.0.0/8".parse().unwrap()], own.clone());

@@ -20,7 +20,8 @@ use crate::dates;
 use crate::input::{check_count, check_query, check_years};
 use crate::links::{display_host, web_url};
 use crate::providers::{Fault, Hit, Query};
-use crate::research::{Call, Research};
+use crate::research::{Call, INCOMPLETE_TTL, Research};
+use crate::router::Found;
 use crate::settings::ProviderName;
 use crate::tools::{AcademicSearch, AcademicSearchOutput, AcademicSource, Publication, SortBy};
 use apis::Asked;
@@ -76,8 +77,10 @@ impl Research {
             prefix: doi_prefix(input.source),
             pdf_only: input.pdf_only,
         };
-        let searching = self.cached(key, TTL, |research| async move {
-            research.find_publications(search, count, input).await
+        let searching = self.cached_with_ttl(key, |research| async move {
+            let found = research.find_publications(search, count, input).await?;
+            let ttl = if found.warnings.is_empty() { TTL } else { INCOMPLETE_TTL };
+            Ok((found, ttl))
         });
         call.run(searching).await
     }
@@ -100,9 +103,11 @@ impl Research {
         let (asked, sites) = tokio::join!(apis, self.search_publishers(&search, input.source));
         let (mut lists, mut warnings, mut faults, mut total) =
             (Vec::new(), Vec::new(), Vec::new(), 0);
+        let mut has_answer = false;
         for Asked { name, page } in asked {
             match page {
                 Ok(page) => {
+                    has_answer = true;
                     total = total.max(page.total);
                     lists.push(page.publications);
                 }
@@ -113,15 +118,20 @@ impl Research {
             }
         }
         match sites {
-            Ok(Some(publications)) => lists.push(publications),
+            Ok(Some(found)) => {
+                let now = self.parts().clock.unix_ms();
+                lists
+                    .push(found.hits.into_iter().filter_map(|hit| publication(hit, now)).collect());
+                warnings.extend(found.warnings);
+            }
             Ok(None) => {}
             Err(failure) => warnings.push(format!("The web search failed: {}", failure.message)),
         }
-        if lists.is_empty() {
-            return Err(failure(&faults));
-        }
         let mut publications = fusion::fuse_publications(lists);
         publications.retain(|publication| fits(publication, &search));
+        if publications.is_empty() && !has_answer {
+            return Err(failure(&faults));
+        }
         if search.newest {
             publications.sort_by_key(|publication| std::cmp::Reverse(publication.year));
         }
@@ -144,7 +154,7 @@ impl Research {
         &self,
         search: &Search,
         source: AcademicSource,
-    ) -> Result<Option<Vec<Publication>>, Failure> {
+    ) -> Result<Option<Found>, Failure> {
         let sites: Vec<String> = match source {
             AcademicSource::All => DOMAINS.iter().map(|domain| (*domain).to_owned()).collect(),
             AcademicSource::Ieee => vec!["ieeexplore.ieee.org".to_owned()],
@@ -155,11 +165,9 @@ impl Research {
         if !self.router().has_keyed_provider() {
             return Ok(None);
         }
-        let now = self.parts().clock.unix_ms();
         let query =
             Query { text: search.text.clone(), count: search.count.min(20), ..Query::default() };
-        let found = self.search_sites(&query, &sites).await?;
-        Ok(Some(found.hits.into_iter().filter_map(|hit| publication(hit, now)).collect()))
+        self.search_sites(&query, &sites).await.map(Some)
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::cache;
 use crate::input::{check_count, check_query, check_years, invalid};
 use crate::providers::{Kind, Query};
-use crate::research::{Call, Research};
+use crate::research::{Call, INCOMPLETE_TTL, Research};
 use crate::tools::{Patent, PatentOffice, PatentSearch, PatentSearchOutput, PatentSearchType};
 use page::FoundPatent;
 
@@ -52,21 +52,23 @@ impl Research {
         };
         let key =
             cache::key("patent", None, &json!({"input": input, "route": self.router().route()}));
-        let searching = self.cached(key, TTL, |research| async move {
+        let searching = self.cached_with_ttl(key, |research| async move {
             research.find_patents(query, count, input).await
         });
         call.run(searching).await
     }
 
+    /// The patents, and for how long they are kept.
     async fn find_patents(
         self,
         query: Query,
         count: usize,
         input: PatentSearch,
-    ) -> Result<PatentSearchOutput, Failure> {
+    ) -> Result<(PatentSearchOutput, Duration), Failure> {
         let now = self.parts().clock.unix_ms();
         let found = self.router().search(Kind::Web, &query).await?;
         let mut warnings = found.warnings;
+        let ttl = if warnings.is_empty() { TTL } else { INCOMPLETE_TTL };
         let patents = found.hits.into_iter().filter_map(|hit| page::read(hit, now));
         let mut numbers = HashSet::new();
         let mut patents: Vec<FoundPatent> = patents
@@ -87,13 +89,14 @@ impl Research {
                     .to_owned(),
             );
         }
-        Ok(PatentSearchOutput {
+        let found = PatentSearchOutput {
             query: input.query,
             search_type: input.search_type,
             result_count: patents.len(),
             patents: patents.into_iter().map(|found| found.patent).collect(),
             warnings,
-        })
+        };
+        Ok((found, ttl))
     }
 }
 

@@ -23,6 +23,9 @@ use crate::scrape::page::Page;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 
+/// How long an answer is kept that lacks what a failing provider would have added.
+pub(crate) const INCOMPLETE_TTL: Duration = Duration::from_secs(2 * 60);
+
 /// What the tools work with.
 pub struct Parts {
     /// All outbound requests; its policy decides about addresses.
@@ -107,8 +110,25 @@ impl Research {
         make: impl FnOnce(Self) -> F,
     ) -> Result<T, Failure>
     where
-        T: Serialize + DeserializeOwned,
+        T: Serialize + DeserializeOwned + Send,
         F: Future<Output = Result<T, Failure>> + Send + 'static,
+    {
+        let make = |research| {
+            let making = make(research);
+            async move { making.await.map(|made| (made, ttl)) }
+        };
+        self.cached_with_ttl(key, make).await
+    }
+
+    /// The same for answers that come with the time for which they are kept.
+    pub(crate) async fn cached_with_ttl<T, F>(
+        &self,
+        key: Digest,
+        make: impl FnOnce(Self) -> F,
+    ) -> Result<T, Failure>
+    where
+        T: Serialize + DeserializeOwned + Send,
+        F: Future<Output = Result<(T, Duration), Failure>> + Send + 'static,
     {
         let caches = &self.0.parts.caches;
         let kept = caches.get(&key).await;
@@ -119,7 +139,8 @@ impl Research {
             let making = make(self.clone());
             let caches = Arc::clone(caches);
             async move {
-                let made: Bytes = serde_json::to_vec(&making.await?).map_err(unreadable)?.into();
+                let (made, ttl) = making.await?;
+                let made: Bytes = serde_json::to_vec(&made).map_err(unreadable)?.into();
                 caches.put(&key, made.clone(), ttl).await;
                 Ok(made)
             }

@@ -227,6 +227,21 @@ async fn a_failing_source_is_named_and_all_failing_ones_are_an_error() {
 }
 
 #[tokio::test]
+async fn the_web_search_warns_and_its_silence_hides_no_failure() {
+    let lab = Lab::start("brave,serper").await;
+    lab.providers.set("brave", Behaviour::Status(500));
+    let call = lab.any();
+    let search = |text| lab.research.academic_search(AcademicSearch::new(text), &call);
+    let found = search("solar").await.unwrap();
+    assert!(found.warnings[0].starts_with("brave failed"), "{:?}", found.warnings);
+    lab.providers.set("serper", Behaviour::Empty);
+    for name in SOURCES {
+        lab.providers.set(name, Behaviour::Status(500));
+    }
+    assert_eq!(search("wind").await.unwrap_err().code, Code::Unavailable);
+}
+
+#[tokio::test]
 async fn years_in_the_wrong_order_are_refused() {
     let lab = Lab::start("duckduckgo").await;
     for (from, to) in [(2021, 2020), (1899, 2020), (2000, 2031)] {

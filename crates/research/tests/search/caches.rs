@@ -66,6 +66,36 @@ async fn tenants_share_answers_and_equal_requests_in_flight() {
 }
 
 #[tokio::test]
+async fn incomplete_answers_are_kept_for_two_minutes() {
+    let lab = Lab::start("brave,serper").await;
+    lab.providers.set("brave", Behaviour::Status(500));
+    lab.providers.set("arxiv", Behaviour::Status(500));
+    let call = lab.any();
+    for (tool, provider) in [("academic", "arxiv"), ("patent", "serper")] {
+        let ask = async || match tool {
+            "academic" => {
+                let input = AcademicSearch::new("solar");
+                lab.research.academic_search(input, &call).await.map(|found| found.warnings)
+            }
+            _ => {
+                let input = PatentSearch::new("solar");
+                lab.research.patent_search(input, &call).await.map(|found| found.warnings)
+            }
+        };
+        let before = lab.count(provider);
+        assert!(!ask().await.unwrap().is_empty(), "{tool}");
+        let asked = lab.count(provider) - before;
+        assert!(asked > 0, "{tool}");
+        lab.advance(2 * MINUTE - 1);
+        ask().await.unwrap();
+        assert_eq!(lab.count(provider), before + asked, "{tool} is kept");
+        lab.advance(1);
+        ask().await.unwrap();
+        assert_eq!(lab.count(provider), before + 2 * asked, "{tool} has expired");
+    }
+}
+
+#[tokio::test]
 async fn failures_are_not_kept() {
     let lab = Lab::start("brave").await;
     lab.providers.set("brave", Behaviour::Status(500));

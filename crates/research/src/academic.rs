@@ -8,6 +8,7 @@ mod openalex;
 mod pubmed;
 mod semantic_scholar;
 mod source;
+mod title;
 mod xml;
 
 use std::time::Duration;
@@ -192,26 +193,22 @@ fn fits(publication: &Publication, search: &Search) -> bool {
 /// A publication as a web search shows it.
 fn publication(hit: Hit, now: u64) -> Option<Publication> {
     let url = web_url(&hit.url)?;
-    let path = url.path();
-    let is_pdf = path.to_ascii_lowercase().ends_with(".pdf");
-    let pdf_url = match (is_pdf, path.strip_prefix("/abs/")) {
-        (true, _) => Some(url.to_string()),
-        (false, Some(id)) if display_host(&url) == "arxiv.org" => {
-            Some(format!("https://arxiv.org/pdf/{id}"))
-        }
-        _ => None,
+    let pdf_url = if url.path().to_ascii_lowercase().ends_with(".pdf") {
+        Some(url.to_string())
+    } else {
+        source::arxiv_id(&url).map(|id| format!("https://arxiv.org/pdf/{id}"))
     };
-    let doi = source::doi_in(url.as_str());
+    let source = display_host(&url);
     let year =
         hit.published.as_deref().and_then(|text| dates::parse(text, now)).and_then(dates::year);
     Some(Publication {
-        title: hit.title,
-        source: display_host(&url),
+        title: title::undecorated(&hit.title, &source),
+        source,
         url: url.into(),
         summary: hit.snippet,
         authors: Vec::new(),
         year,
-        doi,
+        doi: None,
         pdf_url,
     })
 }

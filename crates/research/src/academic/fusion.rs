@@ -2,23 +2,36 @@
 
 use std::collections::HashMap;
 
+use super::source::doi_in;
+use crate::links::web_url;
 use crate::router::fuse;
 use crate::tools::Publication;
 
 /// Fuses lists by reciprocal rank. What one source does not know is taken from another.
-pub(super) fn fuse_publications(lists: Vec<Vec<Publication>>) -> Vec<Publication> {
+pub(super) fn fuse_publications(mut lists: Vec<Vec<Publication>>) -> Vec<Publication> {
+    let doi_of_page = |one: &Publication| web_url(&one.url).and_then(|url| doi_in(&url));
+    for publication in lists.iter_mut().flatten().filter(|one| one.doi.is_none()) {
+        publication.doi = doi_of_page(publication);
+    }
     // One publication may come with a DOI from one source and without it from another.
     let mut dois: HashMap<String, String> = HashMap::new();
+    // A preprint has a DOI of its own beside that of the article.
+    let mut articles: HashMap<String, String> = HashMap::new();
     for publication in lists.iter().flatten() {
-        if let (Some(doi), Some(title)) = (&publication.doi, title_key(publication)) {
-            dois.entry(title).or_insert_with(|| doi.clone());
+        let Some(doi) = &publication.doi else { continue };
+        let first = match title_key(publication) {
+            Some(title) => &*dois.entry(title).or_insert_with(|| doi.clone()),
+            None => doi,
+        };
+        for own in doi_of_page(publication).into_iter().chain([doi.clone()]) {
+            articles.entry(own).or_insert_with(|| first.clone());
         }
     }
     let key = |publication: &Publication| {
         let title = title_key(publication);
         let doi = title.as_ref().and_then(|title| dois.get(title)).or(publication.doi.as_ref());
         Some(match (doi, title) {
-            (Some(doi), _) => format!("doi:{doi}"),
+            (Some(doi), _) => format!("doi:{}", articles.get(doi).unwrap_or(doi)),
             (None, Some(title)) => format!("title:{title}"),
             (None, None) => format!("url:{}", publication.url),
         })

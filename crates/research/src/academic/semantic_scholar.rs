@@ -6,7 +6,7 @@ use http::header::HeaderName;
 use secrecy::SecretString;
 use serde_json::Value;
 
-use super::source::{Page, Search, Source, accept, bare_doi};
+use super::source::{Page, Search, Source, accept, arxiv_doi, bare_doi};
 use crate::providers::{Api, Fault, endpoint, json, list, some_text, text, with_key};
 use crate::settings::ProviderName;
 use crate::text::tidy;
@@ -55,7 +55,9 @@ impl Source for SemanticScholar {
 }
 
 fn publication(item: &Value) -> Option<Publication> {
-    let doi = bare_doi(text(&item["externalIds"], "DOI"));
+    let ids = &item["externalIds"];
+    let doi = bare_doi(text(ids, "DOI"))
+        .or_else(|| some_text(ids, "ArXiv").and_then(|id| arxiv_doi(&id)));
     let url = some_text(item, "url")
         .or_else(|| doi.as_ref().map(|doi| format!("https://doi.org/{doi}")))?;
     let authors = list(item, "authors").iter().filter_map(|author| some_text(author, "name"));

@@ -227,6 +227,43 @@ async fn a_failing_source_is_named_and_all_failing_ones_are_an_error() {
 }
 
 #[tokio::test]
+async fn results_of_the_web_are_recognized_as_publications_of_an_api() {
+    let lab = Lab::start("brave").await;
+    only(&lab, "arxiv", vec![publication("Attention Is All You Need", None, 2017)]);
+    let page = |title: &str, url: &str| ProviderResult::page(title, url, "s");
+    let results = vec![
+        page(
+            "[1706.03762] Attention Is All You Need - arXiv",
+            "https://arxiv.org/pdf/1706.03762v7",
+        ),
+        page("Attention is all you need | IEEE Xplore", "https://ieeexplore.ieee.org/document/1"),
+        page("Solar cells of the world | Nature", "https://www.nature.com/articles/s41586-021-1"),
+    ];
+    lab.providers.set("brave", Behaviour::Results(results));
+    let found =
+        lab.research.academic_search(AcademicSearch::new("solar"), &lab.any()).await.unwrap();
+    let papers: Vec<_> =
+        found.publications.iter().map(|one| (one.title.as_str(), one.doi.as_deref())).collect();
+    assert_eq!(
+        papers,
+        [
+            ("Attention Is All You Need", Some("10.48550/arxiv.2001.00000")),
+            ("Solar cells of the world", Some("10.1038/s41586-021-1")),
+        ]
+    );
+    let preprint = r#"{"data": [{"title": "T", "url": "https://x.org/", "externalIds": {"ArXiv": "1706.03762"}}]}"#;
+    only(&lab, "semantic_scholar", Vec::new());
+    lab.providers.set("semantic_scholar", Behaviour::Body(preprint.to_owned()));
+    let found = lab.research.academic_search(AcademicSearch::new("T"), &lab.any()).await.unwrap();
+    let of_both = found.publications.iter().find(|one| one.title == "T").unwrap();
+    assert_eq!(of_both.doi.as_deref(), Some("10.48550/arxiv.1706.03762"));
+    assert_eq!(of_both.pdf_url.as_deref(), Some("https://arxiv.org/pdf/1706.03762v7"));
+    let input = AcademicSearch { source: AcademicSource::Nature, ..AcademicSearch::new("wind") };
+    let found = lab.research.academic_search(input, &lab.any()).await.unwrap();
+    assert_eq!(found.publications[0].title, "Solar cells of the world");
+}
+
+#[tokio::test]
 async fn the_web_search_warns_and_its_silence_hides_no_failure() {
     let lab = Lab::start("brave,serper").await;
     lab.providers.set("brave", Behaviour::Status(500));

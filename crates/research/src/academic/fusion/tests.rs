@@ -31,3 +31,25 @@ fn the_same_publication_is_listed_once() {
     assert_eq!(titles, ["Attention Is All You Need", "Editorial", "Other", "Editorial"]);
     assert!(fused[0].pdf_url.is_some() && fused[0].doi.is_some());
 }
+
+#[test]
+fn a_preprint_and_its_article_are_one() {
+    let at = |title: &str, doi: Option<&str>, url: &str| Publication {
+        url: url.to_owned(),
+        ..publication(title, doi)
+    };
+    let fused = fuse_publications(vec![
+        vec![at(
+            "Deep learning of rivers",
+            Some("10.1234/rivers"),
+            "https://doi.org/10.1234/rivers",
+        )],
+        vec![at("Deep learning of rivers", None, "https://arxiv.org/abs/2101.00001v2")],
+        vec![
+            at("Deep learning of …", None, "https://arxiv.org/pdf/2101.00001"),
+            at("Another river of data", None, "https://www.nature.com/articles/s41586-021-1"),
+        ],
+    ]);
+    let dois: Vec<_> = fused.iter().map(|one| one.doi.as_deref()).collect();
+    assert_eq!(dois, [Some("10.1234/rivers"), Some("10.1038/s41586-021-1")]);
+}

@@ -1,5 +1,6 @@
 //! `patent_search`: a web search over Google Patents.
 
+mod number;
 mod page;
 mod query;
 
@@ -78,8 +79,15 @@ impl Research {
             .collect();
         if input.search_type == PatentSearchType::Landscape {
             patents.sort_by_key(|found| std::cmp::Reverse(found.date));
-            let mut families = HashSet::new();
+            let (all, mut families) = (patents.len(), HashSet::new());
             patents.retain(|found| families.insert(found.family.clone()));
+            let same = all - patents.len();
+            if same > 0 {
+                let what = if same == 1 { "patent was" } else { "patents were" };
+                warnings.push(format!(
+                    "{same} {what} left out: results of the same family, by title or number, are listed once."
+                ));
+            }
         }
         patents.truncate(count);
         let years = input.year_from.is_some() || input.year_to.is_some();

@@ -4,11 +4,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::query::number;
+use super::number::Number;
 use crate::dates;
 use crate::links::web_url;
 use crate::providers::Hit;
 use crate::tools::Patent;
+
+/// Titles of fewer words, such as `Display device`, are those of many inventions.
+const UNIQUE_WORDS: usize = 5;
 
 /// A patent with what its order and family are decided by.
 pub(super) struct FoundPatent {
@@ -32,11 +35,9 @@ pub(super) fn read(hit: Hit, now: u64) -> Option<FoundPatent> {
     if segments.next() != Some("patent") {
         return None;
     }
-    let number = number(segments.next()?)?;
-    if !number.starts_with(|c: char| c.is_ascii_uppercase()) {
-        return None;
-    }
-    let title = title(&hit.title, &number);
+    let segment = segments.next()?.to_ascii_uppercase();
+    let number = Number::read(&segment)?;
+    let title = title(&hit.title, &segment);
     let facts = Facts::read(&hit.snippet);
     let granted = facts.granted.clone();
     let known = [&facts.granted, &facts.filed]
@@ -45,15 +46,15 @@ pub(super) fn read(hit: Hit, now: u64) -> Option<FoundPatent> {
         .filter_map(|date| dates::parse(date, now))
         .max();
     let date = known
-        .or_else(|| publication_year(&number))
+        .or_else(|| number.published())
         .or_else(|| dates::parse(hit.published.as_deref()?, now));
     Some(FoundPatent {
-        family: family(&title, &number),
+        family: family(&title, number),
         date,
         patent: Patent {
-            url: format!("https://patents.google.com/patent/{number}/en"),
+            url: format!("https://patents.google.com/patent/{segment}/en"),
             title,
-            number,
+            number: segment,
             summary: Some(hit.snippet).filter(|snippet| !snippet.is_empty()),
             assignee: facts.assignee,
             inventor: facts.inventor,
@@ -72,27 +73,16 @@ fn title(text: &str, number: &str) -> String {
     if text.is_empty() { number.to_owned() } else { text.to_owned() }
 }
 
-/// Publications of one invention mostly have one title; else they differ in the kind code only.
-fn family(title: &str, number: &str) -> String {
+/// Publications of one invention mostly have one title, which is unique if it is long; else they differ in the kind code
+/// only.
+fn family(title: &str, number: Number<'_>) -> String {
     let words = title.to_lowercase();
     let words: Vec<_> =
         words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    if words.len() >= 2 && !title.ends_with('…') && !title.ends_with("...") {
+    if words.len() >= UNIQUE_WORDS && !title.ends_with('…') && !title.ends_with("...") {
         return words.join(" ");
     }
-    let digits = number[2..].chars().take_while(char::is_ascii_digit).count();
-    number[..2 + digits].to_owned()
-}
-
-/// Numbers of US applications and of the WIPO begin with the year of publication.
-fn publication_year(number: &str) -> Option<u64> {
-    let digits: String = number[2..].chars().take_while(char::is_ascii_digit).collect();
-    let has_year = match &number[..2] {
-        "US" => digits.len() == 11,
-        "WO" => digits.len() == 10,
-        _ => false,
-    };
-    has_year.then(|| dates::parse(&digits[..4], 0)).flatten()
+    format!("{}{}", number.prefix, number.digits)
 }
 
 /// What snippets of patents often say.

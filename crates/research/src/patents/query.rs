@@ -1,5 +1,6 @@
 //! The words of a patent search.
 
+use super::number::number_in;
 use crate::tools::{PatentSearch, PatentSearchType};
 
 /// Endings of company names that are not part of the name.
@@ -35,7 +36,7 @@ pub(super) fn text(input: &PatentSearch) -> String {
         }
         (PatentSearchType::PriorArt, Some(cpc)) => format!("{words} {}", quoted(cpc)),
         (PatentSearchType::Landscape, Some(cpc)) => format!("({words}) OR {}", quoted(cpc)),
-        (PatentSearchType::Specific, _) => match number(words) {
+        (PatentSearchType::Specific, _) => match number_in(words) {
             Some(number) => number,
             None => quoted(words),
         },
@@ -52,20 +53,6 @@ pub(super) fn text(input: &PatentSearch) -> String {
 
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', " ").trim())
-}
-
-/// A patent number without spaces and signs, if the text is one: `US 10,000,000 B2`.
-pub(super) fn number(text: &str) -> Option<String> {
-    let compact: String = text.chars().filter(|c| !" ,/-.".contains(*c)).collect();
-    let compact = compact.to_ascii_uppercase();
-    let digits_from = compact.find(|c: char| c.is_ascii_digit())?;
-    let (office, rest) = compact.split_at(digits_from);
-    let digits_to = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    let (digits, kind) = rest.split_at(digits_to);
-    let office_fits =
-        office.is_empty() || (office.len() == 2 && office.bytes().all(|b| b.is_ascii_uppercase()));
-    let kind_fits = kind.len() <= 2 && kind.bytes().all(|b| b.is_ascii_alphanumeric());
-    (office_fits && kind_fits && (6..=13).contains(&digits.len())).then_some(compact)
 }
 
 /// Five to eight ways in which a company may be written: as given, its base name, without spaces, with common endings.

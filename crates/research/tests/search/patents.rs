@@ -16,8 +16,8 @@ async fn lab() -> Lab {
     lab.providers.set(
         "brave",
         Behaviour::Results(vec![
-            patent("US20200012345A1", "Solar cell"),
-            patent("US11000000B2", "Solar cell"),
+            patent("US20200012345A1", "Solar cell with a textured surface"),
+            patent("US11000000B2", "Solar cell with a textured surface"),
             patent("EP1234567B1", "Wind turbine"),
             patent("WO2022123456A1", "Battery with shell"),
             ProviderResult::page("Google Patents", "https://patents.google.com/advanced", ""),
@@ -35,7 +35,7 @@ async fn results_of_google_patents_become_patents() {
     let found = lab.research.patent_search(input, &lab.any()).await.unwrap();
     let numbers: Vec<_> = found.patents.iter().map(|patent| patent.number.as_str()).collect();
     assert_eq!(numbers, ["US20200012345A1", "US11000000B2", "EP1234567B1", "WO2022123456A1"]);
-    assert_eq!(found.patents[0].title, "Solar cell");
+    assert_eq!(found.patents[0].title, "Solar cell with a textured surface");
     assert_eq!(found.patents[0].summary.as_deref(), Some("A device."));
     assert_eq!(found.search_type, PatentSearchType::PriorArt);
     let query = lab.providers.last("brave").parameter("q").unwrap();
@@ -67,6 +67,22 @@ async fn a_landscape_is_newest_first_with_one_patent_per_family() {
     let found = lab.research.patent_search(input, &lab.any()).await.unwrap();
     let numbers: Vec<_> = found.patents.iter().map(|patent| patent.number.as_str()).collect();
     assert_eq!(numbers, ["WO2022123456A1", "US20200012345A1", "EP1234567B1"]);
+    assert!(found.warnings[0].starts_with("1 patent was left out"), "{:?}", found.warnings);
+}
+
+#[tokio::test]
+async fn numbers_with_longer_prefixes_are_kept() {
+    let lab = Lab::start("brave").await;
+    let sent = ["JPH07123456A", "USD912345S1", "USRE45678E1", "TWI123456B", "BRPI0612345A2"];
+    let results = sent.map(|number| patent(number, "Chair")).into();
+    lab.providers.set("brave", Behaviour::Results(results));
+    let found = lab.research.patent_search(PatentSearch::new("chair"), &lab.any()).await.unwrap();
+    let numbers: Vec<_> = found.patents.iter().map(|patent| patent.number.as_str()).collect();
+    assert_eq!(numbers, sent);
+    let japan = PatentSearch { patent_office: PatentOffice::Jp, ..PatentSearch::new("chair") };
+    let found = lab.research.patent_search(japan, &lab.any()).await.unwrap();
+    assert_eq!(found.patents[0].number, "JPH07123456A");
+    assert_eq!(found.result_count, 1);
 }
 
 #[tokio::test]

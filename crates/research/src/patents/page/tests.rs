@@ -40,6 +40,7 @@ fn other_pages_are_no_patents() {
         "https://patents.google.com/?q=x",
         "https://patents.google.com/patent/",
         "https://patents.google.com/patent/X/en",
+        "https://patents.google.com/patent/10000000/en",
     ] {
         assert!(read(hit(url, "x", ""), 0).is_none(), "{url}");
     }
@@ -50,10 +51,14 @@ fn families_and_years_are_recognized() {
     let read = |number: &str, title: &str| {
         read(hit(&format!("https://patents.google.com/patent/{number}/en"), title, ""), 0).unwrap()
     };
-    let application = read("US20200012345A1", "Solar cell - Google Patents");
-    let grant = read("US11000000B2", "Solar Cell");
+    let title = "Solar cell with a textured surface";
+    let application = read("US20200012345A1", &format!("{title} - Google Patents"));
+    let grant = read("US11000000B2", &title.to_uppercase());
     assert_eq!(application.family, grant.family);
+    let device = |number: &str| read(number, "Display device").family;
+    assert_ne!(device("US11000001B2"), device("US11000002B2"));
     assert_eq!((application.year(), grant.year()), (Some(2020), None));
     assert_eq!(read("EP1234567A1", "…").family, read("EP1234567B1", "…").family);
+    assert_eq!(read("USRE45678E1", "x").family, "USRE45678");
     assert_eq!(read("WO2019123456A1", "x").year(), Some(2019));
 }

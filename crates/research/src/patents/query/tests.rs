@@ -21,16 +21,6 @@ fn company_names_have_variants() {
 }
 
 #[test]
-fn numbers_are_recognized() {
-    assert_eq!(number("US 10,000,000 B2").as_deref(), Some("US10000000B2"));
-    assert_eq!(number("ep1234567").as_deref(), Some("EP1234567"));
-    assert_eq!(number("WO 2020/123456 A1").as_deref(), Some("WO2020123456A1"));
-    for text in ["solar cell", "5G", "US patents 2020", "battery 1000000 cells"] {
-        assert_eq!(number(text), None, "{text}");
-    }
-}
-
-#[test]
 fn each_search_type_has_its_words() {
     let input = |search_type, cpc: Option<&str>| PatentSearch {
         search_type,

@@ -1,5 +1,7 @@
 //! `sequential_search`: keeps track of research in several steps.
 
+use std::time::Duration;
+
 use proto::time::rfc3339;
 use proto::{Code, Failure};
 use serde_json::json;
@@ -45,7 +47,7 @@ impl Research {
             return match sessions.open(session.clone()).await {
                 Ok(()) => Ok(output(session, input)),
                 Err(NotStored::Full { wait }) => Err(full(wait)),
-                Err(NotStored::Stale) => Err(gone(Some(&session.id))),
+                Err(NotStored::Stale) => Err(gone(Some(&session.id), sessions.ttl())),
             };
         }
         for _ in 0..ATTEMPTS {
@@ -53,7 +55,8 @@ impl Research {
                 Some(id) => sessions.load(owner, id).await,
                 None => sessions.latest_open(owner).await,
             };
-            let mut session = session.ok_or_else(|| gone(input.session_id.as_deref()))?;
+            let mut session =
+                session.ok_or_else(|| gone(input.session_id.as_deref(), sessions.ttl()))?;
             add_step(&mut session, input, &now)?;
             session.version += 1;
             match sessions.save(session.clone()).await {
@@ -216,18 +219,28 @@ fn output(session: Session, input: &SequentialSearch) -> SequentialSearchOutput 
 }
 
 /// The same answer for sessions that do not exist, have expired or are another caller's.
-fn gone(id: Option<&str>) -> Failure {
+fn gone(id: Option<&str>, ttl: Duration) -> Failure {
     let message = match id {
         Some(id) => format!(
-            "There is no session `{}`. Sessions end after 30 minutes without a step; open one with `stepNumber: 1`.",
-            clip(id, 100)
+            "There is no session `{}`. Sessions end after {} without a step, or earlier if other tenants need room; open one \
+             with `stepNumber: 1`.",
+            clip(id, 100),
+            describe(ttl)
         ),
         None => "You have no open session. Open one with `stepNumber: 1`.".to_owned(),
     };
     Failure::new(Code::NotFound, message)
 }
 
-fn full(wait: std::time::Duration) -> Failure {
+fn describe(time: Duration) -> String {
+    match time.as_secs() {
+        60 => "1 minute".to_owned(),
+        seconds if seconds >= 60 && seconds % 60 == 0 => format!("{} minutes", seconds / 60),
+        seconds => format!("{seconds} seconds"),
+    }
+}
+
+fn full(wait: Duration) -> Failure {
     let message = "Too many research sessions are open. Complete one with `nextStepNeeded: false`, or try again later.";
     let details = json!({"retryAfterMs": wait.as_millis() as u64});
     Failure::new(Code::RateLimit, message).retry_after(wait).details(details)

@@ -55,7 +55,7 @@ pub enum NotStored {
 /// A store of sessions, keyed by tenant and id. Sessions expire after a time without a change.
 #[async_trait]
 pub trait Sessions: Send + Sync {
-    /// Stores a new session.
+    /// Stores a new session. A tenant with few sessions takes the place of an older one of a tenant with more.
     async fn open(&self, session: Session) -> Result<(), NotStored>;
 
     /// A session of this owner.
@@ -69,6 +69,9 @@ pub trait Sessions: Send + Sync {
 
     /// Removes expired sessions.
     async fn sweep(&self);
+
+    /// How long a session lives without a step.
+    fn ttl(&self) -> Duration;
 }
 
 #[cfg(test)]

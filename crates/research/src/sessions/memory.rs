@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -84,15 +84,40 @@ impl Table {
         self.rows.insert(key(&row.session.owner.tenant, &row.session.id), row);
     }
 
-    /// Whether one more session of `tenant` fits: one tenant has at most half while others are active.
-    fn has_room(&self, tenant: &str, max: usize) -> bool {
-        let mut open: BTreeMap<&str, usize> = BTreeMap::new();
+    /// Whether one more open session of `tenant` fits, if need be in the place of another tenant's: one tenant has at most
+    /// half while others are active.
+    fn make_room(&mut self, tenant: &str, max: usize) -> bool {
+        let mut open: HashMap<&str, usize> = HashMap::new();
         for row in self.rows.values().filter(|row| row.is_open()) {
             *open.entry(&row.session.owner.tenant).or_default() += 1;
         }
         let total: usize = open.values().sum();
         let own = open.get(tenant).copied().unwrap_or_default();
-        total < max && (total == own || own < max.div_ceil(2))
+        if total < max {
+            return total == own || own < max.div_ceil(2);
+        }
+        let most = open.values().copied().max().unwrap_or_default();
+        // A tenant without a session is always served; others only until all have equally many.
+        if most <= own + usize::from(own > 0) {
+            return false;
+        }
+        let of_largest = self.rows.iter().filter(|(_, row)| {
+            row.is_open() && open.get(row.session.owner.tenant.as_str()) == Some(&most)
+        });
+        let oldest = of_largest.min_by_key(|(_, row)| row.change).map(|(key, _)| key.clone());
+        oldest.is_some_and(|key| self.rows.remove(&key).is_some())
+    }
+
+    /// Makes room for one more open session of `tenant`, or says how long until one expires.
+    fn admit(&mut self, tenant: &str, max: usize, now: u64, ttl_ms: u64) -> Result<(), NotStored> {
+        self.remove_expired(now, ttl_ms);
+        if self.make_room(tenant, max) {
+            return Ok(());
+        }
+        let open = self.rows.values().filter(|row| row.is_open());
+        let oldest = open.map(|row| row.touched_ms).min().unwrap_or(now);
+        let wait = oldest.saturating_add(ttl_ms).saturating_sub(now).max(1);
+        Err(NotStored::Full { wait: Duration::from_millis(wait) })
     }
 
     /// Complete sessions do not count against the limit, so their number is limited here.
@@ -116,14 +141,8 @@ impl Sessions for MemorySessions {
         let now = self.clock.unix_ms();
         let ttl_ms = self.ttl_ms();
         let mut table = self.table();
-        if !table.has_room(&session.owner.tenant, self.max) {
-            table.remove_expired(now, ttl_ms);
-        }
-        if !table.has_room(&session.owner.tenant, self.max) {
-            let open = table.rows.values().filter(|row| row.is_open());
-            let oldest = open.map(|row| row.touched_ms).min().unwrap_or(now);
-            let wait = oldest.saturating_add(ttl_ms).saturating_sub(now).max(1);
-            return Err(NotStored::Full { wait: Duration::from_millis(wait) });
+        if session.completed_at.is_none() {
+            table.admit(&session.owner.tenant, self.max, now, ttl_ms)?;
         }
         table.insert(session, now);
         table.drop_oldest_complete(self.max);
@@ -153,14 +172,14 @@ impl Sessions for MemorySessions {
         let now = self.clock.unix_ms();
         let ttl_ms = self.ttl_ms();
         let mut table = self.table();
-        let known = table.rows.get(&key(&session.owner.tenant, &session.id));
-        let current = known.is_some_and(|row| {
+        let known = table.rows.get(&key(&session.owner.tenant, &session.id)).filter(|row| {
             now.saturating_sub(row.touched_ms) < ttl_ms
                 && row.session.owner == session.owner
                 && row.session.version + 1 == session.version
         });
-        if !current {
-            return Err(NotStored::Stale);
+        let was_open = known.ok_or(NotStored::Stale)?.is_open();
+        if !was_open && session.completed_at.is_none() {
+            table.admit(&session.owner.tenant, self.max, now, ttl_ms)?;
         }
         table.insert(session, now);
         table.drop_oldest_complete(self.max);
@@ -170,5 +189,9 @@ impl Sessions for MemorySessions {
     async fn sweep(&self) {
         let (now, ttl_ms) = (self.clock.unix_ms(), self.ttl_ms());
         self.table().remove_expired(now, ttl_ms);
+    }
+
+    fn ttl(&self) -> Duration {
+        self.ttl
     }
 }

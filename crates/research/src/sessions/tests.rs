@@ -80,12 +80,51 @@ async fn one_tenant_has_at_most_half_while_others_are_active() {
     for number in 0..2 {
         sessions.open(session(&format!("b{number}"), owner("b", "bob"))).await.unwrap();
     }
-    assert!(sessions.open(session("c", owner("c", "cid"))).await.is_err());
+    assert!(sessions.open(session("b2", owner("b", "bob"))).await.is_err());
     clock.advance(TTL);
     for number in 0..6 {
         sessions.open(session(&number.to_string(), owner("a", "ann"))).await.unwrap();
     }
     assert!(sessions.open(session("7th", owner("a", "ann"))).await.is_err());
+}
+
+#[tokio::test]
+async fn a_new_tenant_takes_the_place_of_the_oldest_session_of_the_largest() {
+    let sessions = MemorySessions::with_limits(Clock::manual(0), TTL, 4);
+    let (ann, bob, cid) = (owner("a", "ann"), owner("b", "bob"), owner("c", "cid"));
+    for id in ["a0", "a1", "a2", "a3"] {
+        sessions.open(session(id, ann.clone())).await.unwrap();
+    }
+    sessions.save(Session { version: 1, ..session("a0", ann.clone()) }).await.unwrap();
+    sessions.open(session("b0", bob.clone())).await.unwrap();
+    assert!(sessions.load(&ann, "a1").await.is_none(), "changed least recently");
+    sessions.open(session("b1", bob.clone())).await.unwrap();
+    assert!(sessions.load(&ann, "a2").await.is_none());
+    for full in [session("a4", ann.clone()), session("b2", bob.clone())] {
+        let outcome = sessions.open(full).await;
+        assert!(matches!(outcome, Err(NotStored::Full { .. })), "both have half: {outcome:?}");
+    }
+    sessions.open(session("c0", cid.clone())).await.unwrap();
+    assert!(sessions.load(&ann, "a3").await.is_none(), "of the largest two, the oldest");
+    assert!(sessions.open(session("c1", cid)).await.is_err(), "the largest has no more than two");
+    assert_eq!(sessions.len(), 4);
+    assert!(sessions.load(&ann, "a0").await.is_some());
+}
+
+#[tokio::test]
+async fn a_complete_session_is_reopened_if_there_is_room() {
+    let sessions = MemorySessions::with_limits(Clock::manual(0), TTL, 2);
+    let ann = owner("a", "ann");
+    let complete = |session| Session { completed_at: Some(String::new()), ..session };
+    let changed = |id: &str| Session { version: 1, ..session(id, ann.clone()) };
+    sessions.open(complete(session("one", ann.clone()))).await.unwrap();
+    for id in ["two", "three"] {
+        sessions.open(session(id, ann.clone())).await.unwrap();
+    }
+    let outcome = sessions.save(changed("one")).await;
+    assert!(matches!(outcome, Err(NotStored::Full { .. })), "{outcome:?}");
+    sessions.save(complete(changed("two"))).await.unwrap();
+    sessions.save(changed("one")).await.unwrap();
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! `sequential_search`.
 
+use std::time::Duration;
+
 use proto::{Code, Failure};
 use research::tools::{SequentialSearch, SequentialSearchOutput, SourceInput};
 
@@ -123,6 +125,17 @@ async fn sessions_end_after_thirty_minutes_without_a_step() {
     step(&lab, SequentialSearch::new(2, "In time", true)).await.unwrap();
     lab.advance(30 * 60);
     assert_eq!(code(step(&lab, SequentialSearch::new(3, "Too late", true)).await), Code::NotFound);
+}
+
+#[tokio::test]
+async fn the_message_names_the_lifetime_that_is_set() {
+    let lab = Lab::with_sessions("duckduckgo", Duration::from_secs(90), |_| {}).await;
+    let input = SequentialSearch {
+        session_id: Some("unknown".to_owned()),
+        ..SequentialSearch::new(2, "x", true)
+    };
+    let failure = step(&lab, input).await.unwrap_err();
+    assert!(failure.message.contains("after 90 seconds"), "{}", failure.message);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
 use proto::{Clock, Failure};
 use reading::{Bounds, Readers};
+use research::sessions::{MAX_SESSIONS, TTL};
 use research::settings::{ProviderName, ProviderSettings, parse_routing};
 use research::tools::{WebSearch, WebSearchOutput};
 use research::{Call, MemoryCaches, MemorySessions, Parts, Research, Settings};
@@ -38,6 +39,15 @@ impl Lab {
 
     /// The same with other settings.
     pub(crate) async fn with(routing: &str, change: impl FnOnce(&mut Settings)) -> Self {
+        Self::with_sessions(routing, TTL, change).await
+    }
+
+    /// The same with sessions that live so long.
+    pub(crate) async fn with_sessions(
+        routing: &str,
+        ttl: Duration,
+        change: impl FnOnce(&mut Settings),
+    ) -> Self {
         let providers = Providers::start().await;
         let mut settings =
             Settings { routing: parse_routing(routing).unwrap(), ..Settings::default() };
@@ -62,7 +72,7 @@ impl Lab {
             settings,
             clock: clock.clone(),
             caches: Arc::new(MemoryCaches::new(clock.clone(), 10_000_000)),
-            sessions: Arc::new(MemorySessions::new(clock.clone())),
+            sessions: Arc::new(MemorySessions::with_limits(clock.clone(), ttl, MAX_SESSIONS)),
         });
         Self { providers, clock, research, cancel: CancellationToken::new() }
     }

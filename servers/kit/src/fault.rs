@@ -18,7 +18,7 @@ pub struct Fault(Box<Cause>);
 #[derive(Debug, Clone, thiserror::Error)]
 enum Cause {
     #[error("{}: {message}", code.as_str())]
-    Tool { code: Code, message: String, details: Option<Value> },
+    Tool { code: Code, message: String, retryable: bool, details: Option<Value> },
     #[error(transparent)]
     Protocol(ErrorData),
 }
@@ -26,7 +26,8 @@ enum Cause {
 impl Fault {
     /// A failure with a code of the envelope.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self(Box::new(Cause::Tool { code, message: message.into(), details: None }))
+        let (message, retryable) = (message.into(), code.retryable());
+        Self(Box::new(Cause::Tool { code, message, retryable, details: None }))
     }
 
     /// The caller sent something that cannot be worked on.
@@ -67,12 +68,20 @@ impl Fault {
         self
     }
 
+    /// Overrides the code's usual retry advice; a JSON-RPC error has none.
+    pub fn retryable(mut self, advice: bool) -> Self {
+        if let Cause::Tool { retryable, .. } = self.0.as_mut() {
+            *retryable = advice;
+        }
+        self
+    }
+
     /// The answer to `tools/call`: the code and message as text, and again in `_meta`.
     pub(crate) fn into_call_result(self) -> Result<CallToolResult, ErrorData> {
         match *self.0 {
             Cause::Protocol(error) => Err(error),
-            Cause::Tool { code, message, details } => {
-                let mut facts = json!({ "code": code.as_str(), "retryable": code.retryable() });
+            Cause::Tool { code, message, retryable, details } => {
+                let mut facts = json!({ "code": code.as_str(), "retryable": retryable });
                 if let Some(details) = details {
                     facts["details"] = details;
                 }
@@ -88,7 +97,7 @@ impl Fault {
     pub(crate) fn into_error(self) -> ErrorData {
         match *self.0 {
             Cause::Protocol(error) => error,
-            Cause::Tool { code, message, details } => match code {
+            Cause::Tool { code, message, details, .. } => match code {
                 Code::InvalidInput | Code::NotFound => ErrorData::invalid_params(message, details),
                 _ => ErrorData::internal_error(format!("{}: {message}", code.as_str()), details),
             },

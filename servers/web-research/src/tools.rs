@@ -133,7 +133,7 @@ fn fault(failure: Failure) -> Fault {
     if let Some(cause) = &failure.source {
         tracing::warn!(%cause, "a call failed");
     }
-    let fault = Fault::new(failure.code, failure.message);
+    let fault = Fault::new(failure.code, failure.message).retryable(failure.retryable);
     match failure.details {
         Some(details) => fault.details(details),
         None => fault,

@@ -97,16 +97,23 @@ async fn failures_of_the_tool_are_answers_and_failures_of_the_protocol_are_error
     async fn missing(_: NoInput, _: Ctx) -> Result<Blocks, Fault> {
         Err(Fault::unavailable("the printer is off").details(json!({ "printer": 3 })))
     }
+    async fn broken(_: NoInput, _: Ctx) -> Result<Blocks, Fault> {
+        Err(Fault::unavailable("the printer is broken").retryable(false))
+    }
     async fn refused(_: NoInput, _: Ctx) -> Result<Blocks, Fault> {
         Err(Fault::protocol(ErrorData::invalid_params("not like this", None)))
     }
     let server = summing()
         .tool(ToolSpec::new("print", "Prints."), missing)
+        .tool(ToolSpec::new("repair", "Repairs."), broken)
         .tool(ToolSpec::new("refuse", "Refuses."), refused);
     let running = start(server).await;
     let answer = running.call("print", json!({})).await;
     assert_eq!(answer["content"][0]["text"], "UNAVAILABLE: the printer is off");
     let expected = json!({ "code": "UNAVAILABLE", "retryable": true, "details": { "printer": 3 } });
+    assert_eq!(answer["_meta"]["powerstrip/fault"], expected);
+    let answer = running.call("repair", json!({})).await;
+    let expected = json!({ "code": "UNAVAILABLE", "retryable": false });
     assert_eq!(answer["_meta"]["powerstrip/fault"], expected);
     let answer = running.ask("tools/call", json!({ "name": "refuse", "arguments": {} })).await;
     assert_eq!(answer["error"]["code"], -32602);

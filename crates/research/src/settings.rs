@@ -76,9 +76,9 @@ const SIZE_PREFIX: &str = "POWERSTRIP_RESEARCH_SIZE_";
 const URL_PREFIX: &str = "POWERSTRIP_RESEARCH_URL_";
 
 impl Settings {
-    /// Fills in from environment variables what the configuration leaves open. A wrong value is left out; the first
-    /// one is returned, further ones are among the warnings.
-    pub fn complete(&mut self, variables: &BTreeMap<String, String>) -> Result<(), InvalidSetting> {
+    /// Fills in from environment variables what the configuration leaves open. Returns the values that cannot be
+    /// used; they are left out.
+    pub fn complete(&mut self, variables: &BTreeMap<String, String>) -> Vec<InvalidSetting> {
         let mut faults = Vec::new();
         let value =
             |name: &str| variables.get(name).map(|value| value.trim()).filter(|v| !v.is_empty());
@@ -97,13 +97,11 @@ impl Settings {
                 faults.extend(filled.and_then(Result::err));
             }
         }
-        for (variable, value) in variables {
-            faults.extend(self.set_limit_or_url(variable, value).err());
+        for variable in variables.keys() {
+            let set = value(variable).map(|value| self.set_limit_or_url(variable, value));
+            faults.extend(set.and_then(Result::err));
         }
-        let mut faults = faults.into_iter();
-        let first = faults.next();
-        self.warnings.extend(faults.map(|fault| fault.to_string()));
-        first.map_or(Ok(()), Err)
+        faults
     }
 
     fn set_limit_or_url(&mut self, variable: &str, value: &str) -> Result<(), InvalidSetting> {

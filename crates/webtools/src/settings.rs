@@ -51,7 +51,7 @@ pub fn settings(
         let set = settings.set_size(name, &size.0.to_string(), &setting);
         faults.extend(set.err().map(|fault| fault.to_string()));
     }
-    faults.extend(settings.complete(variables).err().map(|fault| fault.to_string()));
+    faults.extend(settings.complete(variables).iter().map(ToString::to_string));
     let (lenses, unread) = lenses(&research.lenses);
     settings.lenses = lenses;
     faults.extend(unread);

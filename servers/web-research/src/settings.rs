@@ -35,7 +35,7 @@ fn of(variables: &BTreeMap<String, String>) -> Setup {
         variables.get(&name).map(|value| value.trim()).filter(|value| !value.is_empty())
     };
     let (mut settings, mut faults) = (Settings::default(), Vec::new());
-    faults.extend(settings.complete(variables).err().map(|fault| fault.to_string()));
+    faults.extend(settings.complete(variables).iter().map(ToString::to_string));
     match value("ROBOTS") {
         None | Some("batch") => {}
         Some("always") => settings.robots = Robots::Always,

@@ -25,18 +25,20 @@ fn variables_fill_in_what_the_configuration_leaves_open() {
     let own = ProviderSettings { key: Some("own".into()), ..ProviderSettings::default() };
     settings.providers.insert(ProviderName::Brave, own);
     settings.set_timeout("html", "20s", "research.timeouts.html").unwrap();
-    settings
-        .complete(&variables(&[
-            ("BRAVE_API_KEY", "other"),
-            ("SERPER_API_KEY", "serper-key"),
-            ("EXA_API_KEY", " "),
-            ("SEARXNG_URL", "http://127.0.0.1:8080"),
-            ("SEARCH_ROUTING", "serper"),
-            ("POWERSTRIP_RESEARCH_TIMEOUT_SEARCH", "45s"),
-            ("POWERSTRIP_RESEARCH_TIMEOUT_HTML", "1s"),
-            ("POWERSTRIP_RESEARCH_SIZE_PAGE", "20KB"),
-        ]))
-        .unwrap();
+    let faults = settings.complete(&variables(&[
+        ("BRAVE_API_KEY", "other"),
+        ("SERPER_API_KEY", "serper-key"),
+        ("EXA_API_KEY", " "),
+        ("SEARXNG_URL", "http://127.0.0.1:8080"),
+        ("SEARCH_ROUTING", "serper"),
+        ("POWERSTRIP_RESEARCH_TIMEOUT_SEARCH", "45s"),
+        ("POWERSTRIP_RESEARCH_TIMEOUT_HTML", "1s"),
+        ("POWERSTRIP_RESEARCH_TIMEOUT_BROWSER", ""),
+        ("POWERSTRIP_RESEARCH_SIZE_PAGE", "20KB"),
+        ("POWERSTRIP_RESEARCH_SIZE_COMBINED", " "),
+        ("POWERSTRIP_RESEARCH_URL_EXA", ""),
+    ]));
+    assert_eq!(faults, [], "an empty value counts as not set");
     let key = |name| settings.provider(name).key.map(|key| key.expose_secret().to_owned());
     assert_eq!(key(ProviderName::Brave).as_deref(), Some("own"));
     assert_eq!(key(ProviderName::Serper).as_deref(), Some("serper-key"));
@@ -57,22 +59,22 @@ fn bad_values_name_their_variable() {
         ("POWERSTRIP_RESEARCH_TIMEOUT_LUNCH", "1s"),
         ("POWERSTRIP_RESEARCH_SIZE_PAGE", "0"),
     ] {
-        let fault = Settings::default().complete(&variables(&[(name, value)])).unwrap_err();
-        assert_eq!(fault.setting, name);
+        let faults = Settings::default().complete(&variables(&[(name, value)]));
+        assert!(matches!(&faults[..], [fault] if fault.setting == name), "{faults:?}");
     }
 }
 
 #[test]
 fn a_bad_value_leaves_the_others_in_force() {
     let mut settings = Settings::default();
-    let fault = settings.complete(&variables(&[
+    let faults = settings.complete(&variables(&[
         ("SEARCH_ROUTING", "bing"),
         ("SEARXNG_URL", "nowhere"),
         ("SEMANTIC_SCHOLAR_API_KEY", "key"),
         ("POWERSTRIP_RESEARCH_TIMEOUT_HTML", "7s"),
     ]));
-    assert_eq!(fault.unwrap_err().setting, "SEARCH_ROUTING");
-    assert_eq!(settings.warnings, ["SEARXNG_URL: not an http or https URL"]);
+    let wrong: Vec<_> = faults.iter().map(|fault| fault.setting.as_str()).collect();
+    assert_eq!(wrong, ["SEARCH_ROUTING", "SEARXNG_URL"]);
     assert!(settings.provider(ProviderName::SemanticScholar).key.is_some());
     assert_eq!(settings.timeouts.html, Duration::from_secs(7));
 }

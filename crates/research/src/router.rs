@@ -14,9 +14,9 @@ use proto::{Clock, Code, Failure};
 use serde_json::json;
 
 pub(crate) use fusion::fuse;
-pub(crate) use slot::{Guard, Slot};
+pub(crate) use slot::{Found, Guard, Slot};
 
-use crate::providers::{Fault, Google, Hit, Kind, Provider, Query, configured};
+use crate::providers::{Fault, Google, Kind, Provider, Query, configured};
 use crate::settings::{ProviderName, Settings};
 
 /// The most results asked for when some of them will be filtered out.
@@ -30,14 +30,6 @@ pub(crate) struct Router {
     /// Providers of the routing that lack a key or a URL.
     unusable: Vec<ProviderName>,
     clock: Clock,
-}
-
-/// What a search found.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
-    /// Best first, each page once.
-    pub(crate) hits: Vec<Hit>,
-    pub(crate) warnings: Vec<String>,
 }
 
 impl Router {
@@ -160,9 +152,9 @@ impl Router {
             now: self.clock.unix_ms(),
             ..query.clone()
         };
-        let hits = slot.search(kind, &query).await.map_err(|fault| (slot.name(), fault))?;
-        let (hits, warnings) = filters::apply(hits, &query, supported, slot.name());
-        Ok(Found { hits, warnings })
+        let found = slot.search(kind, &query).await.map_err(|fault| (slot.name(), fault))?;
+        let (hits, unchecked) = filters::apply(found.hits, &query, supported, slot.name());
+        Ok(Found { hits, warnings: [found.warnings, unchecked].concat() })
     }
 
     fn failure(&self, kind: Kind, faults: &[(ProviderName, Fault)]) -> Failure {

@@ -11,15 +11,15 @@ use super::hit::{Hit, ImageHit};
 use super::provider::{
     Provider, Supported, endpoint, get, json, list, number, some_text, text, with_key,
 };
-use super::query::{Age, Kind, Query};
+use super::query::{Age, Kind, Query, QueryLimit};
 use crate::settings::ProviderName;
-use crate::text::{clip, plain};
+use crate::text::plain;
 use crate::tools::Safe;
 
 const KEY: HeaderName = HeaderName::from_static("x-subscription-token");
 
 /// The API refuses longer queries.
-const MAX_QUERY_CHARS: usize = 400;
+const LIMIT: QueryLimit = QueryLimit { chars: 400, words: 50 };
 
 pub(super) struct Brave {
     pub(super) key: SecretString,
@@ -57,13 +57,10 @@ impl Provider for Brave {
             Kind::News => "/res/v1/news/search",
         };
         let words = query.with_operators();
-        let words = words
-            .char_indices()
-            .nth(MAX_QUERY_CHARS)
-            .map_or(&words[..], |(end, _)| clip(&words, end));
         let count = query.count.to_string();
+        let safe = safesearch(kind, query.safe);
         let mut parameters =
-            vec![("q", words), ("count", &count), ("safesearch", safesearch(kind, query.safe))];
+            vec![("q", LIMIT.cut(&words)), ("count", &count), ("safesearch", safe)];
         if kind == Kind::Web {
             parameters.push(("text_decorations", "false"));
             parameters.push(("result_filter", "web"));
@@ -108,6 +105,10 @@ impl Provider for Brave {
             }),
         });
         Ok(hits.collect())
+    }
+
+    fn warning(&self, query: &Query, _reply: &Reply) -> Option<String> {
+        LIMIT.warn(&query.with_operators(), self.name())
     }
 }
 

@@ -40,6 +40,11 @@ pub(crate) trait Provider: Send + Sync {
 
     /// Reads the results.
     fn read(&self, kind: Kind, reply: &Reply) -> Result<Vec<Hit>, Fault>;
+
+    /// What callers should know about an answer with results.
+    fn warning(&self, _query: &Query, _reply: &Reply) -> Option<String> {
+        None
+    }
 }
 
 /// Filters that a provider applies itself.

@@ -1,5 +1,6 @@
 //! What a provider is asked.
 
+use crate::settings::ProviderName;
 use crate::tools::{ColorType, DominantColor, FileType, ImageSize, ImageType, Safe};
 
 /// Which endpoint is asked.
@@ -64,6 +65,43 @@ pub(crate) struct Query {
     pub(crate) now: u64,
 }
 
+/// The longest query that an API takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueryLimit {
+    pub(super) chars: usize,
+    pub(super) words: usize,
+}
+
+impl QueryLimit {
+    /// The start of a query that fits. It ends between words, unless most of it is one word, as in languages without
+    /// spaces.
+    pub(super) fn cut(self, query: &str) -> &str {
+        // Starts of words but the first one, which has no white space before it.
+        let is_start = |(at, c): &(usize, char)| {
+            !c.is_whitespace() && query[..*at].ends_with(char::is_whitespace)
+        };
+        let too_many_words = query.char_indices().filter(is_start).nth(self.words - 1);
+        let too_many_chars = query.char_indices().nth(self.chars);
+        let Some(end) =
+            [too_many_words, too_many_chars].into_iter().flatten().map(|(at, _)| at).min()
+        else {
+            return query;
+        };
+        let (cut, rest) = query.split_at(end);
+        match cut.rfind(char::is_whitespace) {
+            _ if rest.starts_with(char::is_whitespace) => cut,
+            Some(space) if space * 2 >= end => cut[..space].trim_end(),
+            _ => cut,
+        }
+    }
+
+    /// Says that a query does not fit.
+    pub(super) fn warn(self, query: &str, name: ProviderName) -> Option<String> {
+        let is_cut = self.cut(query).len() < query.len();
+        is_cut.then(|| format!("The query is too long for {name}: its end was left out."))
+    }
+}
+
 /// Filters of an image search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ImageFilters {
@@ -75,18 +113,16 @@ pub(crate) struct ImageFilters {
 }
 
 impl Query {
-    /// The words with exact phrase, excluded words and sites as operators, which most engines know.
+    /// The words with exact phrase, excluded words and sites as operators, which most engines know. Sites come first,
+    /// where they are not cut off.
     pub(crate) fn with_operators(&self) -> String {
-        let mut text = self.with_terms();
-        match &self.sites[..] {
-            [] => {}
-            [site] => text.push_str(&format!(" site:{site}")),
-            sites => {
-                let sites: Vec<_> = sites.iter().map(|site| format!("site:{site}")).collect();
-                text.push_str(&format!(" ({})", sites.join(" OR ")));
-            }
+        let terms = self.with_terms();
+        let sites: Vec<_> = self.sites.iter().map(|site| format!("site:{site}")).collect();
+        match &sites[..] {
+            [] => terms,
+            [site] => format!("{site} {terms}"),
+            sites => format!("({}) {terms}", sites.join(" OR ")),
         }
-        text
     }
 
     /// The words with exact phrase and excluded words as operators.
@@ -117,3 +153,6 @@ impl Query {
         terms.map(|term| term.trim_start_matches('-')).filter(|term| !term.is_empty())
     }
 }
+
+#[cfg(test)]
+mod tests;

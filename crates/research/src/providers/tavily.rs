@@ -10,9 +10,12 @@ use super::api::Reply;
 use super::fault::Fault;
 use super::hit::Hit;
 use super::provider::{Provider, Supported, endpoint, list, post, some_text, text, with_key};
-use super::query::{Age, Kind, Query};
+use super::query::{Age, Kind, Query, QueryLimit};
 use crate::settings::ProviderName;
 use crate::text::tidy;
+
+/// The API refuses longer queries.
+const LIMIT: QueryLimit = QueryLimit { chars: 400, words: usize::MAX };
 
 pub(super) struct Tavily {
     pub(super) key: SecretString,
@@ -37,7 +40,7 @@ impl Provider for Tavily {
 
     fn request(&self, base: &Url, kind: Kind, query: &Query) -> Request {
         let mut body = json!({
-            "query": query.with_exact(),
+            "query": LIMIT.cut(&query.with_exact()),
             "max_results": query.count,
             "topic": if kind == Kind::News { "news" } else { "general" },
             "search_depth": "basic",
@@ -66,5 +69,9 @@ impl Provider for Tavily {
             ..Hit::default()
         });
         Ok(hits.collect())
+    }
+
+    fn warning(&self, query: &Query, _reply: &Reply) -> Option<String> {
+        LIMIT.warn(&query.with_exact(), self.name())
     }
 }

@@ -85,6 +85,14 @@ impl Drop for Admitted<'_> {
     }
 }
 
+/// What a search found.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Found {
+    /// Best first, each page once.
+    pub(crate) hits: Vec<Hit>,
+    pub(crate) warnings: Vec<String>,
+}
+
 /// A web provider that can be asked.
 pub(crate) struct Slot {
     provider: Box<dyn Provider>,
@@ -121,19 +129,22 @@ impl Slot {
     }
 
     /// Asks the provider.
-    pub(super) async fn search(&self, kind: Kind, query: &Query) -> Result<Vec<Hit>, Fault> {
-        let request = self.provider.request(self.api.base(), kind, query);
-        let asked = async {
-            let reply = self.api.send(request, query.now).await?;
-            match self.provider.fault(&reply).or_else(|| reply.fault()) {
-                Some(fault) => Err(fault),
-                None => self.provider.read(kind, &reply),
-            }
-        };
-        let outcome = self.guard.run(asked).await;
+    pub(super) async fn search(&self, kind: Kind, query: &Query) -> Result<Found, Fault> {
+        let outcome = self.guard.run(self.ask(kind, query)).await;
         if let Err(fault) = &outcome {
             tracing::debug!(provider = %self.name(), why = fault.why(), "search provider gave no results");
         }
         outcome
+    }
+
+    async fn ask(&self, kind: Kind, query: &Query) -> Result<Found, Fault> {
+        let request = self.provider.request(self.api.base(), kind, query);
+        let reply = self.api.send(request, query.now).await?;
+        if let Some(fault) = self.provider.fault(&reply).or_else(|| reply.fault()) {
+            return Err(fault);
+        }
+        let hits = self.provider.read(kind, &reply)?;
+        let warnings = self.provider.warning(query, &reply).into_iter().collect();
+        Ok(Found { hits, warnings })
     }
 }

@@ -137,7 +137,7 @@ async fn one_source_is_asked_by_its_api() {
         assert_eq!(lab.providers.requests(asked)[0].parameter("filter").as_deref(), prefix);
         let query =
             lab.providers.requests("brave").first().and_then(|request| request.parameter("q"));
-        assert_eq!(query, domain.map(|domain| format!("solar {domain}")));
+        assert_eq!(query, domain.map(|domain| format!("{domain} solar")));
     }
 }
 

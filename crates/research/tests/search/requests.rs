@@ -41,7 +41,7 @@ async fn brave() {
     assert_eq!((request.method.as_str(), request.path.as_str()), ("GET", "/res/v1/web/search"));
     assert_eq!(request.header("x-subscription-token"), Some(key_of("brave").as_str()));
     assert_parameters!(request,
-        "q": "solar cells \"one  two\" -three -four site:example.org", "count": "7", "freshness": "pw",
+        "q": "site:example.org solar cells \"one  two\" -three -four", "count": "7", "freshness": "pw",
         "safesearch": "strict", "search_lang": "de", "country": "AT", "text_decorations": "false");
 }
 
@@ -51,7 +51,7 @@ async fn serper() {
     assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/search"));
     assert_eq!(request.header("x-api-key"), Some(key_of("serper").as_str()));
     assert_parameters!(request,
-        "q": "solar cells \"one  two\" -three -four site:example.org", "num": "7", "tbs": "qdr:w", "gl": "at", "hl": "de");
+        "q": "site:example.org solar cells \"one  two\" -three -four", "num": "7", "tbs": "qdr:w", "gl": "at", "hl": "de");
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn searxng() {
     let request = ask("searxng", full()).await;
     assert_eq!(request.path, "/search");
     assert_parameters!(request,
-        "q": "solar cells \"one  two\" -three -four site:example.org", "format": "json", "categories": "general",
+        "q": "site:example.org solar cells \"one  two\" -three -four", "format": "json", "categories": "general",
         "time_range": "week", "safesearch": "2", "language": "de-AT");
 }
 
@@ -89,7 +89,7 @@ async fn duckduckgo() {
     let request = ask("duckduckgo", full()).await;
     assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/html/"));
     assert_parameters!(request,
-        "q": "solar cells \"one  two\" -three -four site:example.org", "df": "w", "kp": "1", "kl": "at-de");
+        "q": "site:example.org solar cells \"one  two\" -three -four", "df": "w", "kp": "1", "kl": "at-de");
 }
 
 #[tokio::test]
@@ -109,6 +109,30 @@ async fn defaults_send_no_filter() {
     for name in ["freshness", "search_lang", "country"] {
         assert_eq!(request.parameter(name), None, "{name}");
     }
+}
+
+#[tokio::test]
+async fn long_queries_are_shortened_and_keep_their_site() {
+    let words = "photovoltaics ".repeat(35);
+    let input = || WebSearch { site: Some("example.org".to_owned()), ..WebSearch::new(&*words) };
+    let lab = Lab::start("brave").await;
+    let found = lab.research.web_search(input(), &lab.any()).await.unwrap();
+    let sent = lab.providers.last("brave").parameter("q").unwrap();
+    assert!(sent.starts_with("site:example.org photovoltaics "), "{sent}");
+    assert!(sent.ends_with("photovoltaics") && sent.len() <= 400, "{sent}");
+    assert_eq!(found.warnings, ["The query is too long for brave: its end was left out."]);
+
+    let short = WebSearch::new("a ".repeat(60));
+    lab.research.web_search(short, &lab.any()).await.unwrap();
+    let sent = lab.providers.last("brave").parameter("q").unwrap();
+    assert_eq!(sent.split(' ').count(), 50);
+
+    let lab = Lab::start("tavily").await;
+    let found = lab.research.web_search(input(), &lab.any()).await.unwrap();
+    let request = lab.providers.last("tavily");
+    assert!(request.parameter("query").unwrap().len() <= 400);
+    assert_parameters!(request, "include_domains": "[\"example.org\"]");
+    assert_eq!(found.warnings, ["The query is too long for tavily: its end was left out."]);
 }
 
 #[tokio::test]
@@ -154,7 +178,7 @@ async fn news() {
     lab.research.news_search(input(), &lab.any()).await.unwrap();
     let request = lab.providers.last("serper");
     assert_eq!(request.path, "/news");
-    assert_parameters!(request, "q": "solar site:example.org", "tbs": "qdr:h");
+    assert_parameters!(request, "q": "site:example.org solar", "tbs": "qdr:h");
 
     let lab = Lab::start("exa").await;
     lab.research.news_search(input(), &lab.any()).await.unwrap();

@@ -10,8 +10,11 @@ use super::hit::{Hit, ImageHit};
 use super::provider::{Provider, Supported, endpoint, get, json, list, some_text, text};
 use super::query::{Age, Kind, Query};
 use crate::settings::ProviderName;
-use crate::text::tidy;
+use crate::text::{clip, tidy};
 use crate::tools::Safe;
+
+/// The most engines that are named in a message.
+const MAX_ENGINES: usize = 10;
 
 pub(super) struct Searxng;
 
@@ -95,8 +98,29 @@ impl Provider for Searxng {
             published: some_text(result, "publishedDate"),
             image: (kind == Kind::Image).then(|| image(result)),
         });
-        Ok(hits.collect())
+        let hits: Vec<_> = hits.collect();
+        match silent_engines(&answer) {
+            Some(engines) if hits.is_empty() => Err(Fault::failed(format!(
+                "no engine had results, and some did not answer: {engines}"
+            ))),
+            _ => Ok(hits),
+        }
     }
+
+    fn warning(&self, _query: &Query, reply: &Reply) -> Option<String> {
+        let engines = silent_engines(&json(reply).ok()?)?;
+        Some(format!("Some engines of searxng did not answer: {engines}."))
+    }
+}
+
+/// The engines that did not answer, and why: `[["google", "timeout"]]`.
+fn silent_engines(answer: &Value) -> Option<String> {
+    let engines = list(answer, "unresponsive_engines").iter().filter_map(|engine| {
+        let (name, why) = (engine[0].as_str()?, engine[1].as_str().unwrap_or("no reason given"));
+        Some(format!("{} ({})", tidy(name), tidy(why)))
+    });
+    let engines: Vec<_> = engines.take(MAX_ENGINES).collect();
+    (!engines.is_empty()).then(|| clip(&engines.join(", "), 500).to_owned())
 }
 
 fn image(result: &Value) -> ImageHit {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use proto::{Code, Failure};
 use research::settings::ProviderName;
 use research::tools::{ImageSearch, NewsSearch};
+use serde_json::{Value, json};
 use testkit::web::{Behaviour, Canary, ProviderResult};
 
 use crate::support::{Lab, key_of, provider};
@@ -134,6 +135,30 @@ async fn duckduckgo_limits_with_a_puzzle() {
     assert_eq!(failure.code, Code::RateLimit);
     assert_eq!(failure.retry_after, Some(Duration::from_secs(30)));
     assert!(failure.message.contains("asks for a person"), "{}", failure.message);
+}
+
+#[tokio::test]
+async fn engines_of_searxng_that_do_not_answer_are_named() {
+    let lab = Lab::start("searxng,brave").await;
+    let silent = json!([["google", "CAPTCHA"], ["qwant", "timeout"]]);
+    let body = |results: Value| json!({"results": results, "unresponsive_engines": silent});
+    lab.providers.set("searxng", Behaviour::Body(body(json!([])).to_string()));
+    for attempt in 0..6 {
+        let found = lab.search(&format!("query {attempt}")).await.unwrap();
+        assert_eq!(found.urls[0], "https://brave.example.org/1");
+        assert!(found.warnings[0].starts_with("searxng failed: "), "{:?}", found.warnings);
+        if attempt == 0 {
+            assert!(found.warnings[0].contains("google (CAPTCHA)"), "{:?}", found.warnings);
+        }
+    }
+    assert_eq!(lab.count("searxng"), 5, "no results from any engine count as a failure");
+    lab.advance(30);
+    let page = json!({"title": "A page", "url": "https://x.org/", "content": "About it."});
+    lab.providers.set("searxng", Behaviour::Body(body(json!([page])).to_string()));
+    let found = lab.search("solar").await.unwrap();
+    assert_eq!(found.urls, ["https://x.org/"]);
+    let warning = "Some engines of searxng did not answer: google (CAPTCHA), qwant (timeout).";
+    assert_eq!(found.warnings, [warning]);
 }
 
 #[tokio::test]

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use futures_util::future::try_join_all;
 use proto::{Code, Failure};
 use serde_json::json;
 
@@ -20,6 +19,9 @@ const TTL: Duration = Duration::from_secs(30 * 60);
 
 /// The most `site:` operators of one query.
 const SITES_PER_QUERY: usize = 10;
+
+/// The most bytes of `site:` operators in one query, of which Brave takes 400 characters.
+const MAX_SITES_BYTES: usize = 250;
 
 impl Research {
     /// Searches the web.
@@ -116,28 +118,53 @@ impl Research {
         })
     }
 
-    /// Searches some domains: ten per query, the answers fused.
+    /// Searches some domains: at most ten per query, the answers fused. Fails if no query had an answer.
     pub(crate) async fn search_sites(
         &self,
         query: &Query,
         sites: &[String],
     ) -> Result<Found, Failure> {
-        let queries: Vec<_> = sites
-            .chunks(SITES_PER_QUERY)
-            .map(|sites| Query { sites: sites.to_vec(), ..query.clone() })
-            .collect();
-        let found =
-            try_join_all(queries.iter().map(|query| self.router().search(Kind::Web, query)))
-                .await?;
         let (mut warnings, mut lists): (Vec<String>, Vec<_>) = (Vec::new(), Vec::new());
-        for one in found {
-            let new = one.warnings.into_iter().filter(|warning| !warnings.contains(warning));
-            let new: Vec<_> = new.collect();
-            warnings.extend(new);
-            lists.push(one.hits);
+        let (mut rest, mut failed) = (sites, None);
+        // One after the other, because many plans allow one request per second.
+        while !rest.is_empty() {
+            let (sites, others) = rest.split_at(sites_of_one_query(rest));
+            rest = others;
+            let query = Query { sites: sites.to_vec(), ..query.clone() };
+            let found = self.router().search(Kind::Web, &query).await;
+            let new = match found {
+                Ok(found) => {
+                    lists.push(found.hits);
+                    found.warnings
+                }
+                Err(failure) => {
+                    let sites = sites.join(", ");
+                    let warning = format!("{sites} could not be searched: {}", failure.message);
+                    failed.get_or_insert(failure);
+                    vec![warning]
+                }
+            };
+            for warning in new {
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+            }
         }
-        Ok(Found { hits: fuse(lists, |hit| Some(hit.url.clone()), |_, _| {}), warnings })
+        match failed {
+            Some(failure) if lists.is_empty() => Err(failure),
+            _ => Ok(Found { hits: fuse(lists, |hit| Some(hit.url.clone()), |_, _| {}), warnings }),
+        }
     }
+}
+
+/// How many of these domains are searched with one query, whose operators must leave room for its words.
+fn sites_of_one_query(sites: &[String]) -> usize {
+    let mut bytes = 0;
+    let fits = |site: &&String| {
+        bytes += "site: OR ".len() + site.len();
+        bytes <= MAX_SITES_BYTES
+    };
+    sites.iter().take(SITES_PER_QUERY).take_while(fits).count().max(1)
 }
 
 fn check_terms(field: &str, terms: Option<&str>) -> Result<Option<String>, Failure> {

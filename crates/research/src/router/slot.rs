@@ -9,7 +9,7 @@ use proto::Clock;
 
 use super::breaker::Breaker;
 use super::quota::QuotaCounter;
-use crate::providers::{Api, Fault, Hit, Kind, Provider, Query, Supported};
+use crate::providers::{Api, Fault, Hit, Kind, Provider, Query, Reply, Supported};
 use crate::settings::{ProviderName, ProviderSettings};
 
 /// Keeps requests away from a provider that is down, limits us or has used up its quota.
@@ -85,6 +85,17 @@ impl Drop for Admitted<'_> {
     }
 }
 
+/// The shortest and the longest pause before a limited request is sent once more.
+const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
+
+/// How long to wait before a limited request is sent once more; nothing if the provider asks for longer. Many plans
+/// allow one request per second.
+fn short_pause(reply: &Reply) -> Option<Duration> {
+    let [shortest, longest] = PAUSES;
+    let pause = reply.retry_after.unwrap_or_default().max(shortest);
+    (reply.status == 429 && pause <= longest).then_some(pause)
+}
+
 /// What a search found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Found {
@@ -138,8 +149,12 @@ impl Slot {
     }
 
     async fn ask(&self, kind: Kind, query: &Query) -> Result<Found, Fault> {
-        let request = self.provider.request(self.api.base(), kind, query);
-        let reply = self.api.send(request, query.now).await?;
+        let request = || self.provider.request(self.api.base(), kind, query);
+        let mut reply = self.api.send(request(), query.now).await?;
+        if let Some(pause) = short_pause(&reply) {
+            tokio::time::sleep(pause).await;
+            reply = self.api.send(request(), query.now).await?;
+        }
         if let Some(fault) = self.provider.fault(&reply).or_else(|| reply.fault()) {
             return Err(fault);
         }

@@ -95,6 +95,23 @@ async fn a_limit_is_respected_for_as_long_as_the_provider_says() {
 }
 
 #[tokio::test]
+async fn a_short_limit_is_waited_for() {
+    for retry_after in [None, Some("1")] {
+        let lab = Lab::start("brave,serper").await;
+        let turns = vec![Behaviour::Limited(retry_after), Behaviour::Empty];
+        lab.providers.set("brave", Behaviour::InTurn(turns));
+        let found = lab.search("solar").await.unwrap();
+        assert_eq!((found.result_count, found.warnings), (0, Vec::new()));
+        assert_eq!((lab.count("brave"), lab.count("serper")), (2, 0));
+    }
+    let lab = Lab::start("brave").await;
+    lab.providers.set("brave", Behaviour::Limited(None));
+    lab.search("one").await.unwrap_err();
+    lab.search("two").await.unwrap_err();
+    assert_eq!(lab.count("brave"), 2, "a limit that stays opens the breaker");
+}
+
+#[tokio::test]
 async fn five_failures_in_a_row_open_the_breaker() {
     let lab = Lab::start("brave").await;
     lab.providers.set("brave", Behaviour::Status(503));

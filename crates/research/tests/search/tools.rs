@@ -111,6 +111,46 @@ async fn a_lens_limits_the_search_to_its_domains() {
 }
 
 #[tokio::test]
+async fn a_lens_keeps_what_answered_when_a_part_of_it_fails() {
+    let lens = Lens {
+        name: "energy".to_owned(),
+        domains: (0..12).map(|number| format!("d{number}.org")).collect(),
+        cx: None,
+    };
+    let lab = Lab::with("brave", |settings| settings.lenses = vec![lens]).await;
+    let answers = Behaviour::Results(vec![page("https://d1.org/")]);
+    let search =
+        |query: &str| WebSearch { lens: Some("energy".to_owned()), ..WebSearch::new(query) };
+    lab.providers.set("brave", Behaviour::InTurn(vec![answers, Behaviour::Status(500)]));
+    let found = lab.research.web_search(search("solar"), &lab.any()).await.unwrap();
+    assert_eq!(found.urls, ["https://d1.org/"]);
+    assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
+    let warning = &found.warnings[0];
+    assert!(warning.starts_with("d10.org, d11.org could not be searched: "), "{warning}");
+    assert!(warning.contains("HTTP 500"), "{warning}");
+    let failure = lab.research.web_search(search("wind"), &lab.any()).await.unwrap_err();
+    assert_eq!(failure.code, Code::Unavailable);
+    assert_eq!(lab.count("brave"), 4, "every part was asked");
+}
+
+#[tokio::test]
+async fn long_domains_leave_room_for_the_query() {
+    let lens = Lens {
+        name: "long".to_owned(),
+        domains: (0..10).map(|number| format!("{}{number}.org", "department".repeat(5))).collect(),
+        cx: None,
+    };
+    let lab = Lab::with("brave", |settings| settings.lenses = vec![lens]).await;
+    let input = WebSearch { lens: Some("long".to_owned()), ..WebSearch::new("solar cells") };
+    let found = lab.research.web_search(input, &lab.any()).await.unwrap();
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    let queries = lab.providers.requests("brave");
+    let queries: Vec<_> = queries.iter().map(|request| request.parameter("q").unwrap()).collect();
+    assert!(queries.iter().all(|query| query.ends_with(" solar cells")), "{queries:?}");
+    assert_eq!(queries.iter().map(|query| query.matches("site:").count()).sum::<usize>(), 10);
+}
+
+#[tokio::test]
 async fn a_lens_with_an_engine_asks_google_directly() {
     let lens = || {
         vec![Lens { name: "g".to_owned(), domains: Vec::new(), cx: Some("engine-7".to_owned()) }]

@@ -59,6 +59,8 @@ pub enum Behaviour {
     Redirect(String),
     /// After this time, with nothing.
     Slow(Duration),
+    /// In turn, one request each; the last one stays.
+    InTurn(Vec<Behaviour>),
 }
 
 /// The running providers.
@@ -149,9 +151,19 @@ async fn answer(State(record): State<Arc<Record>>, request: Request) -> Response
         body,
     };
     lock(&record.requests).push((provider.to_owned(), request.clone()));
-    let behaviour = lock(&record.behaviours).get(provider).cloned();
-    let behaviour = behaviour.unwrap_or_else(|| Behaviour::Results(usual_results(provider)));
+    let behaviour = record.next_behaviour(provider);
     behave(provider, &request, behaviour).await
+}
+
+impl Record {
+    fn next_behaviour(&self, provider: &str) -> Behaviour {
+        match lock(&self.behaviours).get_mut(provider) {
+            None => Behaviour::Results(usual_results(provider)),
+            Some(Behaviour::InTurn(turns)) if turns.len() > 1 => turns.remove(0),
+            Some(Behaviour::InTurn(turns)) => turns.first().cloned().unwrap_or(Behaviour::Empty),
+            Some(behaviour) => behaviour.clone(),
+        }
+    }
 }
 
 /// Of the query, and of a body that is a form.
@@ -171,7 +183,7 @@ async fn behave(provider: &str, request: &ProviderRequest, behaviour: Behaviour)
     };
     match behaviour {
         Behaviour::Results(results) => reply(200, shaped(&results)),
-        Behaviour::Empty => reply(200, shaped(&[])),
+        Behaviour::Empty | Behaviour::InTurn(_) => reply(200, shaped(&[])),
         Behaviour::InvalidKey => {
             let (status, body) = shapes::invalid_key(provider);
             reply(status, body.to_owned())

@@ -158,9 +158,11 @@ impl Router {
     }
 
     fn failure(&self, kind: Kind, faults: &[(ProviderName, Fault)]) -> Failure {
+        let is_refused =
+            |(_, fault): &(ProviderName, Fault)| matches!(fault, Fault::Refused { .. });
         let failing = faults
             .iter()
-            .any(|(_, fault)| matches!(fault, Fault::Failed { .. } | Fault::Refused { .. }));
+            .any(|fault| is_refused(fault) || matches!(fault.1, Fault::Failed { .. }));
         let limited = faults.iter().filter_map(|(_, fault)| match fault {
             Fault::Limited { wait, .. } => Some(*wait),
             _ => None,
@@ -172,6 +174,12 @@ impl Router {
             .collect();
         let list = faults.iter().map(|(name, fault)| format!("{name}: {}", fault.why()));
         let list = list.collect::<Vec<_>>().join("; ");
+        if failing && faults.iter().all(is_refused) {
+            let message = format!("The search was refused ({list}). Change or remove filters.");
+            return Failure::new(Code::Unavailable, message)
+                .retryable(false)
+                .details(json!({"providers": providers}));
+        }
         if failing {
             let message = format!("No search provider answered ({list}). Try again later.");
             return Failure::new(Code::Unavailable, message)

@@ -21,6 +21,20 @@ const KEY: HeaderName = HeaderName::from_static("x-subscription-token");
 /// The API refuses longer queries.
 const LIMIT: QueryLimit = QueryLimit { chars: 400, words: 50 };
 
+/// Other countries are refused (HTTP 422).
+const COUNTRIES: [&str; 37] = [
+    "ar", "at", "au", "be", "br", "ca", "ch", "cl", "cn", "de", "dk", "es", "fi", "fr", "gb", "gr",
+    "hk", "id", "in", "it", "jp", "kr", "mx", "my", "nl", "no", "nz", "ph", "pl", "pt", "ru", "sa",
+    "se", "tr", "tw", "us", "za",
+];
+
+/// Other languages are refused (HTTP 422), but for those with a code of Brave's own.
+const LANGUAGES: [&str; 45] = [
+    "ar", "bg", "bn", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fi", "fr", "gl", "gu",
+    "he", "hi", "hr", "hu", "is", "it", "kn", "ko", "lt", "lv", "ml", "mr", "ms", "nb", "nl", "pa",
+    "pl", "ro", "ru", "sk", "sl", "sr", "sv", "ta", "te", "th", "tr", "uk", "vi",
+];
+
 pub(super) struct Brave {
     pub(super) key: SecretString,
 }
@@ -42,8 +56,8 @@ impl Provider for Brave {
         Supported {
             age: kind != Kind::Image && query.age != Some(Age::Hour),
             safe: true,
-            language: true,
-            country: true,
+            language: search_language(query).is_some(),
+            country: country(query).is_some(),
             exact: true,
             exclude: true,
             images: false,
@@ -68,12 +82,12 @@ impl Provider for Brave {
         if let (Kind::Web | Kind::News, Some(age)) = (kind, query.age) {
             parameters.push(("freshness", freshness(age)));
         }
-        let country = query.country.as_deref().map(str::to_ascii_uppercase);
+        let country = country(query);
         if let Some(country) = &country {
             parameters.push(("country", country));
         }
-        if let Some(language) = &query.language {
-            parameters.push(("search_lang", search_language(language)));
+        if let Some(language) = search_language(query) {
+            parameters.push(("search_lang", language));
         }
         with_key(get(endpoint(base, path, &parameters)), KEY, "", &self.key)
     }
@@ -130,13 +144,20 @@ fn freshness(age: Age) -> &'static str {
     }
 }
 
-/// Brave's codes where they differ from ISO 639-1.
-fn search_language(language: &str) -> &str {
-    match language {
-        "ja" => "jp",
-        "pt" => "pt-pt",
-        "zh" => "zh-hans",
-        "no" => "nb",
-        other => other,
+/// The country as Brave writes it, if Brave knows it.
+fn country(query: &Query) -> Option<String> {
+    let country = query.country.as_deref().filter(|country| COUNTRIES.contains(country));
+    country.map(str::to_ascii_uppercase)
+}
+
+/// The language, if Brave knows it. Some codes differ from ISO 639-1.
+fn search_language(query: &Query) -> Option<&str> {
+    match query.language.as_deref()? {
+        "ja" => Some("jp"),
+        "pt" if query.country.as_deref() == Some("br") => Some("pt-br"),
+        "pt" => Some("pt-pt"),
+        "zh" => Some("zh-hans"),
+        "no" => Some("nb"),
+        language => LANGUAGES.contains(&language).then_some(language),
     }
 }

@@ -136,6 +136,27 @@ async fn long_queries_are_shortened_and_keep_their_site() {
 }
 
 #[tokio::test]
+async fn brave_is_sent_countries_and_languages_that_it_knows() {
+    let lab = Lab::start("brave").await;
+    let search = |language: &str, country: &str| WebSearch {
+        language: Some(language.to_owned()),
+        country: Some(country.to_owned()),
+        ..WebSearch::new("solar")
+    };
+    for (language, country, sent) in
+        [("ja", "JP", ("jp", "JP")), ("pt", "BR", ("pt-br", "BR")), ("el", "GR", ("el", "GR"))]
+    {
+        let found = lab.research.web_search(search(language, country), &lab.any()).await.unwrap();
+        assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+        assert_parameters!(lab.providers.last("brave"), "search_lang": sent.0, "country": sent.1);
+    }
+    let found = lab.research.web_search(search("sw", "KE"), &lab.any()).await.unwrap();
+    assert_eq!(found.warnings, ["brave cannot filter by `language`, `country`."]);
+    let request = lab.providers.last("brave");
+    assert_eq!((request.parameter("search_lang"), request.parameter("country")), (None, None));
+}
+
+#[tokio::test]
 async fn images() {
     let lab = Lab::start("google,brave").await;
     let input = ImageSearch {

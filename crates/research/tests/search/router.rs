@@ -140,8 +140,14 @@ async fn refused_searches_do_not_open_the_breaker() {
     for attempt in 0..7 {
         let failure = lab.search(&format!("query {attempt}")).await.unwrap_err();
         assert!(failure.message.contains("refused the search (HTTP 422)"), "{}", failure.message);
+        assert!(failure.message.ends_with("Change or remove filters."), "{}", failure.message);
+        assert!(!failure.retryable, "the same search would be refused again");
     }
     assert_eq!(lab.count("brave"), 7);
+    let lab = Lab::start("brave,serper").await;
+    lab.providers.set("brave", Behaviour::Status(422));
+    lab.providers.set("serper", Behaviour::Status(500));
+    assert!(lab.search("solar").await.unwrap_err().retryable);
 }
 
 #[tokio::test]

@@ -42,3 +42,33 @@ pub(crate) fn configured(
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::{ProviderName, ProviderSettings, configured};
+    use crate::settings::Settings;
+
+    #[test]
+    fn a_provider_can_be_asked_exactly_if_its_settings_are_usable() {
+        let web = ProviderName::ALL.into_iter().filter(|name| name.searches_web());
+        for name in web {
+            for bits in 0..8 {
+                let own = ProviderSettings {
+                    key: (bits & 1 > 0).then(|| "key".into()),
+                    url: (bits & 2 > 0).then(|| "http://127.0.0.1".parse().unwrap()),
+                    cx: (bits & 4 > 0).then(|| "engine".to_owned()),
+                    ..ProviderSettings::default()
+                };
+                let usable = configured(name, &own).is_some();
+                let settings = Settings {
+                    routing: vec![vec![name]],
+                    providers: [(name, own)].into(),
+                    ..Settings::default()
+                };
+                assert_eq!(settings.unusable().is_empty(), usable, "{name} {bits}");
+            }
+        }
+    }
+}

@@ -27,8 +27,8 @@ pub(crate) struct Router {
     slots: Vec<Arc<Slot>>,
     /// Indices into `slots`; the providers of one group are asked at once.
     groups: Vec<Vec<usize>>,
-    /// Providers of the routing that lack a key or a URL.
-    unusable: Vec<ProviderName>,
+    /// Providers of the routing that lack a key or a URL, and what to do.
+    unusable: Vec<String>,
     clock: Clock,
 }
 
@@ -49,18 +49,12 @@ impl Router {
         let mut router = Self {
             slots: Vec::new(),
             groups: Vec::new(),
-            unusable: Vec::new(),
+            unusable: settings.unusable().into_iter().map(ProviderName::not_set_up).collect(),
             clock: clock.clone(),
         };
         for group in routing {
-            let mut indices = Vec::new();
-            for name in group {
-                match router.add(name, settings, client) {
-                    Some(index) => indices.push(index),
-                    None if !router.unusable.contains(&name) => router.unusable.push(name),
-                    None => {}
-                }
-            }
+            let indices = group.into_iter().filter_map(|name| router.add(name, settings, client));
+            let indices: Vec<_> = indices.collect();
             if !indices.is_empty() {
                 router.groups.push(indices);
             }
@@ -131,8 +125,8 @@ impl Router {
                 }
             }
             if !found.is_empty() {
-                let warnings = faults.iter().map(|(name, fault)| describe(*name, fault)).collect();
-                return Ok(combine(found, warnings));
+                let faults = faults.iter().map(|(name, fault)| describe(*name, fault));
+                return Ok(combine(found, faults.chain(self.unusable.clone()).collect()));
             }
         }
         Err(self.failure(kind, &faults))
@@ -160,9 +154,8 @@ impl Router {
     fn failure(&self, kind: Kind, faults: &[(ProviderName, Fault)]) -> Failure {
         let is_refused =
             |(_, fault): &(ProviderName, Fault)| matches!(fault, Fault::Refused { .. });
-        let failing = faults
-            .iter()
-            .any(|fault| is_refused(fault) || matches!(fault.1, Fault::Failed { .. }));
+        let failing =
+            faults.iter().any(|fault| is_refused(fault) || matches!(fault.1, Fault::Failed { .. }));
         let limited = faults.iter().filter_map(|(_, fault)| match fault {
             Fault::Limited { wait, .. } => Some(*wait),
             _ => None,
@@ -174,6 +167,7 @@ impl Router {
             .collect();
         let list = faults.iter().map(|(name, fault)| format!("{name}: {}", fault.why()));
         let list = list.collect::<Vec<_>>().join("; ");
+        let unusable: String = self.unusable.iter().map(|what| format!(" {what}")).collect();
         if failing && faults.iter().all(is_refused) {
             let message = format!("The search was refused ({list}). Change or remove filters.");
             return Failure::new(Code::Unavailable, message)
@@ -181,13 +175,15 @@ impl Router {
                 .details(json!({"providers": providers}));
         }
         if failing {
-            let message = format!("No search provider answered ({list}). Try again later.");
+            let message =
+                format!("No search provider answered ({list}). Try again later.{unusable}");
             return Failure::new(Code::Unavailable, message)
                 .details(json!({"providers": providers}));
         }
         if !limited.is_empty() {
             let wait = limited.into_iter().flatten().min().unwrap_or(breaker::FIRST_WAIT);
-            let message = format!("All search providers are limited ({list}). Try again later.");
+            let message =
+                format!("All search providers are limited ({list}). Try again later.{unusable}");
             let details = json!({"retryAfterMs": wait.as_millis() as u64, "providers": providers});
             return Failure::new(Code::RateLimit, message).retry_after(wait).details(details);
         }
@@ -206,9 +202,8 @@ impl Router {
         for (name, fault) in faults {
             message.push_str(&format!(" {name}: {}. {}", fault.why(), name.setup()));
         }
-        for name in &self.unusable {
-            message
-                .push_str(&format!(" {name} is in the routing but not set up. {}", name.setup()));
+        for what in &self.unusable {
+            message.push_str(&format!(" {what}"));
         }
         if faults.is_empty() && self.unusable.is_empty() {
             let names = match kind {

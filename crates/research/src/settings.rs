@@ -162,6 +162,15 @@ impl Settings {
         self.providers.get(&name).cloned().unwrap_or_default()
     }
 
+    /// Providers that the routing names and that lack what they need, such as a key.
+    pub fn unusable(&self) -> Vec<ProviderName> {
+        let mut names: Vec<_> = self.routing.iter().flatten().copied().collect();
+        names.sort();
+        names.dedup();
+        names.retain(|name| !self.provider(*name).suffices_for(*name));
+        names
+    }
+
     /// Secret values, which must not occur in answers and logs.
     pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
         self.providers.values().filter_map(|provider| provider.key.as_ref())

@@ -56,6 +56,7 @@ pub fn settings(
     settings.lenses = lenses;
     faults.extend(unread);
     faults.append(&mut settings.warnings);
+    faults.extend(settings.unusable().into_iter().map(ProviderName::not_set_up));
     (settings, faults)
 }
 
@@ -107,8 +108,10 @@ sizes: {page: 60KB}
         assert_eq!(searxng.url.unwrap().as_str(), "http://10.0.0.1:8080/");
         assert_eq!(searxng.quota.unwrap().requests, 1_000);
         assert!(settings.provider(ProviderName::Brave).key.is_some());
-        assert_eq!(faults.len(), 2, "{faults:?}");
+        assert_eq!(faults.len(), 5, "{faults:?}");
         assert!(faults[0].starts_with("research.timeouts.html"), "{faults:?}");
+        let without_key = faults[2..].iter().map(|fault| fault.split(' ').next().unwrap());
+        assert_eq!(without_key.collect::<Vec<_>>(), ["serper", "tavily", "exa"], "{faults:?}");
     }
 
     #[test]

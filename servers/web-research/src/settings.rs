@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use egress::http::Rule;
 use research::read_lenses;
-use research::settings::{Robots, Settings};
+use research::settings::{ProviderName, Robots, Settings};
 use schema::yaml;
 
 const LENS_LIMITS: yaml::Limits =
@@ -50,6 +50,7 @@ fn of(variables: &BTreeMap<String, String>) -> Setup {
     settings.lenses = lenses;
     faults.extend(unread);
     faults.append(&mut settings.warnings);
+    faults.extend(settings.unusable().into_iter().map(ProviderName::not_set_up));
     let mut allow = Vec::new();
     for rule in value("ALLOW").unwrap_or_default().split(',').map(str::trim) {
         match rule.parse() {
@@ -77,12 +78,14 @@ mod tests {
             ("POWERSTRIP_RESEARCH_ALLOW", "127.0.0.1, 10.0.0.0/8"),
             ("POWERSTRIP_RESEARCH_BROWSER", "off"),
             ("POWERSTRIP_RESEARCH_LENSES", "/no/such/folder"),
+            ("SEARCH_ROUTING", "exa,duckduckgo"),
         ];
         let text = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let setup = of(&variables.map(text).into());
         assert_eq!(setup.allow.len(), 2);
         assert_eq!(setup.browser, None);
         assert_eq!(setup.settings.robots, Robots::Batch);
-        assert!(matches!(&setup.faults[..], [one] if one.contains("never")), "{:?}", setup.faults);
+        let [robots, key] = &setup.faults[..] else { panic!("{:?}", setup.faults) };
+        assert!(robots.contains("never") && key.contains("EXA_API_KEY"), "{robots} {key}");
     }
 }

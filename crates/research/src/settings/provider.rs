@@ -137,6 +137,11 @@ impl ProviderName {
             Self::Openalex => "Get a key at https://openalex.org and set OPENALEX_API_KEY.",
         }
     }
+
+    /// Says that the routing names it although it lacks what it needs.
+    pub fn not_set_up(self) -> String {
+        format!("{self} is in the routing but not set up. {}", self.setup())
+    }
 }
 
 impl fmt::Display for ProviderName {
@@ -171,6 +176,24 @@ pub struct ProviderSettings {
 }
 
 impl ProviderSettings {
+    /// Whether this is all that a provider needs.
+    pub(super) fn suffices_for(&self, name: ProviderName) -> bool {
+        match name {
+            ProviderName::Brave
+            | ProviderName::Serper
+            | ProviderName::Tavily
+            | ProviderName::Exa
+            | ProviderName::Openalex => self.key.is_some(),
+            ProviderName::Searxng => self.url.is_some(),
+            ProviderName::Google => self.key.is_some() && self.cx.is_some(),
+            ProviderName::Duckduckgo
+            | ProviderName::Crossref
+            | ProviderName::Arxiv
+            | ProviderName::Pubmed
+            | ProviderName::SemanticScholar => true,
+        }
+    }
+
     pub(super) fn fill(
         &mut self,
         target: Target,

@@ -232,6 +232,23 @@ async fn missing_keys_are_answered_with_instructions() {
 }
 
 #[tokio::test]
+async fn a_provider_of_the_routing_without_a_key_is_named() {
+    let lab = Lab::with("brave,serper", |settings| {
+        provider(settings, ProviderName::Brave).key = None;
+    })
+    .await;
+    let is_named = |text: &str| text.contains("brave is in the routing but not set up. Get a key");
+    let found = lab.search("solar").await.unwrap();
+    assert_eq!(found.urls[0], "https://serper.example.org/1");
+    assert!(matches!(&found.warnings[..], [one] if is_named(one)), "{:?}", found.warnings);
+    for behaviour in [Behaviour::Status(500), Behaviour::Limited(Some("7"))] {
+        lab.providers.set("serper", behaviour);
+        let failure = lab.search("wind").await.unwrap_err();
+        assert!(is_named(&failure.message), "{}", failure.message);
+    }
+}
+
+#[tokio::test]
 async fn the_default_order_is_providers_with_a_key_then_duckduckgo() {
     let lab = Lab::with("", |settings| {
         provider(settings, ProviderName::Exa).key = Some(key_of("exa").into());

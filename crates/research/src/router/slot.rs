@@ -7,7 +7,7 @@ use std::time::Duration;
 use egress::http::Client;
 use proto::Clock;
 
-use super::breaker::Breaker;
+use super::breaker::{Admission, Breaker};
 use super::quota::QuotaCounter;
 use crate::providers::{Api, Fault, Hit, Kind, Provider, Query, Reply, Supported};
 use crate::settings::{ProviderName, ProviderSettings};
@@ -30,24 +30,25 @@ impl Guard {
         &self,
         request: impl Future<Output = Result<T, Fault>>,
     ) -> Result<T, Fault> {
-        self.admit()?;
-        let mut admitted = Admitted { guard: self, reported: false };
+        let admission = self.admit()?;
+        let mut admitted = Admitted { guard: self, admission, reported: false };
         let outcome = request.await;
         admitted.reported = true;
         let now = self.clock.unix_ms();
         match &outcome {
-            Ok(_) => self.breaker().succeed(),
-            Err(Fault::Limited { wait, .. }) => self.breaker().limit(now, *wait),
+            Err(Fault::Limited { wait, .. }) => self.breaker().limit(admission, now, *wait),
+            Err(Fault::Failed { .. }) => self.breaker().fail(admission, now),
             // A refused key or request says nothing about the provider.
-            Err(Fault::InvalidKey { .. } | Fault::Refused { .. }) => self.breaker().succeed(),
-            Err(Fault::Failed { .. }) => self.breaker().fail(now),
+            Ok(_) | Err(Fault::InvalidKey { .. } | Fault::Refused { .. }) => {
+                self.breaker().succeed(admission);
+            }
         }
         outcome
     }
 
-    fn admit(&self) -> Result<(), Fault> {
+    fn admit(&self) -> Result<Admission, Fault> {
         let now = self.clock.unix_ms();
-        self.breaker().admit(now).map_err(|open| {
+        let admission = self.breaker().admit(now).map_err(|open| {
             let seconds = open.wait.as_secs().max(1);
             if open.limited {
                 Fault::Limited {
@@ -58,12 +59,13 @@ impl Guard {
                 Fault::failed(format!("failed repeatedly; asked again in {seconds} s"))
             }
         })?;
-        let Some(quota) = &self.quota else { return Ok(()) };
+        let Some(quota) = &self.quota else { return Ok(admission) };
         let taken = quota.lock().unwrap_or_else(PoisonError::into_inner).take(now);
         taken.map_err(|wait| {
-            self.breaker().abandon();
+            self.breaker().abandon(admission);
             Fault::Limited { wait: Some(wait), why: "its quota is used up".to_owned() }
-        })
+        })?;
+        Ok(admission)
     }
 
     fn breaker(&self) -> MutexGuard<'_, Breaker> {
@@ -74,13 +76,14 @@ impl Guard {
 /// A request whose outcome is not yet known; a dropped one leaves the probe to the next.
 struct Admitted<'a> {
     guard: &'a Guard,
+    admission: Admission,
     reported: bool,
 }
 
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
         if !self.reported {
-            self.guard.breaker().abandon();
+            self.guard.breaker().abandon(self.admission);
         }
     }
 }

@@ -39,5 +39,6 @@ pub use lens::Lens;
 pub use lenses::read_lenses;
 pub use links::canonical_url;
 pub use research::{Call, Parts, Progress, Research};
+pub use router::Guards;
 pub use sessions::{MemorySessions, Sessions};
 pub use settings::Settings;

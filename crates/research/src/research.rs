@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::academic::Academic;
 use crate::cache::Caches;
 use crate::flights::Flights;
-use crate::router::Router;
+use crate::router::{Guards, Router};
 use crate::scrape::page::Page;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
@@ -38,6 +38,7 @@ pub struct Parts {
     pub clock: Clock,
     pub caches: Arc<dyn Caches>,
     pub sessions: Arc<dyn Sessions>,
+    pub guards: Arc<Guards>,
 }
 
 /// The web tools; clones share caches, sessions and circuit breakers.
@@ -61,14 +62,15 @@ impl Research {
     /// Tools over these parts. Opens no connection and starts no process.
     pub fn new(parts: Parts) -> Self {
         let (settings, client, clock) = (&parts.settings, &parts.client, &parts.clock);
+        let guards = &parts.guards;
         let engines = settings.lenses.iter().filter_map(|lens| {
             let cx = lens.cx.as_deref()?;
-            Some((cx.to_owned(), Router::for_engine(cx, settings, client, clock)?))
+            Some((cx.to_owned(), Router::for_engine(cx, settings, client, clock, guards)?))
         });
         Self(Arc::new(Shared {
             pages: Flights::default(),
             searches: Flights::default(),
-            router: Router::new(settings, client, clock),
+            router: Router::new(settings, client, clock, guards),
             engines: engines.collect(),
             academic: Academic::new(settings, client, clock),
             parts,

@@ -3,6 +3,7 @@
 mod breaker;
 mod filters;
 mod fusion;
+mod guards;
 mod quota;
 mod slot;
 
@@ -14,6 +15,7 @@ use proto::{Clock, Code, Failure};
 use serde_json::json;
 
 pub(crate) use fusion::fuse;
+pub use guards::Guards;
 pub(crate) use slot::{Found, Guard, Slot};
 
 use crate::providers::{Fault, Google, Kind, Provider, Query, configured};
@@ -34,7 +36,12 @@ pub(crate) struct Router {
 
 impl Router {
     /// The router over what the settings name.
-    pub(crate) fn new(settings: &Settings, client: &Client, clock: &Clock) -> Self {
+    pub(crate) fn new(
+        settings: &Settings,
+        client: &Client,
+        clock: &Clock,
+        guards: &Guards,
+    ) -> Self {
         let default = || {
             let with_key = ProviderName::ALL.into_iter().filter(|name| {
                 name.searches_web()
@@ -53,8 +60,8 @@ impl Router {
             clock: clock.clone(),
         };
         for group in routing {
-            let indices = group.into_iter().filter_map(|name| router.add(name, settings, client));
-            let indices: Vec<_> = indices.collect();
+            let add = |name| router.add(name, settings, client, guards);
+            let indices: Vec<_> = group.into_iter().filter_map(add).collect();
             if !indices.is_empty() {
                 router.groups.push(indices);
             }
@@ -62,13 +69,20 @@ impl Router {
         router
     }
 
-    fn add(&mut self, name: ProviderName, settings: &Settings, client: &Client) -> Option<usize> {
+    fn add(
+        &mut self,
+        name: ProviderName,
+        settings: &Settings,
+        client: &Client,
+        guards: &Guards,
+    ) -> Option<usize> {
         if let Some(index) = self.slots.iter().position(|slot| slot.name() == name) {
             return Some(index);
         }
         let own = settings.provider(name);
         let provider = configured(name, &own)?;
-        let slot = Slot::new(provider, &own, client, settings.timeouts.search, &self.clock)?;
+        let guard = guards.of(name, &own, &self.clock);
+        let slot = Slot::new(provider, &own, client, settings.timeouts.search, guard)?;
         self.slots.push(Arc::new(slot));
         Some(self.slots.len() - 1)
     }
@@ -79,11 +93,13 @@ impl Router {
         settings: &Settings,
         client: &Client,
         clock: &Clock,
+        guards: &Guards,
     ) -> Option<Self> {
         let own = settings.provider(ProviderName::Google);
         let provider: Box<dyn Provider> =
             Box::new(Google { key: own.key.clone()?, cx: cx.to_owned() });
-        let slot = Slot::new(provider, &own, client, settings.timeouts.search, clock)?;
+        let guard = guards.of(ProviderName::Google, &own, clock);
+        let slot = Slot::new(provider, &own, client, settings.timeouts.search, guard)?;
         Some(Self {
             slots: vec![Arc::new(slot)],
             groups: vec![vec![0]],

@@ -9,7 +9,7 @@ use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
 use proto::Clock;
 use reading::Readers;
-use research::{Caches, MemoryCaches, MemorySessions, Sessions, tools};
+use research::{Caches, Guards, MemoryCaches, MemorySessions, Sessions, tools};
 use strip::{Catalog, Tool};
 
 use crate::current::Current;
@@ -43,6 +43,7 @@ struct State {
     browser: Option<(Option<Arc<Browser>>, BrowserChoice)>,
     caches: Option<(Arc<dyn Caches>, usize)>,
     sessions: Option<(Arc<dyn Sessions>, config::ResearchSessions)>,
+    guards: Arc<Guards>,
 }
 
 #[derive(PartialEq)]
@@ -107,6 +108,7 @@ impl WebTools {
         let (readers, clock) = (self.parts.readers.clone(), self.parts.clock.clone());
         let caches = self.caches(state, config.research.cache.0);
         let sessions = self.sessions(state, &config.research.sessions);
+        let guards = Arc::clone(&state.guards);
         let assemble = move |settings| research::Parts {
             client: client.clone(),
             browser: browser.clone(),
@@ -115,6 +117,7 @@ impl WebTools {
             clock: clock.clone(),
             caches: Arc::clone(&caches),
             sessions: Arc::clone(&sessions),
+            guards: Arc::clone(&guards),
         };
         let folder = config.research.lenses.clone();
         let current = Arc::new(Current::new(settings, folder, Box::new(assemble)));

@@ -125,6 +125,7 @@ async fn open(setup: &Setup) -> Result<Research, Fault> {
         settings: setup.settings.clone(),
         caches: Arc::new(MemoryCaches::new(clock.clone(), CACHE_BYTES)),
         sessions: Arc::new(MemorySessions::new(clock.clone())),
+        guards: Arc::default(),
         clock,
     }))
 }

@@ -1,7 +1,7 @@
 //! One provider with its API, breaker and quota.
 
 use std::future::Future;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use egress::http::Client;
@@ -17,12 +17,19 @@ pub(crate) struct Guard {
     clock: Clock,
     breaker: Mutex<Breaker>,
     quota: Option<Mutex<QuotaCounter>>,
+    settings: ProviderSettings,
 }
 
 impl Guard {
     pub(crate) fn new(settings: &ProviderSettings, clock: &Clock) -> Self {
         let quota = settings.quota.map(|quota| Mutex::new(QuotaCounter::new(quota)));
-        Self { clock: clock.clone(), breaker: Mutex::default(), quota }
+        let settings = settings.clone();
+        Self { clock: clock.clone(), breaker: Mutex::default(), quota, settings }
+    }
+
+    /// Whether what it has learned holds for these settings.
+    pub(super) fn is_for(&self, settings: &ProviderSettings) -> bool {
+        self.settings.is_same_account(settings)
     }
 
     /// Runs a request unless the breaker is open or the quota used up, and learns from its outcome.
@@ -111,7 +118,7 @@ pub(crate) struct Found {
 pub(crate) struct Slot {
     provider: Box<dyn Provider>,
     api: Api,
-    guard: Guard,
+    guard: Arc<Guard>,
 }
 
 impl Slot {
@@ -120,10 +127,10 @@ impl Slot {
         settings: &ProviderSettings,
         client: &Client,
         timeout: Duration,
-        clock: &Clock,
+        guard: Arc<Guard>,
     ) -> Option<Self> {
         let api = Api::new(client, provider.default_url(), settings.url.as_ref(), timeout)?;
-        Some(Self { provider, api, guard: Guard::new(settings, clock) })
+        Some(Self { provider, api, guard })
     }
 
     pub(super) fn name(&self) -> ProviderName {

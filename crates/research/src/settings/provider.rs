@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -176,6 +176,12 @@ pub struct ProviderSettings {
 }
 
 impl ProviderSettings {
+    /// Whether a provider sees the same caller as with other settings, under the same quota.
+    pub(crate) fn is_same_account(&self, other: &Self) -> bool {
+        let key = |settings: &Self| settings.key.as_ref().map(|key| key.expose_secret().to_owned());
+        self.quota == other.quota && self.url == other.url && key(self) == key(other)
+    }
+
     /// Whether this is all that a provider needs.
     pub(super) fn suffices_for(&self, name: ProviderName) -> bool {
         match name {

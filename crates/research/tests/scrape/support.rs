@@ -120,6 +120,7 @@ impl Lab {
             clock: clock.clone(),
             caches: Arc::new(MemoryCaches::new(clock.clone(), 64_000_000)),
             sessions: Arc::new(MemorySessions::new(clock.clone())),
+            guards: Arc::default(),
         });
         Self { research, site, clock, browser }
     }

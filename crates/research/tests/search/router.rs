@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use proto::{Code, Failure};
+use research::Lens;
 use research::settings::ProviderName;
-use research::tools::{ImageSearch, NewsSearch};
+use research::tools::{ImageSearch, NewsSearch, WebSearch};
 use serde_json::{Value, json};
 use testkit::web::{Behaviour, Canary, ProviderResult};
 
@@ -198,6 +199,49 @@ async fn a_quota_moves_on_to_the_next_provider() {
     lab.advance(86_400);
     lab.search("three").await.unwrap();
     assert_eq!(lab.count("brave"), 2);
+}
+
+#[tokio::test]
+async fn quotas_and_breakers_outlive_new_settings() {
+    let mut lab = Lab::with("brave,serper", |settings| {
+        provider(settings, ProviderName::Brave).quota = Some("1/1d".parse().unwrap());
+    })
+    .await;
+    lab.search("one").await.unwrap();
+    lab.providers.set("serper", Behaviour::Limited(Some("600")));
+    lab.search("two").await.unwrap_err();
+    lab.reload(|settings| settings.timeouts.search = Duration::from_secs(5)).await;
+    lab.search("three").await.unwrap_err();
+    assert_eq!((lab.count("brave"), lab.count("serper")), (1, 1));
+    lab.reload(|settings| {
+        provider(settings, ProviderName::Brave).quota = Some("2/1d".parse().unwrap());
+        provider(settings, ProviderName::Serper).key = Some("another".into());
+    })
+    .await;
+    lab.search("four").await.unwrap();
+    lab.search("five").await.unwrap();
+    lab.search("six").await.unwrap_err();
+    assert_eq!((lab.count("brave"), lab.count("serper")), (3, 2), "another quota, another key");
+}
+
+#[tokio::test]
+async fn engines_of_lenses_share_the_quota_of_google() {
+    let lens = |number: u8| Lens {
+        name: format!("lens {number}"),
+        domains: Vec::new(),
+        cx: Some(format!("engine-{number}")),
+    };
+    let lab = Lab::with("google", |settings| {
+        settings.lenses = vec![lens(1), lens(2)];
+        provider(settings, ProviderName::Google).quota = Some("2/1d".parse().unwrap());
+    })
+    .await;
+    let input = |lens: &str| WebSearch { lens: Some(lens.to_owned()), ..WebSearch::new("solar") };
+    lab.research.web_search(input("lens 1"), &lab.any()).await.unwrap();
+    lab.search("wind").await.unwrap();
+    let failure = lab.research.web_search(input("lens 2"), &lab.any()).await.unwrap_err();
+    assert_eq!(failure.code, Code::RateLimit);
+    assert_eq!(lab.count("google"), 2);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use reading::{Bounds, Readers};
 use research::sessions::{MAX_SESSIONS, TTL};
 use research::settings::{ProviderName, ProviderSettings, parse_routing};
 use research::tools::{WebSearch, WebSearchOutput};
-use research::{Call, MemoryCaches, MemorySessions, Parts, Research, Settings};
+use research::{Call, Guards, MemoryCaches, MemorySessions, Parts, Research, Settings};
 use testkit::web::{PROVIDERS, Providers};
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +23,7 @@ pub(crate) struct Lab {
     pub(crate) providers: Providers,
     pub(crate) clock: Clock,
     pub(crate) research: Research,
+    guards: Arc<Guards>,
     cancel: CancellationToken,
 }
 
@@ -63,18 +64,16 @@ impl Lab {
             settings.providers.insert(name.parse().unwrap(), provider);
         }
         change(&mut settings);
-        let clock = Clock::manual(NOW);
-        let runner = Arc::new(Runner::with_launcher(READER).await.unwrap());
-        let research = Research::new(Parts {
-            client: Client::new(AddressPolicy::default()).unwrap(),
-            browser: None,
-            readers: Readers::with_program(runner, Bounds::default(), READER.into()),
-            settings,
-            clock: clock.clone(),
-            caches: Arc::new(MemoryCaches::new(clock.clone(), 10_000_000)),
-            sessions: Arc::new(MemorySessions::with_limits(clock.clone(), ttl, MAX_SESSIONS)),
-        });
-        Self { providers, clock, research, cancel: CancellationToken::new() }
+        let (clock, guards) = (Clock::manual(NOW), Arc::default());
+        let research = open(settings, &clock, ttl, &guards).await;
+        Self { providers, clock, research, guards, cancel: CancellationToken::new() }
+    }
+
+    /// Replaces the tools, as adapters do when the settings change. Caches and sessions are new.
+    pub(crate) async fn reload(&mut self, change: impl FnOnce(&mut Settings)) {
+        let mut settings = self.research.settings().clone();
+        change(&mut settings);
+        self.research = open(settings, &self.clock, TTL, &self.guards).await;
     }
 
     /// A call of this tenant and subject.
@@ -99,6 +98,25 @@ impl Lab {
     pub(crate) fn advance(&self, seconds: u64) {
         self.clock.advance(Duration::from_secs(seconds));
     }
+}
+
+async fn open(
+    settings: Settings,
+    clock: &Clock,
+    ttl: Duration,
+    guards: &Arc<Guards>,
+) -> Research {
+    let runner = Arc::new(Runner::with_launcher(READER).await.unwrap());
+    Research::new(Parts {
+        client: Client::new(AddressPolicy::default()).unwrap(),
+        browser: None,
+        readers: Readers::with_program(runner, Bounds::default(), READER.into()),
+        settings,
+        clock: clock.clone(),
+        caches: Arc::new(MemoryCaches::new(clock.clone(), 10_000_000)),
+        sessions: Arc::new(MemorySessions::with_limits(clock.clone(), ttl, MAX_SESSIONS)),
+        guards: Arc::clone(guards),
+    })
 }
 
 /// Changes the settings of one provider.

@@ -1,5 +1,7 @@
 //! Lenses: named sets of domains to which a search is limited.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::links::parse_domain;
@@ -14,6 +16,23 @@ pub struct Lens {
     /// A Google engine of its own, which is asked directly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cx: Option<String>,
+}
+
+/// A file of the folder of lenses that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {why}", .path.display())]
+pub struct LensFault {
+    pub path: PathBuf,
+    pub why: String,
+}
+
+impl LensFault {
+    /// What a caller who names the lens is told: the file's name and why, if the file is named after the lens.
+    pub(crate) fn describe_for(&self, lens: &str) -> Option<String> {
+        self.path.file_stem().filter(|stem| stem.eq_ignore_ascii_case(lens))?;
+        let file = self.path.file_name()?.to_string_lossy();
+        Some(format!("{file}: {}", self.why))
+    }
 }
 
 impl Lens {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::lens::Lens;
+use crate::lens::{Lens, LensFault};
 
 /// Larger files are not lenses.
 const MAX_BYTES: u64 = 64 << 10;
@@ -12,18 +12,21 @@ const MAX_BYTES: u64 = 64 << 10;
 pub fn read_lenses(
     folder: &Path,
     parse: impl Fn(&str) -> Result<Lens, String>,
-) -> (Vec<Lens>, Vec<String>) {
+) -> (Vec<Lens>, Vec<LensFault>) {
     let (mut lenses, mut faults) = (Vec::<Lens>::new(), Vec::new());
     for path in files(folder) {
         let lens = read(&path).and_then(|text| parse(&text)).and_then(Lens::checked);
-        match lens {
+        let why = match lens {
             Ok(lens) if lenses.iter().any(|known| known.name == lens.name) => {
-                let name = &lens.name;
-                faults.push(format!("{}: there is another lens `{name}`", path.display()));
+                format!("there is another lens `{}`", lens.name)
             }
-            Ok(lens) => lenses.push(lens),
-            Err(why) => faults.push(format!("{}: not a lens: {why}", path.display())),
-        }
+            Ok(lens) => {
+                lenses.push(lens);
+                continue;
+            }
+            Err(why) => format!("not a lens: {why}"),
+        };
+        faults.push(LensFault { path, why });
     }
     (lenses, faults)
 }
@@ -71,7 +74,11 @@ mod tests {
         assert_eq!(names, ["preprints", "rust"]);
         assert_eq!(found[0].cx.as_deref(), Some("abc"));
         assert_eq!(faults.len(), 3, "{faults:?}");
-        assert!(faults[0].contains("c.yaml") && faults[2].contains("e.yaml"), "{faults:?}");
+        let shown: Vec<_> = faults.iter().map(ToString::to_string).collect();
+        assert!(shown[0].contains("c.yaml") && shown[2].contains("e.yaml"), "{shown:?}");
+        let told = faults[1].describe_for("D").unwrap();
+        assert_eq!(told, "d.yaml: not a lens: needs `domains`, or a Google engine as `cx`");
+        assert_eq!(faults[1].describe_for("rust"), None);
         assert_eq!(read_lenses(&folder, parse), (Vec::new(), Vec::new()));
     }
 }

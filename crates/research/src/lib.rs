@@ -35,7 +35,7 @@ mod web;
 mod youtube;
 
 pub use cache::{Caches, MemoryCaches};
-pub use lens::Lens;
+pub use lens::{Lens, LensFault};
 pub use lenses::read_lenses;
 pub use links::canonical_url;
 pub use research::{Call, Parts, Progress, Research};

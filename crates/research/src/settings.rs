@@ -14,7 +14,7 @@ pub use limits::{Sizes, Timeouts};
 pub use provider::{ProviderName, ProviderSettings, Quota};
 pub use units::{parse_duration, parse_size};
 
-use crate::lens::Lens;
+use crate::lens::{Lens, LensFault};
 use provider::Target;
 
 /// The settings of all tools.
@@ -25,6 +25,8 @@ pub struct Settings {
     pub routing: Vec<Vec<ProviderName>>,
     pub providers: BTreeMap<ProviderName, ProviderSettings>,
     pub lenses: Vec<Lens>,
+    /// Files that are no lenses, for callers who name one of them.
+    pub lens_faults: Vec<LensFault>,
     pub robots: Robots,
     pub timeouts: Timeouts,
     pub sizes: Sizes,

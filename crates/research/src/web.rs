@@ -12,7 +12,7 @@ use crate::links::{display_host, web_url};
 use crate::providers::{Age, Hit, Kind, Query};
 use crate::research::{Call, Research};
 use crate::router::{Found, Router, fuse};
-use crate::settings::ProviderName;
+use crate::settings::{ProviderName, Settings};
 use crate::tools::{SearchResult, TimeRange, WebSearch, WebSearchOutput};
 
 const TTL: Duration = Duration::from_secs(30 * 60);
@@ -62,17 +62,20 @@ impl Research {
 
     fn find_lens(&self, name: Option<&str>) -> Result<Option<&Lens>, Failure> {
         let Some(name) = name else { return Ok(None) };
-        let lenses = &self.settings().lenses;
+        let Settings { lenses, lens_faults, .. } = self.settings();
         let found = lenses.iter().find(|lens| lens.name.eq_ignore_ascii_case(name.trim()));
         found.map(Some).ok_or_else(|| {
             let names: Vec<_> = lenses.iter().map(|lens| lens.name.as_str()).collect();
-            let known = if names.is_empty() {
-                "no lens is set up; put YAML files into the folder that `research.lenses` names"
-                    .to_owned()
-            } else {
-                format!("the lenses are {}", names.join(", "))
+            let fault = lens_faults.iter().find_map(|fault| fault.describe_for(name.trim()));
+            let why = match fault {
+                Some(fault) => fault,
+                None if names.is_empty() => {
+                    "no lens is set up; put YAML files into the folder that `research.lenses` names"
+                        .to_owned()
+                }
+                None => format!("the lenses are {}", names.join(", ")),
             };
-            invalid("lens", format!("there is no lens `{}`; {known}", crate::text::clip(name, 100)))
+            invalid("lens", format!("there is no lens `{}`; {why}", crate::text::clip(name, 100)))
         })
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use research::{Lens, Parts, Research, Settings, read_lenses};
+use research::{Lens, LensFault, Parts, Research, Settings, read_lenses};
 use schema::yaml;
 
 const LENS_LIMITS: yaml::Limits =
@@ -30,24 +30,27 @@ impl Current {
         self.research.load_full()
     }
 
-    /// Reads the lenses again.
+    /// Reads the lenses again. Faults that are new are logged.
     pub(crate) async fn with_new_lenses(&self) -> Arc<Research> {
         let folder = self.folder.clone();
-        let read = tokio::task::spawn_blocking(move || lenses(&folder).0).await;
+        let read = tokio::task::spawn_blocking(move || lenses(&folder)).await;
         let research = self.get();
-        match read {
-            Ok(lenses) if lenses != research.settings().lenses => {
-                let settings = Settings { lenses, ..research.settings().clone() };
-                let research = Arc::new(Research::new((self.assemble)(settings)));
-                self.research.store(Arc::clone(&research));
-                research
-            }
-            _ => research,
+        let Ok((lenses, lens_faults)) = read else { return research };
+        let known = research.settings();
+        if lenses == known.lenses && lens_faults == known.lens_faults {
+            return research;
         }
+        for fault in lens_faults.iter().filter(|fault| !known.lens_faults.contains(fault)) {
+            tracing::warn!("{fault}");
+        }
+        let settings = Settings { lenses, lens_faults, ..known.clone() };
+        let research = Arc::new(Research::new((self.assemble)(settings)));
+        self.research.store(Arc::clone(&research));
+        research
     }
 }
 
 /// The lenses of a folder, and which files are none.
-pub(crate) fn lenses(folder: &Path) -> (Vec<Lens>, Vec<String>) {
+pub(crate) fn lenses(folder: &Path) -> (Vec<Lens>, Vec<LensFault>) {
     read_lenses(folder, |text| yaml::parse(text, LENS_LIMITS).map_err(|error| error.to_string()))
 }

@@ -52,9 +52,8 @@ pub fn settings(
         faults.extend(set.err().map(|fault| fault.to_string()));
     }
     faults.extend(settings.complete(variables).iter().map(ToString::to_string));
-    let (lenses, unread) = lenses(&research.lenses);
-    settings.lenses = lenses;
-    faults.extend(unread);
+    (settings.lenses, settings.lens_faults) = lenses(&research.lenses);
+    faults.extend(settings.lens_faults.iter().map(ToString::to_string));
     faults.append(&mut settings.warnings);
     faults.extend(settings.unusable().into_iter().map(ProviderName::not_set_up));
     (settings, faults)

@@ -46,9 +46,9 @@ fn of(variables: &BTreeMap<String, String>) -> Setup {
         }
     }
     let parse = |text: &str| yaml::parse(text, LENS_LIMITS).map_err(|error| error.to_string());
-    let (lenses, unread) = read_lenses(Path::new(value("LENSES").unwrap_or("lenses")), parse);
-    settings.lenses = lenses;
-    faults.extend(unread);
+    let folder = Path::new(value("LENSES").unwrap_or("lenses"));
+    (settings.lenses, settings.lens_faults) = read_lenses(folder, parse);
+    faults.extend(settings.lens_faults.iter().map(ToString::to_string));
     faults.append(&mut settings.warnings);
     faults.extend(settings.unusable().into_iter().map(ProviderName::not_set_up));
     let mut allow = Vec::new();

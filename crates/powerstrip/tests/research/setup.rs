@@ -93,6 +93,15 @@ async fn a_new_lens_is_used_by_the_next_search_that_names_it() {
     let search = json!({"query": "tides", "lens": "sea"});
     let answer = gateway.call("web_search", &search).await.body;
     assert_eq!(answer["errors"][0]["code"], "INVALID_INPUT", "{answer}");
+    gateway.write("lenses/sea.yaml", "name: sea\ndomain: [tides.example]\n");
+    for _ in 0..2 {
+        let answer = gateway.call("web_search", &search).await.body;
+        let message = answer["errors"][0]["message"].as_str().unwrap();
+        assert!(message.contains("there is no lens `sea`; sea.yaml: not a lens: "), "{answer}");
+    }
+    let logged = || gateway.log().matches("lenses/sea.yaml: not a lens").count();
+    eventually("the fault is logged", || async { (logged() > 0).then_some(()) }).await;
+    assert_eq!(logged(), 1);
     gateway.write("lenses/sea.yaml", "name: sea\ndomains: [tides.example, sea.example]\n");
     let answer = gateway.call("web_search", &search).await.body;
     assert_eq!(answer["ok"], true, "{answer}");

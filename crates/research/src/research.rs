@@ -72,7 +72,7 @@ impl Research {
             searches: Flights::default(),
             router: Router::new(settings, client, clock, guards),
             engines: engines.collect(),
-            academic: Academic::new(settings, client, clock),
+            academic: Academic::new(settings, client, clock, guards),
             parts,
         }))
     }

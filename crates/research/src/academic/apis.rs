@@ -1,5 +1,7 @@
 //! The APIs of publications, each with its breaker.
 
+use std::sync::Arc;
+
 use egress::http::Client;
 use futures_util::future::join_all;
 use proto::Clock;
@@ -11,7 +13,7 @@ use super::pubmed::Pubmed;
 use super::semantic_scholar::SemanticScholar;
 use super::source::{Page, Search, Source};
 use crate::providers::{Api, Fault};
-use crate::router::Guard;
+use crate::router::{Guard, Guards};
 use crate::settings::{ProviderName, Settings};
 
 /// The APIs with their breakers.
@@ -23,12 +25,17 @@ pub(crate) struct Academic {
 struct Slot {
     source: Box<dyn Source>,
     api: Api,
-    guard: Guard,
+    guard: Arc<Guard>,
 }
 
 impl Academic {
     /// The APIs that can be asked: all but OpenAlex work without a key.
-    pub(crate) fn new(settings: &Settings, client: &Client, clock: &Clock) -> Self {
+    pub(crate) fn new(
+        settings: &Settings,
+        client: &Client,
+        clock: &Clock,
+        guards: &Guards,
+    ) -> Self {
         let own = |name| settings.provider(name);
         let mailto = own(ProviderName::Crossref).mailto;
         let mut sources: Vec<Box<dyn Source>> = vec![
@@ -44,7 +51,8 @@ impl Academic {
             let own = own(source.name());
             let api =
                 Api::new(client, source.default_url(), own.url.as_ref(), settings.timeouts.search)?;
-            Some(Slot { source, api, guard: Guard::new(&own, clock) })
+            let guard = guards.of(source.name(), &own, clock);
+            Some(Slot { source, api, guard })
         });
         Self { sources: slots.collect(), clock: clock.clone() }
     }

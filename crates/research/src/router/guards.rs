@@ -14,7 +14,7 @@ pub struct Guards(Mutex<BTreeMap<ProviderName, Arc<Guard>>>);
 
 impl Guards {
     /// The guard of a provider. It is a new one if the provider is asked with another quota, key or URL.
-    pub(super) fn of(
+    pub(crate) fn of(
         &self,
         name: ProviderName,
         settings: &ProviderSettings,

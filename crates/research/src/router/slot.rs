@@ -21,7 +21,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn new(settings: &ProviderSettings, clock: &Clock) -> Self {
+    pub(super) fn new(settings: &ProviderSettings, clock: &Clock) -> Self {
         let quota = settings.quota.map(|quota| Mutex::new(QuotaCounter::new(quota)));
         let settings = settings.clone();
         Self { clock: clock.clone(), breaker: Mutex::default(), quota, settings }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proto::{Code, Failure};
 use research::Lens;
 use research::settings::ProviderName;
-use research::tools::{ImageSearch, NewsSearch, WebSearch};
+use research::tools::{AcademicSearch, AcademicSource, ImageSearch, NewsSearch, WebSearch};
 use serde_json::{Value, json};
 use testkit::web::{Behaviour, Canary, ProviderResult};
 
@@ -222,6 +222,22 @@ async fn quotas_and_breakers_outlive_new_settings() {
     lab.search("five").await.unwrap();
     lab.search("six").await.unwrap_err();
     assert_eq!((lab.count("brave"), lab.count("serper")), (3, 2), "another quota, another key");
+}
+
+#[tokio::test]
+async fn quotas_of_sources_of_publications_outlive_new_settings() {
+    let mut lab = Lab::with("duckduckgo", |settings| {
+        provider(settings, ProviderName::Arxiv).quota = Some("1/1d".parse().unwrap());
+    })
+    .await;
+    let input = |query: &str| AcademicSearch {
+        source: AcademicSource::Arxiv,
+        ..AcademicSearch::new(query)
+    };
+    lab.research.academic_search(input("one"), &lab.any()).await.unwrap();
+    lab.reload(|settings| settings.timeouts.search = Duration::from_secs(5)).await;
+    lab.research.academic_search(input("two"), &lab.any()).await.unwrap_err();
+    assert_eq!(lab.count("arxiv"), 1);
 }
 
 #[tokio::test]

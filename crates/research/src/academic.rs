@@ -79,19 +79,18 @@ impl Research {
             pdf_only: input.pdf_only,
         };
         let searching = self.cached_with_ttl(key, |research| async move {
-            let found = research.find_publications(search, count, input).await?;
-            let ttl = if found.warnings.is_empty() { TTL } else { INCOMPLETE_TTL };
-            Ok((found, ttl))
+            research.find_publications(search, count, input).await
         });
         call.run(searching).await
     }
 
+    /// The publications, and for how long they are kept.
     async fn find_publications(
         self,
         search: Search,
         count: usize,
         input: AcademicSearch,
-    ) -> Result<AcademicSearchOutput, Failure> {
+    ) -> Result<(AcademicSearchOutput, Duration), Failure> {
         let chosen = |name: ProviderName| match input.source {
             AcademicSource::All => true,
             AcademicSource::Arxiv => name == ProviderName::Arxiv,
@@ -118,15 +117,20 @@ impl Research {
                 }
             }
         }
+        let mut incomplete = !faults.is_empty();
         match sites {
             Ok(Some(found)) => {
+                incomplete |= found.incomplete;
                 let now = self.parts().clock.unix_ms();
                 lists
                     .push(found.hits.into_iter().filter_map(|hit| publication(hit, now)).collect());
                 warnings.extend(found.warnings);
             }
             Ok(None) => {}
-            Err(failure) => warnings.push(format!("The web search failed: {}", failure.message)),
+            Err(failure) => {
+                incomplete = true;
+                warnings.push(format!("The web search failed: {}", failure.message));
+            }
         }
         let mut publications = fusion::fuse_publications(lists);
         publications.retain(|publication| fits(publication, &search));
@@ -140,14 +144,15 @@ impl Research {
         for publication in &mut publications {
             publication.authors.truncate(MAX_AUTHORS);
         }
-        Ok(AcademicSearchOutput {
+        let found = AcademicSearchOutput {
             query: input.query,
             total_results: total.max(publications.len() as u64),
             result_count: publications.len(),
             publications,
             source: input.source,
             warnings,
-        })
+        };
+        Ok((found, if incomplete { INCOMPLETE_TTL } else { TTL }))
     }
 
     /// Searches the sites of publishers, if a web provider has a key.

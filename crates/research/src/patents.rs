@@ -69,7 +69,7 @@ impl Research {
         let now = self.parts().clock.unix_ms();
         let found = self.router().search(Kind::Web, &query).await?;
         let mut warnings = found.warnings;
-        let ttl = if warnings.is_empty() { TTL } else { INCOMPLETE_TTL };
+        let ttl = if found.incomplete { INCOMPLETE_TTL } else { TTL };
         let patents = found.hits.into_iter().filter_map(|hit| page::read(hit, now));
         let mut numbers = HashSet::new();
         let mut patents: Vec<FoundPatent> = patents

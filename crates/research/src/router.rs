@@ -141,8 +141,13 @@ impl Router {
                 }
             }
             if !found.is_empty() {
-                let faults = faults.iter().map(|(name, fault)| describe(*name, fault));
-                return Ok(combine(found, faults.chain(self.unusable.clone()).collect()));
+                let warnings = faults.iter().map(|(name, fault)| describe(*name, fault));
+                let warnings = warnings.chain(self.unusable.clone()).collect();
+                let mut found = combine(found, warnings);
+                // A wrong key does not become right by waiting.
+                found.incomplete =
+                    faults.iter().any(|(_, fault)| !matches!(fault, Fault::InvalidKey { .. }));
+                return Ok(found);
             }
         }
         Err(self.failure(kind, &faults))
@@ -164,7 +169,7 @@ impl Router {
         };
         let found = slot.search(kind, &query).await.map_err(|fault| (slot.name(), fault))?;
         let (hits, unchecked) = filters::apply(found.hits, &query, supported, slot.name());
-        Ok(Found { hits, warnings: [found.warnings, unchecked].concat() })
+        Ok(Found { hits, warnings: [found.warnings, unchecked].concat(), ..found })
     }
 
     fn failure(&self, kind: Kind, faults: &[(ProviderName, Fault)]) -> Failure {
@@ -250,7 +255,7 @@ fn combine(found: Vec<Found>, mut warnings: Vec<String>) -> Found {
         lists.push(one.hits);
     }
     warnings.dedup();
-    Found { hits: fusion::fuse_hits(lists), warnings }
+    Found { hits: fusion::fuse_hits(lists), warnings, incomplete: false }
 }
 
 fn describe(name: ProviderName, fault: &Fault) -> String {

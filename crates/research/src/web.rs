@@ -93,7 +93,7 @@ impl Research {
                     Some(site) if !lens.covers(&site) => {
                         let warning =
                             format!("`{site}` is not a domain of the lens `{}`.", lens.name);
-                        Found { hits: Vec::new(), warnings: vec![warning] }
+                        Found { warnings: vec![warning], ..Found::default() }
                     }
                     Some(site) => self.search_sites(&query, &[site]).await?,
                     None => self.search_sites(&query, &lens.domains).await?,
@@ -128,7 +128,7 @@ impl Research {
         sites: &[String],
     ) -> Result<Found, Failure> {
         let (mut warnings, mut lists): (Vec<String>, Vec<_>) = (Vec::new(), Vec::new());
-        let (mut rest, mut failed) = (sites, None);
+        let (mut rest, mut failed, mut incomplete) = (sites, None, false);
         // One after the other, because many plans allow one request per second.
         while !rest.is_empty() {
             let (sites, others) = rest.split_at(sites_of_one_query(rest));
@@ -138,6 +138,7 @@ impl Research {
             let new = match found {
                 Ok(found) => {
                     lists.push(found.hits);
+                    incomplete |= found.incomplete;
                     found.warnings
                 }
                 Err(failure) => {
@@ -155,7 +156,10 @@ impl Research {
         }
         match failed {
             Some(failure) if lists.is_empty() => Err(failure),
-            _ => Ok(Found { hits: fuse(lists, |hit| Some(hit.url.clone()), |_, _| {}), warnings }),
+            failed => {
+                let hits = fuse(lists, |hit| Some(hit.url.clone()), |_, _| {});
+                Ok(Found { hits, warnings, incomplete: incomplete || failed.is_some() })
+            }
         }
     }
 }

@@ -112,6 +112,8 @@ pub(crate) struct Found {
     /// Best first, each page once.
     pub(crate) hits: Vec<Hit>,
     pub(crate) warnings: Vec<String>,
+    /// Whether a provider failed that may answer soon.
+    pub(crate) incomplete: bool,
 }
 
 /// A web provider that can be asked.
@@ -170,6 +172,6 @@ impl Slot {
         }
         let hits = self.provider.read(kind, &reply)?;
         let warnings = self.provider.warning(query, &reply).into_iter().collect();
-        Ok(Found { hits, warnings })
+        Ok(Found { hits, warnings, incomplete: false })
     }
 }

@@ -100,12 +100,7 @@ impl Lab {
     }
 }
 
-async fn open(
-    settings: Settings,
-    clock: &Clock,
-    ttl: Duration,
-    guards: &Arc<Guards>,
-) -> Research {
+async fn open(settings: Settings, clock: &Clock, ttl: Duration, guards: &Arc<Guards>) -> Research {
     let runner = Arc::new(Runner::with_launcher(READER).await.unwrap());
     Research::new(Parts {
         client: Client::new(AddressPolicy::default()).unwrap(),

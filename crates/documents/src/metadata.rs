@@ -4,7 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::on_one_line;
 
-/// What a document says about itself. Every value is on one line, and none is empty.
+/// The most bytes of a title or of the name of a site: longer ones are no names, but text that no reader sees.
+const NAME: usize = 500;
+
+/// The most bytes of a list of authors, of a description or of an address.
+const LONG: usize = 2_000;
+
+/// The most bytes of an identifier, of a language tag or of a date.
+const SHORT: usize = 200;
+
+/// What a document says about itself. Every value is on one line and of limited length, and none is empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Metadata {
@@ -62,14 +71,31 @@ impl Metadata {
         self.fields_mut().into_iter().flatten()
     }
 
-    /// Puts every value on one line and drops the empty ones.
+    /// Puts every value on one line, drops the empty ones and limits the length of the others.
     pub(crate) fn tidy(mut self) -> Self {
         for value in self.fields_mut() {
             *value =
                 value.take().map(|value| on_one_line(&value)).filter(|value| !value.is_empty());
         }
+        for value in [&mut self.title, &mut self.site].into_iter().flatten() {
+            cut(value, NAME);
+        }
+        for value in [&mut self.author, &mut self.description].into_iter().flatten() {
+            cut(value, LONG);
+        }
+        // A part of these would mean something else.
+        self.canonical.take_if(|value| value.len() > LONG);
+        let Self { published, modified, created, language, doi, .. } = &mut self;
+        for value in [published, modified, created, language, doi] {
+            value.take_if(|value| value.len() > SHORT);
+        }
         self
     }
+}
+
+fn cut(text: &mut String, most: usize) {
+    text.truncate(text.floor_char_boundary(most));
+    text.truncate(text.trim_end().len());
 }
 
 /// The date at the start of a text, as `YYYY-MM-DD`, if it begins with one.
@@ -108,5 +134,28 @@ mod tests {
         };
         let tidy = meta.tidy();
         assert_eq!((tidy.title.as_deref(), tidy.author), (Some("A title"), None));
+    }
+
+    #[test]
+    fn values_have_a_limited_length() {
+        let long = || Some("é".repeat(5_000));
+        let meta = Metadata {
+            title: Some(format!("A{}", "é".repeat(5_000))),
+            author: long(),
+            site: long(),
+            published: long(),
+            modified: long(),
+            created: long(),
+            language: long(),
+            description: long(),
+            canonical: Some(format!("https://example.org/{}", "a".repeat(5_000))),
+            doi: long(),
+        };
+        let tidy = meta.tidy();
+        let lengths = [&tidy.title, &tidy.author, &tidy.site, &tidy.description]
+            .map(|value| value.as_ref().map(String::len));
+        assert_eq!(lengths, [Some(499), Some(2_000), Some(500), Some(2_000)]);
+        let Metadata { published, modified, created, language, canonical, doi, .. } = tidy;
+        assert_eq!([published, modified, created, language, canonical, doi], [const { None }; 6]);
     }
 }

@@ -68,6 +68,21 @@ fn hidden_text_is_left_out_and_counted() {
         "<style>.x{display:none}</style><p class='y x'>SECRET</p>",
         "<style>/* a */ #z, .q { opacity: 0 }</style><p id=Z>SECRET</p>",
         "<style>p.gone{left:-2000px}</style><p class=gone>SECRET</p>",
+        "<p style='display:/**/none'>SECRET</p>",
+        "<p style='display:none;display:x'>SECRET</p>",
+        "<p style='d\\69splay:none'>SECRET</p>",
+        "<p style='opacity:1%'>SECRET</p>",
+        "<p style='font:0/0 a'>SECRET</p>",
+        "<p style='color:rgb(0 0 0/0)'>SECRET</p>",
+        "<p style='color:rgba(0,0,0,.0)'>SECRET</p>",
+        "<p style='color:#fff;background:x'>SECRET</p>",
+        "<p style='color:#fff;background:#000;background-color:#fff'>SECRET</p>",
+        "<font color=ffffff>SECRET</font>",
+        "<style>.h{display:none!important}</style><p class=h style='display:block'>SECRET</p>",
+        "<style>.h{display:none ! important} .h{display:block}</style><p class=h>SECRET</p>",
+        "<style>@import url(a.css);.h{display:none}</style><p class=h>SECRET</p>",
+        "<style><!-- .h{display:none} --></style><p class=h>SECRET</p>",
+        "<style>.a{content:'/*'} .h{display:none}</style><p class=h>SECRET</p>",
     ] {
         let read = page(&format!("<p>before</p>{hidden}<p>after</p>"));
         assert!(!read.text.contains("SECRET"), "{hidden}: {read:?}");
@@ -90,6 +105,13 @@ fn what_is_seen_stays() {
         "<style>@media print { p { display: none } }</style><p>SHOWN</p>",
         "<style>.x{display:none} .x{display:block}</style><p class=x>SHOWN</p>",
         "<p style='overflow:hidden;height:200px'>SHOWN</p>",
+        "<p style='color:#fff;color:var(--text)'>SHOWN</p>",
+        "<p style='color:#fff;background:url(a.png) no-repeat 50% 0/cover'>SHOWN</p>",
+        "<table><tr bgcolor=003366><td><font color=white>SHOWN</font></td></tr></table>",
+        "<style>.x{display:none}</style><p class=x style='display:block'>SHOWN</p>",
+        "<style>.x{display:none!important} #y{display:block!important}</style><p class=x id=y>SHOWN</p>",
+        // Many pages hide their body until a script shows it.
+        "<style>html,body{display:none}</style><p>SHOWN</p>",
     ] {
         let read = page(shown);
         assert_eq!((read.text.as_str(), read.hidden), ("SHOWN", 0), "{shown}");

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use html5ever::local_name;
 
-use super::style::{BLACK, Colour, Declarations, Sheet, WHITE, blends};
+use super::style::{BLACK, Colour, Declarations, Sheet, WHITE, attribute_colour, blends};
 use super::tree::{DOCUMENT, Id, Tree};
 
 /// The rendering state at an element.
@@ -48,7 +48,7 @@ impl<'a> Looks<'a> {
                 local_name!("hidden") => hides |= value != "until-found",
                 local_name!("aria-hidden") => hides |= value.eq_ignore_ascii_case("true"),
                 local_name!("color") if name == "font" => font = value,
-                local_name!("bgcolor") => backdrop = colour(value),
+                local_name!("bgcolor") => backdrop = attribute_colour(value),
                 local_name!("background") => backdrop = Some(None),
                 _ => {}
             }
@@ -60,11 +60,12 @@ impl<'a> Looks<'a> {
         if let Some(background) = declarations.background().or(backdrop) {
             look.background = background;
         }
-        if let Some(foreground) = declarations.foreground().or_else(|| colour(font)) {
+        if let Some(foreground) = declarations.foreground().or_else(|| attribute_colour(font)) {
             look.foreground = foreground;
         }
         if matches!(name, "html" | "body") {
-            // A page that is hidden as a whole is shown by its script or by a style sheet that is not here.
+            // Rules that hide all of a page do not count: many pages hide their body until a script shows it, or a style
+            // sheet that is not here, and there would be nothing left to read.
             if blends(look.foreground, look.background) {
                 look.background = None;
             }
@@ -87,10 +88,3 @@ impl<'a> Looks<'a> {
 /// The bytes and the share of a page's text from which an element is the whole page.
 const WHOLE_TEXT: usize = 500;
 const WHOLE_SHARE: f32 = 0.8;
-
-fn colour(value: &str) -> Option<Colour> {
-    if value.is_empty() {
-        return None;
-    }
-    Declarations::parse(&format!("color:{value}")).foreground()
-}

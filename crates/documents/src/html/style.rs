@@ -1,19 +1,16 @@
 //! The part of CSS that is needed to find hidden text.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+mod clean;
+mod colour;
+mod sheet;
+mod value;
 
-/// A colour as red, green and blue; none where it is not known, such as that of a picture.
-pub(super) type Colour = Option<[u8; 3]>;
+use self::clean::clean;
+pub(super) use self::colour::{BLACK, Colour, WHITE, blends};
+pub(super) use self::sheet::Sheet;
 
-pub(super) const BLACK: Colour = Some([0; 3]);
-pub(super) const WHITE: Colour = Some([255; 3]);
-
-/// Rules longer than this are left out: hiding takes a few, and a page may bring megabytes.
-const RULES: usize = 20_000;
-
-/// Further off the page than any design needs, in pixels.
-const FAR: f32 = -900.0;
+use self::colour::{is_inherited, paint};
+use self::value::{is_one_of, is_wide, keyword};
 
 /// Properties that can hide an element; each is a bit.
 mod property {
@@ -48,16 +45,14 @@ mod property {
     pub(super) const ZERO_HEIGHT: u32 = 1 << 22;
     /// Both together hide.
     pub(super) const ZERO: u32 = ZERO_WIDTH | ZERO_HEIGHT;
+
+    pub(super) const BACKGROUND_IMAGE: u32 = 1 << 23;
+    pub(super) const BACKGROUND_COLOR: u32 = 1 << 24;
 }
 
-/// A background that a style sets.
-#[derive(Debug, Default, Clone, Copy)]
-enum Background {
-    #[default]
-    Unset,
-    Nothing,
-    Set(Colour),
-}
+/// Words of `background` that say nothing about its colour.
+const BACKGROUND_WORDS: &str = "none repeat no-repeat repeat-x repeat-y space round scroll fixed local top bottom left right \
+    center cover contain auto border-box padding-box content-box text";
 
 /// As much of an element's style as is needed to find hidden text.
 #[derive(Debug, Default, Clone, Copy)]
@@ -66,13 +61,23 @@ pub(super) struct Declarations {
     set: u32,
     /// Those of them with a value that hides.
     hiding: u32,
+    /// Those of them that only important declarations override.
+    important: u32,
     foreground: Option<Colour>,
-    /// By `background-image`, `background` and `background-color`.
-    backgrounds: [Background; 3],
+    /// The colour behind the text, apart from pictures.
+    background: Option<Colour>,
+    /// Whether there is a picture behind the text.
+    picture: bool,
 }
 
 impl Declarations {
+    /// Reads the declarations of an attribute.
     pub(super) fn parse(text: &str) -> Self {
+        Self::parse_clean(&clean(text))
+    }
+
+    /// Reads declarations of cleaned CSS.
+    fn parse_clean(text: &str) -> Self {
         let mut declarations = Self::default();
         for declaration in text.split(';') {
             if let Some((name, value)) = declaration.split_once(':') {
@@ -82,87 +87,139 @@ impl Declarations {
         declarations
     }
 
+    /// Adds a declaration. One whose value is not understood is left out, as browsers leave out a wrong one: it must not undo
+    /// another one that hides.
     fn add(&mut self, name: &str, value: &str) {
-        use self::property as p;
-
         let mut lowered = [0; 24];
         let Some(name) = lower(name, &mut lowered) else { return };
-        let mut lowered = [0; 64];
-        // Longer values are pictures and gradients, whose colour is not known.
-        let value = lower(value, &mut lowered).unwrap_or("?");
-        let value = value.trim_end_matches("!important").trim_end();
-        let zero = || number(value).is_some_and(|size| size == 0.0);
-        let far = || number(value).is_some_and(|place| place <= FAR);
-        match name {
-            "display" => self.put(p::DISPLAY, value == "none"),
-            "visibility" => self.put(p::VISIBILITY, matches!(value, "hidden" | "collapse")),
-            "content-visibility" => self.put(p::CONTENT_VISIBILITY, value == "hidden"),
-            "opacity" => self.put(p::OPACITY, number(value).is_some_and(|number| number < 0.05)),
-            "font-size" => {
-                self.put(p::FONT_SIZE, number(value).is_some_and(|size| size <= tiny(value)));
+        let (value, important) = match value.rsplit_once('!') {
+            Some((value, mark)) if mark.trim().eq_ignore_ascii_case("important") => {
+                (value.trim_end(), true)
             }
-            "left" => self.put(p::LEFT, far()),
-            "top" => self.put(p::TOP, far()),
-            "right" => self.put(p::RIGHT, far()),
-            "bottom" => self.put(p::BOTTOM, far()),
-            "text-indent" => self.put(p::TEXT_INDENT, far()),
-            "margin-left" => self.put(p::MARGIN_LEFT, far()),
-            "margin-top" => self.put(p::MARGIN_TOP, far()),
-            "clip" => self.put(p::CLIP, is_clipped(value)),
-            "clip-path" => self.put(
-                p::CLIP_PATH,
-                matches!(value, "inset(50%)" | "inset(100%)" | "circle(0)" | "circle(0px)"),
-            ),
-            "transform" => self
-                .put(p::TRANSFORM, value.replace(' ', "").contains("scale(0)") || far_moved(value)),
+            Some(_) => return,
+            None => (value, false),
+        };
+        let mut lowered = [0; 64];
+        let value = match lower(value, &mut lowered) {
+            Some("") => return,
+            Some(value) => value,
+            // Pictures and gradients, whose colour is not known.
+            None if value.contains('(') => "var()",
+            None => return,
+        };
+        let mut one = Self::default();
+        one.set_property(name, value);
+        if important {
+            one.important = one.set;
+        }
+        self.extend(&one);
+    }
+
+    fn set_property(&mut self, name: &str, value: &str) {
+        use self::property as p;
+
+        match name {
+            "display" => self.put(p::DISPLAY, value::display(value)),
+            "visibility" => self.put(p::VISIBILITY, keyword(value, "hidden collapse", "visible")),
+            "content-visibility" => {
+                self.put(p::CONTENT_VISIBILITY, keyword(value, "hidden", "visible auto"));
+            }
+            "opacity" => self.put(p::OPACITY, value::opacity(value)),
+            "font-size" => self.put(p::FONT_SIZE, value::font_size(value)),
+            "font" => self.put(p::FONT_SIZE, value::font(value)),
+            "left" => self.put(p::LEFT, value::offset(value)),
+            "top" => self.put(p::TOP, value::offset(value)),
+            "right" => self.put(p::RIGHT, value::offset(value)),
+            "bottom" => self.put(p::BOTTOM, value::offset(value)),
+            "text-indent" => self.put(p::TEXT_INDENT, value::offset(value)),
+            "margin-left" => self.put(p::MARGIN_LEFT, value::offset(value)),
+            "margin-top" => self.put(p::MARGIN_TOP, value::offset(value)),
+            "clip" => self.put(p::CLIP, value::clip(value)),
+            "clip-path" => self.put(p::CLIP_PATH, value::clip_path(value)),
+            "transform" => self.put(p::TRANSFORM, value::transform(value)),
             "overflow" => {
-                self.put(p::OVERFLOW, value == "hidden" || value.starts_with("clip"));
+                // Two words are one for each direction.
+                let first = value.split(' ').next().unwrap_or_default();
+                self.put(p::OVERFLOW, keyword(first, "hidden clip", "visible scroll auto overlay"));
             }
             "width" => {
-                self.put(p::WIDTH, tiny_box(value));
-                self.put(p::ZERO_WIDTH, zero());
+                self.put(p::WIDTH, value::tiny_box(value));
+                self.put(p::ZERO_WIDTH, value::zero(value));
             }
             "height" => {
-                self.put(p::HEIGHT, tiny_box(value));
-                self.put(p::ZERO_HEIGHT, zero());
+                self.put(p::HEIGHT, value::tiny_box(value));
+                self.put(p::ZERO_HEIGHT, value::zero(value));
             }
-            "max-width" => self.put(p::MAX_WIDTH, tiny_box(value)),
-            "max-height" => self.put(p::MAX_HEIGHT, tiny_box(value)),
+            "max-width" => self.put(p::MAX_WIDTH, value::tiny_box(value)),
+            "max-height" => self.put(p::MAX_HEIGHT, value::tiny_box(value)),
+            "color" if is_inherited(value) => self.put(p::COLOR, Some(false)),
             "color" => {
-                self.put(p::COLOR, is_transparent(value));
-                if !value.is_empty() && value != "inherit" {
-                    self.foreground = Some(colour(value));
+                let paint = paint(value);
+                self.put(p::COLOR, paint.map(|paint| paint.is_clear));
+                self.foreground = paint.map(|paint| paint.colour);
+            }
+            "background-image" => {
+                if let Some(picture) = picture(value) {
+                    self.put(p::BACKGROUND_IMAGE, Some(false));
+                    self.picture = picture;
                 }
             }
-            "background-image" => self.backgrounds[0] = background(value),
-            "background" => self.backgrounds[1] = background(value),
-            "background-color" => self.backgrounds[2] = background(value),
+            "background-color" if is_inherited(value) => self.put(p::BACKGROUND_COLOR, Some(false)),
+            "background-color" => {
+                let paint = paint(value);
+                self.put(p::BACKGROUND_COLOR, paint.map(|_| false));
+                self.background = paint.filter(|paint| !paint.is_clear).map(|paint| paint.colour);
+            }
+            "background" => self.set_background(value),
             _ => {}
         }
     }
 
-    fn put(&mut self, property: u32, hides: bool) {
-        self.set |= property;
-        self.hiding = if hides { self.hiding | property } else { self.hiding & !property };
+    /// Sets picture and colour, if all words are understood.
+    fn set_background(&mut self, value: &str) {
+        let mut background = Self::default();
+        background.put(property::BACKGROUND_IMAGE | property::BACKGROUND_COLOR, Some(false));
+        if !is_inherited(value) {
+            for word in words(value) {
+                if let Some(paint) = paint(word) {
+                    background.background = Some(paint.colour).filter(|_| !paint.is_clear);
+                } else if let Some(picture) = picture(word) {
+                    background.picture |= picture;
+                } else if !is_one_of(word, BACKGROUND_WORDS) && value::offset(word).is_none() {
+                    return;
+                }
+            }
+        }
+        self.extend(&background);
     }
 
-    /// Adds declarations that override these.
+    fn put(&mut self, property: u32, hides: Option<bool>) {
+        if let Some(hides) = hides {
+            self.set |= property;
+            self.hiding = if hides { self.hiding | property } else { self.hiding & !property };
+        }
+    }
+
+    /// Adds declarations that override these, unless these are important.
     pub(super) fn extend(&mut self, other: &Self) {
-        self.hiding = self.hiding & !other.set | other.hiding;
-        self.set |= other.set;
-        self.foreground = other.foreground.or(self.foreground);
-        for (own, other) in self.backgrounds.iter_mut().zip(other.backgrounds) {
-            if !matches!(other, Background::Unset) {
-                *own = other;
-            }
+        let taken = other.set & (other.important | !self.important);
+        self.hiding = self.hiding & !taken | other.hiding & taken;
+        self.set |= taken;
+        self.important |= other.important;
+        if taken & property::COLOR != 0 {
+            self.foreground = other.foreground;
+        }
+        if taken & property::BACKGROUND_COLOR != 0 {
+            self.background = other.background;
+        }
+        if taken & property::BACKGROUND_IMAGE != 0 {
+            self.picture = other.picture;
         }
     }
 
     /// Whether there is nothing in it that matters here.
     fn is_empty(&self) -> bool {
         self.set == 0
-            && self.foreground.is_none()
-            && self.backgrounds.iter().all(|it| matches!(it, Background::Unset))
     }
 
     /// Whether this style hides an element, apart from its colours.
@@ -186,11 +243,18 @@ impl Declarations {
 
     /// The colour behind the text, if the style sets one.
     pub(super) fn background(&self) -> Option<Colour> {
-        self.backgrounds.iter().find_map(|background| match background {
-            Background::Set(colour) => Some(*colour),
-            Background::Unset | Background::Nothing => None,
-        })
+        if self.picture { Some(None) } else { self.background }
     }
+}
+
+/// The colour that an old attribute such as `bgcolor` sets. Browsers take any text there for a colour.
+pub(super) fn attribute_colour(value: &str) -> Option<Colour> {
+    let value = value.trim().to_ascii_lowercase();
+    if value.is_empty() {
+        return None;
+    }
+    let found = paint(&value).or_else(|| paint(&format!("#{value}")));
+    Some(found.and_then(|paint| paint.colour))
 }
 
 /// A short word in lower case.
@@ -201,226 +265,27 @@ fn lower<'a>(text: &str, room: &'a mut [u8]) -> Option<&'a str> {
     std::str::from_utf8(room).ok()
 }
 
-fn background(value: &str) -> Background {
-    match value {
-        "" | "none" | "inherit" => Background::Nothing,
-        value if is_transparent(value) => Background::Nothing,
-        value => Background::Set(colour(value)),
+/// Whether a value is a picture, or none if browsers would not accept it.
+fn picture(value: &str) -> Option<bool> {
+    if value == "none" || is_wide(value) {
+        return Some(false);
     }
+    let (name, _) = value.split_once('(')?;
+    let known = ["gradient", "image-set"].iter().any(|kind| name.ends_with(kind))
+        || is_one_of(name, "url var image cross-fade element");
+    known.then_some(true)
 }
 
-/// Text with this font size or less counts as hidden.
-fn tiny(size: &str) -> f32 {
-    if size.ends_with("em") || size.ends_with('%') { 0.05 } else { 1.0 }
-}
-
-fn tiny_box(size: &str) -> bool {
-    !size.ends_with('%') && number(size).is_some_and(|size| (0.0..=1.0).contains(&size))
-}
-
-fn is_clipped(clip: &str) -> bool {
-    let inner = clip.strip_prefix("rect(").map(|rest| rest.trim_end_matches(')'));
-    inner.is_some_and(|inner| {
-        let mut sides = inner.split([',', ' ']).filter(|side| !side.is_empty());
-        sides.all(|side| number(side).is_some_and(|side| side.abs() <= 1.0))
-    })
-}
-
-fn far_moved(transform: &str) -> bool {
-    transform.contains("translate")
-        && transform
-            .split(['(', ',', ')'])
-            .any(|part| number(part).is_some_and(|place| place <= FAR))
-}
-
-/// The number that a value begins with, if it is a length or plain.
-fn number(value: &str) -> Option<f32> {
-    let value = value.trim();
-    let end = value.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+')));
-    let (digits, unit) = value.split_at(end.unwrap_or(value.len()));
-    let scale = match unit.trim() {
-        "em" | "rem" | "ch" | "ex" if value.starts_with('-') => 16.0,
-        "vw" | "vh" | "%" if value.starts_with('-') => 10.0,
-        unit if unit.contains('(') => return None,
-        _ => 1.0,
-    };
-    digits.parse::<f32>().ok().map(|number| number * scale)
-}
-
-fn is_transparent(value: &str) -> bool {
-    let hex = value.strip_prefix('#').is_some_and(|hex| {
-        hex.len() == 8 && hex.ends_with("00") || hex.len() == 4 && hex.ends_with('0')
-    });
-    let inner = value.strip_prefix("rgba(").map(|inner| inner.trim_end_matches(')'));
-    let alpha = inner.and_then(|inner| inner.split([',', '/']).next_back());
-    hex || value == "transparent"
-        || alpha.is_some_and(|alpha| matches!(alpha.trim(), "0" | "0.0" | "0%"))
-}
-
-fn colour(value: &str) -> Colour {
-    let first = value.trim();
-    if let Some(hex) = first.strip_prefix('#') {
-        let hex: Vec<u8> =
-            hex.chars().map_while(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
-        return match hex[..] {
-            [r, g, b] | [r, g, b, _] => Some([r * 17, g * 17, b * 17]),
-            [a, b, c, d, e, f, ..] => Some([a * 16 + b, c * 16 + d, e * 16 + f]),
-            _ => None,
-        };
-    }
-    if let Some(inner) = first.strip_prefix("rgb(").or_else(|| first.strip_prefix("rgba(")) {
-        let parts =
-            inner.trim_end_matches(')').split([',', ' ', '/']).filter(|part| !part.is_empty());
-        let parts: Vec<u8> =
-            parts.filter_map(|part| part.parse::<f32>().ok()).map(|part| part as u8).collect();
-        return parts.first_chunk::<3>().copied();
-    }
-    match first.split(' ').next().unwrap_or_default() {
-        "white" => WHITE,
-        "black" => BLACK,
-        "red" => Some([255, 0, 0]),
-        "green" => Some([0, 128, 0]),
-        "blue" => Some([0, 0, 255]),
-        "yellow" => Some([255, 255, 0]),
-        "gray" | "grey" => Some([128; 3]),
-        "silver" => Some([192; 3]),
-        "whitesmoke" => Some([245; 3]),
-        "snow" => Some([255, 250, 250]),
-        "ivory" => Some([255, 255, 240]),
-        _ => None,
-    }
-}
-
-/// Whether text cannot be distinguished from its background.
-pub(super) fn blends(foreground: Colour, background: Colour) -> bool {
-    let (Some(foreground), Some(background)) = (foreground, background) else { return false };
-    foreground
-        .iter()
-        .zip(background)
-        .all(|(foreground, background)| foreground.abs_diff(background) <= 4)
-}
-
-/// A rule: its place among all, the tag that it is limited to, and its declarations.
-#[derive(Debug)]
-struct Rule {
-    place: usize,
-    tag: String,
-    declarations: Declarations,
-}
-
-/// The style sheets of a page, as far as they name elements by tag, class or id.
-#[derive(Debug, Default)]
-pub(super) struct Sheet {
-    tags: HashMap<String, Declarations>,
-    classes: HashMap<String, Vec<Rule>>,
-    ids: HashMap<String, Declarations>,
-    count: usize,
-}
-
-impl Sheet {
-    pub(super) fn add(&mut self, css: &str) {
-        let css = without_comments(css);
-        let mut rest = css.as_ref();
-        while let Some(open) = rest.find('{') {
-            let selectors = rest[..open].trim();
-            let body = &rest[open + 1..];
-            let end = end_of_block(body);
-            // Rules under a condition are left out: other media may hide what a screen shows.
-            if !selectors.starts_with('@') && self.count < RULES {
-                self.rule(selectors, &body[..end]);
-            }
-            rest = body.get(end + 1..).unwrap_or_default();
-        }
-    }
-
-    fn rule(&mut self, selectors: &str, body: &str) {
-        let simple = |selector: &&str| {
-            let mut bytes = selector.bytes();
-            bytes.all(|c| c.is_ascii_alphanumeric() || c >= 0x80 || b"-_.#".contains(&c))
-        };
-        let mut declarations = None;
-        for selector in selectors.split(',').map(str::trim).filter(simple) {
-            let declarations = *declarations.get_or_insert_with(|| Declarations::parse(body));
-            if declarations.is_empty() || selector.is_empty() || self.count >= RULES {
-                return;
-            }
-            self.count += 1;
-            let selector = selector.to_ascii_lowercase();
-            match selector.find(['.', '#']) {
-                None => self.tags.entry(selector).or_default().extend(&declarations),
-                Some(at) => {
-                    let (tag, name) = (&selector[..at], &selector[at + 1..]);
-                    // Compound selectors are left out: they would need all their parts.
-                    if name.contains(['.', '#']) {
-                        continue;
-                    }
-                    if selector.as_bytes()[at] == b'#' {
-                        self.ids.entry(name.to_owned()).or_default().extend(&declarations);
-                    } else {
-                        let rule = Rule { place: self.count, tag: tag.to_owned(), declarations };
-                        self.classes.entry(name.to_owned()).or_default().push(rule);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The style of an element: by tag, then class, then id; later rules override earlier ones.
-    pub(super) fn of(&self, tag: &str, classes: &str, id: &str) -> Declarations {
-        let mut all = self.tags.get(tag).copied().unwrap_or_default();
-        if !self.classes.is_empty() && !classes.is_empty() {
-            let mut named: Vec<&Rule> = Vec::new();
-            let lowered = ascii_lowercase(classes);
-            for class in lowered.split_whitespace() {
-                let rules = self.classes.get(class).into_iter().flatten();
-                named.extend(rules.filter(|rule| rule.tag.is_empty() || rule.tag == tag));
-            }
-            named.sort_by_key(|rule| rule.place);
-            for rule in named {
-                all.extend(&rule.declarations);
-            }
-        }
-        if !self.ids.is_empty()
-            && !id.is_empty()
-            && let Some(declarations) = self.ids.get(ascii_lowercase(id).as_ref())
-        {
-            all.extend(declarations);
-        }
-        all
-    }
-}
-
-fn ascii_lowercase(text: &str) -> Cow<'_, str> {
-    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
-        Cow::Owned(text.to_ascii_lowercase())
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
-fn end_of_block(body: &str) -> usize {
+/// The parts of a value, with what is in parentheses as one.
+fn words(value: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_usize;
-    for (at, byte) in body.bytes().enumerate() {
-        match byte {
-            b'{' => depth += 1,
-            b'}' if depth == 0 => return at,
-            b'}' => depth -= 1,
+    let parts = value.split(move |c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
             _ => {}
         }
-    }
-    body.len()
-}
-
-fn without_comments(css: &str) -> Cow<'_, str> {
-    if !css.contains("/*") {
-        return Cow::Borrowed(css);
-    }
-    let mut out = String::with_capacity(css.len());
-    let mut rest = css;
-    while let Some((before, after)) = rest.split_once("/*") {
-        out.push_str(before);
-        rest = after.split_once("*/").map_or("", |(_, rest)| rest);
-    }
-    out.push_str(rest);
-    Cow::Owned(out)
+        depth == 0 && (c.is_whitespace() || matches!(c, ',' | '/'))
+    });
+    parts.filter(|part| !part.is_empty())
 }

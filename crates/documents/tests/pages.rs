@@ -68,6 +68,9 @@ fn hidden_text_is_left_out_and_counted() {
         "<style>.x{display:none}</style><p class='y x'>SECRET</p>",
         "<style>/* a */ #z, .q { opacity: 0 }</style><p id=Z>SECRET</p>",
         "<style>p.gone{left:-2000px}</style><p class=gone>SECRET</p>",
+        "<dialog>SECRET</dialog>",
+        "<div popover>SECRET</div>",
+        "<div><title>SECRET</title></div>",
         "<p style='display:/**/none'>SECRET</p>",
         "<p style='display:none;display:x'>SECRET</p>",
         "<p style='d\\69splay:none'>SECRET</p>",
@@ -90,6 +93,8 @@ fn hidden_text_is_left_out_and_counted() {
         assert_eq!(read.hidden, 6, "{hidden}");
     }
     assert_eq!(page("<p>a<!-- SECRET -->b</p>").text, "ab");
+    assert_eq!(page("<ruby>a<rp>(</rp><rt>b</rt><rp>)</rp></ruby>").text, "ab");
+    assert_eq!(page("<p>a</p><template shadowrootmode=x>SECRET</template>").text, "a");
 }
 
 #[test]
@@ -105,6 +110,8 @@ fn what_is_seen_stays() {
         "<style>@media print { p { display: none } }</style><p>SHOWN</p>",
         "<style>.x{display:none} .x{display:block}</style><p class=x>SHOWN</p>",
         "<p style='overflow:hidden;height:200px'>SHOWN</p>",
+        "<dialog open>SHOWN</dialog>",
+        "<div><template shadowrootmode=OPEN><p>SHOWN</p></template></div>",
         "<p style='color:#fff;color:var(--text)'>SHOWN</p>",
         "<p style='color:#fff;background:url(a.png) no-repeat 50% 0/cover'>SHOWN</p>",
         "<table><tr bgcolor=003366><td><font color=white>SHOWN</font></td></tr></table>",

@@ -39,7 +39,8 @@ pub(super) fn role(tree: &Tree, node: Id) -> Role {
 
 /// The content of such a template is shown as that of the element around it.
 fn is_shadow_root(tree: &Tree, node: Id) -> bool {
-    tree.attribute(node, &local_name!("shadowrootmode")).is_some()
+    tree.attribute(node, &local_name!("shadowrootmode"))
+        .is_some_and(|mode| ["open", "closed"].iter().any(|known| mode.eq_ignore_ascii_case(known)))
 }
 
 fn of_name(name: &LocalName) -> Role {
@@ -58,6 +59,7 @@ fn of_name(name: &LocalName) -> Role {
         | local_name!("noembed")
         | local_name!("noframes")
         | local_name!("datalist")
+        | local_name!("rp")
         | local_name!("annotation")
         | local_name!("annotation-xml") => Role::Nothing,
         local_name!("br") => Role::Break,

@@ -38,7 +38,9 @@ impl<'a> Looks<'a> {
     /// The state within an element, given the state around it.
     pub(super) fn within(&self, mut look: Look, node: Id) -> Look {
         let name = &**self.tree.name(node);
-        let (mut class, mut id, mut style, mut font, mut hides) = ("", "", "", "", false);
+        let (mut class, mut id, mut style, mut font) = ("", "", "", "");
+        // Browsers never show a title within the body, nor a dialog that is not open.
+        let (mut hides, mut is_open) = (name == "title", name != "dialog");
         let mut backdrop = None;
         for (attribute, value) in self.tree.attributes(node) {
             match *attribute {
@@ -46,6 +48,8 @@ impl<'a> Looks<'a> {
                 local_name!("id") => id = value,
                 local_name!("style") => style = value,
                 local_name!("hidden") => hides |= value != "until-found",
+                local_name!("popover") => hides = true,
+                local_name!("open") => is_open = true,
                 local_name!("aria-hidden") => hides |= value.eq_ignore_ascii_case("true"),
                 local_name!("color") if name == "font" => font = value,
                 local_name!("bgcolor") => backdrop = attribute_colour(value),
@@ -72,6 +76,7 @@ impl<'a> Looks<'a> {
             return look;
         }
         look.hidden |= hides
+            || !is_open
             || declarations.hides() && !(declarations.only_fades() && self.is_whole_page(node))
             || blends(look.foreground, look.background);
         look

@@ -184,7 +184,8 @@ fn content_for_browsers_without_scripts_is_read_if_there_is_no_other() {
 fn streamed_content_stands_in_its_place() {
     let page = format!(
         "<main><h1>Title</h1><!--$?--><template id=\"B:0\"></template><p>Loading</p><!--/$--></main>
-         <div hidden id=\"S:0\"><p>{}</p><p>{}</p></div><div hidden id=\"S:1\"><p>SECRET</p></div>",
+         <div hidden id=\"S:0\"><p>{}</p><p>{}</p></div><script>$RC(\"B:0\",\"S:0\")</script>
+         <div hidden id=\"S:1\"><p>SECRET</p></div>",
         PROSE[0], PROSE[1]
     );
     let whole = read(&page, Form::Text);
@@ -195,8 +196,25 @@ fn streamed_content_stands_in_its_place() {
     );
     assert_eq!(whole.hidden, "SECRET".len());
     // A place within its own content is read once.
-    let circle = "<div><template id=B:0></template></div><div hidden id=S:0><p>x</p><template id=B:0></template></div>";
+    let circle = "<div><template id=B:0></template></div><div hidden id=S:0><p>x</p><template id=B:0></template></div>\
+        <script>$RC(\"B:0\",\"S:0\")</script>";
     read(circle, Form::Text);
+    // Without a script that moves it, it stays hidden.
+    for script in [
+        "",
+        "<script>$RC(\"B:1\",\"S:1\")</script>",
+        "<script>$RC(\"B:0\",\"S:01\")</script>",
+        "<script type=text/plain>$RC(\"B:0\",\"S:0\")</script>",
+    ] {
+        let page =
+            format!("<p>a<template id=B:0></template></p><div hidden id=S:0>SECRET</div>{script}");
+        let whole = read(&page, Form::Text);
+        assert_eq!((whole.text.as_str(), whole.hidden), ("a", "SECRET".len()), "{script}");
+    }
+    // Saved copies have no scripts: what is nearly all of the page is its content.
+    let copy = page.replace("<script>$RC(\"B:0\",\"S:0\")</script>", "");
+    let copy = copy.replace(PROSE[1], &PROSE[1].repeat(3));
+    assert!(read(&copy, Form::Text).text.contains(PROSE[1]));
 }
 
 #[test]
@@ -306,6 +324,7 @@ fn pieces() -> impl Strategy<Value = String> {
         Just("</a></b></code>".to_owned()),
         Just("<pre>\n x\n<code class=language-rs>".to_owned()),
         Just("<template id=B:1></template><div hidden id=S:1>".to_owned()),
+        Just("<script>$RC(\"B:1\",\"S:1\")</script>".to_owned()),
         Just("<noscript><p>no".to_owned()),
         Just("<style>.a{display:none} b{".to_owned()),
         Just(

@@ -83,7 +83,7 @@ impl<'a> Looks<'a> {
     }
 
     /// Whether an element has nearly all of a page's text.
-    fn is_whole_page(&self, node: Id) -> bool {
+    pub(super) fn is_whole_page(&self, node: Id) -> bool {
         let all = *self.all.get_or_init(|| self.tree.text_length(DOCUMENT));
         let own = self.tree.text_length(node);
         own >= WHOLE_TEXT && own as f32 >= all as f32 * WHOLE_SHARE

@@ -72,10 +72,11 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// Prepares a walk that ends after `cap` bytes of text.
     pub(super) fn new(tree: &'a Tree, sheet: &'a Sheet, cap: usize) -> Self {
+        let looks = Looks::new(tree, sheet);
         Self {
             tree,
-            looks: Looks::new(tree, sheet),
-            streamed: Streamed::find(tree),
+            streamed: Streamed::find(tree, &looks),
+            looks,
             layouts: Layouts::find(tree),
             cap,
             written: 0,

@@ -31,7 +31,7 @@ const ONCE: f32 = 8.0;
 /// Pages of more blocks are chosen from by tags: the features of so many would take more memory than a reader has.
 const MOST: usize = 50_000;
 
-/// Text in the page's data of at least so many words is content.
+/// Text of at least so many words is content.
 const SUBSTANTIAL: usize = 40;
 
 /// The main content of a page.
@@ -78,11 +78,14 @@ fn drop_last_headings(page: &Page, chosen: &mut Vec<usize>) {
     }
 }
 
-/// The text in the page's data, if it is not visible and not little compared with the visible words.
+/// The text in the page's data, if it is not visible and the page shows little itself: no reader sees this text, so that it
+/// must not come before the content of a page that has some.
 fn data(page: &Page, visible: f32) -> Option<String> {
+    if visible >= SUBSTANTIAL as f32 {
+        return None;
+    }
     let text = page.data.text()?;
-    let words = text.split_whitespace().count();
-    if words < SUBSTANTIAL || visible > 2.0 * words as f32 {
+    if text.split_whitespace().count() < SUBSTANTIAL {
         return None;
     }
     let compact = |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).collect() };

@@ -218,7 +218,7 @@ fn streamed_content_stands_in_its_place() {
 }
 
 #[test]
-fn data_of_the_page_is_read_if_the_page_does_not_show_it() {
+fn data_of_the_page_is_read_if_the_page_shows_little() {
     let data = format!(
         "<script type=application/ld+json>{{\"@type\": \"Product\", \"name\": \"Sandbag\", \"description\": \"<p>{} {}</p>\"}}</script>",
         PROSE[0], PROSE[1]
@@ -229,6 +229,10 @@ fn data_of_the_page_is_read_if_the_page_does_not_show_it() {
     let shown = format!("{data}<main><h1>Sandbag</h1><p>{} {}</p></main>", PROSE[0], PROSE[1]);
     let text = read(&shown, Form::MainText).text;
     assert_eq!(text.matches(PROSE[1]).count(), 1, "{text}");
+    let other =
+        format!("{data}<main><h1>Sandbag</h1><p>{}</p><p>{}</p></main>", PROSE[2], PROSE[3]);
+    let text = read(&other, Form::MainText).text;
+    assert!(text.contains(PROSE[3]) && !text.contains(PROSE[1]), "{text}");
 }
 
 #[test]

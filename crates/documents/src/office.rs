@@ -3,6 +3,7 @@
 pub(crate) mod docx;
 mod flow;
 mod inline;
+mod look;
 pub(crate) mod pptx;
 mod styles;
 pub(crate) mod xlsx;

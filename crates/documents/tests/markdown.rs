@@ -118,3 +118,88 @@ fn slides_without_a_title_are_numbered() {
     let read = read(&parts, Form::Markdown);
     assert_eq!(read.text, "## Slide 1\n\n[A box](https://example.com)\n\n- point");
 }
+
+#[test]
+fn hidden_text_of_slides_is_left_out() {
+    let presentation = "<p><sldIdLst><p:sldId id='256' r:id='a'/></sldIdLst></p>";
+    let shape = |hidden: &str, text: &str| {
+        format!(
+            "<p:sp><p:nvSpPr><p:cNvPr id='2' name='x' {hidden}/></p:nvSpPr><p:txBody><a:p><a:r>{text}</a:r></a:p></p:txBody></p:sp>"
+        )
+    };
+    let slide = [
+        "<p:sld>",
+        &shape("hidden='1'", "<a:t>SECRET</a:t>"),
+        &shape("hidden='0'", "<a:t>one</a:t>"),
+        &shape("", "<a:rPr sz='100'/><a:t>SECRET</a:t>"),
+        &shape("", "<a:rPr sz='1800'/><a:t>two</a:t>"),
+        "<p:grpSp><p:nvGrpSpPr><p:cNvPr id='9' hidden='true'/></p:nvGrpSpPr>",
+        &shape("", "<a:t>SECRET</a:t>"),
+        "</p:grpSp>",
+        &shape("", "<a:t>three</a:t>"),
+        "</p:sld>",
+    ]
+    .concat();
+    let parts = [
+        ("ppt/presentation.xml", presentation),
+        (
+            "ppt/_rels/presentation.xml.rels",
+            "<r><Relationship Id='a' Type='x/slide' Target='slides/slide1.xml'/></r>",
+        ),
+        ("ppt/slides/slide1.xml", slide.as_str()),
+    ];
+    let read = read(&parts, Form::Text);
+    assert_eq!(read.text, "Slide 1\none\ntwo\nthree");
+    assert_eq!(read.hidden, 3 * "SECRET".len());
+}
+
+#[test]
+fn text_that_word_does_not_show_is_left_out() {
+    let styles = "<w:styles>\
+        <w:style w:type='paragraph' w:default='1' w:styleId='N'><w:rPr><w:color w:val='FFFFFF'/></w:rPr></w:style>\
+        <w:style w:styleId='Gone'><w:rPr><w:vanish/></w:rPr></w:style>\
+        <w:style w:styleId='Heir'><w:basedOn w:val='Gone'/></w:style>\
+        <w:style w:styleId='Shown'><w:basedOn w:val='Heir'/><w:rPr><w:vanish w:val='0'/></w:rPr></w:style>\
+        <w:style w:styleId='White'><w:basedOn w:val='White'/><w:rPr><w:color w:val='FFFFFF'/></w:rPr></w:style>\
+        <w:style w:styleId='Banner'><w:basedOn w:val='White'/><w:pPr><w:shd w:fill='003366'/></w:pPr></w:style>\
+        <w:style w:styleId='Dust'><w:rPr><w:sz w:val='2'/></w:rPr></w:style>\
+        <w:style w:styleId='Plain'/>\
+        <w:style w:type='table' w:styleId='Dark'><w:tblStylePr><w:tcPr><w:shd w:fill='000000'/></w:tcPr></w:tblStylePr></w:style>\
+        </w:styles>";
+    let paragraph = |style: &str, run: &str, text: &str| {
+        format!(
+            "<w:p><w:pPr><w:pStyle w:val='{style}'/></w:pPr><w:r><w:rPr>{run}</w:rPr><w:t>{text}</w:t></w:r></w:p>"
+        )
+    };
+    let cell = paragraph("White", "", "four");
+    let body = [
+        "<w:p><w:r><w:t>SECRET</w:t></w:r></w:p>",
+        &paragraph("Gone", "", "SECRET"),
+        &paragraph("Heir", "", "SECRET"),
+        &paragraph("White", "", "SECRET"),
+        &paragraph("Dust", "", "SECRET"),
+        &paragraph("Plain", "<w:rStyle w:val='White'/>", "SECRET"),
+        &paragraph("Plain", "<w:color w:val='FBFCFD'/>", "SECRET"),
+        &paragraph("Plain", "<w:color w:val='FFFFFF'/><w:shd w:fill='FFFFFF'/>", "SECRET"),
+        &paragraph("Plain", "<w:color w:val='FFFFFF'/><w:highlight w:val='white'/>", "SECRET"),
+        &paragraph("Shown", "", "one"),
+        &paragraph("White", "<w:color w:val='000000'/>", "two"),
+        &paragraph("Banner", "", "three"),
+        &format!("<w:tbl><w:tblPr><w:tblStyle w:val='Dark'/></w:tblPr><w:tr><w:tc>{cell}</w:tc></w:tr></w:tbl>"),
+        &paragraph("Dust", "<w:sz w:val='24'/>", "five"),
+        &paragraph("Plain", "<w:color w:val='FAFAFA'/>", "six"),
+    ]
+    .concat();
+    let document = format!("<w:document><w:body>{body}</w:body></w:document>");
+    let parts = [
+        ("word/document.xml", document.as_str()),
+        (
+            "word/_rels/document.xml.rels",
+            "<r><Relationship Id='s' Type='x/styles' Target='styles.xml'/></r>",
+        ),
+        ("word/styles.xml", styles),
+    ];
+    let read = read(&parts, Form::Text);
+    assert_eq!(read.text, "one\n\ntwo\n\nthree\n\nfour\n\nfive\n\nsix");
+    assert_eq!(read.hidden, 9 * "SECRET".len());
+}

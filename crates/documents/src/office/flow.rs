@@ -4,14 +4,12 @@ use std::collections::HashMap;
 
 use super::Links;
 use super::inline::Inline;
+use super::look::{Look, is_shaded};
 use super::styles::Styles;
 use crate::extraction::{Limits, Unreadable};
 use crate::markdown::{self, Marker};
 use crate::text::{Block, Text, on_one_line};
 use crate::xml::{Element, Node, Xml};
-
-/// Text below two points counts as hidden; sizes are in half points.
-const TINY: u32 = 4;
 
 /// How one part is read.
 #[derive(Debug, Default)]
@@ -32,9 +30,9 @@ pub(super) struct Flow {
 struct Run {
     /// The relation of its link.
     link: Option<String>,
-    hidden: bool,
-    white: bool,
-    backed: bool,
+    look: Look,
+    /// How its style looks.
+    style: Look,
 }
 
 /// The current state of the reader.
@@ -57,8 +55,13 @@ struct Place {
     counts: HashMap<(String, usize), u32>,
     /// Rows of the open table that have been written.
     written: usize,
-    hidden_paragraph: bool,
+    /// How the style of the paragraph looks.
+    style: Look,
     backed_paragraph: bool,
+    /// Whether the style of the open table has colours behind the text.
+    backed_table: bool,
+    /// Whether each open shape is hidden.
+    shapes: Vec<bool>,
     run: Run,
     /// Finished cells of each open row, and the text of each open cell.
     rows: Vec<Vec<String>>,
@@ -136,9 +139,11 @@ impl Flow {
                 place.mark = element.attribute("id").map(|id| format!("[{id}]"));
             }
             "comment" => place.mark = Some("[comment]".to_owned()),
-            "sp" => {
-                place.apart = self.notes;
-                place.shape = Shape::Other;
+            "cNvPr" | "docPr" => {
+                let hidden = element.attribute("hidden");
+                if let Some(shape) = place.shapes.last_mut() {
+                    *shape |= matches!(hidden.as_deref(), Some("1" | "true" | "on"));
+                }
             }
             "ph" => {
                 let kind = element.attribute("type");
@@ -149,10 +154,18 @@ impl Flow {
                     Some(_) => Shape::Other,
                 };
             }
-            "graphicFrame" => place.shape = Shape::Other,
+            name if is_shape(name) => {
+                place.shapes.push(false);
+                if name == "sp" {
+                    place.apart = self.notes;
+                }
+                if matches!(name, "sp" | "graphicFrame") {
+                    place.shape = Shape::Other;
+                }
+            }
             "p" => {
                 self.end_paragraph(place, out);
-                place.hidden_paragraph = false;
+                place.style = self.styles.usual;
                 place.backed_paragraph = false;
                 if self.markdown && !self.notes && place.shape == Shape::List {
                     place.level = Some(0);
@@ -187,7 +200,7 @@ impl Flow {
             },
             "pStyle" => {
                 let style = element.attribute("val").unwrap_or_default();
-                place.hidden_paragraph |= self.styles.hidden.contains(&style);
+                place.style = self.styles.look(&style);
                 if let Some(list) = self.styles.lists.get(&style) {
                     (place.level, place.list) = (Some(0), Some(list.clone()));
                 }
@@ -195,24 +208,22 @@ impl Flow {
             }
             "rStyle" => {
                 let style = element.attribute("val").unwrap_or_default();
-                place.run.hidden |= self.styles.hidden.contains(&style);
+                place.run.style = self.styles.look(&style);
             }
-            "vanish" => place.run.hidden |= element.is_on(),
-            "sz" => {
-                let size = element.attribute("val").and_then(|size| size.parse::<u32>().ok());
-                place.run.hidden |= size.is_some_and(|size| size < TINY);
-            }
-            "color" => place.run.white = is_white(element.attribute("val")),
-            "highlight" => place.run.backed = true,
-            "shd" if element.attribute("fill").is_some_and(|fill| fill != "auto") => {
+            "vanish" | "sz" | "rPr" | "color" | "highlight" => place.run.look.read(element),
+            "shd" if is_shaded(element) => {
                 // Shading belongs to the innermost open element; applying it to all of them only shows more text.
-                place.run.backed = true;
+                place.run.look.read(element);
                 place.backed_paragraph = true;
                 if let Some(cell) = place.cells.last_mut() {
                     cell.backed = true;
                 }
             }
-            "tbl" if place.cells.is_empty() => place.written = 0,
+            "tbl" if place.cells.is_empty() => (place.written, place.backed_table) = (0, false),
+            "tblStyle" => {
+                let style = element.attribute("val").unwrap_or_default();
+                place.backed_table |= self.styles.look(&style).backed == Some(true);
+            }
             "tr" => place.rows.push(Vec::new()),
             "tc" => place.cells.push(Cell::default()),
             "gridSpan" => {
@@ -256,7 +267,13 @@ impl Flow {
                     None => out.block(Block::Row, row.join("\t").trim_end()),
                 }
             }
-            "tbl" if place.cells.is_empty() => out.set_off(),
+            "tbl" if place.cells.is_empty() => {
+                place.backed_table = false;
+                out.set_off();
+            }
+            name if is_shape(name) => {
+                place.shapes.pop();
+            }
             _ => {}
         }
     }
@@ -316,12 +333,16 @@ impl Flow {
     }
 
     fn is_hidden(&self, place: &Place) -> bool {
-        let on_cell = place.cells.iter().any(|cell| cell.backed);
-        let backed = self.dark || place.run.backed || place.backed_paragraph || on_cell;
-        place.run.hidden || place.hidden_paragraph || (place.run.white && !backed)
+        let on_cell = place.backed_table || place.cells.iter().any(|cell| cell.backed);
+        let mut look = place.run.look.or(place.run.style).or(place.style);
+        if self.dark || place.backed_paragraph || on_cell {
+            look.backed = Some(true);
+        }
+        look.is_hidden() || place.shapes.contains(&true)
     }
 }
 
-fn is_white(colour: Option<String>) -> bool {
-    colour.is_some_and(|colour| colour.eq_ignore_ascii_case("ffffff"))
+/// Whether an element is a shape of a slide, or a drawing in a document, which can be hidden as a whole.
+fn is_shape(name: &str) -> bool {
+    matches!(name, "sp" | "grpSp" | "graphicFrame" | "pic" | "cxnSp" | "anchor" | "inline")
 }

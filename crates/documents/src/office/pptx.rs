@@ -69,17 +69,20 @@ fn slide_ids(presentation: &str, limits: &Limits) -> Result<Vec<String>, Unreada
     }
 }
 
-/// Whether a slide has a title with text.
+/// Whether a slide shows a title with text.
 fn has_title(slide: &str, limits: &Limits) -> Result<bool, Unreadable> {
     let mut xml = Xml::new(slide, limits);
-    let mut in_title = false;
+    let (mut in_title, mut hidden) = (false, false);
     loop {
         match xml.next()? {
             Node::Open(element) => match element.name() {
-                "sp" => in_title = false,
+                "sp" => (in_title, hidden) = (false, false),
+                "cNvPr" => {
+                    hidden = matches!(element.attribute("hidden").as_deref(), Some("1" | "true"));
+                }
                 "ph" => {
-                    in_title =
-                        matches!(element.attribute("type").as_deref(), Some("title" | "ctrTitle"));
+                    let kind = element.attribute("type");
+                    in_title = !hidden && matches!(kind.as_deref(), Some("title" | "ctrTitle"));
                 }
                 "t" if in_title && !xml.text()?.trim().is_empty() => return Ok(true),
                 _ => {}

@@ -3,14 +3,20 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Package;
+use super::look::Look;
 use crate::extraction::Unreadable;
 use crate::xml::{Element, Node, Xml};
+
+/// Longer chains of styles based on others are circles.
+const LONGEST: usize = 20;
 
 /// Styles of paragraphs and of text by their names.
 #[derive(Debug, Default)]
 pub(super) struct Styles {
-    /// Styles whose text is not shown.
-    pub(super) hidden: HashSet<String>,
+    /// How the text of styles looks, with what they inherit.
+    looks: HashMap<String, Look>,
+    /// The style of paragraphs that name none.
+    pub(super) usual: Look,
     /// Styles of list items, with the list that they belong to.
     pub(super) lists: HashMap<String, String>,
     /// Styles of headings, with their level from 1.
@@ -33,14 +39,32 @@ impl Styles {
         Ok(styles)
     }
 
+    /// How the text of a style looks.
+    pub(super) fn look(&self, style: &str) -> Look {
+        self.looks.get(style).copied().unwrap_or_default()
+    }
+
     fn add_styles(&mut self, xml: &mut Xml<'_>) -> Result<(), Unreadable> {
         let mut style: Option<String> = None;
+        let mut own: HashMap<String, Look> = HashMap::new();
+        let mut based: HashMap<String, String> = HashMap::new();
+        let mut usual = None;
         loop {
             match xml.next()? {
                 Node::Open(element) => match (element.name(), &style) {
-                    ("style", _) => style = element.attribute("styleId"),
-                    ("vanish", Some(style)) if element.is_on() => {
-                        self.hidden.insert(style.clone());
+                    ("style", _) => {
+                        style = element.attribute("styleId");
+                        let of_text = element.attribute("type").as_deref() == Some("paragraph");
+                        let default = element.attribute("default");
+                        if of_text && matches!(default.as_deref(), Some("1" | "true" | "on")) {
+                            usual.clone_from(&style);
+                        }
+                    }
+                    ("basedOn", Some(style)) => {
+                        based.extend(element.attribute("val").map(|base| (style.clone(), base)));
+                    }
+                    ("vanish" | "sz" | "color" | "highlight" | "shd", Some(style)) => {
+                        own.entry(style.clone()).or_default().read(&element);
                     }
                     ("numId", Some(style)) => {
                         let list = element.attribute("val").filter(|list| list != "0");
@@ -60,10 +84,20 @@ impl Styles {
                     _ => {}
                 },
                 Node::Close(name) if name == "style" => style = None,
-                Node::End => return Ok(()),
+                Node::End => break,
                 Node::Close(_) | Node::Text(_) => {}
             }
         }
+        for style in own.keys().chain(based.keys()) {
+            let chain = std::iter::successors(Some(style), |style| based.get(*style));
+            let looks = chain.take(LONGEST).filter_map(|style| own.get(style));
+            let look = looks.fold(Look::default(), |look, below| look.or(*below));
+            self.looks.insert(style.clone(), look);
+        }
+        if let Some(usual) = usual {
+            self.usual = self.look(&usual);
+        }
+        Ok(())
     }
 
     fn add_numbering(&mut self, xml: &mut Xml<'_>) -> Result<(), Unreadable> {

@@ -1,7 +1,7 @@
 //! Plain text in any encoding.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::extraction::{Extracted, Limits};
 
@@ -37,13 +37,20 @@ pub(crate) fn decode(bytes: &[u8]) -> String {
 pub(crate) fn decode_as(bytes: &[u8], charset: Option<&str>) -> String {
     let declared = charset.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
     match declared {
-        Some(encoding)
-            if Encoding::for_bom(bytes).is_none() && std::str::from_utf8(bytes).is_err() =>
-        {
+        Some(encoding) if applies(encoding, bytes) => {
             encoding.decode_without_bom_handling(bytes).0.into_owned()
         }
         _ => decode(bytes),
     }
+}
+
+/// Whether a declared encoding decides: bytes with a byte order mark and valid UTF-8 say themselves what they are, but
+/// ISO-2022-JP is ASCII with escapes, so that it is always valid UTF-8.
+pub(crate) fn applies(encoding: &'static Encoding, bytes: &[u8]) -> bool {
+    const ESCAPE: u8 = 0x1b;
+    Encoding::for_bom(bytes).is_none()
+        && (std::str::from_utf8(bytes).is_err()
+            || encoding == ISO_2022_JP && bytes.contains(&ESCAPE))
 }
 
 /// The encoding of text that has no byte order mark.

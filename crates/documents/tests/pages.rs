@@ -149,4 +149,14 @@ fn text_is_decoded_by_what_it_is() {
         extract(named, &Options::new("text/html"), &Limits::default()).unwrap().text,
         "café"
     );
+    // ISO-2022-JP, which is valid UTF-8 as well: 日本.
+    let bytes = b"<p>\x1b$BF|K\\\x1b(B</p>".to_vec();
+    for media_type in ["text/html", "text/plain"] {
+        let options = Options { charset: Some("iso-2022-jp"), ..Options::new(media_type) };
+        let read = extract(bytes.clone(), &options, &Limits::default()).unwrap();
+        assert!(read.text.contains("日本"), "{media_type}: {}", read.text);
+    }
+    let named = [b"<meta charset=iso-2022-jp>".as_slice(), &bytes].concat();
+    let read = extract(named, &Options::new("text/html"), &Limits::default()).unwrap();
+    assert_eq!(read.text, "日本");
 }

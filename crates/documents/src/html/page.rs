@@ -143,16 +143,16 @@ fn parse(source: &str, limits: &Limits) -> (Tree, bool) {
 
 /// Decodes by byte order mark, as UTF-8 if valid, by the declared encoding, or by detection.
 fn decode(bytes: &[u8], charset: Option<&str>) -> String {
-    let marked = encoding_rs::Encoding::for_bom(bytes).is_some();
-    if !marked && std::str::from_utf8(bytes).is_err() {
+    let declared = charset.and_then(plain::named).or_else(|| {
         let start =
             String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARED)]).to_ascii_lowercase();
-        let label = start.split("charset=").nth(1).map(|rest| rest.trim_start_matches(['"', '\'']));
-        let label = label.and_then(|rest| rest.split(['"', '\'', '>', ';', ' ', '/']).next());
-        let encoding = charset.and_then(plain::named).or_else(|| label.and_then(plain::named));
-        if let Some(encoding) = encoding {
-            return encoding.decode_without_bom_handling(bytes).0.into_owned();
+        let label = start.split("charset=").nth(1)?.trim_start_matches(['"', '\'']);
+        plain::named(label.split(['"', '\'', '>', ';', ' ', '/']).next()?)
+    });
+    match declared {
+        Some(encoding) if plain::applies(encoding, bytes) => {
+            encoding.decode_without_bom_handling(bytes).0.into_owned()
         }
+        _ => plain::decode(bytes),
     }
-    plain::decode(bytes)
 }

@@ -178,6 +178,15 @@ pub(crate) fn link(inline: &str, target: &str) -> String {
     }
 }
 
+/// Appends Markdown to Markdown. An exclamation mark before a link would make it a picture, and is escaped.
+pub(crate) fn append(out: &mut String, inline: &str) {
+    if inline.starts_with('[') && out.ends_with('!') {
+        out.pop();
+        out.push_str("\\!");
+    }
+    out.push_str(inline);
+}
+
 /// Bold text; white space at its ends stays outside.
 pub(crate) fn strong(inline: &str) -> String {
     surround(inline, "**")

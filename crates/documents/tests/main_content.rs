@@ -255,6 +255,18 @@ fn markdown_keeps_the_structure_and_safe_links() {
 }
 
 #[test]
+fn a_link_after_an_exclamation_mark_is_no_picture() {
+    let text = read(
+        "<p>Read now!<a href=/a>More</a> <b>Wow!<b><a href=/b>b</a></b></b>!</p>",
+        Form::Markdown,
+    );
+    assert_eq!(
+        text.text,
+        "Read now\\![More](https://example.org/a) **Wow\\![b](https://example.org/b)**!"
+    );
+}
+
+#[test]
 fn metadata_comes_from_the_best_source() {
     let meta = read(
         "<html lang=de-AT><head><title>T | Site</title><meta property=og:title content='The title'>

@@ -149,7 +149,7 @@ impl Renderer<'_> {
             Format::Link(node) => self.link(&inner, node),
         };
         if let Some((out, _)) = open.last_mut() {
-            out.push_str(&written);
+            markdown::append(out, &written);
         }
     }
 

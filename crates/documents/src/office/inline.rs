@@ -37,7 +37,7 @@ impl Inline {
                     let start = escaped.len() - escaped.trim_start().len();
                     let end = escaped.trim_end().len();
                     out.push_str(&escaped[..start]);
-                    out.push_str(&markdown::link(&escaped[start..end], target));
+                    markdown::append(&mut out, &markdown::link(&escaped[start..end], target));
                     out.push_str(&escaped[end..]);
                 }
                 _ => out.push_str(&escaped),
@@ -61,5 +61,9 @@ mod tests {
         assert_eq!(inline.plain(), "See *this the site now");
         assert_eq!(inline.markdown(), "See \\*this [the site](https://example.com/a%20b) now");
         assert!(!inline.is_blank() && Inline::default().is_blank());
+        let mut inline = Inline::default();
+        inline.push("Now!", None);
+        inline.push("here", Some("https://example.com"));
+        assert_eq!(inline.markdown(), "Now\\![here](https://example.com)");
     }
 }

@@ -24,6 +24,8 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
     let mut line_start = true;
+    // Where the text of the line begins. It is kept, since looking for it would take as long as the line for each full stop.
+    let mut first: Option<usize> = None;
     let bytes = text.as_bytes();
     for (at, &byte) in bytes.iter().enumerate() {
         let before = at.checked_sub(1).map_or(b' ', |before| bytes[before]);
@@ -44,7 +46,7 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
             b'+' | b'-' => line_start && (is_space(after) || is_rule(line_at(bytes, at))),
             b'=' => line_start && is_rule(line_at(bytes, at)),
             b'|' => line_start,
-            b'.' | b')' => is_space(after) && ends_number(&bytes[..at]),
+            b'.' | b')' => is_space(after) && is_number(&bytes[first.unwrap_or(at)..at]),
             _ => false,
         };
         if needed {
@@ -53,6 +55,7 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
             copied = at;
         }
         line_start = byte == b'\n' || line_start && byte == b' ';
+        first = if byte == b'\n' { None } else { first.or((!is_space(byte)).then_some(at)) };
     }
     if copied == 0 && out.is_empty() {
         return Cow::Borrowed(text);
@@ -91,10 +94,9 @@ fn is_rule(line: &[u8]) -> bool {
     line.iter().all(|byte| *byte == line[0] || is_space(*byte))
 }
 
-/// Whether a line begins with the number that ends here.
-fn ends_number(before: &[u8]) -> bool {
-    let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default().trim_ascii_start();
-    (1..=9).contains(&line.len()) && line.iter().all(u8::is_ascii_digit)
+/// Whether the start of a line is the number of a list item.
+fn is_number(start: &[u8]) -> bool {
+    (1..=9).contains(&start.len()) && start.iter().all(u8::is_ascii_digit)
 }
 
 /// A heading of level 1 to 6, on one line.

@@ -30,6 +30,12 @@ fn markup_is_escaped_where_it_would_count() {
 }
 
 #[test]
+fn a_long_line_is_escaped_in_linear_time() {
+    let line = "So. ".repeat(500_000);
+    assert_eq!(escape(&line), line);
+}
+
+#[test]
 fn blocks_are_written() {
     assert_eq!(heading(2, "Two\nlines"), "## Two lines");
     assert_eq!(heading(9, "x"), "###### x");

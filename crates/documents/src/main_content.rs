@@ -61,8 +61,7 @@ pub(crate) fn choose(page: &Page) -> MainContent {
         features.words[*at] < ONCE || seen.insert(page.blocks.blocks[*at].text.as_str())
     });
     drop_last_headings(page, &mut chosen);
-    whole::add_items(page, &mut chosen);
-    whole::add_heading(page, &mut chosen);
+    whole::complete(page, &mut chosen);
     let words: f32 = chosen.iter().map(|at| features.words[*at]).sum();
     MainContent { data: data(page, words), blocks: chosen }
 }

@@ -1,20 +1,75 @@
 //! Adds to the chosen blocks what a reader would miss: the page's own heading, and the other items of a list.
 
+use std::cell::LazyCell;
+
 use html5ever::local_name;
 
-use crate::html::block::Kind;
+use super::category::{Categories, Categorizer, NAMES};
+use crate::html::block::{Block, Format, Kind};
 use crate::html::page::Page;
 
 /// Items of more words are added only by their own rating.
 const SHORT: usize = 8;
 
+/// The categories of elements of which nothing is added.
+const OUTSIDE: [&str; 19] = [
+    "tag_nav",
+    "tag_footer",
+    "tag_aside",
+    "tag_form",
+    "tag_dialog",
+    "tag_button",
+    "tag_select",
+    "nav",
+    "breadcrumb",
+    "footer",
+    "sidebar",
+    "related",
+    "ad",
+    "share",
+    "popup",
+    "subscribe",
+    "pagination",
+    "filter",
+    "locale",
+];
+
+/// Adds the heading and the items, but nothing of navigation and the like.
+pub(super) fn complete(page: &Page, chosen: &mut Vec<usize>) {
+    // Most pages have nothing to add.
+    let outside = LazyCell::new(|| outside(page));
+    let is_outside = |block: &Block| outside[block.container];
+    add_items(page, is_outside, chosen);
+    add_heading(page, is_outside, chosen);
+}
+
+/// Whether each container is navigation and the like, or within it.
+fn outside(page: &Page) -> Vec<bool> {
+    let bit = |name: &&str| NAMES.iter().position(|known| known == name).map_or(0, |at| 1 << at);
+    let mask: Categories = OUTSIDE.iter().map(bit).fold(0, |mask, bit: Categories| mask | bit);
+    let containers = &page.blocks.containers;
+    let mut outside = vec![false; containers.len()];
+    for at in 1..containers.len() {
+        let container = &containers[at];
+        let found = || Categorizer::shared().of(&page.tree, container.node);
+        outside[at] = outside[container.parent] || found() & mask != 0;
+    }
+    outside
+}
+
 /// Adds the short items of lists of which at least half of the items are chosen.
-pub(super) fn add_items(page: &Page, chosen: &mut Vec<usize>) {
+fn add_items(page: &Page, is_outside: impl Fn(&Block) -> bool, chosen: &mut Vec<usize>) {
     let blocks = &page.blocks.blocks;
     let mut is_chosen = vec![false; blocks.len()];
     for at in chosen.iter() {
         is_chosen[*at] = true;
     }
+    // Items that are links lead to other pages, whatever the list is called.
+    let fits = |block: &Block| {
+        block.linked * 2 <= block.text.len()
+            && block.text.split_whitespace().count() <= SHORT
+            && !is_outside(block)
+    };
     let mut added = false;
     for list in page
         .blocks
@@ -28,9 +83,11 @@ pub(super) fn add_items(page: &Page, chosen: &mut Vec<usize>) {
         if kept == all || kept * 2 < all {
             continue;
         }
-        for at in items().filter(|at| blocks[*at].text.split_whitespace().count() <= SHORT) {
-            added |= !is_chosen[at];
-            is_chosen[at] = true;
+        for at in list.first..list.end {
+            let item = matches!(blocks[at].kind, Kind::Item(_));
+            if item && !is_chosen[at] && fits(&blocks[at]) {
+                (added, is_chosen[at]) = (true, true);
+            }
         }
     }
     if added {
@@ -39,7 +96,7 @@ pub(super) fn add_items(page: &Page, chosen: &mut Vec<usize>) {
 }
 
 /// Puts the page's first-level heading before the content that it introduces, if it repeats the title.
-pub(super) fn add_heading(page: &Page, chosen: &mut Vec<usize>) {
+fn add_heading(page: &Page, is_outside: impl Fn(&Block) -> bool, chosen: &mut Vec<usize>) {
     let blocks = &page.blocks.blocks;
     let Some(first) = chosen.first().copied() else { return };
     let Some(title) = page.meta.title.as_deref() else { return };
@@ -47,17 +104,96 @@ pub(super) fn add_heading(page: &Page, chosen: &mut Vec<usize>) {
         return;
     }
     let heading = (0..first).rev().find(|at| matches!(blocks[*at].kind, Kind::Heading(1)));
-    if let Some(heading) = heading.filter(|at| names(title, &blocks[*at].text)) {
+    if let Some(heading) = heading.filter(|at| {
+        let block = &blocks[*at];
+        names(title, &block.text) && !names_site(page, block) && !is_outside(block)
+    }) {
         chosen.insert(0, heading);
     }
 }
 
 /// Whether a heading and a title say the same, but for the site's name.
 fn names(title: &str, heading: &str) -> bool {
-    let letters = |text: &str| -> String {
-        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
     let (title, heading) = (letters(title), letters(heading));
     !heading.is_empty()
         && (title.contains(&heading) || !title.is_empty() && heading.contains(&title))
+}
+
+/// Whether a heading is the name of the site, as on each of its pages.
+fn names_site(page: &Page, heading: &Block) -> bool {
+    let leads_home = heading.spans.iter().any(|span| {
+        let Format::Link(node) = span.format else { return false };
+        let target = page.tree.attribute(node, &local_name!("href")).unwrap_or_default();
+        match &page.base {
+            Some(base) => base.join(target).is_ok_and(|url| url.path() == "/"),
+            None => target == "/",
+        }
+    });
+    let site = page.meta.site.as_deref();
+    leads_home || site.is_some_and(|site| letters(site) == letters(&heading.text))
+}
+
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::complete;
+    use crate::html::page::Page;
+    use crate::{Limits, Options};
+
+    /// The page's text after blocks are added to the one that is chosen, and to items of the name `yes`.
+    fn completed(html: &str) -> Vec<String> {
+        let options =
+            Options { url: Some("https://example.org/a/page"), ..Options::new("text/html") };
+        let page = Page::read(html.as_bytes(), &options, &Limits::default()).unwrap();
+        let text = |at: &usize| page.blocks.blocks[*at].text.clone();
+        let is_chosen = |at: &usize| ["chosen", "yes"].contains(&text(at).as_str());
+        let mut chosen: Vec<usize> = (0..page.blocks.blocks.len()).filter(is_chosen).collect();
+        complete(&page, &mut chosen);
+        chosen.iter().map(text).collect()
+    }
+
+    #[test]
+    fn items_are_added_but_no_navigation() {
+        let list = |inner: &str| format!("<p>chosen</p><ul><li>yes<li>yes<li>yes{inner}</ul>");
+        assert_eq!(completed(&list("<li>a spade<li>tea")).len(), 6);
+        for outside in [
+            "<li><a href=/flood>flood</a>",
+            "<li>by <a href=/people/ann-lee>Ann Lee and others</a>",
+            "<li><nav><ul><li>next</ul></nav>",
+            "<li><div class=share><p>send</div>",
+            "<li>one two three four five six seven eight nine",
+        ] {
+            assert_eq!(completed(&list(outside)).len(), 4, "{outside}");
+        }
+        for around in ["nav", "footer", "aside", "div class=main-menu", "div role=navigation"] {
+            let html = format!("<{around}>{}</div>", list("<li>Home"));
+            assert_eq!(completed(&html).len(), 4, "{around}");
+        }
+        // Most of the list is not content.
+        assert_eq!(completed("<p>chosen<ul><li>yes<li>a<li>b").len(), 2);
+    }
+
+    #[test]
+    fn the_heading_is_the_page_s_own() {
+        let page = |heading: &str| {
+            completed(&format!(
+                "<title>A page - Example</title><meta property=og:site_name content=Example>{heading}<p>chosen</p>"
+            ))
+        };
+        assert_eq!(page("<h1>A page</h1><p>more"), ["A page", "chosen"]);
+        for other in [
+            "<h1><a href=/>A page</a></h1>",
+            "<h1>Example</h1>",
+            "<h1>Another page</h1>",
+            "<nav><h1>A page</h1></nav>",
+            "<h2>A page</h2>",
+        ] {
+            assert_eq!(page(other), ["chosen"], "{other}");
+        }
+    }
 }

@@ -126,7 +126,7 @@ fn changed_package(original: &[u8], random: &mut Random) -> Option<Vec<u8>> {
         if index == target {
             bytes = changed(&bytes, random);
         }
-        writer.start_file(part.name(), SimpleFileOptions::default()).ok()?;
+        writer.start_file(part.name().ok()?, SimpleFileOptions::default()).ok()?;
         writer.write_all(&bytes).ok()?;
     }
     Some(writer.finish().ok()?.into_inner())

@@ -67,17 +67,29 @@ impl Default for ServerLimits {
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 
 /// Serves until `shutdown`, then lets running requests finish for at most `drain`.
-pub async fn serve(
+pub fn serve(
     listener: TcpListener,
     door: HttpDoor,
     shutdown: CancellationToken,
     drain: Duration,
-) -> io::Result<()> {
-    serve_with(listener, door, shutdown, drain, ServerLimits::default()).await
+) -> BoxFuture<'static, io::Result<()>> {
+    serve_with(listener, door, shutdown, drain, ServerLimits::default())
 }
 
 /// Like `serve`, with other limits than the default.
-pub async fn serve_with(
+///
+/// Boxed, so that all of HTTP is compiled in this crate and not in each program.
+pub fn serve_with(
+    listener: TcpListener,
+    door: HttpDoor,
+    shutdown: CancellationToken,
+    drain: Duration,
+    limits: ServerLimits,
+) -> BoxFuture<'static, io::Result<()>> {
+    Box::pin(run(listener, door, shutdown, drain, limits))
+}
+
+async fn run(
     listener: TcpListener,
     door: HttpDoor,
     shutdown: CancellationToken,

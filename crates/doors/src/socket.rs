@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _}
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -46,7 +47,18 @@ impl SocketDoor {
     }
 
     /// Serves every connection as a session of the door until `shutdown`, then lets sessions end for at most `drain`.
-    pub async fn serve(
+    ///
+    /// Boxed, so that sessions are compiled in this crate.
+    pub fn serve(
+        self,
+        door: LocalDoor,
+        shutdown: CancellationToken,
+        drain: Duration,
+    ) -> BoxFuture<'static, io::Result<()>> {
+        Box::pin(self.run(door, shutdown, drain))
+    }
+
+    async fn run(
         self,
         door: LocalDoor,
         shutdown: CancellationToken,

@@ -1,5 +1,6 @@
 //! Calls a tool by its name with JSON, for adapters.
 
+use futures_util::future::BoxFuture;
 use proto::{Code, Failure};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,7 +10,18 @@ use crate::research::{Call, Research};
 
 impl Research {
     /// Calls the tool of this name. The input is checked as its schema says.
-    pub async fn call(&self, tool: &str, input: Value, call: &Call<'_>) -> Result<Value, Failure> {
+    ///
+    /// Boxed, so that the tools are compiled in this crate and not in each adapter.
+    pub fn call<'a>(
+        &'a self,
+        tool: &'a str,
+        input: Value,
+        call: &'a Call<'_>,
+    ) -> BoxFuture<'a, Result<Value, Failure>> {
+        Box::pin(self.dispatch(tool, input, call))
+    }
+
+    async fn dispatch(&self, tool: &str, input: Value, call: &Call<'_>) -> Result<Value, Failure> {
         match tool {
             "web_search" => to_json(self.web_search(from_json(input)?, call).await?),
             "scrape_page" => to_json(self.scrape_page(from_json(input)?, call).await?),

@@ -7,30 +7,25 @@ use proto::{Digest, Principal, TraceId};
 
 use uuid::Uuid;
 
-use crate::sql::{Connection, Value, query, value_rows};
+use crate::sql::{Connection, Inserts, Value};
 use crate::{CallDetail, StoreError, call_details};
 
 /// The columns that differ from row to row; the others are those of its kind.
 const OWN_COLUMNS: usize = 5;
 
-/// Statements that insert so many rows at once. One row at a time would be a trip to the database each; with a few
-/// widths, any number of rows takes few statements, and all of them stay prepared.
-type Inserts = [(usize, String); 5];
+/// How many rows one statement inserts.
+const WIDTHS: [usize; 5] = [256, 64, 16, 4, 1];
 
-static INSERTS: LazyLock<Inserts> =
-    LazyLock::new(|| inserts("trace, at_ms, kind, arguments, duration_us", OWN_COLUMNS));
+static INSERTS: LazyLock<Inserts> = LazyLock::new(|| {
+    let table = "audit_rows (trace, at_ms, kind, arguments, duration_us)";
+    Inserts::new(&WIDTHS, table, OWN_COLUMNS, "")
+});
 
 /// The same for rows with a detail. Most rows have none, and do not pay for the column.
 static INSERTS_WITH_DETAIL: LazyLock<Inserts> = LazyLock::new(|| {
-    inserts("trace, at_ms, kind, arguments, duration_us, detail", OWN_COLUMNS + 1)
+    let table = "audit_rows (trace, at_ms, kind, arguments, duration_us, detail)";
+    Inserts::new(&WIDTHS, table, OWN_COLUMNS + 1, "")
 });
-
-fn inserts(columns: &str, count: usize) -> Inserts {
-    [256, 64, 16, 4, 1].map(|rows| {
-        let values = value_rows(rows, count);
-        (rows, format!("INSERT INTO audit_rows ({columns}) VALUES {values}"))
-    })
-}
 
 /// The audit row of one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,32 +73,16 @@ pub(crate) async fn insert(
             }
         }
         if detailed.is_empty() {
-            insert_by(connection, &INSERTS, alike, values).await?;
+            INSERTS.insert(connection, alike, values).await?;
             continue;
         }
-        insert_by(connection, &INSERTS_WITH_DETAIL, &detailed, |(new, id)| {
-            let mut values = values(new).to_vec();
-            values.push(id.as_bytes().as_slice().into());
-            values
-        })
-        .await?;
-    }
-    Ok(())
-}
-
-async fn insert_by<'q, T, V: IntoIterator<Item = Value<'q>>>(
-    connection: &mut Connection,
-    inserts: &'static Inserts,
-    rows: &'q [T],
-    values: impl Fn(&'q T) -> V,
-) -> Result<(), StoreError> {
-    let mut rest = rows;
-    while let Some((width, sql)) =
-        inserts.iter().find(|(width, _)| (1..=rest.len()).contains(width))
-    {
-        let (next, later) = rest.split_at(*width);
-        query(sql.as_str()).bind_all(next.iter().flat_map(&values)).execute(connection).await?;
-        rest = later;
+        INSERTS_WITH_DETAIL
+            .insert(connection, &detailed, |(new, id)| {
+                let mut values = values(new).to_vec();
+                values.push(id.as_bytes().as_slice().into());
+                values
+            })
+            .await?;
     }
     Ok(())
 }

@@ -5,6 +5,7 @@
 
 mod dialect;
 mod error;
+mod inserts;
 mod migrate;
 mod postgres;
 mod query;
@@ -18,6 +19,7 @@ use sqlx::pool::PoolConnection;
 
 pub(crate) use dialect::Dialect;
 pub use error::SqlError;
+pub(crate) use inserts::Inserts;
 use postgres::Postgres;
 pub(crate) use query::{Query, Value, query, value_rows};
 pub(crate) use row::Row;
@@ -174,6 +176,13 @@ impl Sql {
 }
 
 impl Connection {
+    fn dialect(&self) -> Dialect {
+        match self {
+            Self::Sqlite(_) => Dialect::Sqlite,
+            Self::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
     /// Executes several statements without values.
     async fn execute_script(&mut self, script: &'static str) -> Result<(), StoreError> {
         dispatch!(self, |inner| sqlx::raw_sql(script).execute(&mut **inner).await.map(drop))?;

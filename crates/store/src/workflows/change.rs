@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{WorkflowCheckpointRow, WorkflowEventRow, WorkflowPhase, WorkflowRow, WorkflowTaskRow};
 use crate::StoreError;
-use crate::sql::{Connection, Query, Value, query, value_rows};
+use crate::sql::{Connection, Inserts, Query, query};
 
 /// One step of a workflow, stored whole or not at all.
 #[derive(Clone, Debug, Default)]
@@ -87,15 +87,16 @@ fn text_len(text: &Option<String>) -> usize {
     text.as_ref().map_or(0, String::len)
 }
 
-/// Inserts so many rows with one statement; see `audit::insert`.
-type Inserts = [(usize, String); 4];
+/// How many rows one statement inserts.
+const WIDTHS: [usize; 4] = [64, 16, 4, 1];
 
 const TASK_COLUMNS: usize = 9;
 const CHECKPOINT_COLUMNS: usize = 5;
 const EVENT_COLUMNS: usize = 5;
 
 static TASKS: LazyLock<Inserts> = LazyLock::new(|| {
-    inserts(
+    Inserts::new(
+        &WIDTHS,
         "workflow_tasks (workflow_id, task, item, status, attempt, result, started_at, ended_at, output)",
         TASK_COLUMNS,
         "ON CONFLICT (workflow_id, task, item) DO UPDATE SET status = excluded.status, attempt = excluded.attempt, \
@@ -105,7 +106,8 @@ static TASKS: LazyLock<Inserts> = LazyLock::new(|| {
 });
 
 static CHECKPOINTS: LazyLock<Inserts> = LazyLock::new(|| {
-    inserts(
+    Inserts::new(
+        &WIDTHS,
         "workflow_checkpoints (workflow_id, layer, checkpoint_id, kind, answer)",
         CHECKPOINT_COLUMNS,
         "ON CONFLICT (workflow_id, layer) DO UPDATE SET checkpoint_id = excluded.checkpoint_id, \
@@ -115,15 +117,8 @@ static CHECKPOINTS: LazyLock<Inserts> = LazyLock::new(|| {
 
 static EVENTS: LazyLock<Inserts> = LazyLock::new(|| {
     let table = "workflow_events (run, number, at_ms, kind, data)";
-    inserts(table, EVENT_COLUMNS, "ON CONFLICT (run, number) DO NOTHING")
+    Inserts::new(&WIDTHS, table, EVENT_COLUMNS, "ON CONFLICT (run, number) DO NOTHING")
 });
-
-fn inserts(table: &str, columns: usize, conflict: &str) -> Inserts {
-    [64, 16, 4, 1].map(|rows| {
-        let values = value_rows(rows, columns);
-        (rows, format!("INSERT INTO {table} VALUES {values} {conflict}"))
-    })
-}
 
 /// Rows of all steps of a group, which are inserted together. The newest row of a key replaces earlier ones, since one
 /// statement must not write a row twice.
@@ -164,59 +159,46 @@ pub(crate) async fn apply(
         let checkpoint = change.checkpoint.iter();
         rows.checkpoints.extend(checkpoint.map(|row| ((change.workflow, row.layer), row)));
     }
-    insert_by(connection, &TASKS, rows.tasks, |((workflow, ..), task)| {
-        [
-            workflow.to_string().into(),
-            (&task.task).into(),
-            task.item.into(),
-            (&task.status).into(),
-            task.attempt.into(),
-            (&task.result).into(),
-            task.started_unix_ms.into(),
-            task.ended_unix_ms.into(),
-            task.output.as_deref().into(),
-        ]
-    })
-    .await?;
-    insert_by(connection, &CHECKPOINTS, rows.checkpoints, |((workflow, layer), checkpoint)| {
-        [
-            workflow.to_string().into(),
-            layer.into(),
-            (&checkpoint.id).into(),
-            (&checkpoint.kind).into(),
-            (&checkpoint.answer).into(),
-        ]
-    })
-    .await?;
-    insert_by(connection, &EVENTS, rows.events, |((workflow, number), event)| {
-        [
-            super::run_of(workflow).into(),
-            number.into(),
-            event.at_unix_ms.into(),
-            (&event.kind).into(),
-            (&event.data).into(),
-        ]
-    })
-    .await
-}
-
-async fn insert_by<'q, K: Copy, T, const N: usize>(
-    connection: &mut Connection,
-    inserts: &'static Inserts,
-    rows: BTreeMap<K, &'q T>,
-    values: impl Fn((K, &'q T)) -> [Value<'q>; N],
-) -> Result<(), StoreError> {
-    let rows: Vec<_> = rows.into_iter().collect();
-    let mut rest = rows.as_slice();
-    while let Some((width, sql)) =
-        inserts.iter().find(|(width, _)| (1..=rest.len()).contains(width))
-    {
-        let (next, later) = rest.split_at(*width);
-        let values = next.iter().flat_map(|row| values(*row));
-        query(sql.as_str()).bind_all(values).execute(connection).await?;
-        rest = later;
-    }
-    Ok(())
+    let tasks: Vec<_> = rows.tasks.into_iter().collect();
+    TASKS
+        .insert(connection, &tasks, |((workflow, ..), task)| {
+            [
+                workflow.to_string().into(),
+                (&task.task).into(),
+                task.item.into(),
+                (&task.status).into(),
+                task.attempt.into(),
+                (&task.result).into(),
+                task.started_unix_ms.into(),
+                task.ended_unix_ms.into(),
+                task.output.as_deref().into(),
+            ]
+        })
+        .await?;
+    let checkpoints: Vec<_> = rows.checkpoints.into_iter().collect();
+    CHECKPOINTS
+        .insert(connection, &checkpoints, |((workflow, layer), checkpoint)| {
+            [
+                workflow.to_string().into(),
+                (*layer).into(),
+                (&checkpoint.id).into(),
+                (&checkpoint.kind).into(),
+                (&checkpoint.answer).into(),
+            ]
+        })
+        .await?;
+    let events: Vec<_> = rows.events.into_iter().collect();
+    EVENTS
+        .insert(connection, &events, |((workflow, number), event)| {
+            [
+                super::run_of(*workflow).into(),
+                (*number).into(),
+                event.at_unix_ms.into(),
+                (&event.kind).into(),
+                (&event.data).into(),
+            ]
+        })
+        .await
 }
 
 /// Inserts or changes the row of a workflow. It changes one row if the fence matches, else none.

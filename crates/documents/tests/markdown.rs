@@ -158,8 +158,8 @@ fn text_that_word_does_not_show_is_left_out() {
     let styles = "<w:styles>\
         <w:style w:type='paragraph' w:default='1' w:styleId='N'><w:rPr><w:color w:val='FFFFFF'/></w:rPr></w:style>\
         <w:style w:styleId='Gone'><w:rPr><w:vanish/></w:rPr></w:style>\
-        <w:style w:styleId='Heir'><w:basedOn w:val='Gone'/></w:style>\
-        <w:style w:styleId='Shown'><w:basedOn w:val='Heir'/><w:rPr><w:vanish w:val='0'/></w:rPr></w:style>\
+        <w:style w:styleId='Child'><w:basedOn w:val='Gone'/></w:style>\
+        <w:style w:styleId='Shown'><w:basedOn w:val='Child'/><w:rPr><w:vanish w:val='0'/></w:rPr></w:style>\
         <w:style w:styleId='White'><w:basedOn w:val='White'/><w:rPr><w:color w:val='FFFFFF'/></w:rPr></w:style>\
         <w:style w:styleId='Banner'><w:basedOn w:val='White'/><w:pPr><w:shd w:fill='003366'/></w:pPr></w:style>\
         <w:style w:styleId='Dust'><w:rPr><w:sz w:val='2'/></w:rPr></w:style>\
@@ -175,7 +175,7 @@ fn text_that_word_does_not_show_is_left_out() {
     let body = [
         "<w:p><w:r><w:t>SECRET</w:t></w:r></w:p>",
         &paragraph("Gone", "", "SECRET"),
-        &paragraph("Heir", "", "SECRET"),
+        &paragraph("Child", "", "SECRET"),
         &paragraph("White", "", "SECRET"),
         &paragraph("Dust", "", "SECRET"),
         &paragraph("Plain", "<w:rStyle w:val='White'/>", "SECRET"),

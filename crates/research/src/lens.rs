@@ -27,7 +27,7 @@ pub struct LensFault {
 }
 
 impl LensFault {
-    /// What a caller who names the lens is told: the file's name and why, if the file is named after the lens.
+    /// The message to a caller who names the lens: the file's name and why, if the file is named after the lens.
     pub(crate) fn describe_for(&self, lens: &str) -> Option<String> {
         self.path.file_stem().filter(|stem| stem.eq_ignore_ascii_case(lens))?;
         let file = self.path.file_name()?.to_string_lossy();

@@ -76,8 +76,8 @@ mod tests {
         assert_eq!(faults.len(), 3, "{faults:?}");
         let shown: Vec<_> = faults.iter().map(ToString::to_string).collect();
         assert!(shown[0].contains("c.yaml") && shown[2].contains("e.yaml"), "{shown:?}");
-        let told = faults[1].describe_for("D").unwrap();
-        assert_eq!(told, "d.yaml: not a lens: needs `domains`, or a Google engine as `cx`");
+        let message = faults[1].describe_for("D").unwrap();
+        assert_eq!(message, "d.yaml: not a lens: needs `domains`, or a Google engine as `cx`");
         assert_eq!(faults[1].describe_for("rust"), None);
         assert_eq!(read_lenses(&folder, parse), (Vec::new(), Vec::new()));
     }

@@ -11,7 +11,7 @@ use crate::tools::{KnowledgeGap, ResearchSource, ResearchStep};
 
 pub use memory::MemorySessions;
 
-/// How long a session lives without a step.
+/// How long a session is kept without a step.
 pub const TTL: Duration = Duration::from_secs(30 * 60);
 /// How many sessions may be open at once.
 pub const MAX_SESSIONS: usize = 50;
@@ -70,7 +70,7 @@ pub trait Sessions: Send + Sync {
     /// Removes expired sessions.
     async fn sweep(&self);
 
-    /// How long a session lives without a step.
+    /// How long a session is kept without a step.
     fn ttl(&self) -> Duration;
 }
 

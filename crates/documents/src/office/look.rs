@@ -5,7 +5,7 @@ use crate::xml::Element;
 /// Text below two points counts as hidden; sizes are in half points.
 const TINY: u32 = 4;
 
-/// White and what cannot be told from it, in each channel.
+/// White and what looks the same, in each channel.
 const NEARLY_WHITE: u8 = 0xfb;
 
 /// What a run or a style says about its text; none where it leaves that to the style below.

@@ -15,7 +15,7 @@ pub(super) fn fuse_publications(mut lists: Vec<Vec<Publication>>) -> Vec<Publica
     }
     // One publication may come with a DOI from one source and without it from another.
     let mut dois: HashMap<String, String> = HashMap::new();
-    // A preprint has a DOI of its own beside that of the article.
+    // A preprint has another DOI than its article.
     let mut articles: HashMap<String, String> = HashMap::new();
     for publication in lists.iter().flatten() {
         let Some(doi) = &publication.doi else { continue };

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// CSS without comments and without the contents of strings and addresses, and with escapes replaced by what they stand for.
+/// CSS without comments and without the contents of strings and addresses, and with escapes replaced by their characters.
 pub(super) fn clean(css: &str) -> Cow<'_, str> {
     let bytes = css.as_bytes();
     if !bytes.iter().any(|byte| matches!(byte, b'/' | b'\\' | b'"' | b'\'' | b'(')) {
@@ -70,7 +70,7 @@ fn end_of_address(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// The character that an escape stands for, and the bytes behind the backslash that belong to it. One that would change the
+/// The character of an escape, and the bytes behind the backslash that belong to it. One that would change the
 /// structure becomes a question mark.
 fn unescape(rest: &str) -> (char, usize) {
     let digits = rest.bytes().take(6).take_while(u8::is_ascii_hexdigit).count();

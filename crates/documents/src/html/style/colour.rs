@@ -101,7 +101,7 @@ fn function(name: &str, inner: &str) -> Option<Paint> {
     let parts = || inner.split([',', ' ', '/']).filter(|part| !part.is_empty());
     let colour = match name {
         name if UNKNOWN.contains(&name) => None,
-        // A variable may stand for several numbers.
+        // A variable may be several numbers.
         "rgb" | "rgba" | "hsl" | "hsla" if inner.contains('(') => None,
         "rgb" | "rgba" => {
             let mut parts = parts().map(|part| component(part, 255.0));
@@ -122,7 +122,7 @@ fn function(name: &str, inner: &str) -> Option<Paint> {
     Some(Paint { colour, is_clear })
 }
 
-/// The opacity of a colour: behind a slash, or the last of four values. A variable may stand for the other three.
+/// The opacity of a colour: behind a slash, or the last of four values. A variable may be the other three.
 fn alpha(inner: &str) -> Option<f32> {
     let value = match inner.rsplit_once('/') {
         Some((_, alpha)) => Some(alpha),

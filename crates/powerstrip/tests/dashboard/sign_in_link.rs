@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use reqwest::StatusCode;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 /// Runs a program in a terminal of its own and passes on what it prints.
@@ -33,13 +33,22 @@ async fn start(folder: &Path) -> (Child, String) {
         }
         panic!("the gateway ended without a sign-in link");
     });
-    (child, link.await.expect("a sign-in link"))
+    let link = link.await.expect("a sign-in link");
+    // The terminal works only as long as its output is read.
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    (child, link)
+}
+
+/// Presses Ctrl-C: the gateway would outlive a killed terminal.
+async fn stop(mut gateway: Child) {
+    gateway.stdin.take().unwrap().write_all(b"\x03").await.unwrap();
+    tokio::time::timeout(Duration::from_secs(30), gateway.wait()).await.unwrap().unwrap();
 }
 
 #[tokio::test]
 async fn the_link_in_the_terminal_signs_in_once() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut gateway, link) = start(folder.path()).await;
+    let (gateway, link) = start(folder.path()).await;
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let client = client.build().unwrap();
 
@@ -64,7 +73,7 @@ async fn the_link_in_the_terminal_signs_in_once() {
     assert!(again.text().await.unwrap().contains("used before or has expired"));
     let reload = client.get(&link).header("cookie", cookie).send().await.unwrap();
     assert_eq!(reload.status(), StatusCode::SEE_OTHER, "a reload leads to the dashboard");
-    gateway.kill().await.unwrap();
+    stop(gateway).await;
 }
 
 /// Output that is not a terminal may be a log file, which keeps what it is given.

@@ -1,10 +1,28 @@
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use proto::TraceId;
 use serde_json::{Value, json};
 
-use crate::sql::{Connection, Dialect, Query, Row, in_transaction, query};
+use crate::sql::{Connection, Dialect, Inserts, Row, Value as Cell, in_transaction, query};
 use crate::{Database, StoreError};
 
 const RUN: &str = "id, tenant, owner, agent, kind, name, state, summary, artifacts, data_tools, created_ms, touched_ms";
+
+const RUN_COLUMNS: usize = 12;
+const CALL_COLUMNS: usize = 8;
+
+/// How many rows one statement inserts.
+const WIDTHS: [usize; 4] = [64, 16, 4, 1];
+
+static RUNS: LazyLock<Inserts> = LazyLock::new(|| {
+    Inserts::with_conflict(&WIDTHS, &format!("runs ({RUN})"), RUN_COLUMNS, on_known_run)
+});
+
+static CALLS: LazyLock<Inserts> = LazyLock::new(|| {
+    let table = "run_calls (run, trace, tool, started_ms, ended_ms, outcome, made, used)";
+    Inserts::new(&WIDTHS, table, CALL_COLUMNS, "")
+});
 
 /// No list is longer, whatever limit is asked for.
 const MAX_LISTED: u32 = 500;
@@ -106,9 +124,9 @@ impl Database {
     /// completed one may be aborted), and counts only grow: what is stored here may be older than what another statement
     /// stored meanwhile.
     pub async fn save_runs(&self, runs: &[RunRow], calls: &[RunCallRow]) -> Result<(), StoreError> {
-        let dialect = self.sql.dialect();
+        let (runs, calls): (Vec<_>, Vec<_>) = (runs.iter().collect(), calls.iter().collect());
         in_transaction!(self.sql, |transaction| {
-            save(transaction.connection(), dialect, runs, calls).await?;
+            save(transaction.connection(), &runs, &calls).await?;
         })
     }
 
@@ -136,9 +154,8 @@ impl Database {
         .bind(question.answered_by.as_deref())
         .bind(question.asked_unix_ms)
         .bind(question.settled_unix_ms);
-        let upsert = upsert(run, self.sql.dialect());
         in_transaction!(self.sql, |transaction| {
-            upsert.execute(transaction.connection()).await?;
+            save(transaction.connection(), &[run], &[]).await?;
             insert.execute(transaction.connection()).await?;
         })
     }
@@ -244,40 +261,61 @@ impl Database {
 /// Stores runs and calls within a transaction.
 pub(crate) async fn save(
     connection: &mut Connection,
-    dialect: Dialect,
-    runs: &[RunRow],
-    calls: &[RunCallRow],
+    runs: &[&RunRow],
+    calls: &[&RunCallRow],
 ) -> Result<(), StoreError> {
-    for run in runs {
-        upsert(run, dialect).execute(connection).await?;
+    let mut rest = runs;
+    while !rest.is_empty() {
+        // One statement must not write a row twice.
+        let mut ids = HashSet::new();
+        let repeats = rest.iter().position(|run| !ids.insert(run.id.as_str()));
+        let (next, later) = rest.split_at(repeats.unwrap_or(rest.len()));
+        RUNS.insert(connection, next, |run| run_values(run)).await?;
+        rest = later;
     }
-    for call in calls {
-        query(
-            "INSERT INTO run_calls (run, trace, tool, started_ms, ended_ms, outcome, made, used) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-        )
-        .bind(&call.run)
-        .bind(call.trace.as_bytes().as_slice())
-        .bind(&call.tool)
-        .bind(call.started_unix_ms)
-        .bind(call.ended_unix_ms)
-        .bind(&call.outcome)
-        .bind(json!(call.made).to_string())
-        .bind(json!(call.used).to_string())
-        .execute(connection)
-        .await?;
-    }
-    Ok(())
+    let calls: Vec<_> = calls
+        .iter()
+        .map(|call| (call, json!(call.made).to_string(), json!(call.used).to_string()))
+        .collect();
+    CALLS
+        .insert(connection, &calls, |(call, made, used)| {
+            [
+                (&call.run).into(),
+                call.trace.as_bytes().as_slice().into(),
+                (&call.tool).into(),
+                call.started_unix_ms.into(),
+                call.ended_unix_ms.into(),
+                (&call.outcome).into(),
+                made.into(),
+                used.into(),
+            ]
+        })
+        .await
 }
 
-fn upsert(run: &RunRow, dialect: Dialect) -> Query<'_> {
+fn run_values(run: &RunRow) -> [Cell<'_>; RUN_COLUMNS] {
+    [
+        (&run.id).into(),
+        (&run.tenant).into(),
+        (&run.subject).into(),
+        run.agent.as_deref().into(),
+        (&run.kind).into(),
+        run.name.as_deref().into(),
+        (&run.state).into(),
+        run.summary.as_deref().into(),
+        json!(run.artifacts).to_string().into(),
+        run.data_tools.into(),
+        run.created_unix_ms.into(),
+        run.touched_unix_ms.into(),
+    ]
+}
+
+/// What of a stored run is replaced: an end stays, and counts only grow.
+fn on_known_run(dialect: Dialect) -> String {
     let before = dialect.json_array_length("runs.artifacts");
     let now = dialect.json_array_length("excluded.artifacts");
-    query(format!(
-        "INSERT INTO runs \
-             (id, tenant, owner, agent, kind, name, state, summary, artifacts, data_tools, created_ms, touched_ms) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
-         ON CONFLICT (id) DO UPDATE SET \
+    format!(
+        "ON CONFLICT (id) DO UPDATE SET \
              state = CASE WHEN runs.state IN ('aborted', 'failed') \
                  OR (runs.state = 'completed' AND excluded.state <> 'aborted') \
                  THEN runs.state ELSE excluded.state END, \
@@ -287,19 +325,7 @@ fn upsert(run: &RunRow, dialect: Dialect) -> Query<'_> {
                  THEN runs.data_tools ELSE excluded.data_tools END, \
              touched_ms = CASE WHEN excluded.touched_ms < runs.touched_ms \
                  THEN runs.touched_ms ELSE excluded.touched_ms END"
-    ))
-    .bind(&run.id)
-    .bind(&run.tenant)
-    .bind(&run.subject)
-    .bind(run.agent.as_deref())
-    .bind(&run.kind)
-    .bind(run.name.as_deref())
-    .bind(&run.state)
-    .bind(run.summary.as_deref())
-    .bind(json!(run.artifacts).to_string())
-    .bind(run.data_tools)
-    .bind(run.created_unix_ms)
-    .bind(run.touched_unix_ms)
+    )
 }
 
 fn read_run(row: &Row) -> Result<RunRow, StoreError> {

@@ -75,6 +75,10 @@ pub(crate) struct Called {
 }
 
 impl Called {
+    pub(crate) fn waits_for_people(&self) -> bool {
+        matches!(self.outcome, CallOutcome::Parked | CallOutcome::Asking)
+    }
+
     fn failed(failure: &Failure, arguments: Option<Value>) -> Self {
         Self {
             outcome: CallOutcome::Failed { retryable: failure.retryable },

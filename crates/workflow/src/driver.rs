@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use store::{Receipt, WorkflowEventRow, WorkflowTaskRow};
 use strip::runs::{Run, RunOf};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -23,15 +23,16 @@ pub(crate) use commit::LEASE_MS;
 
 use crate::answer::Moment;
 use crate::calls::{Called, Calls, Evaluated};
-use crate::core::{
-    Action, Address, CallOutcome, Event, EventKind, Phase, Prepared, Refusal, State, step,
-};
+use crate::core::{Action, Address, Event, EventKind, Phase, Prepared, Refusal, State, step};
 use crate::plan::Plan;
 use crate::results::{ResultKey, Results, Status};
 use crate::service::{Live, MAX_COMMANDS, Message, Service, Snapshot};
 
 /// How long a paused workflow stays in memory without a command.
 const IDLE: Duration = Duration::from_secs(5);
+
+/// If more workflows than this are in memory, those that pause leave it at once: it holds busy ones, however many wait.
+const MANY: usize = 64;
 
 /// After this time the writer has committed what no caller waited for, and readers can be notified.
 const SETTLE: Duration = Duration::from_millis(450);
@@ -141,15 +142,15 @@ impl Driver {
         self.read_decisions().await;
         let mut idle_since = Instant::now();
         while !self.stopped && self.begin.state.outcome().is_none() {
-            let idle = self.running.is_empty() && self.begin.state.pause().is_some();
+            let paused = self.running.is_empty() && self.begin.state.pause().is_some();
+            let idle = paused && self.submitted.is_none();
+            let leaves_at = idle_since + self.patience();
             let settle = self.submitted.as_ref().map(|(_, at)| *at);
             tokio::select! {
                 biased;
                 () = stopping.cancelled() => break,
                 Some(done) = self.running.join_next(), if !self.running.is_empty() => {
-                    if let Ok(done) = done {
-                        self.finish(done).await;
-                    }
+                    self.finish(done).await;
                     idle_since = Instant::now();
                 }
                 Some(()) = notices.recv() => self.read_decisions().await,
@@ -160,11 +161,10 @@ impl Driver {
                 () = tokio::time::sleep_until(settle.unwrap_or(idle_since)), if settle.is_some() => {
                     self.announce().await;
                 }
-                () = tokio::time::sleep_until(idle_since + IDLE), if idle => {
+                () = tokio::time::sleep_until(leaves_at), if idle => {
                     if self.retire(&commands) {
                         return;
                     }
-                    idle_since = Instant::now();
                 }
             }
         }
@@ -172,10 +172,15 @@ impl Driver {
         self.announce().await;
     }
 
+    /// How long it stays in memory without a command.
+    fn patience(&self) -> Duration {
+        if self.service.live().len() > MANY { Duration::ZERO } else { IDLE }
+    }
+
     /// Leaves memory; false if a command has come meanwhile.
     fn retire(&self, commands: &mpsc::Receiver<Message>) -> bool {
         let mut live = self.service.live();
-        if !commands.is_empty() || self.submitted.is_some() {
+        if !commands.is_empty() {
             return false;
         }
         live.remove(&self.begin.workflow);
@@ -203,8 +208,15 @@ impl Driver {
         })
     }
 
-    /// Applies an event and everything that follows from it at once.
+    /// Applies an event, writes what it led to, and shows it.
     async fn feed(&mut self, event: EventKind) {
+        self.apply(event).await;
+        self.submit_rows().await;
+        self.publish();
+    }
+
+    /// Applies an event and everything that follows from it at once.
+    async fn apply(&mut self, event: EventKind) {
         let mut events = VecDeque::from([event]);
         while let Some(kind) = events.pop_front() {
             if self.stopped {
@@ -221,8 +233,6 @@ impl Driver {
                 }
             }
         }
-        self.submit_rows().await;
-        self.publish();
     }
 
     /// Does what an action says; returns the event that it leads to at once.
@@ -306,10 +316,33 @@ impl Driver {
         });
     }
 
-    /// Takes the result of something that ran.
-    async fn finish(&mut self, done: Done) {
-        let mut waits = false;
-        let event = match done {
+    /// Takes the result of something that ran, and those that are there at the same time: they are written together.
+    async fn finish(&mut self, first: Result<Done, JoinError>) {
+        let mut waits = self.take(first).await;
+        for _ in 0..self.running.len() {
+            let Some(done) = self.running.try_join_next() else { break };
+            waits |= self.take(done).await;
+        }
+        self.submit_rows().await;
+        self.publish();
+        if waits {
+            // It may be settled already.
+            self.read_decisions().await;
+        }
+    }
+
+    /// Applies a result; returns whether it waits for people.
+    async fn take(&mut self, done: Result<Done, JoinError>) -> bool {
+        let Ok(done) = done else { return false };
+        let waits = matches!(&done, Done::Called { called, .. } if called.waits_for_people());
+        let event = self.event_of(done);
+        self.apply(event).await;
+        waits
+    }
+
+    /// Keeps a result; returns the event that it is to the core.
+    fn event_of(&mut self, done: Done) -> EventKind {
+        match done {
             Done::Event(event) => event,
             Done::Prepared { task, outcome, error } => {
                 let key = ResultKey::call(task.clone());
@@ -327,15 +360,14 @@ impl Driver {
                 EventKind::Entered { cell, fits }
             }
             Done::Called { key, called } => {
-                waits = matches!(called.outcome, CallOutcome::Parked | CallOutcome::Asking);
                 self.cancels.remove(&key);
-                let outcome = called.outcome;
+                let (outcome, waits) = (called.outcome, called.waits_for_people());
                 self.begin.results.update(&key, |result| {
                     result.note.error = called.error;
                     if let Some(arguments) = &called.arguments {
                         result.note.keep_arguments(arguments);
                     }
-                    if matches!(outcome, CallOutcome::Parked | CallOutcome::Asking) {
+                    if waits {
                         result.note.waits = called.waits;
                     }
                     if let Some(output) = &called.output {
@@ -344,11 +376,6 @@ impl Driver {
                 });
                 EventKind::Called { cell: key.address, undo: key.undo, outcome }
             }
-        };
-        self.feed(event).await;
-        if waits {
-            // It may be settled already.
-            self.read_decisions().await;
         }
     }
 

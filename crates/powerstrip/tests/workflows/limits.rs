@@ -1,9 +1,10 @@
 //! Limits at run time: large outputs, long lists, rates.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::support::{call, ledger, pair, ready, start, statuses, with_ledger, work};
+use crate::support::{call, ledger, pair, per_layer, ready, start, statuses, with_ledger, work};
 
 /// The largest output of a task.
 const MAX_OUTPUT: usize = 16 << 20;
@@ -88,4 +89,17 @@ async fn rate_limits_hold_for_tasks() {
     assert_eq!(refused[0]["error"]["code"], "RATE_LIMIT", "{answer:#}");
     assert_eq!(refused[0]["error"]["retryable"], true, "{answer:#}");
     assert_eq!(ledger(&gateway).len(), 2);
+}
+
+/// More than stay in memory: those that pause leave it at once, and are read from the database for their next command.
+#[tokio::test]
+async fn a_hundred_paused_workflows_all_go_on() {
+    let gateway = start("").await;
+    let layers = || per_layer(json!([work("a", &[]), work("b", &["a"])]));
+    let started = join_all((0..100).map(|_| call(&gateway, "execute_dag", layers()))).await;
+    assert!(started.iter().all(|answer| answer["status"] == "layer_complete"), "{started:#?}");
+    let ids = started.iter().map(|answer| json!({"workflow_id": answer["workflow_id"]}));
+    let ended = join_all(ids.map(|id| call(&gateway, "continue", id))).await;
+    let done = |answer: &Value| statuses(&answer["layer_results"]) == [pair("b", "success")];
+    assert_eq!(ended.iter().filter(|answer| done(answer)).count(), 100, "{:#}", ended[0]);
 }

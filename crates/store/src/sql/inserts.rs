@@ -16,14 +16,28 @@ pub(crate) struct Inserts {
 impl Inserts {
     /// Inserts into a table of so many columns, which are named with it: `table (one, two)`.
     pub(crate) fn new(widths: &[usize], table: &str, columns: usize, conflict: &str) -> Self {
-        let statements = |placeholders: fn(usize, usize) -> String| {
+        Self::with_conflict(widths, table, columns, |_| conflict.to_owned())
+    }
+
+    /// The same, where what happens to rows that exist is written differently in each engine.
+    pub(crate) fn with_conflict(
+        widths: &[usize],
+        table: &str,
+        columns: usize,
+        conflict: impl Fn(Dialect) -> String,
+    ) -> Self {
+        let statements = |dialect: Dialect| {
+            let conflict = conflict(dialect);
             let statement = |rows: &usize| {
-                let values = placeholders(*rows, columns);
+                let values = match dialect {
+                    Dialect::Sqlite => plain_value_rows(*rows, columns),
+                    Dialect::Postgres => value_rows(*rows, columns),
+                };
                 (*rows, format!("INSERT INTO {table} VALUES {values} {conflict}"))
             };
             widths.iter().map(statement).collect()
         };
-        Self { sqlite: statements(plain_value_rows), postgres: statements(value_rows) }
+        Self { sqlite: statements(Dialect::Sqlite), postgres: statements(Dialect::Postgres) }
     }
 
     /// Inserts rows in their order.

@@ -57,7 +57,7 @@ fn connect_options(path: &Path) -> SqliteConnectOptions {
         // Without it, macOS leaves the data in the disk's cache, which may still lose it.
         .pragma("fullfsync", "ON")
         // In pages: a checkpoint waits for the disk, so a busy writer makes fewer and larger ones.
-        .pragma("wal_autocheckpoint", "4000")
+        .pragma("wal_autocheckpoint", "12000")
         // In bytes: the space that a burst needed is given back to the disk.
         .pragma("journal_size_limit", "67108864")
         .busy_timeout(BUSY_TIMEOUT)

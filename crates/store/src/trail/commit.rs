@@ -10,7 +10,6 @@ use crate::audit::NewRow;
 use crate::audit_kinds::Kinds;
 use crate::calls::{self, ANSWER_BUDGET, BegunRow};
 use crate::sql::{Connection, query};
-use crate::workflows::Submitted;
 use crate::{Database, StoreError, audit, runs, workflows};
 
 /// What a writer noted is of use only to its own retries, which do not come days later.
@@ -54,17 +53,19 @@ impl Committer {
         let rows: Vec<_> = changes.iter().zip(&kinds).filter_map(ended_row).collect();
         audit::insert(connection, &rows).await?;
         self.note_begun(connection, changes, &kinds).await?;
+        let (mut run_rows, mut run_calls, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         for change in changes {
             match change {
-                Change::Row { .. } | Change::Begun { .. } | Change::Workflow(_) => {}
+                Change::Row { .. } | Change::Begun { .. } => {}
                 Change::Call(change) => calls::apply(connection, change).await?,
                 Change::Runs(changes) => {
-                    let dialect = self.database.sql.dialect();
-                    runs::save(connection, dialect, &changes.runs, &changes.calls).await?;
+                    run_rows.extend(&changes.runs);
+                    run_calls.extend(&changes.calls);
                 }
+                Change::Workflow(step) => steps.push(&**step),
             }
         }
-        let steps: Vec<&Submitted> = changes.iter().filter_map(workflow_step).collect();
+        runs::save(connection, &run_rows, &run_calls).await?;
         workflows::apply(connection, &steps).await?;
         self.note_written(connection, written, written == changes.len() as u64).await?;
         transaction.commit().await?;
@@ -149,13 +150,6 @@ impl Committer {
         if let Err(error) = self.database.trim_answers(&ANSWER_BUDGET).await {
             tracing::warn!(%error, "recorded answers exceed their budget; the next sweep tries again");
         }
-    }
-}
-
-fn workflow_step(change: &Change) -> Option<&Submitted> {
-    match change {
-        Change::Workflow(step) => Some(step),
-        _ => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the writer stores of workflows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -90,6 +90,9 @@ fn text_len(text: &Option<String>) -> usize {
 /// How many rows one statement inserts.
 const WIDTHS: [usize; 4] = [64, 16, 4, 1];
 
+/// How many workflows one statement deletes.
+const DELETED_AT_ONCE: usize = 32;
+
 const TASK_COLUMNS: usize = 9;
 const CHECKPOINT_COLUMNS: usize = 5;
 const EVENT_COLUMNS: usize = 5;
@@ -135,12 +138,19 @@ pub(crate) async fn apply(
     connection: &mut Connection,
     steps: &[&Submitted],
 ) -> Result<(), StoreError> {
+    let mut claims = Claims::default();
+    for step in steps.iter().filter(|step| step.change.row.is_some()) {
+        claims.take(connection, step).await?;
+    }
     let mut rows = Rows::default();
+    let mut ended = Vec::new();
     for step in steps {
         let change = &step.change;
-        let applied = change_row(change).execute(connection).await? == 1;
-        step.refused.store(!applied, Ordering::Release);
-        if !applied {
+        if change.row.is_none() {
+            claims.take(connection, step).await?;
+        }
+        claims.check(step);
+        if step.refused.load(Ordering::Acquire) {
             continue;
         }
         let events = change.events.iter().map(|event| ((change.workflow, event.number), event));
@@ -151,7 +161,8 @@ pub(crate) async fn apply(
         if change.delete_control {
             rows.tasks.retain(|(workflow, ..), _| *workflow != change.workflow);
             rows.checkpoints.retain(|(workflow, _), _| *workflow != change.workflow);
-            delete_control(connection, change.workflow).await?;
+            claims.end(change);
+            ended.push(change.workflow);
             continue;
         }
         let tasks = change.tasks.iter();
@@ -159,46 +170,92 @@ pub(crate) async fn apply(
         let checkpoint = change.checkpoint.iter();
         rows.checkpoints.extend(checkpoint.map(|row| ((change.workflow, row.layer), row)));
     }
-    let tasks: Vec<_> = rows.tasks.into_iter().collect();
-    TASKS
-        .insert(connection, &tasks, |((workflow, ..), task)| {
-            [
-                workflow.to_string().into(),
-                (&task.task).into(),
-                task.item.into(),
-                (&task.status).into(),
-                task.attempt.into(),
-                (&task.result).into(),
-                task.started_unix_ms.into(),
-                task.ended_unix_ms.into(),
-                task.output.as_deref().into(),
-            ]
-        })
-        .await?;
-    let checkpoints: Vec<_> = rows.checkpoints.into_iter().collect();
-    CHECKPOINTS
-        .insert(connection, &checkpoints, |((workflow, layer), checkpoint)| {
-            [
-                workflow.to_string().into(),
-                (*layer).into(),
-                (&checkpoint.id).into(),
-                (&checkpoint.kind).into(),
-                (&checkpoint.answer).into(),
-            ]
-        })
-        .await?;
-    let events: Vec<_> = rows.events.into_iter().collect();
-    EVENTS
-        .insert(connection, &events, |((workflow, number), event)| {
-            [
-                super::run_of(*workflow).into(),
-                (*number).into(),
-                event.at_unix_ms.into(),
-                (&event.kind).into(),
-                (&event.data).into(),
-            ]
-        })
-        .await
+    delete_control(connection, &ended).await?;
+    rows.insert(connection).await
+}
+
+/// The claims of a transaction. A row that it has changed or locked stays its own until the commit, so one statement is
+/// enough for all steps of a claim that change no row.
+#[derive(Default)]
+struct Claims {
+    held: HashSet<(Uuid, u64)>,
+    /// Of workflows that have ended by an earlier step.
+    ended: HashSet<(Uuid, u64)>,
+}
+
+impl Claims {
+    /// Changes the row of a step, or checks its fence; refuses the step if there is no such row.
+    async fn take(
+        &mut self,
+        connection: &mut Connection,
+        step: &Submitted,
+    ) -> Result<(), StoreError> {
+        let change = &step.change;
+        let claim = (change.workflow, change.fence);
+        let known = change.row.is_none() && self.held.contains(&claim);
+        let taken = known || change_row(change).execute(connection).await? == 1;
+        if taken {
+            self.held.insert(claim);
+        }
+        step.refused.store(!taken, Ordering::Release);
+        Ok(())
+    }
+
+    fn end(&mut self, change: &WorkflowChange) {
+        self.ended.insert((change.workflow, change.fence));
+    }
+
+    /// Refuses a step that comes after the end.
+    fn check(&self, step: &Submitted) {
+        if self.ended.contains(&(step.change.workflow, step.change.fence)) {
+            step.refused.store(true, Ordering::Release);
+        }
+    }
+}
+
+impl Rows<'_> {
+    async fn insert(self, connection: &mut Connection) -> Result<(), StoreError> {
+        let tasks: Vec<_> = self.tasks.into_iter().collect();
+        TASKS
+            .insert(connection, &tasks, |((workflow, ..), task)| {
+                [
+                    workflow.to_string().into(),
+                    (&task.task).into(),
+                    task.item.into(),
+                    (&task.status).into(),
+                    task.attempt.into(),
+                    (&task.result).into(),
+                    task.started_unix_ms.into(),
+                    task.ended_unix_ms.into(),
+                    task.output.as_deref().into(),
+                ]
+            })
+            .await?;
+        let checkpoints: Vec<_> = self.checkpoints.into_iter().collect();
+        CHECKPOINTS
+            .insert(connection, &checkpoints, |((workflow, layer), checkpoint)| {
+                [
+                    workflow.to_string().into(),
+                    (*layer).into(),
+                    (&checkpoint.id).into(),
+                    (&checkpoint.kind).into(),
+                    (&checkpoint.answer).into(),
+                ]
+            })
+            .await?;
+        let events: Vec<_> = self.events.into_iter().collect();
+        EVENTS
+            .insert(connection, &events, |((workflow, number), event)| {
+                [
+                    super::run_of(*workflow).into(),
+                    (*number).into(),
+                    event.at_unix_ms.into(),
+                    (&event.kind).into(),
+                    (&event.data).into(),
+                ]
+            })
+            .await
+    }
 }
 
 /// Inserts or changes the row of a workflow. It changes one row if the fence matches, else none.
@@ -272,13 +329,20 @@ fn insert_answer(workflow: Uuid, answer: &WorkflowAnswer) -> Query<'_> {
     .bind(answer.expires_unix_ms)
 }
 
-async fn delete_control(connection: &mut Connection, workflow: Uuid) -> Result<(), StoreError> {
-    for delete in [
-        "DELETE FROM workflow_dags WHERE workflow_id = $1",
-        "DELETE FROM workflow_tasks WHERE workflow_id = $1",
-        "DELETE FROM workflow_checkpoints WHERE workflow_id = $1",
-    ] {
-        query(delete).bind(workflow.to_string()).execute(connection).await?;
+/// Deletes the rows of workflows that have ended, except their answers and journals.
+async fn delete_control(connection: &mut Connection, ended: &[Uuid]) -> Result<(), StoreError> {
+    for ids in ended.chunks(DELETED_AT_ONCE) {
+        // Few widths, so that the statements stay prepared. The last id fills up.
+        let width = ids.len().next_power_of_two();
+        let places: Vec<_> = (1..=width).map(|place| format!("${place}")).collect();
+        let places = places.join(", ");
+        for table in ["workflow_dags", "workflow_tasks", "workflow_checkpoints"] {
+            let padded = ids.iter().chain(ids.last().into_iter().cycle()).take(width);
+            query(format!("DELETE FROM {table} WHERE workflow_id IN ({places})"))
+                .bind_all(padded.map(|id| id.to_string().into()))
+                .execute(connection)
+                .await?;
+        }
     }
     Ok(())
 }

@@ -205,11 +205,16 @@ on_both_engines! {
             made: vec!["\u{0}odd".to_owned()],
             used: Vec::new(),
         };
+        let calls: Vec<_> =
+            (1..90).map(|at| RunCallRow { started_unix_ms: at, ..call.clone() }).collect();
         let changes = |run, calls| Arc::new(RunChanges { runs: vec![run], calls });
-        trail.save_runs(&changes(run("r1", "completed", 5), vec![call.clone()])).await.unwrap();
-        trail.record(row(1)).await.unwrap().committed().await.unwrap();
-        assert_eq!(database.run_calls("r1").await.unwrap(), [call]);
         let stale = RunRow { artifacts: Vec::new(), ..run("r1", "active", 3) };
+        // The same run twice, in one group and in the next.
+        trail.save_runs(&changes(run("r1", "completed", 5), calls.clone())).await.unwrap();
+        trail.save_runs(&changes(stale.clone(), Vec::new())).await.unwrap();
+        trail.record(row(1)).await.unwrap().committed().await.unwrap();
+        assert_eq!(database.run_calls("r1").await.unwrap(), calls);
+        assert_eq!(database.run("r1").await.unwrap(), Some(run("r1", "completed", 5)));
         trail.save_runs(&changes(stale, Vec::new())).await.unwrap().committed().await.unwrap();
         assert_eq!(database.run("r1").await.unwrap(), Some(run("r1", "completed", 5)));
 

@@ -177,6 +177,47 @@ on_both_engines! {
         }
     }
 
+    async fn nothing_is_stored_after_the_end_in_the_same_group(test) {
+        let (database, trail) = test.started().await;
+        // More than one statement deletes.
+        let rows: Vec<_> = (0..70).map(|_| workflow(None)).collect();
+        for row in &rows {
+            submit(&trail, insert(row)).await;
+        }
+        trail.record(row(1)).await.unwrap().committed().await.unwrap();
+        let mut late = Vec::new();
+        for row in &rows {
+            let end = WorkflowChange { delete_control: true, ..step(row.id, 1) };
+            let tasks = || vec![task(row.id, "a", -1, None)];
+            submit(&trail, WorkflowChange { tasks: tasks(), ..step(row.id, 1) }).await;
+            submit(&trail, WorkflowChange { events: vec![event(row.id, 2, "complete")], ..end }).await;
+            let changed = WorkflowUpdate { updated_unix_ms: 7, ..WorkflowUpdate::default() };
+            let updated = WorkflowChange { tasks: tasks(), ..update(row.id, 1, changed) };
+            late.push(submit(&trail, updated).await);
+            late.push(submit(&trail, WorkflowChange { tasks: tasks(), ..step(row.id, 1) }).await);
+        }
+        for receipt in late {
+            assert!(matches!(receipt.committed().await, Err(StoreError::Fenced)));
+        }
+        for row in &rows {
+            assert_eq!(database.workflow(row.id).await.unwrap(), None);
+            assert_eq!(database.workflow_tasks(row.id).await.unwrap(), []);
+            assert_eq!(kinds(&database, row.id).await, ["started", "complete"]);
+        }
+    }
+
+    async fn a_start_that_is_written_twice_keeps_its_claim(test) {
+        let (database, trail) = test.started().await;
+        let row = workflow(None);
+        let first = submit(&trail, insert(&row)).await;
+        let second = submit(&trail, insert(&row)).await;
+        let end = submit(&trail, WorkflowChange { delete_control: true, ..step(row.id, 1) }).await;
+        end.committed().await.unwrap();
+        first.committed().await.unwrap();
+        assert!(matches!(second.committed().await, Err(StoreError::Fenced)));
+        assert_eq!(database.workflow(row.id).await.unwrap(), None);
+    }
+
     async fn a_step_with_an_old_fence_changes_nothing(test) {
         let (database, trail) = test.started().await;
         let row = workflow(None);

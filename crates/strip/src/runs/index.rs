@@ -79,6 +79,17 @@ impl RunIndex {
         run
     }
 
+    /// Drops runs of workflows that have just been written, unless their drivers hold them: thousands may wait for a person,
+    /// and are read again for their next command.
+    pub(super) fn release(&mut self, written: Vec<Arc<Run>>) {
+        for run in written.into_iter().filter(|run| run.kind() == Kind::Workflow) {
+            // The index and `run` hold it.
+            if Arc::strong_count(&run) == 2 && run.may_leave() {
+                self.ids.remove(run.id());
+            }
+        }
+    }
+
     /// Drops runs that are not in use and that are stored or over.
     pub(super) fn sweep(&mut self, now: u64, rest: Duration, idle: Duration) {
         let keys = &mut self.keys;

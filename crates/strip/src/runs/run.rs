@@ -316,9 +316,14 @@ impl Run {
 
     /// Whether it may be dropped from memory.
     pub(super) fn may_rest(&self, now: u64, rest: Duration, idle: Duration) -> bool {
-        let inner = self.lock();
         let pause = if self.kind == Kind::Current { idle } else { rest };
-        !inner.unwritten && !inner.waits() && inner.is_idle(now, pause)
+        self.may_leave() && self.lock().is_idle(now, pause)
+    }
+
+    /// Whether everything of it is stored, and nothing waits for it.
+    pub(super) fn may_leave(&self) -> bool {
+        let inner = self.lock();
+        !inner.unwritten && !inner.waits() && inner.in_flight.is_empty()
     }
 
     /// The tools of the calls in flight.

@@ -98,7 +98,11 @@ impl Runs {
         let changes = Arc::new(RunChanges { runs: rows, calls });
         match self.0.trail.save_runs(&changes).await {
             // Once submitted, the writer keeps trying by itself.
-            Ok(receipt) => receipt.committed().await,
+            Ok(receipt) => {
+                receipt.committed().await?;
+                self.known().release(runs);
+                Ok(())
+            }
             Err(error) => {
                 let calls = Arc::unwrap_or_clone(changes).calls;
                 self.unwritten().calls.splice(..0, calls);

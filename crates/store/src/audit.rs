@@ -7,24 +7,24 @@ use proto::{Digest, Principal, TraceId};
 
 use uuid::Uuid;
 
-use crate::sql::{Connection, Inserts, Value};
+use crate::sql::{Batch, Connection, Value};
 use crate::{CallDetail, StoreError, call_details};
 
 /// The columns that differ from row to row; the others are those of its kind.
 const OWN_COLUMNS: usize = 5;
 
 /// How many rows one statement inserts.
-const WIDTHS: [usize; 5] = [256, 64, 16, 4, 1];
+const WIDEST: usize = 256;
 
-static INSERTS: LazyLock<Inserts> = LazyLock::new(|| {
+static INSERTS: LazyLock<Batch> = LazyLock::new(|| {
     let table = "audit_rows (trace, at_ms, kind, arguments, duration_us)";
-    Inserts::new(&WIDTHS, table, OWN_COLUMNS, "")
+    Batch::insert_into(WIDEST, table, OWN_COLUMNS, "")
 });
 
 /// The same for rows with a detail. Most rows have none, and do not pay for the column.
-static INSERTS_WITH_DETAIL: LazyLock<Inserts> = LazyLock::new(|| {
+static INSERTS_WITH_DETAIL: LazyLock<Batch> = LazyLock::new(|| {
     let table = "audit_rows (trace, at_ms, kind, arguments, duration_us, detail)";
-    Inserts::new(&WIDTHS, table, OWN_COLUMNS + 1, "")
+    Batch::insert_into(WIDEST, table, OWN_COLUMNS + 1, "")
 });
 
 /// The audit row of one call.
@@ -73,11 +73,11 @@ pub(crate) async fn insert(
             }
         }
         if detailed.is_empty() {
-            INSERTS.insert(connection, alike, values).await?;
+            INSERTS.execute(connection, alike, values).await?;
             continue;
         }
         INSERTS_WITH_DETAIL
-            .insert(connection, &detailed, |(new, id)| {
+            .execute(connection, &detailed, |(new, id)| {
                 let mut values = values(new).to_vec();
                 values.push(id.as_bytes().as_slice().into());
                 values

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use proto::TraceId;
 use serde_json::{Value, json};
 
-use crate::sql::{Connection, Dialect, Inserts, Row, Value as Cell, in_transaction, query};
+use crate::sql::{Batch, Connection, Dialect, Row, Value as Cell, in_transaction, query};
 use crate::{Database, StoreError};
 
 const RUN: &str = "id, tenant, owner, agent, kind, name, state, summary, artifacts, data_tools, created_ms, touched_ms";
@@ -13,15 +13,17 @@ const RUN_COLUMNS: usize = 12;
 const CALL_COLUMNS: usize = 8;
 
 /// How many rows one statement inserts.
-const WIDTHS: [usize; 4] = [64, 16, 4, 1];
+const WIDEST: usize = 64;
 
-static RUNS: LazyLock<Inserts> = LazyLock::new(|| {
-    Inserts::with_conflict(&WIDTHS, &format!("runs ({RUN})"), RUN_COLUMNS, on_known_run)
+static RUNS: LazyLock<Batch> = LazyLock::new(|| {
+    Batch::new(WIDEST, RUN_COLUMNS, |dialect, values| {
+        format!("INSERT INTO runs ({RUN}) {values} {}", on_known_run(dialect))
+    })
 });
 
-static CALLS: LazyLock<Inserts> = LazyLock::new(|| {
+static CALLS: LazyLock<Batch> = LazyLock::new(|| {
     let table = "run_calls (run, trace, tool, started_ms, ended_ms, outcome, made, used)";
-    Inserts::new(&WIDTHS, table, CALL_COLUMNS, "")
+    Batch::insert_into(WIDEST, table, CALL_COLUMNS, "")
 });
 
 /// No list is longer, whatever limit is asked for.
@@ -270,7 +272,7 @@ pub(crate) async fn save(
         let mut ids = HashSet::new();
         let repeats = rest.iter().position(|run| !ids.insert(run.id.as_str()));
         let (next, later) = rest.split_at(repeats.unwrap_or(rest.len()));
-        RUNS.insert(connection, next, |run| run_values(run)).await?;
+        RUNS.execute(connection, next, |run| run_values(run)).await?;
         rest = later;
     }
     let calls: Vec<_> = calls
@@ -278,7 +280,7 @@ pub(crate) async fn save(
         .map(|call| (call, json!(call.made).to_string(), json!(call.used).to_string()))
         .collect();
     CALLS
-        .insert(connection, &calls, |(call, made, used)| {
+        .execute(connection, &calls, |(call, made, used)| {
             [
                 (&call.run).into(),
                 call.trace.as_bytes().as_slice().into(),

@@ -3,9 +3,9 @@
 //! Statements are written once, with `$1` placeholders and typed values; rows are read by column name. What the engines
 //! do not have in common is in `dialect`.
 
+mod batch;
 mod dialect;
 mod error;
-mod inserts;
 mod migrate;
 mod postgres;
 mod query;
@@ -17,9 +17,9 @@ use std::path::Path;
 use futures_util::future::BoxFuture;
 use sqlx::pool::PoolConnection;
 
+pub(crate) use batch::Batch;
 pub(crate) use dialect::Dialect;
 pub use error::SqlError;
-pub(crate) use inserts::Inserts;
 use postgres::Postgres;
 pub(crate) use query::{Query, Value, query, value_rows};
 pub(crate) use row::Row;
@@ -29,6 +29,9 @@ use crate::StoreError;
 
 /// How often a transaction is repeated that the database rolled back because of another one.
 pub(crate) const MAX_CONFLICTS: u32 = 5;
+
+/// How many prepared statements a connection keeps: those of the writer, in all their widths, and more.
+const STATEMENTS: usize = 256;
 
 /// Connections to one database.
 #[derive(Clone, Debug)]

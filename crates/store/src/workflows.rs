@@ -13,6 +13,7 @@ use crate::sql::{Row, query};
 use crate::{Database, StoreError};
 
 mod change;
+mod rows;
 
 pub use change::{RowChange, WorkflowAnswer, WorkflowChange, WorkflowUpdate};
 pub(crate) use change::{Submitted, apply};

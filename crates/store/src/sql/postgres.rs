@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::migrate::migrate;
 use super::row::Row;
-use super::{Connection, Dialect, query};
+use super::{Connection, Dialect, STATEMENTS, query};
 use crate::StoreError;
 
 /// The advisory lock of a database's gateway; any number that other programs hardly use.
@@ -124,7 +124,8 @@ fn connect_options(url: &str) -> Result<PgConnectOptions, StoreError> {
         ("tcp_keepalives_count", "3"),
         ("idle_in_transaction_session_timeout", "60s"),
     ];
-    Ok(options.application_name("powerstrip").options(keepalive).disable_statement_logging())
+    let options = options.application_name("powerstrip").options(keepalive);
+    Ok(options.statement_cache_capacity(STATEMENTS).disable_statement_logging())
 }
 
 /// Holds one connection all the time, and with it the lock; replaces it when it breaks.

@@ -9,7 +9,7 @@ use sqlx::sqlite::{
 };
 
 use super::migrate::migrate;
-use super::{Connection, Dialect, Transaction, query};
+use super::{Connection, Dialect, STATEMENTS, Transaction, query};
 use crate::StoreError;
 use crate::folder::{self, DATABASE_FILE};
 
@@ -60,6 +60,7 @@ fn connect_options(path: &Path) -> SqliteConnectOptions {
         .pragma("wal_autocheckpoint", "12000")
         // In bytes: the space that a burst needed is given back to the disk.
         .pragma("journal_size_limit", "67108864")
+        .statement_cache_capacity(STATEMENTS)
         .busy_timeout(BUSY_TIMEOUT)
         .disable_statement_logging()
 }

@@ -1,9 +1,10 @@
 //! How long answers are kept, and who shares them.
 
+use research::settings::ProviderName;
 use research::tools::{AcademicSearch, ImageSearch, NewsSearch, PatentSearch, WebSearch};
 use testkit::web::Behaviour;
 
-use crate::support::Lab;
+use crate::support::{Lab, provider};
 
 const MINUTE: u64 = 60;
 
@@ -93,6 +94,23 @@ async fn incomplete_answers_are_kept_for_two_minutes() {
         ask().await.unwrap();
         assert_eq!(lab.count(provider), before + 2 * asked, "{tool} has expired");
     }
+}
+
+#[tokio::test]
+async fn a_warning_without_a_failure_does_not_shorten_the_time() {
+    let lab = Lab::with("brave,serper", |settings| {
+        provider(settings, ProviderName::Brave).key = None;
+    })
+    .await;
+    let call = lab.any();
+    let ask = async || lab.research.patent_search(PatentSearch::new("solar"), &call).await.unwrap();
+    let warnings = ask().await.warnings;
+    assert!(warnings.iter().any(|warning| warning.contains("brave")), "{warnings:?}");
+    let asked = lab.count("serper");
+    assert!(asked > 0);
+    lab.advance(3 * MINUTE);
+    ask().await;
+    assert_eq!(lab.count("serper"), asked);
 }
 
 #[tokio::test]

@@ -31,8 +31,10 @@ use crate::service::{Live, MAX_COMMANDS, Message, Service, Snapshot};
 /// How long a paused workflow stays in memory without a command.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// If more workflows than this are in memory, those that pause leave it at once: it holds busy ones, however many wait.
+/// If more workflows than this are in memory, those that pause stay only for a moment, so that their callers get their
+/// answers: memory holds busy ones, however many wait.
 const MANY: usize = 64;
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// After this time the writer has committed what no caller waited for, and readers can be notified.
 const SETTLE: Duration = Duration::from_millis(450);
@@ -141,30 +143,32 @@ impl Driver {
         self.feed(EventKind::Committed).await;
         self.read_decisions().await;
         let mut idle_since = Instant::now();
+        let mut in_use = false;
         while !self.stopped && self.begin.state.outcome().is_none() {
             let paused = self.running.is_empty() && self.begin.state.pause().is_some();
             let idle = paused && self.submitted.is_none();
-            let leaves_at = idle_since + self.patience();
+            let leaves_at = idle_since + if in_use { IDLE } else { self.patience() };
             let settle = self.submitted.as_ref().map(|(_, at)| *at);
             tokio::select! {
                 biased;
                 () = stopping.cancelled() => break,
                 Some(done) = self.running.join_next(), if !self.running.is_empty() => {
                     self.finish(done).await;
-                    idle_since = Instant::now();
+                    (idle_since, in_use) = (Instant::now(), false);
                 }
                 Some(()) = notices.recv() => self.read_decisions().await,
                 Some(message) = commands.recv() => {
                     self.command(message).await;
-                    idle_since = Instant::now();
+                    (idle_since, in_use) = (Instant::now(), false);
                 }
                 () = tokio::time::sleep_until(settle.unwrap_or(idle_since)), if settle.is_some() => {
                     self.announce().await;
                 }
                 () = tokio::time::sleep_until(leaves_at), if idle => {
-                    if self.retire(&commands) {
+                    if self.retire(&commands, &notices) {
                         return;
                     }
+                    (idle_since, in_use) = (Instant::now(), true);
                 }
             }
         }
@@ -174,13 +178,20 @@ impl Driver {
 
     /// How long it stays in memory without a command.
     fn patience(&self) -> Duration {
-        if self.service.live().len() > MANY { Duration::ZERO } else { IDLE }
+        if self.service.live().len() > MANY { MOMENT } else { IDLE }
     }
 
-    /// Leaves memory; false if a command has come meanwhile.
-    fn retire(&self, commands: &mpsc::Receiver<Message>) -> bool {
+    /// Leaves memory; false if it is in use: a caller waits for news of it, or a command or a notice has come. Those who find
+    /// it later read it from the database.
+    fn retire(
+        &self,
+        commands: &mpsc::Receiver<Message>,
+        notices: &mpsc::UnboundedReceiver<()>,
+    ) -> bool {
         let mut live = self.service.live();
-        if !commands.is_empty() {
+        let waited_for =
+            live.get(&self.begin.workflow).is_some_and(|own| Arc::strong_count(own) > 1);
+        if waited_for || !commands.is_empty() || !notices.is_empty() {
             return false;
         }
         live.remove(&self.begin.workflow);

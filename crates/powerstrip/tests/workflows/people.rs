@@ -1,6 +1,7 @@
 //! Approvals and questions inside workflows.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 use testkit::{Gateway, send};
 
@@ -51,6 +52,29 @@ async fn a_gated_task_waits_and_goes_on_after_the_decision() {
     let last = call(&gateway, "continue", json!({"workflow_id": id})).await;
     assert_eq!(last["status"], "complete", "{last:#}");
     assert_eq!(last["results"][1]["output"]["runs"], 1);
+}
+
+/// With so many in memory, a paused workflow leaves it after a moment, but not while a caller waits for the decision.
+#[tokio::test]
+async fn who_continues_one_of_many_waits_for_the_decision() {
+    let gateway = start(GATED).await;
+    let dag = |number| json!({"workflow": {"tasks": [deploy(&format!("d{number}"), &[])]}});
+    let paused = join_all((0..80).map(|number| call(&gateway, "execute_dag", dag(number)))).await;
+    let continued = paused.iter().map(|first| {
+        let input = json!({"workflow_id": first["workflow_id"], "wait_ms": 60_000});
+        call(&gateway, "continue", input)
+    });
+    let decided = async {
+        for first in &paused {
+            let id = first["decisions"][0]["approval_id"].as_str();
+            let path = format!("/v1/approvals/{}", id.unwrap_or_else(|| panic!("{first:#}")));
+            let decided = admin(&gateway, &path, &json!({"decision": "approve"})).await;
+            assert_eq!(decided.status, 200, "{decided:?}");
+        }
+    };
+    let (ended, ()) = tokio::join!(join_all(continued), decided);
+    let complete = ended.iter().filter(|last| last["status"] == "complete").count();
+    assert_eq!(complete, 80, "{:#}", ended[79]);
 }
 
 #[tokio::test]

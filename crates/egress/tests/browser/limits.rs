@@ -42,7 +42,7 @@ async fn site() -> Server {
         "/dialogs" => html("<p>text</p><script>setInterval(() => alert('x'), 1)</script>"),
         // 100 MB.
         "/large" => streamed("<p>the start</p><!-- ", "0123456789 0123456789 0123456789 0123456789\n", 2_400_000),
-        "/many" => streamed("<p>the start</p>", block(), 100_000),
+        "/many" => streamed("<p>the start</p>", block(), 40_000),
         "/memory" => html("<p>text</p><script>const all = []; while (true) all.push(new Array(1e6).fill(Math.random()))</script>"),
         "/data" => reply(200, "x"),
         _ => reply(404, ""),
@@ -58,12 +58,12 @@ async fn pages_without_an_end_give_what_they_have() {
     fixture.render(&site.url("/data")).await.unwrap();
     for path in ["/loop", "/changes", "/polls"] {
         let begun = Instant::now();
-        let page = fixture.browser.render(short(&site.url(path), 6)).await.unwrap();
+        let page = fixture.browser.render(short(&site.url(path), 10)).await.unwrap();
         assert!(page.truncated && page.html.contains("<p"), "{path}: {}", page.html);
-        assert!(begun.elapsed() < Duration::from_millis(6_500), "{path}: {:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_secs(20), "{path}: {:?}", begun.elapsed());
     }
-    let page = fixture.browser.render(short(&site.url("/parser-loop"), 6)).await;
-    let after = Duration::from_secs(6);
+    let page = fixture.browser.render(short(&site.url("/parser-loop"), 10)).await;
+    let after = Duration::from_secs(10);
     match page {
         Ok(page) => assert!(page.html.contains("before the loop"), "{}", page.html),
         Err(error) => assert_eq!(error, BrowserError::Timeout { after }),
@@ -73,7 +73,7 @@ async fn pages_without_an_end_give_what_they_have() {
     // A request that hangs does not use up all of the time.
     let begun = Instant::now();
     let page = fixture.render(&site.url("/hangs")).await.unwrap();
-    assert!(page.html.contains("text") && begun.elapsed() < Duration::from_secs(15));
+    assert!(page.html.contains("text") && begun.elapsed() < Duration::from_secs(25));
     fixture.browser.close().await;
 }
 
@@ -85,10 +85,10 @@ async fn large_pages_are_cut() {
     assert!(page.truncated && page.html.contains("the start"));
     assert!(page.html.len() <= 32 << 20, "{}", page.html.len());
 
-    let cut = Visit { max_bytes: 5_000_000, ..visit(&site.url("/many")) };
+    let cut = Visit { max_bytes: 2_000_000, ..visit(&site.url("/many")) };
     let page = fixture.browser.render(cut).await.unwrap();
     assert!(page.truncated && page.html.contains("the start"));
-    assert_eq!(page.html.len(), 5_000_000);
+    assert_eq!(page.html.len(), 2_000_000);
 
     // The page may end with an error, but the browser goes on.
     let _ = fixture.browser.render(short(&site.url("/memory"), 10)).await;

@@ -27,12 +27,17 @@ async fn page_with(person: &Person<'_>, server: &str, text: &str) -> String {
 async fn a_broken_server_shows_its_error_and_what_it_wrote() {
     let gateway = with_servers().start().await;
     let person = Person::signed_in(&gateway).await;
-    let page = page_with(&person, "crm", "crm: no").await;
-    assert!(page.contains(">down<"), "{page}");
+    // It is started again and again, so it is not down at every moment.
+    let page = page_with(&person, "crm", ">down<").await;
     assert!(page.contains("no licence &lt;b&gt;file&lt;/b&gt;"), "as inert text: {page}");
     assert!(!page.contains('\u{202e}'), "without hidden characters: {page}");
-    let overview = person.get("/dashboard").await.text;
-    assert!(overview.contains("needs attention") && overview.contains("1 server with problems"));
+    eventually("the overview shows the problem", || async {
+        let overview = person.get("/dashboard").await.text;
+        let shown =
+            overview.contains("needs attention") && overview.contains("1 server with problems");
+        shown.then_some(())
+    })
+    .await;
     let list = person.get("/dashboard/servers").await.text;
     assert!(list.contains("href=\"/dashboard/servers/notes\""), "{list}");
     assert_eq!(person.get("/dashboard/servers/none").await.status, StatusCode::NOT_FOUND);

@@ -220,10 +220,10 @@ async fn a_gated_call_says_where_to_decide_and_keeps_to_its_timeout() {
     let gated = "skills:\n  asked: { tools: ['demo.echo'], auto_approve: false, approval_timeout: 60s }\n\
                  agents:\n  bot: { skills: [asked] }\n";
     let gateway = Gateway::with().config(gated).start().await;
-    let call = ["call", "demo.echo", "--input", r#"{"message":"hi"}"#, "--timeout", "2s"];
+    let call = ["call", "demo.echo", "--input", r#"{"message":"hi"}"#];
     let began = Instant::now();
-    let late = gateway.run(&call).await;
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    let late = gateway.run(&[&call[..], &["--timeout", "5s"]].concat()).await;
+    assert!(began.elapsed() < Duration::from_secs(50), "{:?}", began.elapsed());
     let said = late.failed(1);
     let dashboard = gateway.url("/dashboard/approvals/");
     for part in [

@@ -52,13 +52,31 @@ pub fn show(details: &WorkflowDetails, style: Style) -> io::Result<()> {
     let field = |name: &str| checkpoint.and_then(|answer| answer.get(name));
     record.maybe("checkpoint", field("checkpoint_id").and_then(Value::as_str));
     record.maybe("decision", field("decision_context").and_then(Value::as_str));
-    if let Some(options) = field("options").and_then(Value::as_array) {
-        let options: Vec<_> = options.iter().filter_map(Value::as_str).collect();
-        record.field("next", Cell::new(options.join(", ")));
+    let list = |name: &str| field(name).and_then(Value::as_array).into_iter().flatten();
+    let options: Vec<_> = list("options").filter_map(Value::as_str).collect();
+    let waiting: Vec<_> =
+        list("decisions").filter_map(|decision| decision["approval_id"].as_str()).collect();
+    if let [first, others @ ..] = waiting.as_slice() {
+        record.field("approve", command("approvals approve", first));
+        record.field("reject", command("approvals reject", first));
+        if !others.is_empty() {
+            let others = format!("{} others: powerstrip approvals", others.len());
+            record.field("and", Cell::new(others));
+        }
+    } else if options.contains(&"continue") {
+        record.field("continue", command("workflows continue", &workflow.workflow_id));
+    }
+    if !options.is_empty() {
+        record.field("agents may", Cell::new(options.join(", ")));
     }
     record.print(style)?;
     line("")?;
     tasks(&details.tasks).print(style)
+}
+
+/// What a person can type; the first characters of an id are enough.
+fn command(name: &str, id: &str) -> Cell {
+    Cell::new(format_args!("powerstrip {name} {}", id.get(..8).unwrap_or(id)))
 }
 
 fn tasks(tasks: &[WorkflowTask]) -> Table {

@@ -14,16 +14,16 @@ mod xml;
 use std::time::Duration;
 
 use proto::{Code, Failure};
+use search::dates;
+use search::links::{display_host, web_url};
+use search::providers::{Fault, Hit, Query};
+use search::router::Found;
+use search::settings::ProviderName;
 use serde_json::json;
 
 use crate::cache;
-use crate::dates;
 use crate::input::{check_count, check_query, check_years};
-use crate::links::{display_host, web_url};
-use crate::providers::{Fault, Hit, Query};
 use crate::research::{Call, INCOMPLETE_TTL, Research};
-use crate::router::Found;
-use crate::settings::ProviderName;
 use crate::tools::{AcademicSearch, AcademicSearchOutput, AcademicSource, Publication, SortBy};
 use apis::Asked;
 use source::Search;

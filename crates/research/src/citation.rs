@@ -2,7 +2,8 @@
 
 mod names;
 
-use crate::dates::Date;
+use search::dates::Date;
+
 use crate::tools::{Citation, CitationFormats, CitationMetadata};
 
 use self::names::Names;

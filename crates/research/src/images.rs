@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use proto::Failure;
+use search::links::{display_host, web_url};
+use search::providers::{Hit, ImageFilters, Kind, Query};
 use serde_json::json;
 
 use crate::cache;
 use crate::input::{check_count, check_query};
-use crate::links::{display_host, web_url};
-use crate::providers::{Hit, ImageFilters, Kind, Query};
 use crate::research::{Call, Research};
 use crate::tools::{Image, ImageSearch, ImageSearchOutput};
 

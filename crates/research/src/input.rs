@@ -1,8 +1,7 @@
 //! Checks of inputs that the schema also states: the functions can be called without it.
 
 use proto::{Code, Failure};
-
-use crate::links::parse_domain;
+use search::links::parse_domain;
 
 /// The range of `num_results`.
 const RESULTS: std::ops::RangeInclusive<u32> = 1..=10;
@@ -62,7 +61,7 @@ pub(crate) fn check_domain(field: &str, domain: Option<&str>) -> Result<Option<S
         Some(domain) => Ok(Some(domain)),
         None => Err(invalid(
             field,
-            format!("`{}` is not a domain such as example.com", crate::text::clip(text, 100)),
+            format!("`{}` is not a domain such as example.com", search::text::clip(text, 100)),
         )),
     }
 }

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
+use search::links::parse_domain;
 use serde::{Deserialize, Serialize};
-
-use crate::links::parse_domain;
 
 /// A lens, as its YAML file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use proto::{Code, Failure};
+use search::dates;
+use search::links::{display_host, web_url};
+use search::providers::{Age, Hit, Kind, Query};
+use search::router::Found;
+use search::text::tidy;
 use serde_json::json;
 
 use crate::cache;
-use crate::dates;
 use crate::input::{check_count, check_domain, check_query};
-use crate::links::{display_host, web_url};
-use crate::providers::{Age, Hit, Kind, Query};
 use crate::research::{Call, Research};
-use crate::router::Found;
-use crate::text::tidy;
 use crate::tools::{Article, Freshness, NewsSearch, NewsSearchOutput, SortBy};
 
 const TTL: Duration = Duration::from_secs(15 * 60);

@@ -8,11 +8,11 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use proto::Failure;
+use search::providers::{Kind, Query};
 use serde_json::json;
 
 use crate::cache;
 use crate::input::{check_count, check_query, check_years, invalid};
-use crate::providers::{Kind, Query};
 use crate::research::{Call, INCOMPLETE_TTL, Research};
 use crate::tools::{Patent, PatentOffice, PatentSearch, PatentSearchOutput, PatentSearchType};
 use page::FoundPatent;

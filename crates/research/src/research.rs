@@ -11,6 +11,7 @@ use egress::http::Client;
 use futures_util::FutureExt as _;
 use proto::{Clock, Code, Digest, Failure};
 use reading::Readers;
+use search::router::{Guards, Router};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +19,6 @@ use tokio_util::sync::CancellationToken;
 use crate::academic::Academic;
 use crate::cache::Caches;
 use crate::flights::Flights;
-use crate::router::{Guards, Router};
 use crate::scrape::page::Page;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
@@ -62,15 +62,16 @@ impl Research {
     /// Tools over these parts. Opens no connection and starts no process.
     pub fn new(parts: Parts) -> Self {
         let (settings, client, clock) = (&parts.settings, &parts.client, &parts.clock);
+        let (search, timeout) = (&settings.search, settings.timeouts.search);
         let guards = &parts.guards;
         let engines = settings.lenses.iter().filter_map(|lens| {
             let cx = lens.cx.as_deref()?;
-            Some((cx.to_owned(), Router::for_engine(cx, settings, client, clock, guards)?))
+            Some((cx.to_owned(), Router::for_engine(cx, search, client, timeout, clock, guards)?))
         });
         Self(Arc::new(Shared {
             pages: Flights::default(),
             searches: Flights::default(),
-            router: Router::new(settings, client, clock, guards),
+            router: Router::new(search, client, timeout, clock, guards),
             engines: engines.collect(),
             academic: Academic::new(settings, client, clock, guards),
             parts,

@@ -15,10 +15,10 @@
 use std::collections::{HashMap, HashSet};
 
 use language::prose::{Prose, sentences};
+use search::dates::Date;
 use url::Url;
 
 use crate::blocks::{blocks, headings, is_heading};
-use crate::dates::Date;
 use crate::tools::QualityScores;
 
 /// Sources below this relevance are dropped by `filter_by_query`.

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use proto::time::rfc3339;
 use proto::{Code, Failure};
+use search::links::web_url;
+use search::text::clip;
 use serde_json::json;
 use uuid::Uuid;
 
 use crate::input::invalid;
-use crate::links::web_url;
 use crate::research::{Call, Research};
 use crate::sessions::{NotStored, Owner, Session};
-use crate::text::clip;
 use crate::tools::{
     KnowledgeGap, ResearchSource, ResearchStep, SequentialSearch, SequentialSearchOutput,
 };

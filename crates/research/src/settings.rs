@@ -2,28 +2,22 @@
 //! environment as a map.
 
 mod limits;
-mod provider;
-mod units;
 
 use std::collections::BTreeMap;
 
-use secrecy::SecretString;
+use search::settings::{InvalidSetting, SearchSettings, parse_duration, parse_size};
 use url::Url;
 
 pub use limits::{Sizes, Timeouts};
-pub use provider::{ProviderName, ProviderSettings, Quota};
-pub use units::{parse_duration, parse_size};
+pub use search::settings::{ProviderName, ProviderSettings, Quota};
 
 use crate::lens::{Lens, LensFault};
-use provider::Target;
 
 /// The settings of all tools.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// The order of fallback; the providers of one group are asked at once. Empty: providers with a key, then
-    /// DuckDuckGo.
-    pub routing: Vec<Vec<ProviderName>>,
-    pub providers: BTreeMap<ProviderName, ProviderSettings>,
+    /// The providers, of publications too, and the order in which those of the web are asked.
+    pub search: SearchSettings,
     pub lenses: Vec<Lens>,
     /// Files that are no lenses, for callers who name one of them.
     pub lens_faults: Vec<LensFault>,
@@ -57,22 +51,6 @@ pub enum Robots {
     Off,
 }
 
-/// A setting that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{setting}: {why}")]
-pub struct InvalidSetting {
-    /// The name of the variable or the path in the configuration.
-    pub setting: String,
-    pub why: String,
-}
-
-impl InvalidSetting {
-    pub(crate) fn new(setting: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { setting: setting.into(), why: why.into() }
-    }
-}
-
-const ROUTING: &str = "SEARCH_ROUTING";
 const TIMEOUT_PREFIX: &str = "POWERSTRIP_RESEARCH_TIMEOUT_";
 const SIZE_PREFIX: &str = "POWERSTRIP_RESEARCH_SIZE_";
 const URL_PREFIX: &str = "POWERSTRIP_RESEARCH_URL_";
@@ -81,27 +59,12 @@ impl Settings {
     /// Fills in from environment variables what the configuration leaves open. Returns the values that cannot be
     /// used; they are left out.
     pub fn complete(&mut self, variables: &BTreeMap<String, String>) -> Vec<InvalidSetting> {
-        let mut faults = Vec::new();
-        let value =
-            |name: &str| variables.get(name).map(|value| value.trim()).filter(|v| !v.is_empty());
-        if self.routing.is_empty()
-            && let Some(routing) = value(ROUTING)
-        {
-            match parse_routing(routing) {
-                Ok(routing) => self.routing = routing,
-                Err(fault) => faults.push(fault),
+        let mut faults = self.search.complete(variables);
+        for (variable, value) in variables {
+            let value = value.trim();
+            if !value.is_empty() {
+                faults.extend(self.set_limit_or_url(variable, value).err());
             }
-        }
-        for name in ProviderName::ALL {
-            let settings = self.providers.entry(name).or_default();
-            for (variable, target) in name.variables() {
-                let filled = value(variable).map(|value| settings.fill(*target, value, variable));
-                faults.extend(filled.and_then(Result::err));
-            }
-        }
-        for variable in variables.keys() {
-            let set = value(variable).map(|value| self.set_limit_or_url(variable, value));
-            faults.extend(set.and_then(Result::err));
         }
         faults
     }
@@ -126,9 +89,7 @@ impl Settings {
             self.youtube_url.get_or_insert(url);
             return Ok(());
         }
-        let provider: ProviderName =
-            name.parse().map_err(|why: String| InvalidSetting::new(setting, why))?;
-        self.providers.entry(provider).or_default().fill(Target::Url, value, setting)
+        self.search.set_url(name, value, setting)
     }
 
     /// Sets a timeout; a value above the maximum is clamped with a warning. `setting` names it in messages.
@@ -158,49 +119,6 @@ impl Settings {
         self.warnings.extend(warning.map(|warning| format!("{setting}: {warning}")));
         Ok(())
     }
-
-    /// The settings of one provider.
-    pub fn provider(&self, name: ProviderName) -> ProviderSettings {
-        self.providers.get(&name).cloned().unwrap_or_default()
-    }
-
-    /// Providers that the routing names and that lack what they need, such as a key.
-    pub fn unusable(&self) -> Vec<ProviderName> {
-        let mut names: Vec<_> = self.routing.iter().flatten().copied().collect();
-        names.sort();
-        names.dedup();
-        names.retain(|name| !self.provider(*name).suffices_for(*name));
-        names
-    }
-
-    /// Secret values, which must not occur in answers and logs.
-    pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
-        self.providers.values().filter_map(|provider| provider.key.as_ref())
-    }
-}
-
-/// Reads `brave,serper+exa,duckduckgo`: groups in the order of fallback, joined by `+` to be asked at once.
-pub fn parse_routing(text: &str) -> Result<Vec<Vec<ProviderName>>, InvalidSetting> {
-    let groups = text.split(',').map(str::trim).filter(|group| !group.is_empty());
-    groups.map(parse_group).collect()
-}
-
-/// Reads one entry of `research.search.routing`: `brave` or `serper+exa`.
-pub fn parse_group(text: &str) -> Result<Vec<ProviderName>, InvalidSetting> {
-    let mut group: Vec<ProviderName> = Vec::new();
-    for name in text.split('+').map(str::trim) {
-        let provider: ProviderName =
-            name.parse().map_err(|why: String| InvalidSetting::new(ROUTING, why))?;
-        if !provider.searches_web() {
-            let why =
-                format!("`{name}` searches publications only; `academic_search` always asks it");
-            return Err(InvalidSetting::new(ROUTING, why));
-        }
-        if !group.contains(&provider) {
-            group.push(provider);
-        }
-    }
-    Ok(group)
 }
 
 #[cfg(test)]

@@ -13,10 +13,8 @@ mod sequential_search;
 mod web_search;
 
 pub use academic_search::{AcademicSearch, AcademicSearchOutput, AcademicSource, Publication};
-pub use common::{Safe, SortBy};
-pub use image_search::{
-    ColorType, DominantColor, FileType, Image, ImageSearch, ImageSearchOutput, ImageSize, ImageType,
-};
+pub use common::SortBy;
+pub use image_search::{Image, ImageSearch, ImageSearchOutput};
 pub use listing::{Listing, SERVER, all};
 pub use news_search::{Article, Freshness, NewsSearch, NewsSearchOutput};
 pub use patent_search::{Patent, PatentOffice, PatentSearch, PatentSearchOutput, PatentSearchType};
@@ -24,6 +22,7 @@ pub use scrape_page::{
     Citation, CitationFormats, CitationMetadata, ContentType, DocumentMetadata, ScrapeMode,
     ScrapePage, ScrapePageOutput, SizeCategory,
 };
+pub use search::providers::{ColorType, DominantColor, FileType, ImageSize, ImageType, Safe};
 pub use search_and_scrape::{
     QualityScores, ScrapeFailure, ScrapedSource, SearchAndScrape, SearchAndScrapeOutput,
     SizeMetadata, Summary,

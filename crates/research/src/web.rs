@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use proto::{Code, Failure};
+use search::links::{display_host, web_url};
+use search::providers::{Age, Hit, Kind, Query};
+use search::router::{Found, Router, fuse};
+use search::settings::ProviderName;
 use serde_json::json;
 
 use crate::cache;
 use crate::input::{check_code, check_count, check_domain, check_query, invalid};
 use crate::lens::Lens;
-use crate::links::{display_host, web_url};
-use crate::providers::{Age, Hit, Kind, Query};
 use crate::research::{Call, Research};
-use crate::router::{Found, Router, fuse};
-use crate::settings::{ProviderName, Settings};
+use crate::settings::Settings;
 use crate::tools::{SearchResult, TimeRange, WebSearch, WebSearchOutput};
 
 const TTL: Duration = Duration::from_secs(30 * 60);
@@ -75,7 +76,7 @@ impl Research {
                 }
                 None => format!("the lenses are {}", names.join(", ")),
             };
-            invalid("lens", format!("there is no lens `{}`; {why}", crate::text::clip(name, 100)))
+            invalid("lens", format!("there is no lens `{}`; {why}", search::text::clip(name, 100)))
         })
     }
 

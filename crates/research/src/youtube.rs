@@ -11,12 +11,12 @@ use egress::http::{FetchError, Partial};
 use http::header::{COOKIE, HeaderValue};
 use proto::{Blame, Code, Failure};
 use reading::Metadata;
+use search::dates::Date;
 use serde_json::{Value, json};
 use url::Url;
 
 use self::captions::transcript;
 use self::player::Player;
-use crate::dates::Date;
 use crate::research::Parts;
 use crate::scrape::fetch::{Deadline, Style, fetch, refused, unreachable};
 use crate::scrape::read::Found;

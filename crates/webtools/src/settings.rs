@@ -25,7 +25,7 @@ pub fn settings(
     };
     for group in &research.search.routing {
         let names = group.0.iter().filter_map(|name| name.parse::<ProviderName>().ok());
-        settings.routing.push(names.collect());
+        settings.search.routing.push(names.collect());
     }
     for (name, provider, _) in research.search.providers.entries() {
         let Ok(known) = name.parse::<ProviderName>() else { continue };
@@ -39,7 +39,7 @@ pub fn settings(
                 .quota
                 .map(|quota| Quota { requests: quota.count.get(), period: quota.per.0 }),
         };
-        settings.providers.insert(known, chosen);
+        settings.search.providers.insert(known, chosen);
     }
     for (name, span) in research.timeouts.entries() {
         let setting = format!("research.timeouts.{name}");
@@ -55,7 +55,7 @@ pub fn settings(
     (settings.lenses, settings.lens_faults) = lenses(&research.lenses);
     faults.extend(settings.lens_faults.iter().map(ToString::to_string));
     faults.append(&mut settings.warnings);
-    faults.extend(settings.unusable().into_iter().map(ProviderName::not_set_up));
+    faults.extend(settings.search.unusable().into_iter().map(ProviderName::not_set_up));
     (settings, faults)
 }
 
@@ -95,6 +95,7 @@ sizes: {page: 60KB}
         ]);
         let (settings, faults) = settings(&research, &ProviderKeys::default(), &variables);
         let routing: Vec<_> = settings
+            .search
             .routing
             .iter()
             .map(|group| group.iter().map(|name| name.as_str()).collect::<Vec<_>>().join("+"))
@@ -103,10 +104,10 @@ sizes: {page: 60KB}
         assert_eq!(settings.timeouts.html, Duration::from_secs(30), "lowered to the maximum");
         assert_eq!(settings.timeouts.search, Duration::from_secs(20));
         assert_eq!(settings.sizes.page, 50_000);
-        let searxng = settings.provider(ProviderName::Searxng);
+        let searxng = settings.search.provider(ProviderName::Searxng);
         assert_eq!(searxng.url.unwrap().as_str(), "http://10.0.0.1:8080/");
         assert_eq!(searxng.quota.unwrap().requests, 1_000);
-        assert!(settings.provider(ProviderName::Brave).key.is_some());
+        assert!(settings.search.provider(ProviderName::Brave).key.is_some());
         assert_eq!(faults.len(), 5, "{faults:?}");
         assert!(faults[0].starts_with("research.timeouts.html"), "{faults:?}");
         let without_key = faults[2..].iter().map(|fault| fault.split(' ').next().unwrap());

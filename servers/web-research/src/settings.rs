@@ -50,7 +50,7 @@ fn of(variables: &BTreeMap<String, String>) -> Setup {
     (settings.lenses, settings.lens_faults) = read_lenses(folder, parse);
     faults.extend(settings.lens_faults.iter().map(ToString::to_string));
     faults.append(&mut settings.warnings);
-    faults.extend(settings.unusable().into_iter().map(ProviderName::not_set_up));
+    faults.extend(settings.search.unusable().into_iter().map(ProviderName::not_set_up));
     let mut allow = Vec::new();
     for rule in value("ALLOW").unwrap_or_default().split(',').map(str::trim) {
         match rule.parse() {

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use egress::http::Client;
 use futures_util::future::join_all;
 use proto::Clock;
+use search::providers::{Api, Fault};
+use search::router::{Guard, Guards};
+use search::settings::ProviderName;
 
 use super::arxiv::Arxiv;
 use super::crossref::Crossref;
@@ -12,9 +15,7 @@ use super::openalex::Openalex;
 use super::pubmed::Pubmed;
 use super::semantic_scholar::SemanticScholar;
 use super::source::{Page, Search, Source};
-use crate::providers::{Api, Fault};
-use crate::router::{Guard, Guards};
-use crate::settings::{ProviderName, Settings};
+use crate::settings::Settings;
 
 /// The APIs with their breakers.
 pub(crate) struct Academic {
@@ -36,7 +37,7 @@ impl Academic {
         clock: &Clock,
         guards: &Guards,
     ) -> Self {
-        let own = |name| settings.provider(name);
+        let own = |name| settings.search.provider(name);
         let mailto = own(ProviderName::Crossref).mailto;
         let mut sources: Vec<Box<dyn Source>> = vec![
             Box::new(Crossref { mailto }),

@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use egress::http::Request;
+use search::providers::{Api, Fault, endpoint};
+use search::settings::ProviderName;
+use search::text::tidy;
 
 use super::source::{Page, Search, Source, accept, bare_doi};
 use super::xml::Element;
-use crate::providers::{Api, Fault, endpoint};
-use crate::settings::ProviderName;
-use crate::text::tidy;
 use crate::tools::Publication;
 
 pub(super) struct Arxiv;

@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use egress::http::Request;
+use search::providers::{Api, Fault, endpoint, json, list, some_text, text};
+use search::settings::ProviderName;
+use search::text::plain;
 use serde_json::Value;
 
 use super::source::{Page, Search, Source, accept, bare_doi};
-use crate::providers::{Api, Fault, endpoint, json, list, some_text, text};
-use crate::settings::ProviderName;
-use crate::text::plain;
 use crate::tools::Publication;
 
 pub(super) struct Crossref {

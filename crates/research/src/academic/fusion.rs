@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use search::links::web_url;
+use search::router::fuse;
+
 use super::source::doi_in;
-use crate::links::web_url;
-use crate::router::fuse;
 use crate::tools::Publication;
 
 /// Fuses lists by reciprocal rank. What one source does not know is taken from another.

@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use egress::http::Request;
+use search::providers::{Api, Fault, endpoint, json, list, some_text, text};
+use search::settings::ProviderName;
+use search::text::{plain, tidy};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
 use super::source::{Page, Search, Source, accept, bare_doi};
-use crate::providers::{Api, Fault, endpoint, json, list, some_text, text};
-use crate::settings::ProviderName;
-use crate::text::{plain, tidy};
 use crate::tools::Publication;
 
 /// The most words of an abstract.

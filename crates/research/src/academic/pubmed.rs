@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 use egress::http::Request;
+use search::providers::{Api, Fault, Reply, endpoint, json, list, text};
+use search::settings::ProviderName;
+use search::text::tidy;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
 use super::source::{Page, Search, Source, accept, bare_doi};
 use super::xml::Element;
-use crate::providers::{Api, Fault, Reply, endpoint, json, list, text};
-use crate::settings::ProviderName;
-use crate::text::tidy;
 use crate::tools::Publication;
 
 pub(super) struct Pubmed {

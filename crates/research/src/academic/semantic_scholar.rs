@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 use egress::http::Request;
 use http::header::HeaderName;
+use search::providers::{Api, Fault, endpoint, json, list, some_text, text, with_key};
+use search::settings::ProviderName;
+use search::text::tidy;
 use secrecy::SecretString;
 use serde_json::Value;
 
 use super::source::{Page, Search, Source, accept, arxiv_doi, bare_doi};
-use crate::providers::{Api, Fault, endpoint, json, list, some_text, text, with_key};
-use crate::settings::ProviderName;
-use crate::text::tidy;
 use crate::tools::Publication;
 
 const KEY: HeaderName = HeaderName::from_static("x-api-key");

@@ -1,11 +1,11 @@
 //! What every source of publications implements.
 
 use async_trait::async_trait;
+use search::links::is_of_site;
+use search::providers::{Api, Fault, Reply};
+use search::settings::ProviderName;
 use url::Url;
 
-use crate::links::is_of_site;
-use crate::providers::{Api, Fault, Reply};
-use crate::settings::ProviderName;
 use crate::tools::Publication;
 
 /// A search for publications.

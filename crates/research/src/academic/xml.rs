@@ -4,8 +4,7 @@ use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
-
-use crate::providers::Fault;
+use search::providers::Fault;
 
 const MAX_DEPTH: usize = 64;
 const MAX_ELEMENTS: usize = 100_000;

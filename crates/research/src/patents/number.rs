@@ -1,6 +1,6 @@
 //! Publication numbers of patents.
 
-use crate::dates;
+use search::dates;
 
 /// A number without its kind code: `US` and `10000000`. Some prefixes are longer, as of `USRE45678E1` and `JPH07123456A`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use search::dates;
+use search::links::web_url;
+use search::providers::Hit;
 
 use super::number::Number;
-use crate::dates;
-use crate::links::web_url;
-use crate::providers::Hit;
 use crate::tools::Patent;
 
 /// Titles of fewer words, such as `Display device`, are those of many inventions.

@@ -1,9 +1,9 @@
 //! A page that has been read, as the cache keeps it: sanitised, and before it is cut to the length that a caller asks for.
 
+use search::dates::{Date, utc_date};
 use serde::{Deserialize, Serialize};
 
 use crate::citation::cite;
-use crate::dates::{Date, utc_date};
 use crate::scrape::cut::{cut, preview};
 use crate::tools::{
     Citation, CitationMetadata, ContentType, DocumentMetadata, ScrapeMode, ScrapePageOutput,

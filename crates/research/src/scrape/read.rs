@@ -8,10 +8,10 @@ use http::HeaderMap;
 use http::header::{DATE, LAST_MODIFIED};
 use proto::{Blame, Code, Failure};
 use reading::{Content, Document, Form, Metadata, ReadDocument};
+use search::dates::Date;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::dates::Date;
 use crate::research::Parts;
 use crate::scrape::fetch::{Deadline, cut_warning, header};
 use crate::scrape::kind::Kind;

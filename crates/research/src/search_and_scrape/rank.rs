@@ -1,6 +1,7 @@
 //! Orders sources by their scores, and removes what better ones have.
 
-use crate::dates::Date;
+use search::dates::Date;
+
 use crate::scores::{LEAST_RELEVANCE, Scored, score};
 use crate::scrape::page::Page;
 use crate::similar::Paragraphs;

@@ -11,19 +11,10 @@ fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn routing_lists_groups_in_order() {
-    use ProviderName::{Brave, Duckduckgo, Exa, Serper};
-    let routing = parse_routing("brave, serper+exa+serper,duckduckgo").unwrap();
-    assert_eq!(routing, [vec![Brave], vec![Serper, Exa], vec![Duckduckgo]]);
-    assert!(parse_routing("bing").unwrap_err().to_string().contains("duckduckgo"));
-    assert!(parse_routing("arxiv").is_err());
-}
-
-#[test]
 fn variables_fill_in_what_the_configuration_leaves_open() {
     let mut settings = Settings::default();
     let own = ProviderSettings { key: Some("own".into()), ..ProviderSettings::default() };
-    settings.providers.insert(ProviderName::Brave, own);
+    settings.search.providers.insert(ProviderName::Brave, own);
     settings.set_timeout("html", "20s", "research.timeouts.html").unwrap();
     let faults = settings.complete(&variables(&[
         ("BRAVE_API_KEY", "other"),
@@ -39,11 +30,11 @@ fn variables_fill_in_what_the_configuration_leaves_open() {
         ("POWERSTRIP_RESEARCH_URL_EXA", ""),
     ]));
     assert_eq!(faults, [], "an empty value counts as not set");
-    let key = |name| settings.provider(name).key.map(|key| key.expose_secret().to_owned());
+    let key = |name| settings.search.provider(name).key.map(|key| key.expose_secret().to_owned());
     assert_eq!(key(ProviderName::Brave).as_deref(), Some("own"));
     assert_eq!(key(ProviderName::Serper).as_deref(), Some("serper-key"));
     assert_eq!(key(ProviderName::Exa), None);
-    assert_eq!(settings.routing, [vec![ProviderName::Serper]]);
+    assert_eq!(settings.search.routing, [vec![ProviderName::Serper]]);
     assert_eq!(settings.timeouts.search, Duration::from_secs(30));
     assert_eq!(settings.timeouts.html, Duration::from_secs(20));
     assert_eq!(settings.sizes.page, 20_000);
@@ -75,7 +66,7 @@ fn a_bad_value_leaves_the_others_in_force() {
     ]));
     let wrong: Vec<_> = faults.iter().map(|fault| fault.setting.as_str()).collect();
     assert_eq!(wrong, ["SEARCH_ROUTING", "SEARXNG_URL"]);
-    assert!(settings.provider(ProviderName::SemanticScholar).key.is_some());
+    assert!(settings.search.provider(ProviderName::SemanticScholar).key.is_some());
     assert_eq!(settings.timeouts.html, Duration::from_secs(7));
 }
 
@@ -110,12 +101,4 @@ fn every_limit_has_the_default_and_maximum_of_the_table() {
     }
     let sizes = [sizes.page, sizes.combined, sizes.transcript, sizes.download];
     assert_eq!(sizes, [50_000, 300_000, 100_000, 10_000_000]);
-}
-
-#[test]
-fn quotas_are_requests_in_a_period() {
-    let quota: Quota = "1000/1d".parse().unwrap();
-    assert_eq!(quota, Quota { requests: 1_000, period: Duration::from_secs(86_400) });
-    assert!("1000".parse::<Quota>().is_err());
-    assert!("x/1d".parse::<Quota>().is_err());
 }

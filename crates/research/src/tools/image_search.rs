@@ -1,7 +1,8 @@
 use schemars::JsonSchema;
+use search::providers::{ColorType, DominantColor, FileType, ImageSize, ImageType, Safe};
 use serde::{Deserialize, Serialize};
 
-use super::common::{Safe, five};
+use super::common::five;
 
 /// Input of `image_search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,71 +49,6 @@ impl ImageSearch {
             safe: Safe::default(),
         }
     }
-}
-
-/// The size of an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ImageSize {
-    Huge,
-    Icon,
-    Large,
-    Medium,
-    Small,
-    XLarge,
-    XXLarge,
-}
-
-/// What an image is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ImageType {
-    Clipart,
-    Face,
-    Lineart,
-    Stock,
-    Photo,
-    Animated,
-}
-
-/// How many colours an image has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ColorType {
-    Color,
-    Gray,
-    Mono,
-    Trans,
-}
-
-/// The colour that an image mostly has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DominantColor {
-    Black,
-    Blue,
-    Brown,
-    Gray,
-    Green,
-    Orange,
-    Pink,
-    Purple,
-    Red,
-    Teal,
-    White,
-    Yellow,
-}
-
-/// The file format of an image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum FileType {
-    Jpg,
-    Gif,
-    Png,
-    Bmp,
-    Svg,
-    Webp,
 }
 
 /// Output of `image_search`.

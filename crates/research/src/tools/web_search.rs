@@ -1,7 +1,8 @@
 use schemars::JsonSchema;
+use search::providers::Safe;
 use serde::{Deserialize, Serialize};
 
-use super::common::{Safe, five};
+use super::common::five;
 
 /// Input of `web_search`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -26,8 +26,8 @@ async fn lab(site: Site, mut settings: Settings, pages: &[(&str, &str)]) -> (Lab
     let port = url.trim_end_matches('/').rsplit(':').next().unwrap().parse().unwrap();
     let provider =
         ProviderSettings { url: Some(url.parse().unwrap()), ..ProviderSettings::default() };
-    settings.providers.insert(ProviderName::Searxng, provider);
-    settings.routing = vec![vec![ProviderName::Searxng]];
+    settings.search.providers.insert(ProviderName::Searxng, provider);
+    settings.search.routing = vec![vec![ProviderName::Searxng]];
     let options = LabOptions { settings, ports: vec![port], ..LabOptions::default() };
     (Lab::with_site(site, options).await, search)
 }
@@ -269,8 +269,8 @@ async fn results_at_private_addresses_are_failures_and_not_dialled() {
         url: Some(search.url("/").parse().unwrap()),
         ..ProviderSettings::default()
     };
-    settings.providers.insert(ProviderName::Searxng, provider);
-    settings.routing = vec![vec![ProviderName::Searxng]];
+    settings.search.providers.insert(ProviderName::Searxng, provider);
+    settings.search.routing = vec![vec![ProviderName::Searxng]];
     let lab =
         Lab::with_site(site, LabOptions { settings, ports: vec![port], ..LabOptions::default() })
             .await;

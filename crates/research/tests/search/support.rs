@@ -8,9 +8,10 @@ use egress::process::Runner;
 use proto::{Clock, Failure};
 use reading::{Bounds, Readers};
 use research::sessions::{MAX_SESSIONS, TTL};
-use research::settings::{ProviderName, ProviderSettings, parse_routing};
+use research::settings::{ProviderName, ProviderSettings};
 use research::tools::{WebSearch, WebSearchOutput};
 use research::{Call, Guards, MemoryCaches, MemorySessions, Parts, Research, Settings};
+use search::settings::parse_routing;
 use testkit::web::{PROVIDERS, Providers};
 use tokio_util::sync::CancellationToken;
 
@@ -50,8 +51,8 @@ impl Lab {
         change: impl FnOnce(&mut Settings),
     ) -> Self {
         let providers = Providers::start().await;
-        let mut settings =
-            Settings { routing: parse_routing(routing).unwrap(), ..Settings::default() };
+        let mut settings = Settings::default();
+        settings.search.routing = parse_routing(routing).unwrap();
         for name in PROVIDERS {
             let asked = routing.contains(name);
             let provider = ProviderSettings {
@@ -61,7 +62,7 @@ impl Lab {
                 cx: (name == "google").then(|| "engine-1".to_owned()),
                 ..ProviderSettings::default()
             };
-            settings.providers.insert(name.parse().unwrap(), provider);
+            settings.search.providers.insert(name.parse().unwrap(), provider);
         }
         change(&mut settings);
         let (clock, guards) = (Clock::manual(NOW), Arc::default());
@@ -116,5 +117,5 @@ async fn open(settings: Settings, clock: &Clock, ttl: Duration, guards: &Arc<Gua
 
 /// Changes the settings of one provider.
 pub(crate) fn provider(settings: &mut Settings, name: ProviderName) -> &mut ProviderSettings {
-    settings.providers.get_mut(&name).unwrap()
+    settings.search.providers.get_mut(&name).unwrap()
 }

@@ -43,7 +43,7 @@ pub enum ProviderName {
 
 /// Which setting a variable fills in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(super) enum Target {
     Key,
     Url,
     Cx,
@@ -52,7 +52,7 @@ pub(crate) enum Target {
 
 impl ProviderName {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Brave,
         Self::Serper,
         Self::Tavily,
@@ -86,12 +86,12 @@ impl ProviderName {
     }
 
     /// Whether it searches the web, and not only publications.
-    pub fn searches_web(self) -> bool {
+    pub(crate) fn searches_web(self) -> bool {
         self <= Self::Google
     }
 
     /// The variables that fill in its settings.
-    pub(crate) fn variables(self) -> &'static [(&'static str, Target)] {
+    pub(super) fn variables(self) -> &'static [(&'static str, Target)] {
         match self {
             Self::Brave => &[("BRAVE_API_KEY", Target::Key)],
             Self::Serper => &[("SERPER_API_KEY", Target::Key)],

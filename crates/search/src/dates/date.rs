@@ -4,15 +4,15 @@ use super::month_of;
 
 /// A date of which the day, or the month too, may be unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Date {
-    pub(crate) year: i32,
-    pub(crate) month: Option<u8>,
-    pub(crate) day: Option<u8>,
+pub struct Date {
+    pub year: i32,
+    pub month: Option<u8>,
+    pub day: Option<u8>,
 }
 
 impl Date {
     /// Reads the date at the start of an ISO 8601 text: `2024`, `2024-05`, `2024-05-03T10:00:00Z`.
-    pub(crate) fn parse_iso(text: &str) -> Option<Self> {
+    pub fn parse_iso(text: &str) -> Option<Self> {
         let text = text.trim();
         let year = number(text.get(..4)?)?;
         if !(1..=9999).contains(&year) || text[4..].starts_with(|c: char| c.is_ascii_digit()) {
@@ -29,7 +29,7 @@ impl Date {
     }
 
     /// Reads a date of an HTTP header, such as `Wed, 21 Oct 2015 07:28:00 GMT`.
-    pub(crate) fn parse_http(text: &str) -> Option<Self> {
+    pub fn parse_http(text: &str) -> Option<Self> {
         let mut words = text.split_once(',')?.1.split_ascii_whitespace();
         let day = u8::try_from(number(words.next()?)?).ok()?;
         let month = month_of(&words.next()?.to_ascii_lowercase())?;
@@ -38,7 +38,7 @@ impl Date {
     }
 
     /// Finds a date in the path of a URL, as news sites write it: `/2024/05/03/` or `/2024-05-03-title`.
-    pub(crate) fn parse_path(path: &str) -> Option<Self> {
+    pub fn parse_path(path: &str) -> Option<Self> {
         let segments: Vec<&str> = path.split('/').collect();
         let year_of = |segment: &str| {
             let year = number(segment).filter(|_| segment.len() == 4)?;
@@ -65,7 +65,7 @@ impl Date {
     }
 
     /// The date in ISO 8601, as far as it is known.
-    pub(crate) fn iso(self) -> String {
+    pub fn iso(self) -> String {
         match (self.month, self.day) {
             (Some(month), Some(day)) => format!("{:04}-{month:02}-{day:02}", self.year),
             (Some(month), None) => format!("{:04}-{month:02}", self.year),
@@ -74,7 +74,7 @@ impl Date {
     }
 
     /// Days since 1970; an unknown month or day counts as the middle of what is known.
-    pub(crate) fn days(self) -> i64 {
+    pub fn days(self) -> i64 {
         let month = i64::from(self.month.unwrap_or(7));
         let day = i64::from(self.day.unwrap_or(if self.month.is_some() { 15 } else { 1 }));
         // Howard Hinnant's `days_from_civil`.
@@ -88,7 +88,7 @@ impl Date {
 }
 
 /// The UTC date of a time, such as `2026-11-16`.
-pub(crate) fn utc_date(unix_ms: u64) -> String {
+pub fn utc_date(unix_ms: u64) -> String {
     let mut text = proto::time::rfc3339(unix_ms);
     text.truncate("2026-11-16".len());
     text

@@ -13,7 +13,7 @@ const TRACKING: [&str; 20] = [
 const MAX_URL_BYTES: usize = 8_192;
 
 /// A web address that may be shown: http or https, with a host, without a password.
-pub(crate) fn web_url(text: &str) -> Option<Url> {
+pub fn web_url(text: &str) -> Option<Url> {
     let text = text.trim();
     let url = Url::parse(text).ok().filter(|_| text.len() <= MAX_URL_BYTES)?;
     let usable = matches!(url.scheme(), "http" | "https")
@@ -24,7 +24,7 @@ pub(crate) fn web_url(text: &str) -> Option<Url> {
 }
 
 /// What is equal for two addresses of one page: no fragment, default port, `www.` and tracking parameters.
-pub fn canonical_url(text: &str) -> Option<String> {
+pub(crate) fn canonical_url(text: &str) -> Option<String> {
     let mut url = web_url(text)?;
     url.set_fragment(None);
     if let Some(host) = url.host_str().and_then(|host| host.strip_prefix("www.")).map(str::to_owned)
@@ -46,19 +46,19 @@ fn is_tracking(pair: &str) -> bool {
 }
 
 /// The host as people read it, without `www.`.
-pub(crate) fn display_host(url: &Url) -> String {
+pub fn display_host(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     host.strip_prefix("www.").unwrap_or(host).to_owned()
 }
 
 /// Whether a page is of a domain or one of its subdomains.
-pub(crate) fn is_of_site(url: &Url, domain: &str) -> bool {
+pub fn is_of_site(url: &Url, domain: &str) -> bool {
     let host = display_host(url);
     host == domain || host.strip_suffix(domain).is_some_and(|front| front.ends_with('.'))
 }
 
 /// Reads a domain as callers write it: `example.com`, also with a scheme, `www.`, a path or in capitals.
-pub(crate) fn parse_domain(text: &str) -> Option<String> {
+pub fn parse_domain(text: &str) -> Option<String> {
     let text = text.trim();
     let text = text.split_once("://").map_or(text, |(_, rest)| rest);
     let text = text.split(['/', '?', '#']).next()?;

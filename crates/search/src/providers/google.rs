@@ -9,10 +9,9 @@ use super::api::Reply;
 use super::fault::Fault;
 use super::hit::{Hit, ImageHit};
 use super::provider::{Provider, Supported, endpoint, get, json, list, number, some_text, text};
-use super::query::{Age, Kind, Query};
+use super::query::{Age, Kind, Query, Safe};
 use crate::settings::ProviderName;
 use crate::text::tidy;
-use crate::tools::Safe;
 
 pub(crate) struct Google {
     pub(crate) key: SecretString,

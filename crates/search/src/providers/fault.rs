@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Why a provider gave no results. No message contains a key or a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub enum Fault {
     /// The provider refused the key.
     InvalidKey { why: String },
     /// The provider limits us, or our own quota is used up.
@@ -16,7 +16,8 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    pub(crate) fn failed(why: impl Into<String>) -> Self {
+    /// The provider failed.
+    pub fn failed(why: impl Into<String>) -> Self {
         Self::Failed { why: why.into() }
     }
 
@@ -24,12 +25,13 @@ impl Fault {
         Self::Limited { wait: None, why: why.into() }
     }
 
-    pub(crate) fn invalid_key(why: impl Into<String>) -> Self {
+    /// The provider refused the key.
+    pub fn invalid_key(why: impl Into<String>) -> Self {
         Self::InvalidKey { why: why.into() }
     }
 
     /// What happened, in a few words.
-    pub(crate) fn why(&self) -> &str {
+    pub fn why(&self) -> &str {
         match self {
             Self::InvalidKey { why }
             | Self::Limited { why, .. }

@@ -2,9 +2,8 @@
 
 use crate::dates;
 use crate::links::{is_of_site, web_url};
-use crate::providers::{Hit, ImageFilters, ImageHit, Query, Supported};
+use crate::providers::{FileType, Hit, ImageFilters, ImageHit, ImageSize, Query, Safe, Supported};
 use crate::settings::ProviderName;
-use crate::tools::{FileType, ImageSize, Safe};
 
 /// Whether results will be dropped, so that more should be asked for.
 pub(super) fn drop_results(query: &Query, supported: Supported) -> bool {

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Failures in a row that open it.
 const FAILURES: u32 = 5;
 /// How long it stays open at first.
-pub(crate) const FIRST_WAIT: Duration = Duration::from_secs(30);
+pub(super) const FIRST_WAIT: Duration = Duration::from_secs(30);
 /// The longest that it stays open without a Retry-After.
 const MAX_WAIT: Duration = Duration::from_secs(300);
 

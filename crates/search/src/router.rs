@@ -8,24 +8,26 @@ mod quota;
 mod slot;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use egress::http::Client;
 use futures_util::future::join_all;
 use proto::{Clock, Code, Failure};
 use serde_json::json;
 
-pub(crate) use fusion::fuse;
+pub use fusion::fuse;
 pub use guards::Guards;
-pub(crate) use slot::{Found, Guard, Slot};
+pub use slot::{Found, Guard};
 
 use crate::providers::{Fault, Google, Kind, Provider, Query, configured};
-use crate::settings::{ProviderName, Settings};
+use crate::settings::{ProviderName, SearchSettings};
+use slot::Slot;
 
 /// The most results asked for when some of them will be filtered out.
 const OVERFETCH: usize = 20;
 
 /// The providers and the order in which they are asked.
-pub(crate) struct Router {
+pub struct Router {
     slots: Vec<Arc<Slot>>,
     /// Indices into `slots`; the providers of one group are asked at once.
     groups: Vec<Vec<usize>>,
@@ -36,9 +38,10 @@ pub(crate) struct Router {
 
 impl Router {
     /// The router over what the settings name.
-    pub(crate) fn new(
-        settings: &Settings,
+    pub fn new(
+        settings: &SearchSettings,
         client: &Client,
+        timeout: Duration,
         clock: &Clock,
         guards: &Guards,
     ) -> Self {
@@ -60,7 +63,7 @@ impl Router {
             clock: clock.clone(),
         };
         for group in routing {
-            let add = |name| router.add(name, settings, client, guards);
+            let add = |name| router.add(name, settings, client, timeout, guards);
             let indices: Vec<_> = group.into_iter().filter_map(add).collect();
             if !indices.is_empty() {
                 router.groups.push(indices);
@@ -72,8 +75,9 @@ impl Router {
     fn add(
         &mut self,
         name: ProviderName,
-        settings: &Settings,
+        settings: &SearchSettings,
         client: &Client,
+        timeout: Duration,
         guards: &Guards,
     ) -> Option<usize> {
         if let Some(index) = self.slots.iter().position(|slot| slot.name() == name) {
@@ -82,16 +86,17 @@ impl Router {
         let own = settings.provider(name);
         let provider = configured(name, &own)?;
         let guard = guards.of(name, &own, &self.clock);
-        let slot = Slot::new(provider, &own, client, settings.timeouts.search, guard)?;
+        let slot = Slot::new(provider, &own, client, timeout, guard)?;
         self.slots.push(Arc::new(slot));
         Some(self.slots.len() - 1)
     }
 
     /// A router that asks one Google engine only.
-    pub(crate) fn for_engine(
+    pub fn for_engine(
         cx: &str,
-        settings: &Settings,
+        settings: &SearchSettings,
         client: &Client,
+        timeout: Duration,
         clock: &Clock,
         guards: &Guards,
     ) -> Option<Self> {
@@ -99,7 +104,7 @@ impl Router {
         let provider: Box<dyn Provider> =
             Box::new(Google { key: own.key.clone()?, cx: cx.to_owned() });
         let guard = guards.of(ProviderName::Google, &own, clock);
-        let slot = Slot::new(provider, &own, client, settings.timeouts.search, guard)?;
+        let slot = Slot::new(provider, &own, client, timeout, guard)?;
         Some(Self {
             slots: vec![Arc::new(slot)],
             groups: vec![vec![0]],
@@ -109,12 +114,12 @@ impl Router {
     }
 
     /// Whether a provider other than DuckDuckGo can be asked.
-    pub(crate) fn has_keyed_provider(&self) -> bool {
+    pub fn has_keyed_provider(&self) -> bool {
         self.slots.iter().any(|slot| slot.name() != ProviderName::Duckduckgo)
     }
 
     /// The names of the groups, as a part of cache keys.
-    pub(crate) fn route(&self) -> Vec<Vec<&'static str>> {
+    pub fn route(&self) -> Vec<Vec<&'static str>> {
         let names = |group: &Vec<usize>| {
             group.iter().map(|index| self.slots[*index].name().as_str()).collect()
         };
@@ -122,12 +127,12 @@ impl Router {
     }
 
     /// Whether a provider has an endpoint for this kind of search.
-    pub(crate) fn offers(&self, kind: Kind) -> bool {
+    pub fn offers(&self, kind: Kind) -> bool {
         self.slots.iter().any(|slot| slot.offers(kind))
     }
 
     /// Asks the groups in order until one has an answer.
-    pub(crate) async fn search(&self, kind: Kind, query: &Query) -> Result<Found, Failure> {
+    pub async fn search(&self, kind: Kind, query: &Query) -> Result<Found, Failure> {
         let mut faults: Vec<(ProviderName, Fault)> = Vec::new();
         for group in &self.groups {
             let members =

@@ -6,7 +6,7 @@ use proto::clean;
 const MAX_BYTES: usize = 10_000;
 
 /// A plain text on one line, without invisible characters.
-pub(crate) fn tidy(text: &str) -> String {
+pub fn tidy(text: &str) -> String {
     let text = clip(text, MAX_BYTES * 4);
     let (clean, _) = clean::text(text);
     let mut line = String::with_capacity(clean.len());
@@ -20,12 +20,12 @@ pub(crate) fn tidy(text: &str) -> String {
 }
 
 /// The text of a piece of HTML or XML: tags removed, entities decoded, on one line.
-pub(crate) fn plain(markup: &str) -> String {
+pub fn plain(markup: &str) -> String {
     tidy(&decode_entities(&strip_tags(clip(markup, MAX_BYTES * 10))))
 }
 
 /// The longest start of a text with at most so many bytes.
-pub(crate) fn clip(text: &str, bytes: usize) -> &str {
+pub fn clip(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 

@@ -8,10 +8,9 @@ use super::api::Reply;
 use super::fault::Fault;
 use super::hit::{Hit, ImageHit};
 use super::provider::{Provider, Supported, endpoint, get, json, list, some_text, text};
-use super::query::{Age, Kind, Query};
+use super::query::{Age, Kind, Query, Safe};
 use crate::settings::ProviderName;
 use crate::text::{clip, tidy};
-use crate::tools::Safe;
 
 /// The most engines that are named in a message.
 const MAX_ENGINES: usize = 10;

@@ -4,7 +4,7 @@ mod date;
 
 use proto::time::rfc3339;
 
-pub(crate) use date::{Date, utc_date};
+pub use date::{Date, utc_date};
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -13,7 +13,7 @@ const SECOND: u64 = 1_000;
 const DAY: u64 = 86_400 * SECOND;
 
 /// Reads a date: RFC 3339, RFC 2822, `Nov 14, 2024`, `14 November 2024`, or relative to `now` (`3 hours ago`).
-pub(crate) fn parse(text: &str, now: u64) -> Option<u64> {
+pub fn parse(text: &str, now: u64) -> Option<u64> {
     let text = text.trim();
     if text.len() > 100 {
         return None;
@@ -22,12 +22,12 @@ pub(crate) fn parse(text: &str, now: u64) -> Option<u64> {
 }
 
 /// The date in RFC 3339, or the text itself if it is no date that we know.
-pub(crate) fn normalize(text: &str, now: u64) -> String {
+pub fn normalize(text: &str, now: u64) -> String {
     parse(text, now).map_or_else(|| crate::text::tidy(text), rfc3339)
 }
 
 /// The year of a time.
-pub(crate) fn year(unix_ms: u64) -> Option<u16> {
+pub fn year(unix_ms: u64) -> Option<u16> {
     rfc3339(unix_ms).get(..4)?.parse().ok()
 }
 

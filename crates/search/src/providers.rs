@@ -7,6 +7,7 @@ mod exa;
 mod fault;
 mod google;
 mod hit;
+mod images;
 mod provider;
 mod query;
 mod searxng;
@@ -15,12 +16,14 @@ mod tavily;
 
 use crate::settings::{ProviderName, ProviderSettings};
 
-pub(crate) use api::{Api, Reply};
-pub(crate) use fault::Fault;
+pub use api::{Api, Reply};
+pub use fault::Fault;
 pub(crate) use google::Google;
-pub(crate) use hit::{Hit, ImageHit};
-pub(crate) use provider::{Provider, Supported, endpoint, json, list, some_text, text, with_key};
-pub(crate) use query::{Age, ImageFilters, Kind, Query};
+pub use hit::{Hit, ImageHit};
+pub use images::{ColorType, DominantColor, FileType, ImageFilters, ImageSize, ImageType};
+pub(crate) use provider::{Provider, Supported};
+pub use provider::{endpoint, json, list, some_text, text, with_key};
+pub use query::{Age, Kind, Query, Safe};
 
 /// The web providers that have what they need.
 pub(crate) fn configured(
@@ -48,7 +51,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
     use super::{ProviderName, ProviderSettings, configured};
-    use crate::settings::Settings;
+    use crate::settings::SearchSettings;
 
     #[test]
     fn a_provider_can_be_asked_exactly_if_its_settings_are_usable() {
@@ -62,11 +65,8 @@ mod tests {
                     ..ProviderSettings::default()
                 };
                 let usable = configured(name, &own).is_some();
-                let settings = Settings {
-                    routing: vec![vec![name]],
-                    providers: [(name, own)].into(),
-                    ..Settings::default()
-                };
+                let settings =
+                    SearchSettings { routing: vec![vec![name]], providers: [(name, own)].into() };
                 assert_eq!(settings.unusable().is_empty(), usable, "{name} {bits}");
             }
         }

@@ -13,7 +13,7 @@ use crate::providers::{Api, Fault, Hit, Kind, Provider, Query, Reply, Supported}
 use crate::settings::{ProviderName, ProviderSettings};
 
 /// Keeps requests away from a provider that is down, limits us or has used up its quota.
-pub(crate) struct Guard {
+pub struct Guard {
     clock: Clock,
     breaker: Mutex<Breaker>,
     quota: Option<Mutex<QuotaCounter>>,
@@ -33,7 +33,7 @@ impl Guard {
     }
 
     /// Runs a request unless the breaker is open or the quota used up, and learns from its outcome.
-    pub(crate) async fn run<T>(
+    pub async fn run<T>(
         &self,
         request: impl Future<Output = Result<T, Fault>>,
     ) -> Result<T, Fault> {
@@ -108,16 +108,17 @@ fn short_pause(reply: &Reply) -> Option<Duration> {
 
 /// What a search found.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Found {
+pub struct Found {
     /// Best first, each page once.
-    pub(crate) hits: Vec<Hit>,
-    pub(crate) warnings: Vec<String>,
+    pub hits: Vec<Hit>,
+    /// What callers should know about the results.
+    pub warnings: Vec<String>,
     /// Whether a provider failed that may answer soon.
-    pub(crate) incomplete: bool,
+    pub incomplete: bool,
 }
 
 /// A web provider that can be asked.
-pub(crate) struct Slot {
+pub(super) struct Slot {
     provider: Box<dyn Provider>,
     api: Api,
     guard: Arc<Guard>,

@@ -11,7 +11,7 @@ const K: f64 = 60.0;
 
 /// Fuses ranked lists: an item's score is the sum of `1 / (60 + rank)` over the lists that have it. Items of one key
 /// are merged into the one that was seen first. Equal scores keep the order of the lists.
-pub(crate) fn fuse<T, Key: Eq + Hash>(
+pub fn fuse<T, Key: Eq + Hash>(
     lists: Vec<Vec<T>>,
     key: impl Fn(&T) -> Option<Key>,
     mut merge: impl FnMut(&mut T, T),

@@ -11,10 +11,9 @@ use super::api::Reply;
 use super::fault::Fault;
 use super::hit::Hit;
 use super::provider::{Provider, Supported, endpoint, list, post, some_text, text, with_key};
-use super::query::{Kind, Query};
+use super::query::{Kind, Query, Safe};
 use crate::settings::ProviderName;
 use crate::text::{clip, tidy};
-use crate::tools::Safe;
 
 const KEY: HeaderName = HeaderName::from_static("x-api-key");
 

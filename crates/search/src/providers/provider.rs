@@ -76,7 +76,7 @@ pub(super) fn post(url: Url, body: &Value) -> Request {
 }
 
 /// Adds a key as a header that is dropped at redirects to other hosts and never logged.
-pub(crate) fn with_key(
+pub fn with_key(
     mut request: Request,
     name: HeaderName,
     prefix: &str,
@@ -90,7 +90,7 @@ pub(crate) fn with_key(
 }
 
 /// The URL of an endpoint below a base URL, with these parameters.
-pub(crate) fn endpoint(base: &Url, path: &str, parameters: &[(&str, &str)]) -> Url {
+pub fn endpoint(base: &Url, path: &str, parameters: &[(&str, &str)]) -> Url {
     let mut url = base.clone();
     let front = url.path().trim_end_matches('/').to_owned();
     url.set_path(&format!("{front}{path}"));
@@ -101,17 +101,17 @@ pub(crate) fn endpoint(base: &Url, path: &str, parameters: &[(&str, &str)]) -> U
 }
 
 /// A text field of an object.
-pub(crate) fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+pub fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()
 }
 
 /// A text field that is there and not empty.
-pub(crate) fn some_text(value: &Value, field: &str) -> Option<String> {
+pub fn some_text(value: &Value, field: &str) -> Option<String> {
     value[field].as_str().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 /// A number field, also where it is written as a text.
-pub(crate) fn number(value: &Value, field: &str) -> Option<u32> {
+pub(super) fn number(value: &Value, field: &str) -> Option<u32> {
     let value = &value[field];
     value
         .as_u64()
@@ -120,12 +120,12 @@ pub(crate) fn number(value: &Value, field: &str) -> Option<u32> {
 }
 
 /// A list field; what is no list is an empty one.
-pub(crate) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
+pub fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     value[field].as_array().map_or(&[], Vec::as_slice)
 }
 
 /// The body as a JSON object.
-pub(crate) fn json(reply: &Reply) -> Result<Value, Fault> {
+pub fn json(reply: &Reply) -> Result<Value, Fault> {
     let fault = || {
         let html = reply.body.trim_ascii_start().starts_with(b"<");
         Fault::failed(if html {

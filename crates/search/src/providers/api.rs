@@ -18,7 +18,7 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(86_400);
 
 /// An API at one address. Redirects stay at that address.
 #[derive(Clone)]
-pub(crate) struct Api {
+pub struct Api {
     client: Client,
     base: Url,
     timeout: Duration,
@@ -26,15 +26,15 @@ pub(crate) struct Api {
 
 /// An answer of an API.
 #[derive(Clone, Debug)]
-pub(crate) struct Reply {
-    pub(crate) status: u16,
-    pub(crate) body: Bytes,
+pub struct Reply {
+    pub status: u16,
+    pub body: Bytes,
     pub(crate) retry_after: Option<Duration>,
 }
 
 impl Api {
     /// An API at its public address, or at the one that the operator names, which may be private.
-    pub(crate) fn new(
+    pub fn new(
         client: &Client,
         public: &str,
         own: Option<&Url>,
@@ -51,12 +51,12 @@ impl Api {
     }
 
     /// The base URL.
-    pub(crate) fn base(&self) -> &Url {
+    pub fn base(&self) -> &Url {
         &self.base
     }
 
     /// Sends a request. Every status is an answer.
-    pub(crate) async fn send(&self, request: Request, now: u64) -> Result<Reply, Fault> {
+    pub async fn send(&self, request: Request, now: u64) -> Result<Reply, Fault> {
         let limits = Limits {
             deadline: Some(self.timeout),
             connect: self.timeout,
@@ -98,7 +98,7 @@ fn parse_retry_after(value: &str, now: u64) -> Option<Duration> {
 
 impl Reply {
     /// What a status other than success means for every provider.
-    pub(crate) fn fault(&self) -> Option<Fault> {
+    pub fn fault(&self) -> Option<Fault> {
         match self.status {
             200..=299 => None,
             401 | 403 => {
@@ -122,7 +122,7 @@ impl Reply {
     }
 
     /// Whether the body contains a text.
-    pub(crate) fn says(&self, text: &str) -> bool {
+    pub fn says(&self, text: &str) -> bool {
         String::from_utf8_lossy(&self.body).contains(text)
     }
 }

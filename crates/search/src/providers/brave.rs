@@ -11,10 +11,9 @@ use super::hit::{Hit, ImageHit};
 use super::provider::{
     Provider, Supported, endpoint, get, json, list, number, some_text, text, with_key,
 };
-use super::query::{Age, Kind, Query, QueryLimit};
+use super::query::{Age, Kind, Query, QueryLimit, Safe};
 use crate::settings::ProviderName;
 use crate::text::plain;
-use crate::tools::Safe;
 
 const KEY: HeaderName = HeaderName::from_static("x-subscription-token");
 

@@ -14,12 +14,7 @@ pub struct Guards(Mutex<BTreeMap<ProviderName, Arc<Guard>>>);
 
 impl Guards {
     /// The guard of a provider. It is a new one if the provider is asked with another quota, key or URL.
-    pub(crate) fn of(
-        &self,
-        name: ProviderName,
-        settings: &ProviderSettings,
-        clock: &Clock,
-    ) -> Arc<Guard> {
+    pub fn of(&self, name: ProviderName, settings: &ProviderSettings, clock: &Clock) -> Arc<Guard> {
         let mut guards = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match guards.get(&name) {
             Some(guard) if guard.is_for(settings) => Arc::clone(guard),

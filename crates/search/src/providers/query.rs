@@ -1,11 +1,14 @@
 //! What a provider is asked.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::images::ImageFilters;
 use crate::settings::ProviderName;
-use crate::tools::{ColorType, DominantColor, FileType, ImageSize, ImageType, Safe};
 
 /// Which endpoint is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     Web,
     Image,
     News,
@@ -13,7 +16,7 @@ pub(crate) enum Kind {
 
 /// How old a result may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Age {
+pub enum Age {
     Hour,
     Day,
     Week,
@@ -45,24 +48,34 @@ impl Age {
     }
 }
 
+/// How much adult content is filtered out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Safe {
+    Off,
+    #[default]
+    Medium,
+    High,
+}
+
 /// A search as one provider gets it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Query {
-    pub(crate) text: String,
-    pub(crate) count: usize,
-    pub(crate) age: Option<Age>,
-    pub(crate) safe: Safe,
+pub struct Query {
+    pub text: String,
+    pub count: usize,
+    pub age: Option<Age>,
+    pub safe: Safe,
     /// In lower case.
-    pub(crate) language: Option<String>,
+    pub language: Option<String>,
     /// In lower case.
-    pub(crate) country: Option<String>,
+    pub country: Option<String>,
     /// Only results of any of these domains.
-    pub(crate) sites: Vec<String>,
-    pub(crate) exact: Option<String>,
-    pub(crate) exclude: Option<String>,
-    pub(crate) image: ImageFilters,
+    pub sites: Vec<String>,
+    pub exact: Option<String>,
+    pub exclude: Option<String>,
+    pub image: ImageFilters,
     /// The time of the search.
-    pub(crate) now: u64,
+    pub now: u64,
 }
 
 /// The longest query that an API takes.
@@ -100,16 +113,6 @@ impl QueryLimit {
         let is_cut = self.cut(query).len() < query.len();
         is_cut.then(|| format!("The query is too long for {name}: its end was left out."))
     }
-}
-
-/// Filters of an image search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ImageFilters {
-    pub(crate) size: Option<ImageSize>,
-    pub(crate) kind: Option<ImageType>,
-    pub(crate) color: Option<ColorType>,
-    pub(crate) dominant: Option<DominantColor>,
-    pub(crate) file: Option<FileType>,
 }
 
 impl Query {

@@ -11,9 +11,8 @@ use super::api::Reply;
 use super::fault::Fault;
 use super::hit::Hit;
 use super::provider::{Provider, Supported, endpoint};
-use super::query::{Age, Kind, Query};
+use super::query::{Age, Kind, Query, Safe};
 use crate::settings::ProviderName;
-use crate::tools::Safe;
 
 const BROWSER: HeaderValue = HeaderValue::from_static(concat!(
     "Mozilla/5.0 (compatible; Powerstrip/",

@@ -4,15 +4,9 @@
 use serde_json::{Value, json};
 use testkit::{Gateway, GuardedGateway, eventually, mcp_call};
 
-use crate::support::{as_admin, ledger, per_layer, ready_as, start, with_ledger, work};
+use crate::support::{as_admin, call_as, ledger, per_layer, ready_as, start, with_ledger, work};
 
 const SCOPES: &str = "tools:read tools:call runs:read";
-
-async fn call_as(gateway: &Gateway, token: &str, tool: &str, input: Value) -> Value {
-    let url = gateway.url(&format!("/mcp/tool/powerstrip:{tool}"));
-    let request = reqwest::Client::new().post(url).bearer_auth(token).json(&input);
-    testkit::send(request).await.body
-}
 
 #[tokio::test]
 async fn another_caller_cannot_tell_that_a_workflow_exists() {

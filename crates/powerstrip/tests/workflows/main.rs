@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, clippy::print_stderr, reason = "tests")]
 
 mod changing;
+mod decisions;
 mod examples;
 mod execution;
 mod expiry;

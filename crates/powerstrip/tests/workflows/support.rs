@@ -67,6 +67,13 @@ pub(crate) async fn call(gateway: &Gateway, tool: &str, input: Value) -> Value {
     content
 }
 
+/// Calls a workflow tool with a credential; returns the envelope.
+pub(crate) async fn call_as(gateway: &Gateway, token: &str, tool: &str, input: Value) -> Value {
+    let url = gateway.url(&format!("/mcp/tool/powerstrip:{tool}"));
+    let request = reqwest::Client::new().post(url).bearer_auth(token).json(&input);
+    testkit::send(request).await.body
+}
+
 /// A task that calls `t:work`.
 pub(crate) fn work(id: &str, depends_on: &[&str]) -> Value {
     json!({"id": id, "tool": "t:work", "arguments": {"task": id}, "depends_on": depends_on})

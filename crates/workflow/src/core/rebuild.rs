@@ -24,7 +24,6 @@ pub fn rebuild(graph: Arc<Graph>, saved: Saved, mut records: Vec<Record>) -> Sta
     }
     set_layers(&graph, &mut root);
     root.layer = saved.layer;
-    let parked = |stage: &CellStage| *stage == CellStage::Parked;
     let mut state = State {
         graph,
         rules: saved.rules,
@@ -57,15 +56,12 @@ pub fn rebuild(graph: Arc<Graph>, saved: Saved, mut records: Vec<Record>) -> Sta
         && let Phase::Paused(pause) = &**then
         && pause.kind == PauseKind::Approval
     {
-        let asked = match state.ending {
-            None => state.cells_in(parked),
-            Some(_) => Vec::new(),
-        };
-        if state.ending.is_none() && asked.is_empty() {
+        let parked = |stage: &CellStage| *stage == CellStage::Parked;
+        if state.ending.is_none() && state.count(parked) == 0 {
             // An earlier version waited for approvals that were all decided.
             state.phase = Phase::Saving(Box::new(Phase::Checking));
         } else {
-            state.asked = Some((pause.checkpoint_id.clone(), asked));
+            state.asked = Some(pause.checkpoint_id.clone());
         }
     }
     state

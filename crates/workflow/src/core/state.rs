@@ -86,8 +86,9 @@ pub struct State {
     pub ending: Option<Outcome>,
     pub feedback: Option<String>,
     pub compensations: Vec<Undo>,
-    /// The calls of the last checkpoint that waits for approvals. It keeps its id while some of them are decided.
-    pub asked: Option<(String, Vec<Address>)>,
+    /// The id of the last checkpoint that waits for approvals, until one more call needs an approval: whoever answers with
+    /// an id decides about calls that were shown under it, and about no others.
+    pub asked: Option<String>,
 }
 
 /// The part of a state that is stored with each commit; tasks have rows of their own.

@@ -198,6 +198,7 @@ impl Stepper {
             }
             CallOutcome::Parked => {
                 cell.stage = CellStage::Parked;
+                self.state.asked = None;
                 let parked = record(address, cell, RecordStatus::Parked);
                 self.actions.push(Action::Record(parked));
             }
@@ -306,12 +307,10 @@ impl Stepper {
         if self.is_active() {
             return;
         }
-        let parked = |stage: &CellStage| matches!(stage, CellStage::Parked | CellStage::Full);
-        let parked = self.state.cells_in(parked);
-        if parked.is_empty() {
+        if self.state.count(|stage| *stage == CellStage::Parked) == 0 {
             self.pause(PauseKind::Input);
         } else {
-            self.pause_for(parked);
+            self.pause_for_approvals();
         }
     }
 
@@ -371,16 +370,10 @@ impl Stepper {
         self.save(Phase::Paused(Pause { checkpoint_id, kind }));
     }
 
-    /// Pauses for approvals, under the last id if they were all part of that checkpoint.
-    pub(super) fn pause_for(&mut self, parked: Vec<Address>) {
-        let before = self
-            .state
-            .asked
-            .take()
-            .filter(|(_, before)| parked.iter().all(|address| before.contains(address)));
-        let (checkpoint_id, asked) =
-            before.unwrap_or_else(|| (std::mem::take(&mut self.new_id), parked));
-        self.state.asked = Some((checkpoint_id.clone(), asked));
+    /// Pauses for approvals, under the last id if that checkpoint showed all of them.
+    pub(super) fn pause_for_approvals(&mut self) {
+        let new_id = std::mem::take(&mut self.new_id);
+        let checkpoint_id = self.state.asked.get_or_insert(new_id).clone();
         self.save(Phase::Paused(Pause { checkpoint_id, kind: PauseKind::Approval }));
     }
 

@@ -237,7 +237,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1_500, ..ProptestConfig::default() })]
 
     /// Whatever the DAG, the outcomes, the commands and the crashes: what is committed never runs again, layers come in
-    /// order, nothing starts after an abort, compensation runs in reverse order, and every workflow comes to an end.
+    /// order, the id of a checkpoint covers only what was shown under it, nothing starts after an abort, compensation runs
+    /// in reverse order, and every workflow comes to an end.
     #[test]
     fn nothing_is_lost_and_nothing_runs_twice(
         graph in any_graph(2),

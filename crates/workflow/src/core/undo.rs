@@ -30,11 +30,7 @@ impl Stepper {
                 let cell = undo.cell.clone();
                 self.actions.push(Action::Call { cell, undo: true });
             }
-            UndoStage::Parked => {
-                let parked = vec![undo.cell.clone()];
-                self.state.asked = None;
-                self.pause_for(parked);
-            }
+            UndoStage::Parked => self.pause_for_approvals(),
             UndoStage::Calling | UndoStage::Delayed | UndoStage::Ended(_) => {}
         }
     }
@@ -79,6 +75,7 @@ impl Stepper {
             }
             CallOutcome::Parked => {
                 self.state.compensations[place].stage = UndoStage::Parked;
+                self.state.asked = None;
                 self.record_undo(address, RecordStatus::Parked);
             }
             CallOutcome::Full => {

@@ -57,7 +57,7 @@ impl ToolCall<'_> {
                 let decider = Decider::Person(Arc::clone(&self.job.request.principal));
                 decide(&approvals, &ids, &decider, &Decision::once(verdict, feedback)).await?;
             }
-            Right::AskClient => match self.ask_client(&approvals, &ids).await? {
+            Right::AskClient => match self.ask_client(&approvals, &ids, &checkpoint_id).await? {
                 Asked::Decided => {}
                 Asked::Closed => return self.wait(&live, None, None).await,
                 Asked::Question(question) => return Ok(question),
@@ -94,6 +94,7 @@ impl ToolCall<'_> {
         &self,
         approvals: &Arc<Approvals>,
         ids: &[String],
+        checkpoint_id: &str,
     ) -> Result<Asked, Failure> {
         let request = &self.job.request;
         let Some(client) = &request.client else { return Ok(Asked::Closed) };
@@ -104,10 +105,11 @@ impl ToolCall<'_> {
         let answer = match client.ask_mode() {
             AskMode::Direct => client.ask(question::METHOD, form(&rows)).await.ok(),
             AskMode::Rounds => {
+                // The answer to the form of another checkpoint is none to this one.
+                let name = format!("{}.{checkpoint_id}", question::NAME);
                 let resume = request.resume.as_ref();
-                let Some(answer) = resume.and_then(|resume| resume.responses.get(question::NAME))
-                else {
-                    return Ok(Asked::Question(round(&rows)));
+                let Some(answer) = resume.and_then(|resume| resume.responses.get(&name)) else {
+                    return Ok(Asked::Question(round(&rows, &name)));
                 };
                 Some(answer.clone())
             }
@@ -154,11 +156,11 @@ fn form(rows: &[ApprovalRow]) -> Value {
     form
 }
 
-fn round(rows: &[ApprovalRow]) -> Output {
+fn round(rows: &[ApprovalRow], name: &str) -> Output {
     let asked = json!({"method": question::METHOD, "params": form(rows)});
     let native = json!({
         "resultType": "input_required",
-        "inputRequests": {question::NAME: asked},
+        "inputRequests": {name: asked},
     });
     let data = json!({"approvals": rows.iter().map(|row| &row.id).collect::<Vec<_>>()});
     Output { native: Some(Arc::new(native)), reply: Reply::NeedsInput, ..Output::new(data) }

@@ -51,8 +51,13 @@ pub(super) struct Model {
     saved: Saved,
     rows: BTreeMap<(bool, Address), Record>,
     crashes: usize,
-    /// How often each attempt of a cell was called, retries excepted.
-    calls: BTreeMap<(bool, Address, u32), usize>,
+    /// How often each attempt of a cell was called; retries and calls that are to be repeated excepted.
+    calls: BTreeMap<(Address, u32), usize>,
+    /// The last approval of each call and compensation that needed one.
+    approvals: BTreeMap<(bool, Address), usize>,
+    approvals_made: usize,
+    /// The approvals that each checkpoint showed when it was new.
+    shown: BTreeMap<String, BTreeSet<usize>>,
     aborted: bool,
     ids: usize,
 }
@@ -74,6 +79,9 @@ impl Model {
             rows: BTreeMap::new(),
             crashes: 0,
             calls: BTreeMap::new(),
+            approvals: BTreeMap::new(),
+            approvals_made: 0,
+            shown: BTreeMap::new(),
             aborted: false,
             ids: 0,
         };
@@ -142,9 +150,20 @@ impl Model {
         self.check_pause();
     }
 
-    /// A pause names what it waits for.
-    fn check_pause(&self) {
+    /// A pause names what it waits for, and its id covers nothing that was not shown under it.
+    fn check_pause(&mut self) {
         let Some(pause) = self.state.pause() else { return };
+        if pause.kind == PauseKind::Approval {
+            let parked = self.state.cells_in(|stage| *stage == CellStage::Parked);
+            let undos = self.state.compensations.iter();
+            let undos = undos.filter(|undo| undo.stage == UndoStage::Parked);
+            let undos = undos.map(|undo| (true, undo.cell.clone()));
+            let keys = parked.into_iter().map(|cell| (false, cell)).chain(undos);
+            let now: BTreeSet<_> = keys.map(|key| self.approvals[&key]).collect();
+            let shown = self.shown.entry(pause.checkpoint_id.clone());
+            let shown = shown.or_insert_with(|| now.clone());
+            assert!(now.is_subset(shown), "{pause:?} showed {shown:?} and covers {now:?}");
+        }
         let count = |one: CellStage| self.state.count(|stage| *stage == one);
         let mut undone = self.state.compensations.iter();
         let undo = undone.any(|undo| undo.stage == UndoStage::Parked);
@@ -181,11 +200,9 @@ impl Model {
         assert!(!over, "{cell:?} is called after its result was committed");
         let tries = self.state.root.cell(cell).unwrap().tries;
         if tries == 0 {
-            let calls = self.calls.entry((undo, cell.clone(), attempt)).or_default();
+            let calls = self.calls.entry((cell.clone(), attempt)).or_default();
             *calls += 1;
-            // Parked calls are repeated after the decision, full ones when there is room.
-            let repeated = 4 * (1 + self.crashes);
-            assert!(*calls <= repeated, "{cell:?} is called {calls} times");
+            assert!(*calls <= 1 + self.crashes, "{cell:?} is called {calls} times");
         }
         let layer = self.graph_of(cell).nodes[cell.last().unwrap().task].layer;
         let mut scope = &self.state.root;
@@ -296,18 +313,31 @@ impl Model {
             }
             Work::Call(cell, undo) => {
                 let outcome = if random {
-                    match self.choices.next(12) {
+                    match self.choices.next(13) {
                         0..=6 => CallOutcome::Success,
                         7 => CallOutcome::Failed { retryable: true },
                         8 => CallOutcome::Failed { retryable: false },
                         9 => CallOutcome::Parked,
                         10 => CallOutcome::Asking,
+                        11 => CallOutcome::Full,
                         _ => CallOutcome::Rejected,
                     }
                 } else {
                     let attempt = self.state.root.cell(&cell).map_or(1, |cell| cell.attempt);
                     if undo { CallOutcome::Success } else { (self.outcome)(&cell, attempt) }
                 };
+                if outcome == CallOutcome::Parked {
+                    self.approvals_made += 1;
+                    self.approvals.insert((undo, cell.clone()), self.approvals_made);
+                }
+                let repeated = [CallOutcome::Parked, CallOutcome::Asking, CallOutcome::Full];
+                if !undo
+                    && repeated.contains(&outcome)
+                    && let Some(Cell { attempt, tries: 0, .. }) = self.state.root.cell(&cell)
+                    && let Some(calls) = self.calls.get_mut(&(cell.clone(), *attempt))
+                {
+                    *calls -= 1;
+                }
                 self.step(EventKind::Called { cell, undo, outcome });
             }
             Work::Wait(cell, undo) => self.step(EventKind::Due { cell, undo }),

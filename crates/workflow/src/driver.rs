@@ -23,7 +23,7 @@ pub(crate) use commit::LEASE_MS;
 
 use crate::answer::Moment;
 use crate::calls::{Called, Calls, Evaluated};
-use crate::core::{Action, Address, Event, EventKind, Phase, Prepared, Refusal, State, step};
+use crate::core::{Action, Address, Event, EventKind, Phase, Prepared, State, step};
 use crate::plan::Plan;
 use crate::results::{ResultKey, Results, Status};
 use crate::service::{Live, MAX_COMMANDS, Message, Service, Snapshot};
@@ -61,13 +61,6 @@ enum Done {
     Entered { cell: Address, error: Option<Value> },
 }
 
-/// The driver's answer to the command that it works on.
-#[derive(Default)]
-struct CommandOutcome {
-    refusal: Option<Refusal>,
-    repeats: bool,
-}
-
 pub(crate) struct Driver {
     service: Arc<Service>,
     begin: Begin,
@@ -78,7 +71,6 @@ pub(crate) struct Driver {
     events: Vec<WorkflowEventRow>,
     /// The last change that no caller waited for, and when it is surely committed.
     submitted: Option<(Receipt, Instant)>,
-    outcome: CommandOutcome,
     answer: Option<Arc<Value>>,
     version: u64,
     published: watch::Sender<Arc<Snapshot>>,
@@ -119,7 +111,6 @@ impl Driver {
             rows: Vec::new(),
             events: Vec::new(),
             submitted: None,
-            outcome: CommandOutcome::default(),
             answer: None,
             version: 0,
             published,
@@ -293,8 +284,8 @@ impl Driver {
                 }
             }
             Action::Submit => self.submit().await,
-            Action::Refuse(refusal) => self.outcome.refusal = Some(refusal),
-            Action::Repeat => self.outcome.repeats = true,
+            // Foreseen before the command was accepted.
+            Action::Refuse(_) | Action::Repeat => {}
         }
         None
     }

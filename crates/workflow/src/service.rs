@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::active::Active;
 use crate::answer::Moment;
-use crate::core::{EventKind, Phase, State};
+use crate::core::{Phase, State};
 use crate::plan::Plan;
 use crate::results::Results;
 use crate::{Task, failures};
@@ -253,17 +253,6 @@ impl Command {
         match self {
             Self::Continue { reason, .. } | Self::Skip { reason, .. } => reason.as_deref(),
             Self::Abort { reason } => Some(reason),
-            _ => None,
-        }
-    }
-
-    /// The event of a command that needs no other preparation.
-    pub(crate) fn event(&self) -> Option<EventKind> {
-        match self {
-            Self::Continue { checkpoint_id, .. } => {
-                Some(EventKind::Continue { checkpoint_id: checkpoint_id.clone() })
-            }
-            Self::Abort { reason } => Some(EventKind::Abort { reason: reason.clone() }),
             _ => None,
         }
     }

@@ -154,7 +154,7 @@ impl Workflows {
             number: 1,
             at_unix_ms: row.created_unix_ms,
             kind: "command".to_owned(),
-            data: json!({"command": "execute_dag"}).to_string(),
+            data: json!({"command": "execute_dag", "outcome": "accepted"}).to_string(),
         };
         let change = WorkflowChange {
             workflow: id,

@@ -112,6 +112,60 @@ async fn the_eleventh_command_of_a_minute_is_refused_and_abort_never_is() {
 }
 
 #[tokio::test]
+async fn each_command_is_journaled_with_its_outcome_and_counts() {
+    let gateway = start("").await;
+    let tasks = json!([work("a", &[]), work("b", &["a"])]);
+    let first = call(&gateway, "execute_dag", per_layer(tasks)).await;
+    let (id, chk) = (first["workflow_id"].clone(), first["checkpoint_id"].clone());
+    let of = |task: &str| json!({"workflow_id": id, "task_id": task});
+    let with = |task: &str| json!({"workflow_id": id, "task_id": task, "arguments": {"task": "x"}});
+    let more = |task: &str| json!({"workflow_id": id, "tasks": [work(task, &["a"])]});
+    let (accepted, invalid, limited) = ("accepted", "INVALID_INPUT", "RATE_LIMIT");
+    let stale = json!({"workflow_id": id, "checkpoint_id": "chk_old"});
+    let commands = [
+        ("skip_task", of("a"), invalid),
+        ("skip_task", of("a"), invalid),
+        ("skip_task", of("none"), invalid),
+        ("modify_args", with("a"), invalid),
+        ("modify_args", with("b"), accepted),
+        ("retry_task", with("a"), invalid),
+        ("inject_tasks", more("b"), invalid),
+        ("inject_tasks", more("c"), accepted),
+        (
+            "approval_response",
+            json!({"workflow_id": id, "checkpoint_id": chk, "approved": false}),
+            invalid,
+        ),
+        ("continue", json!({"workflow_id": id, "reason": "fine"}), accepted),
+    ];
+    let mut expected = vec![("execute_dag", accepted)];
+    for (tool, input, outcome) in commands {
+        let answer = call(&gateway, tool, input).await;
+        let code = answer["error"]["code"].as_i64();
+        assert_eq!(code, (outcome == invalid).then_some(-32602), "{tool}: {answer:#}");
+        expected.push((tool, outcome));
+    }
+    // Those that were refused count as well, also after a restart.
+    let gateway = gateway.restart().await;
+    crate::support::ready(&gateway).await;
+    let refused = call(&gateway, "skip_task", of("c")).await;
+    assert_eq!(refused["error"]["code"], -32029, "{refused:#}");
+    expected.push(("skip_task", limited));
+    assert_eq!(call(&gateway, "continue", stale).await["layer_index"], 1, "waiting is no command");
+    let aborted = call(&gateway, "abort", json!({"workflow_id": id, "reason": "enough"})).await;
+    assert_eq!(aborted["status"], "aborted", "{aborted:#}");
+    expected.push(("abort", accepted));
+    let report = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
+    let events = report["events"].as_array().unwrap();
+    let rows = events.iter().filter(|event| event["kind"] == "command");
+    let rows = rows.map(|event| &event["data"]);
+    let found: Vec<_> = rows
+        .map(|data| (data["command"].as_str().unwrap(), data["outcome"].as_str().unwrap_or("none")))
+        .collect();
+    assert_eq!(found, expected, "{report:#}");
+}
+
+#[tokio::test]
 async fn a_repeated_key_finds_the_first_workflow() {
     let gateway = start("").await;
     let input = json!({"workflow": {"tasks": [work("a", &[])]}});

@@ -124,7 +124,8 @@ async fn the_answer_to_a_form_belongs_to_its_checkpoint() {
     let asked = client.call("approval_response", approve(&first), json!({})).await;
     let forms = asked["result"]["inputRequests"].as_object().unwrap_or_else(|| panic!("{asked:#}"));
     let name = forms.keys().next().unwrap();
-    let answer = json!({"inputResponses": {name: {"action": "accept", "content": {"decision": "approve"}}}});
+    let answer =
+        json!({"inputResponses": {name: {"action": "accept", "content": {"decision": "approve"}}}});
 
     // Before the person answers, another decides, and the call fails and is retried.
     let approval = first["decisions"][0]["approval_id"].as_str().unwrap();

@@ -2,108 +2,164 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::Failure;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::WorkflowPhase;
 use strip::runs::RunEnd;
 
-use super::{CommandOutcome, Driver};
-use crate::core::{EventKind, PauseKind, Refusal, Stage, Verdict};
-use crate::failures;
+use super::Driver;
+use crate::core::{Action, Event, EventKind, PauseKind, Refusal, Stage, Verdict, step};
 use crate::paths::graph_of;
 use crate::plan::{CatalogTools, Plan};
 use crate::results::Status;
-use crate::service::{Accepted, Command, Message};
+use crate::service::{Accepted, Arguments, Command, Message};
+use crate::{Task, failures};
 
 const MINUTE_MS: u64 = 60_000;
+
+/// What an accepted command leads to.
+enum Work {
+    Change(Change),
+    /// The caller decides about these approvals.
+    Decide(Vec<String>),
+}
+
+/// An event that the core accepts, and what changes with it.
+struct Change {
+    event: EventKind,
+    /// It has no effect: the workflow is past it, or waits.
+    repeats: bool,
+    plan: Option<Plan>,
+    /// The tasks that the plan has in addition.
+    added: Option<Vec<Task>>,
+}
 
 impl Driver {
     pub(super) async fn command(&mut self, message: Message) {
         let Message { command, reply } = message;
-        let (name, reason) = (command.name(), command.reason().map(str::to_owned));
-        let is_command = !matches!(command, Command::Flush);
-        self.outcome = CommandOutcome::default();
-        let result = self.execute(command).await;
-        let outcome = match &result {
-            Ok(Accepted::Repeats { .. }) => "repeated",
-            Ok(_) => "accepted",
-            Err(failure) => failure.code.as_str(),
+        let result = match command {
+            Command::Expire => self.expire().await,
+            Command::Flush => {
+                self.announce().await;
+                Ok(Accepted::Repeats { version: self.version })
+            }
+            command => self.control(command).await,
         };
-        if !is_command {
-            let _ = reply.send(result);
-            return;
-        }
-        tracing::info!(workflow_id = %self.begin.workflow, command = name, reason, outcome, "workflow command");
         // The caller may have left; the command counts anyway.
         let _ = reply.send(result);
     }
 
-    async fn execute(&mut self, command: Command) -> Result<Accepted, Failure> {
-        match command {
-            Command::Expire => return self.expire().await,
-            Command::Flush => {
-                self.announce().await;
-                return Ok(Accepted::Repeats { version: self.version });
+    /// Accepts or refuses a caller's command. Either is a row of the journal and a log line.
+    async fn control(&mut self, command: Command) -> Result<Accepted, Failure> {
+        let (name, reason) = (command.name(), command.reason().map(str::to_owned));
+        let waits = self.only_waits(&command);
+        let accepted = self.accept(command, waits);
+        let outcome = match &accepted {
+            Ok(Work::Change(Change { repeats: true, .. })) => "repeated",
+            Ok(_) => "accepted",
+            Err(failure) => failure.code.as_str(),
+        };
+        tracing::info!(workflow_id = %self.begin.workflow, command = name, reason, outcome, "workflow command");
+        if !waits {
+            self.note("command", json!({"command": name, "reason": reason, "outcome": outcome}));
+        }
+        match accepted {
+            Ok(work) => self.carry_out(work).await,
+            Err(failure) => {
+                self.submit_state().await;
+                Err(failure)
             }
-            _ => {}
         }
-        let counts = !self.is_free(&command);
-        if counts {
-            self.check_rate()?;
+    }
+
+    /// Whether a command is a `continue` that only waits, which is free.
+    fn only_waits(&self, command: &Command) -> bool {
+        let Command::Continue { checkpoint_id, .. } = command else { return false };
+        let event = EventKind::Continue { checkpoint_id: checkpoint_id.clone() };
+        self.foresee(event).is_ok_and(|change| change.repeats)
+    }
+
+    /// Checks a command as a whole. It changes nothing but the number of calls.
+    fn accept(&mut self, command: Command, waits: bool) -> Result<Work, Failure> {
+        if !waits && !matches!(command, Command::Abort { .. }) {
+            self.count_call()?;
         }
-        let note = json!({"command": command.name(), "reason": command.reason()});
-        let event = match command {
+        let change = match command {
             Command::Respond { checkpoint_id } => {
-                let ids = self.approvals_of(&checkpoint_id)?;
-                self.count_call(note);
-                self.submit().await;
-                return Ok(Accepted::Approvals { ids, version: self.version });
+                return Ok(Work::Decide(self.approvals_of(&checkpoint_id)?));
             }
+            Command::Continue { checkpoint_id, .. } => {
+                self.foresee(EventKind::Continue { checkpoint_id })?
+            }
+            Command::Abort { reason } => self.foresee(EventKind::Abort { reason })?,
             Command::Retry { task_id, arguments } => {
                 let task = self.position(&task_id)?;
                 self.refuse_after_end()?;
-                if let Some(arguments) = arguments {
-                    self.refuse_unless_failed(task)?;
-                    self.replace_arguments(&task_id, arguments)?;
-                }
-                EventKind::Retry { task }
+                let change = self.foresee(EventKind::Retry { task })?;
+                let plan = arguments.map(|arguments| self.with_arguments(&task_id, arguments));
+                Change { plan: plan.transpose()?, ..change }
             }
             Command::Modify { task_id, arguments } => {
                 let task = self.position(&task_id)?;
-                self.refuse_unless_changeable()?;
-                let before = Arc::clone(&self.begin.plan);
-                self.replace_arguments(&task_id, arguments)?;
-                return self.change_plan(EventKind::Modify { task }, before, note).await;
+                let change = self.foresee(EventKind::Modify { task })?;
+                Change { plan: Some(self.with_arguments(&task_id, arguments)?), ..change }
             }
             Command::Skip { task_id, .. } => {
                 let task = self.position(&task_id)?;
-                return self.change_plan_with(EventKind::Skip { task }, note).await;
+                self.foresee(EventKind::Skip { task })?
             }
-            Command::Inject { tasks } => return self.inject(tasks, note).await,
-            other => other.event().ok_or_else(|| failures::invalid("unknown command"))?,
+            Command::Inject { tasks } => self.inject(tasks)?,
+            Command::Expire | Command::Flush => return Err(failures::invalid("unknown command")),
         };
-        if counts {
-            self.count_call(note);
-        }
-        if matches!(event, EventKind::Abort { .. }) {
-            self.service.strip.runs().reopen_completed(&self.begin.run);
-        }
-        self.feed(event).await;
-        self.accepted()
+        Ok(Work::Change(change))
     }
 
-    /// What the fed command led to.
-    fn accepted(&mut self) -> Result<Accepted, Failure> {
+    /// What the core would do with an event, or why it refuses it.
+    fn foresee(&self, event: EventKind) -> Result<Change, Failure> {
+        let kind = event.clone();
+        let tried = Event { at_unix_ms: self.service.now(), new_id: String::new(), kind };
+        let (_, actions) = step(self.begin.state.clone(), tried);
+        let refusal = actions.iter().find_map(|action| match action {
+            Action::Refuse(refusal) => Some(*refusal),
+            _ => None,
+        });
+        match refusal {
+            Some(refusal) => Err(self.refused(refusal)),
+            None => {
+                let repeats = actions.contains(&Action::Repeat);
+                Ok(Change { event, repeats, plan: None, added: None })
+            }
+        }
+    }
+
+    async fn carry_out(&mut self, work: Work) -> Result<Accepted, Failure> {
+        let change = match work {
+            Work::Change(change) => change,
+            Work::Decide(ids) => {
+                self.submit().await;
+                return Ok(Accepted::Approvals { ids, version: self.version });
+            }
+        };
+        if let Some(plan) = change.plan {
+            self.begin.plan = Arc::new(plan);
+            self.plan_changed = true;
+            self.evaluated.clear();
+        }
+        if let Some(added) = &change.added {
+            let ids: Vec<_> = added.iter().map(|task| &task.id).collect();
+            self.note("replanned", json!({"tasks": ids}));
+        }
+        if matches!(change.event, EventKind::Abort { .. }) {
+            self.service.strip.runs().reopen_completed(&self.begin.run);
+        }
+        self.feed(change.event).await;
         if self.stopped {
             return Err(failures::stopping());
         }
-        let outcome = std::mem::take(&mut self.outcome);
-        if let Some(refusal) = outcome.refusal {
-            return Err(self.refused(refusal));
-        }
         let version = self.version;
-        Ok(match outcome.repeats {
-            true => Accepted::Repeats { version },
-            false => Accepted::Proceeds { version },
+        Ok(match change.added {
+            Some(tasks) => Accepted::Extended { tasks },
+            None if change.repeats => Accepted::Repeats { version },
+            None => Accepted::Proceeds { version },
         })
     }
 
@@ -112,39 +168,19 @@ impl Driver {
         failures::refused(self.begin.workflow, checkpoint, refusal)
     }
 
-    /// Whether a command has no effect but waiting, or may never be refused.
-    fn is_free(&self, command: &Command) -> bool {
-        match command {
-            Command::Abort { .. } | Command::Expire | Command::Flush => true,
-            Command::Continue { checkpoint_id, .. } => match self.begin.state.pause() {
-                Some(pause) => {
-                    let proceeds = matches!(pause.kind, PauseKind::Layer | PauseKind::TaskFailed);
-                    let stale = checkpoint_id.as_ref().is_some_and(|id| *id != pause.checkpoint_id);
-                    !proceeds || stale
-                }
-                None => true,
-            },
-            _ => false,
-        }
-    }
-
-    fn check_rate(&mut self) -> Result<(), Failure> {
+    /// Counts a call, whatever comes of it; one too many in a minute is refused.
+    fn count_call(&mut self) -> Result<(), Failure> {
         let most = self.service.settings.load().control_calls_per_minute;
         let now = self.service.now();
         self.begin.control_calls.retain(|at| now.saturating_sub(*at) < MINUTE_MS);
         let count = self.begin.control_calls.len();
         if count < most as usize {
+            self.begin.control_calls.push(now);
             return Ok(());
         }
         let oldest = self.begin.control_calls.first().copied().unwrap_or(now);
         let wait = (oldest + MINUTE_MS).saturating_sub(now).max(1);
         Err(failures::too_many(self.begin.workflow, most, Duration::from_millis(wait)))
-    }
-
-    fn count_call(&mut self, note: Value) {
-        let now = self.service.now();
-        self.begin.control_calls.push(now);
-        self.note("command", note);
     }
 
     fn position(&self, task_id: &str) -> Result<usize, Failure> {
@@ -153,24 +189,6 @@ impl Driver {
             failures::invalid(format!("the workflow has no task `{shown}`"))
                 .details(json!({"workflow_id": self.begin.workflow.to_string()}))
         })
-    }
-
-    fn refuse_unless_failed(&self, task: usize) -> Result<(), Failure> {
-        self.refuse_unless_changeable()?;
-        let address = crate::core::Address::task(task);
-        let status = self.begin.results.task(&address).map(|result| result.status.shown());
-        match status {
-            Some("failed") => Ok(()),
-            _ => Err(self.refused(Refusal::NotFailed)),
-        }
-    }
-
-    fn refuse_unless_changeable(&self) -> Result<(), Failure> {
-        match self.begin.state.pause().map(|pause| &pause.kind) {
-            Some(PauseKind::Layer | PauseKind::TaskFailed | PauseKind::Rejected) => Ok(()),
-            Some(_) => Err(self.refused(Refusal::Waits)),
-            None => Err(self.refused(Refusal::NotPaused)),
-        }
     }
 
     /// Nothing can be called any more once a task has ended the run.
@@ -189,69 +207,22 @@ impl Driver {
         }
     }
 
-    fn replace_arguments(
-        &mut self,
-        task_id: &str,
-        arguments: crate::service::Arguments,
-    ) -> Result<(), Failure> {
+    fn with_arguments(&self, task_id: &str, arguments: Arguments) -> Result<Plan, Failure> {
         let plan = self.begin.plan.with_arguments(task_id, arguments, &self.tools());
-        let plan = plan.map_err(|faults| failures::bad_dag(&faults))?;
-        self.use_plan(plan);
-        Ok(())
+        plan.map_err(|faults| failures::bad_dag(&faults))
     }
 
-    fn use_plan(&mut self, plan: Plan) {
-        self.begin.plan = Arc::new(plan);
-        self.plan_changed = true;
-        self.evaluated.clear();
-    }
-
-    /// Applies a change whose plan is in place already, and takes the plan back if the change is refused.
-    async fn change_plan(
-        &mut self,
-        event: EventKind,
-        before: Arc<Plan>,
-        note: Value,
-    ) -> Result<Accepted, Failure> {
-        let result = self.change_plan_with(event, note).await;
-        if result.is_err() && !self.stopped {
-            self.begin.plan = before;
-            self.plan_changed = false;
-        }
-        result
-    }
-
-    async fn change_plan_with(
-        &mut self,
-        event: EventKind,
-        note: Value,
-    ) -> Result<Accepted, Failure> {
-        let events = self.events.len();
-        self.count_call(note);
-        self.feed(event).await;
-        let refused = self.outcome.refusal.is_some();
-        if refused {
-            self.begin.control_calls.pop();
-            self.begin.last_event -= (self.events.len() - events) as u64;
-            self.events.truncate(events);
-        }
-        self.accepted()
-    }
-
-    async fn inject(&mut self, tasks: Vec<crate::Task>, note: Value) -> Result<Accepted, Failure> {
-        self.refuse_unless_changeable()?;
+    fn inject(&self, tasks: Vec<Task>) -> Result<Change, Failure> {
+        self.foresee(EventKind::Extend { graph: Arc::clone(&self.begin.state.graph) })?;
         self.refuse_after_end()?;
-        let before = Arc::clone(&self.begin.plan);
         let ids: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
         let from_layer = self.begin.state.root.layer + 1;
-        let plan = before.extend(tasks, from_layer, &self.tools());
+        let plan = self.begin.plan.extend(tasks, from_layer, &self.tools());
         let plan = plan.map_err(|faults| failures::bad_dag(&faults))?;
-        let graph = Arc::new(graph_of(&plan));
-        self.use_plan(plan);
-        self.note("replanned", json!({"tasks": ids}));
-        self.change_plan(EventKind::Extend { graph }, before, note).await?;
-        let added = self.begin.plan.tasks.iter().filter(|task| ids.contains(&task.task.id));
-        Ok(Accepted::Extended { tasks: added.map(|task| task.definition()).collect() })
+        let added = plan.tasks.iter().filter(|task| ids.contains(&task.task.id));
+        let added = added.map(|task| task.definition()).collect();
+        let event = EventKind::Extend { graph: Arc::new(graph_of(&plan)) };
+        Ok(Change { event, repeats: false, plan: Some(plan), added: Some(added) })
     }
 
     /// The approvals that the current checkpoint waits for.
@@ -303,6 +274,7 @@ impl Driver {
             return Ok(Accepted::Repeats { version: self.version });
         }
         let rejected = self.begin.state.pause().is_some_and(|p| p.kind == PauseKind::Rejected);
+        tracing::info!(workflow_id = %self.begin.workflow, "a workflow has expired");
         self.end_run(if rejected { RunEnd::Rejected } else { RunEnd::Expired }).await;
         self.note("expired", json!({}));
         let tasks = crate::listing::tasks_of(&self.moment());

@@ -142,10 +142,17 @@ impl Driver {
         }
     }
 
-    /// Writes the state without waiting for the commit.
+    /// Writes the state without waiting for the commit, and lives longer: a command was accepted, or a layer is over.
     pub(super) async fn submit(&mut self) {
         let now = self.service.now();
         self.begin.expires_unix_ms = self.service.expiry(now);
+        self.submit_state().await;
+    }
+
+    pub(super) async fn submit_state(&mut self) {
+        if self.stopped {
+            return;
+        }
         let phase = match self.begin.state.phase {
             Phase::Paused(_) => WorkflowPhase::Paused,
             _ => WorkflowPhase::Running,

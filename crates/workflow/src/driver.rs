@@ -25,8 +25,9 @@ use crate::answer::Moment;
 use crate::calls::{Called, Calls, Evaluated};
 use crate::core::{Action, Address, Event, EventKind, Phase, Prepared, State, step};
 use crate::plan::Plan;
+use crate::queue::{CommandQueue, Message};
 use crate::results::{ResultKey, Results, Status};
-use crate::service::{Live, MAX_COMMANDS, Message, Service, Snapshot};
+use crate::service::{Live, Service, Snapshot};
 
 /// How long a paused workflow stays in memory without a command.
 const IDLE: Duration = Duration::from_secs(5);
@@ -83,7 +84,7 @@ pub(crate) struct Driver {
 impl Driver {
     /// Starts a driver whose first state is committed.
     pub(crate) fn start(service: &Arc<Service>, begin: Begin) -> Arc<Live> {
-        let (commands, received) = mpsc::channel(MAX_COMMANDS);
+        let (commands, received) = CommandQueue::new();
         let (settled, notices) = mpsc::unbounded_channel();
         let first = Snapshot {
             version: 0,
@@ -124,7 +125,7 @@ impl Driver {
 
     async fn run(
         mut self,
-        mut commands: mpsc::Receiver<Message>,
+        mut commands: mpsc::UnboundedReceiver<Message>,
         mut notices: mpsc::UnboundedReceiver<()>,
     ) {
         let stopping = self.service.stopping.clone();
@@ -143,15 +144,20 @@ impl Driver {
             tokio::select! {
                 biased;
                 () = stopping.cancelled() => break,
+                // Before results: those may keep coming, and an abort does not wait for them.
+                Some(message) = commands.recv() => {
+                    self.command(message).await;
+                    // Nor do results wait for callers who keep asking.
+                    if let Some(done) = self.running.try_join_next() {
+                        self.finish(done).await;
+                    }
+                    (idle_since, in_use) = (Instant::now(), false);
+                }
                 Some(done) = self.running.join_next(), if !self.running.is_empty() => {
                     self.finish(done).await;
                     (idle_since, in_use) = (Instant::now(), false);
                 }
                 Some(()) = notices.recv() => self.read_decisions().await,
-                Some(message) = commands.recv() => {
-                    self.command(message).await;
-                    (idle_since, in_use) = (Instant::now(), false);
-                }
                 () = tokio::time::sleep_until(settle.unwrap_or(idle_since)), if settle.is_some() => {
                     self.announce().await;
                 }
@@ -176,7 +182,7 @@ impl Driver {
     /// it later read it from the database.
     fn retire(
         &self,
-        commands: &mpsc::Receiver<Message>,
+        commands: &mpsc::UnboundedReceiver<Message>,
         notices: &mpsc::UnboundedReceiver<()>,
     ) -> bool {
         let mut live = self.service.live();

@@ -15,6 +15,7 @@ pub mod operations;
 mod outage;
 mod paths;
 pub mod plan;
+mod queue;
 mod results;
 mod service;
 mod start;

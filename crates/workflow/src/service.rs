@@ -7,7 +7,7 @@ use proto::{Clock, Failure, Principal};
 use store::{AuditTrail, Database};
 use strip::Strip;
 use strip::runs::Run;
-use tokio::sync::{Semaphore, broadcast, mpsc, oneshot, watch};
+use tokio::sync::{Semaphore, broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -15,14 +15,12 @@ use crate::active::Active;
 use crate::answer::Moment;
 use crate::core::{Phase, State};
 use crate::plan::Plan;
+use crate::queue::CommandQueue;
 use crate::results::Results;
 use crate::{Task, failures};
 
 /// The calls of all workflows that run at once.
 const MAX_CALLS: usize = 256;
-
-/// How many commands of one workflow may wait.
-pub(crate) const MAX_COMMANDS: usize = 16;
 
 /// How many notices of new journal rows a reader may fall behind; it then reads the journal anyway.
 const NOTICES: usize = 256;
@@ -75,7 +73,7 @@ pub(crate) struct Service {
 pub(crate) struct Live {
     pub(crate) workflow: Uuid,
     pub(crate) owner: Arc<Principal>,
-    pub(crate) commands: mpsc::Sender<Message>,
+    pub(crate) commands: CommandQueue,
     /// Approvals and questions of the workflow may have been settled.
     pub(crate) settled: mpsc::UnboundedSender<()>,
     pub(crate) published: watch::Receiver<Arc<Snapshot>>,
@@ -118,12 +116,6 @@ impl Live {
         let mut ids = decisions.iter().filter_map(|decision| decision["approval_id"].as_str());
         ids.any(|id| approvals.iter().any(|approval| approval == id))
     }
-}
-
-/// A command and who waits for its acceptance.
-pub(crate) struct Message {
-    pub(crate) command: Command,
-    pub(crate) reply: oneshot::Sender<Result<Accepted, Failure>>,
 }
 
 pub(crate) enum Command {
@@ -261,13 +253,9 @@ impl Command {
 impl Live {
     /// Sends a command and waits until it is accepted; none if the driver has just ended.
     pub(crate) async fn send(&self, command: Command) -> Option<Result<Accepted, Failure>> {
-        let (reply, accepted) = oneshot::channel();
-        match self.commands.try_send(Message { command, reply }) {
-            Ok(()) => accepted.await.ok(),
-            Err(mpsc::error::TrySendError::Full(_)) => {
-                Some(Err(failures::queue_full(self.workflow)))
-            }
-            Err(mpsc::error::TrySendError::Closed(_)) => None,
+        match self.commands.add(command) {
+            Some(accepted) => accepted.await.ok(),
+            None => Some(Err(failures::queue_full(self.workflow))),
         }
     }
 }

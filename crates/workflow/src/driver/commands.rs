@@ -10,8 +10,9 @@ use super::Driver;
 use crate::core::{Action, Event, EventKind, PauseKind, Refusal, Stage, Verdict, step};
 use crate::paths::graph_of;
 use crate::plan::{CatalogTools, Plan};
+use crate::queue::Message;
 use crate::results::Status;
-use crate::service::{Accepted, Arguments, Command, Message};
+use crate::service::{Accepted, Arguments, Command};
 use crate::{Task, failures};
 
 const MINUTE_MS: u64 = 60_000;
@@ -35,7 +36,7 @@ struct Change {
 
 impl Driver {
     pub(super) async fn command(&mut self, message: Message) {
-        let Message { command, reply } = message;
+        let Message { command, reply, place: _place } = message;
         let result = match command {
             Command::Expire => self.expire().await,
             Command::Flush => {

@@ -229,11 +229,10 @@ impl Moment<'_> {
                 answer.insert("failed_tasks".to_owned(), json!(self.failed_tasks(false)));
                 answer
             }
-            Outcome::Aborted { reason } => {
+            Outcome::Aborted { reason, completed_layers } => {
                 let mut answer = self.base("aborted");
                 answer.insert("partial_results".to_owned(), self.results_where(|_| true).await?);
-                let layers = self.state.completed_layers();
-                answer.insert("completed_layers".to_owned(), layers.into());
+                answer.insert("completed_layers".to_owned(), (*completed_layers).into());
                 answer.insert("reason".to_owned(), reason.as_str().into());
                 answer
             }
@@ -291,7 +290,11 @@ impl Moment<'_> {
         if let Some(items) = items {
             shown["items"] = (0..i64::try_from(items).unwrap_or(0))
                 .map(|item| {
-                    let result = self.results.task(&address.item(item)).unwrap_or_default();
+                    let mut result = self.results.task(&address.item(item)).unwrap_or_default();
+                    if !matches!(result.status, Status::Ended(_)) {
+                        // An abort came before it began.
+                        result.status = Status::Ended(Verdict::Skipped);
+                    }
                     let mut shown = shape(item.to_string(), &result, None);
                     if let Some(shown) = shown.as_object_mut() {
                         shown.remove("task_id");

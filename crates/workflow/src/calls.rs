@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::Task;
 use crate::core::{Address, CallOutcome, Prepared, WHOLE};
 use crate::evaluate::{self, EvaluationError, Scope, TaskValue};
+use crate::failures;
 use crate::fit::length;
 use crate::outage::Outage;
 use crate::paths;
@@ -249,7 +250,7 @@ impl Calls {
         };
         let arguments = Some((*request.input).clone());
         if cancel.is_cancelled() {
-            return cancelled(arguments);
+            return Called::failed(&failures::cancelled(), arguments);
         }
         let mut request = request;
         for _ in 0..MAX_ROUNDS {
@@ -263,7 +264,7 @@ impl Calls {
                 }
             };
             if cancel.is_cancelled() && answer.result.is_err() {
-                return cancelled(arguments);
+                return Called::failed(&failures::cancelled(), arguments);
             }
             // Its questions were answered before, so it goes on at once.
             let Some(Parked::Questions { questions, resume }) = Parked::of(&answer) else {
@@ -378,13 +379,6 @@ fn interpret(answer: Answer, arguments: Option<Value>) -> Called {
             Called { outcome, ..Called::failed(&failure, arguments) }
         }
     }
-}
-
-fn cancelled(arguments: Option<Value>) -> Called {
-    let failure = Failure::new(Code::Unavailable, "the workflow was aborted during the call")
-        .retryable(false)
-        .details(json!({"cancelled": true}));
-    Called::failed(&failure, arguments)
 }
 
 fn unfit(error: EvaluationError) -> Failure {

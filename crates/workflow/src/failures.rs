@@ -96,6 +96,13 @@ pub(crate) fn unavailable(error: StoreError) -> Failure {
         .caused_by(error)
 }
 
+/// Why a task failed that an abort interrupted.
+pub(crate) fn cancelled() -> Failure {
+    Failure::new(Code::Unavailable, "the workflow was aborted before the task ended")
+        .retryable(false)
+        .details(json!({"cancelled": true}))
+}
+
 pub(crate) fn stopping() -> Failure {
     let message = "the gateway is shutting down; the workflow continues at its next start";
     Failure::new(Code::Unavailable, message).blame(Blame::Gateway)

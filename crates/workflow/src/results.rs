@@ -9,6 +9,7 @@ use store::{Database, StoreError, WorkflowTaskRow};
 use uuid::Uuid;
 
 use crate::core::{Address, Record, RecordStatus, Verdict, WHOLE};
+use crate::failures;
 use crate::fit::length;
 use crate::paths;
 use crate::plan::Plan;
@@ -247,6 +248,12 @@ impl Results {
                 result.status = Status::Ended(verdict);
                 result.ended_unix_ms = Some(now);
                 result.note.waits = None;
+            }
+            RecordStatus::Cancelled => {
+                result.status = Status::Ended(Verdict::Failed);
+                result.ended_unix_ms = Some(now);
+                result.note.waits = None;
+                result.note.error = Some(error_of(&failures::cancelled()));
             }
             RecordStatus::Parked => result.status = Status::Parked,
             RecordStatus::Asking => result.status = Status::Asking,

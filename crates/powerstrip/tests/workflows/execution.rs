@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::eventually;
 
-use crate::support::{call, crash, pair, ready, start, statuses, work};
+use crate::support::{call, crash, ledger, pair, ready, start, statuses, work};
 
 async fn run(gateway: &testkit::Gateway, tasks: Value) -> Value {
     call(gateway, "execute_dag", json!({"workflow": {"tasks": tasks}})).await
@@ -157,6 +157,38 @@ async fn an_abort_cancels_running_calls() {
     assert_eq!(aborted["status"], "aborted", "{aborted}");
     assert_eq!(statuses(&aborted["partial_results"]), [pair("a", "failed")]);
     assert_eq!(aborted["partial_results"][0]["error"]["details"]["cancelled"], true, "{aborted}");
+    assert_eq!(aborted["completed_layers"], 0, "the first layer was interrupted: {aborted}");
+}
+
+#[tokio::test]
+async fn an_abort_keeps_finished_items_and_names_what_it_cancelled() {
+    let gateway = start("").await;
+    let items: Vec<_> = (0..30).map(|item| if item < 18 { 0 } else { 20_000 }).collect();
+    let tasks = json!([
+        {"id": "gated", "tool": "t:work", "arguments": {"task": "gated"}, "approval": {}},
+        {"id": "each", "tool": "t:work", "for_each": items, "arguments": {"task": "each", "ms": "{{ item }}"}},
+    ]);
+    let input = json!({"workflow": {"tasks": tasks}, "config": {"wait_ms": 100}});
+    let first = call(&gateway, "execute_dag", input).await;
+    // Eight run at once: when the last of these has begun, the first 18 have ended.
+    eventually("the slow items run", || async { (ledger(&gateway).len() == 26).then_some(()) })
+        .await;
+    let abort = json!({"workflow_id": first["workflow_id"], "reason": "enough"});
+    let aborted = call(&gateway, "abort", abort).await;
+    let results = &aborted["partial_results"];
+    assert_eq!(statuses(results), [pair("gated", "failed"), pair("each", "failed")], "{aborted:#}");
+    for result in results.as_array().unwrap() {
+        assert_eq!(result["error"]["details"]["cancelled"], true, "{result:#}");
+    }
+    let items = results[1]["items"].as_array().unwrap();
+    let count = |status: &str| items.iter().filter(|item| item["status"] == status).count();
+    assert_eq!((count("success"), count("failed"), count("skipped")), (18, 8, 4), "{aborted:#}");
+    assert!(
+        items[18..26].iter().all(|item| item["error"]["details"]["cancelled"] == true),
+        "{aborted:#}"
+    );
+    let outputs = results[1]["output"].as_array().unwrap();
+    assert!(outputs[..18].iter().all(|output| output["task"] == "each"), "{aborted:#}");
 }
 
 #[tokio::test]

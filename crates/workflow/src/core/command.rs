@@ -33,7 +33,8 @@ impl Stepper {
         if self.state.ending.is_some() || matches!(self.state.phase, Phase::Saving(_)) {
             return self.actions.push(Action::Repeat);
         }
-        self.state.ending = Some(Outcome::Aborted { reason });
+        let completed_layers = self.state.completed_layers();
+        self.state.ending = Some(Outcome::Aborted { reason, completed_layers });
         self.state.phase = Phase::Cancelling;
         self.actions.push(Action::Submit);
         let waits = |stage: &CellStage| matches!(stage, CellStage::Parked | CellStage::Asking);

@@ -164,6 +164,8 @@ pub enum RecordStatus {
         items: usize,
     },
     Ended(Verdict),
+    /// It had begun, and failed because the workflow was aborted.
+    Cancelled,
     Parked,
     Asking,
     /// It is called again from the start.

@@ -1,10 +1,9 @@
 use std::sync::Arc;
 
 use super::event::{Record, RecordStatus};
-use super::graph::{Address, Graph, WHOLE};
+use super::graph::{Graph, WHOLE};
 use super::state::{
-    Cell, CellStage, Outcome, PauseKind, Phase, Saved, Scope, Stage, State, TaskState, UndoStage,
-    Verdict,
+    Cell, CellStage, PauseKind, Phase, Saved, Scope, Stage, State, TaskState, UndoStage, Verdict,
 };
 use super::undo::compensations;
 use super::walk::open_layer;
@@ -36,10 +35,6 @@ pub fn rebuild(graph: Arc<Graph>, saved: Saved, mut records: Vec<Record>) -> Sta
         asked: None,
     };
     if state.ending.is_some() {
-        if let Some(Outcome::Aborted { .. }) = state.ending {
-            // What ran when the process ended is not called again.
-            super::walk::close(&mut state.root, &Address::default(), &mut Vec::new());
-        }
         state.compensations = compensations(&state);
         for record in records.iter().filter(|record| record.undo) {
             let undo = state.compensations.iter_mut().find(|undo| undo.cell == record.address);
@@ -90,7 +85,11 @@ fn apply(graph: &Graph, root: &mut Scope, record: &Record) {
         return;
     };
     let list = node.for_each && last.item == WHOLE;
-    match record.status {
+    let status = match record.status {
+        RecordStatus::Cancelled => RecordStatus::Ended(Verdict::Failed),
+        other => other,
+    };
+    match status {
         RecordStatus::Open { items } => open(task, items),
         RecordStatus::Ended(Verdict::Skipped) => {
             task.stage = Stage::Ended(Verdict::Skipped);
@@ -104,6 +103,7 @@ fn apply(graph: &Graph, root: &mut Scope, record: &Record) {
                 put(task, record, CellStage::Ended(verdict));
             }
         }
+        RecordStatus::Cancelled => {}
         RecordStatus::Ended(verdict) => {
             put(task, record, CellStage::Ended(verdict));
             if last.item == WHOLE {

@@ -61,7 +61,12 @@ pub enum PauseKind {
 pub enum Outcome {
     Complete,
     Failed,
-    Aborted { reason: String },
+    Aborted {
+        reason: String,
+        /// How many layers had ended before.
+        #[serde(default)]
+        completed_layers: usize,
+    },
 }
 
 /// What a workflow is started with.

@@ -80,6 +80,10 @@ impl Stepper {
         if self.state.phase != Phase::Checking {
             return;
         }
+        if self.state.ending.is_some() {
+            // What ran when a crash interrupted an abort is not called again.
+            close(&mut self.state.root, &Address::default(), &mut self.actions);
+        }
         match (valid, self.state.ending.is_some()) {
             (Ok(()), false) => {
                 self.state.phase = Phase::Running;
@@ -253,6 +257,10 @@ impl Stepper {
             if matches!(self.state.phase, Phase::Paused(_)) {
                 self.resume();
             }
+            return;
+        }
+        if self.state.ending.is_some() {
+            // The abort ends it, whatever people decide.
             return;
         }
         let Some(cell) = self.state.root.cell_mut(address) else { return };

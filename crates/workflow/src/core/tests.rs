@@ -195,7 +195,9 @@ fn an_abort_that_a_crash_interrupts_is_carried_out_after_it() {
     let (state, actions) = step(state, event(EventKind::OwnerChecked(Ok(()))));
     assert!(actions.contains(&Action::Save), "{actions:?}");
     let (state, _) = step(state, event(EventKind::Committed));
-    assert_eq!(state.outcome(), Some(&Outcome::Aborted { reason: "no".to_owned() }));
+    let aborted = Outcome::Aborted { reason: "no".to_owned(), completed_layers: 0 };
+    assert_eq!(state.outcome(), Some(&aborted));
+    assert_eq!(state.root.tasks[0].stage, Stage::Ended(Verdict::Failed));
 }
 
 fn any_node(depth: usize) -> BoxedStrategy<Node> {

@@ -191,34 +191,46 @@ pub(super) fn broken(graph: &Graph, scope: &Scope) -> Option<Verdict> {
 /// Ends everything that has begun and is not over, because the workflow was aborted.
 pub(super) fn close(scope: &mut Scope, within: &Address, actions: &mut Vec<Action>) {
     for (task, state) in scope.tasks.iter_mut().enumerate() {
-        let whole = within.child(task);
         if state.stage == Stage::Preparing {
             state.stage = Stage::Waiting;
         }
         if state.stage != Stage::Open {
             continue;
         }
+        if !state.cells.values().any(has_begun) {
+            state.stage = Stage::Waiting;
+            continue;
+        }
+        let whole = within.child(task);
+        let status = verdict_of(state).map_or(RecordStatus::Cancelled, RecordStatus::Ended);
         for (item, cell) in &mut state.cells {
+            if matches!(cell.stage, CellStage::Ended(_)) || !has_begun(cell) {
+                continue;
+            }
             let address = whole.item(*item);
-            let begun = match cell.stage {
-                CellStage::Ended(_) => continue,
-                CellStage::Queued | CellStage::Entering => cell.tries > 0 || cell.inner.is_some(),
-                _ => true,
-            };
             if let Some(inner) = cell.inner.as_deref_mut() {
                 close(inner, &address, actions);
             }
-            if begun {
-                cell.stage = CellStage::Ended(Verdict::Failed);
-                let status = RecordStatus::Ended(Verdict::Failed);
-                actions.push(Action::Record(record(&address, cell, status)));
-            } else {
-                cell.stage = CellStage::Queued;
-            }
+            cell.stage = CellStage::Ended(Verdict::Failed);
+            actions.push(Action::Record(record(&address, cell, RecordStatus::Cancelled)));
         }
-        if let Some(verdict) = verdict_of(state) {
-            state.stage = Stage::Ended(verdict);
+        let verdict = match status {
+            RecordStatus::Ended(verdict) => verdict,
+            _ => Verdict::Failed,
+        };
+        state.stage = Stage::Ended(verdict);
+        if !state.cells.contains_key(&WHOLE) {
+            let cell = Cell { attempt: state.attempt(), ..Cell::default() };
+            actions.push(Action::Record(record(&whole, &cell, status)));
         }
+    }
+}
+
+/// Whether a cell was called or entered; items for which there was no room were not.
+fn has_begun(cell: &Cell) -> bool {
+    match cell.stage {
+        CellStage::Queued | CellStage::Entering => cell.tries > 0 || cell.inner.is_some(),
+        _ => true,
     }
 }
 

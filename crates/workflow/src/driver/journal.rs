@@ -44,7 +44,9 @@ impl Driver {
     }
 
     pub(super) fn note_record(&mut self, record: &Record) {
-        let RecordStatus::Ended(_) = record.status else { return };
+        if !matches!(record.status, RecordStatus::Ended(_) | RecordStatus::Cancelled) {
+            return;
+        }
         let key = ResultKey { address: record.address.clone(), undo: record.undo };
         let result = self.begin.results.get(&key).unwrap_or_default();
         let ended = result.ended_unix_ms.unwrap_or(result.started_unix_ms);
@@ -77,7 +79,7 @@ impl Driver {
             }
             Phase::Ended(Outcome::Complete) => ("complete", json!({})),
             Phase::Ended(Outcome::Failed) => ("failed", json!({})),
-            Phase::Ended(Outcome::Aborted { reason }) => ("aborted", json!({"reason": reason})),
+            Phase::Ended(Outcome::Aborted { reason, .. }) => ("aborted", json!({"reason": reason})),
             _ if self.begin.state.ending.is_some() => return,
             _ => {
                 let done = self.begin.state.completed_layers();

@@ -434,6 +434,11 @@ impl Model {
             }
         }
         assert!(self.state.outcome().is_some(), "it never ends: {:?}", self.state);
+        for task in &self.state.root.tasks {
+            let begun = |cell: &Cell| matches!(cell.stage, CellStage::Ended(_));
+            let ended = matches!(task.stage, Stage::Ended(_));
+            assert!(ended || !task.cells.values().any(begun), "a result is lost: {task:?}");
+        }
         let mut last = None;
         for undo in &self.state.compensations {
             let sequence = self.state.root.cell(&undo.cell).unwrap().sequence;

@@ -242,11 +242,8 @@ impl Moment<'_> {
             for undo in &self.state.compensations {
                 let key = ResultKey { address: undo.cell.clone(), undo: true };
                 let result = self.results.get(&key).unwrap_or_default();
-                let output = match &result.output {
-                    crate::results::Slot::Here(value)
-                    | crate::results::Slot::Uncommitted(value) => Some(Arc::clone(value)),
-                    _ => None,
-                };
+                let output = self.results.call_output(self.plan, &key).await;
+                let output = output.map_err(unavailable)?;
                 undone.push(shape(self.name_of(&undo.cell), &result, output));
             }
             answer.insert("compensations".to_owned(), Value::Array(undone));

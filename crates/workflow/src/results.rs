@@ -261,11 +261,11 @@ impl Results {
                 *result = TaskResult { attempt: record.attempt, ..TaskResult::default() };
             }
         }
-        let path = paths::path_of(plan, &record.address);
+        let (task, item) = row_name(plan, &record.address, record.undo);
         WorkflowTaskRow {
             workflow: self.workflow,
-            task: if record.undo { path + UNDO } else { path },
-            item: record.address.last().map_or(WHOLE, |step| step.item),
+            task,
+            item,
             status: result.status.as_str().to_owned(),
             attempt: result.attempt,
             result: serde_json::to_string(&result.note).unwrap_or_default(),
@@ -320,18 +320,35 @@ impl Results {
             }
             return Ok(Arc::new(Value::Object(outputs)));
         }
-        match result.map(|result| result.output) {
-            Some(Slot::Here(value) | Slot::Uncommitted(value)) => Ok(value),
+        let output = self.call_output(plan, &ResultKey::call(address.clone())).await?;
+        Ok(output.unwrap_or_default())
+    }
+
+    /// The output of one call or compensation, if it has one.
+    pub(crate) async fn call_output(
+        &self,
+        plan: &Plan,
+        key: &ResultKey,
+    ) -> Result<Option<Arc<Value>>, StoreError> {
+        match self.get(key).map(|result| result.output) {
+            Some(Slot::Here(value) | Slot::Uncommitted(value)) => Ok(Some(value)),
             Some(Slot::Stored) => {
-                let path = paths::path_of(plan, address);
+                let (path, item) = row_name(plan, &key.address, key.undo);
                 let text = self.database.task_output(self.workflow, &path, item).await?;
                 let value = text
                     .map(|text| strip::run_blocking(text.len(), || serde_json::from_str(&text)));
-                Ok(Arc::new(value.and_then(Result::ok).unwrap_or_default()))
+                Ok(Some(Arc::new(value.and_then(Result::ok).unwrap_or_default())))
             }
-            Some(Slot::Nothing) | None => Ok(Arc::default()),
+            Some(Slot::Nothing) | None => Ok(None),
         }
     }
+}
+
+/// The task and the item that name a row.
+fn row_name(plan: &Plan, address: &Address, undo: bool) -> (String, i64) {
+    let path = paths::path_of(plan, address);
+    let item = address.last().map_or(WHOLE, |step| step.item);
+    (if undo { path + UNDO } else { path }, item)
 }
 
 /// A failure as results show it.

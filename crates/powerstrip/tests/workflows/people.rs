@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use testkit::{Gateway, send};
 
-use crate::support::{Client, call, pair, start, statuses, work};
+use crate::support::{Client, call, pair, per_layer, start, statuses, work};
 
 const GATED: &str =
     "skills:\n  careful: { tools: ['t:deploy'], auto_approve: false, approval_timeout: 60s }\n";
@@ -144,6 +144,34 @@ async fn gates_hold_for_items_sub_workflows_and_compensations() {
     };
     assert_eq!(aborted["status"], "aborted", "{aborted:#}");
     assert_eq!(statuses(&aborted["compensations"]), [pair("free", "success")], "{aborted:#}");
+}
+
+#[tokio::test]
+async fn long_outputs_of_compensations_outlast_a_pause_and_a_restart() {
+    let gateway = start(GATED).await;
+    let (mut gated, mut long) = (work("gated", &[]), work("long", &["gated"]));
+    gated["compensate"] = json!({"tool": "t:deploy", "arguments": {"task": "back"}});
+    long["compensate"] = json!({"tool": "t:undo", "arguments": {"task": "undo", "bytes": 10_000}});
+    let first = call(&gateway, "execute_dag", per_layer(json!([gated, long]))).await;
+    let id = first["workflow_id"].clone();
+    call(&gateway, "continue", json!({"workflow_id": id})).await;
+    let abort = json!({"workflow_id": id, "reason": "enough"});
+    let aborting = call(&gateway, "abort", abort.clone()).await;
+    let approval =
+        aborting["decisions"][0]["approval_id"].as_str().unwrap_or_else(|| panic!("{aborting:#}"));
+    let gateway = gateway.restart().await;
+    crate::support::ready(&gateway).await;
+    let path = format!("/v1/approvals/{approval}");
+    assert_eq!(admin(&gateway, &path, &json!({"decision": "approve"})).await.status, 200);
+    let aborted = testkit::eventually("the workflow has ended", || async {
+        let answer = call(&gateway, "abort", abort.clone()).await;
+        (answer["status"] == "aborted").then_some(answer)
+    })
+    .await;
+    let undone = [pair("long", "success"), pair("gated", "success")];
+    assert_eq!(statuses(&aborted["compensations"]), undone, "{aborted:#}");
+    let text = aborted["compensations"][0]["output"]["text"].as_str().unwrap_or_default();
+    assert_eq!(text.len(), 10_000, "{aborted:#}");
 }
 
 #[tokio::test]

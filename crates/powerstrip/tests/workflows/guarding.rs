@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::{Value, json};
-use testkit::{Gateway, GuardedGateway, eventually, mcp_call};
+use testkit::{GuardedGateway, eventually, mcp_call};
 
 use crate::support::{as_admin, call_as, ledger, per_layer, ready_as, start, with_ledger, work};
 

@@ -262,6 +262,18 @@ impl Database {
         self.sql.all(query(select)).await?.iter().map(read).collect()
     }
 
+    /// Paused workflows with a checkpoint of one of these kinds, the oldest first. The checkpoint may be an earlier one.
+    pub async fn workflows_paused_at(&self, kinds: [&str; 2]) -> Result<Vec<Uuid>, StoreError> {
+        let select = query(
+            "SELECT workflow_id FROM workflow_dags d WHERE phase = 'paused' AND EXISTS \
+             (SELECT 1 FROM workflow_checkpoints c WHERE c.workflow_id = d.workflow_id AND c.kind IN ($1, $2)) \
+             ORDER BY created_at, workflow_id",
+        );
+        let [one, other] = kinds;
+        let rows = self.sql.all(select.bind(one).bind(other)).await?;
+        rows.iter().map(|row| row.parsed("workflow_id")).collect()
+    }
+
     /// Paused workflows whose time is over, those that ended first at the front.
     pub async fn expired_workflows(&self, now_unix_ms: u64) -> Result<Vec<Uuid>, StoreError> {
         let select = query(

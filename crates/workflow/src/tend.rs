@@ -2,34 +2,29 @@
 
 use std::time::Duration;
 
-use store::{StoreError, WorkflowFilter, WorkflowPhase, WorkflowRow};
+use store::StoreError;
 use strip::approval::EventKind;
 use strip::runs::RunChange;
 use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
-use crate::core::{PauseKind, Phase, Saved};
 use crate::service::Command;
 use crate::workflows::Workflows;
 
 /// How often paused workflows are checked for their expiry.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
+/// The kinds of checkpoints that wait for people.
+const WAITING: [&str; 2] = ["approval_required", "input_required"];
+
 impl Workflows {
     /// Has workflows that wait for people look at what was decided.
     pub(crate) async fn wake_waiting(&self) -> Result<(), StoreError> {
-        let mut filter =
-            WorkflowFilter { phase: Some(WorkflowPhase::Paused), ..Default::default() };
-        loop {
-            let rows = self.service().database.workflows(&filter).await?;
-            if rows.is_empty() {
-                return Ok(());
-            }
-            filter.offset += u32::try_from(rows.len()).unwrap_or(u32::MAX);
-            for row in rows.into_iter().filter(waits_for_people) {
-                self.wake(row.id).await;
-            }
+        // All are named before the first is woken: a list in pages would skip as many as have gone on meanwhile.
+        for id in self.service().database.workflows_paused_at(WAITING).await? {
+            self.wake(id).await;
         }
+        Ok(())
     }
 
     /// Has a workflow look at its approvals and questions.
@@ -123,12 +118,4 @@ impl Workflows {
             }
         }
     }
-}
-
-fn waits_for_people(row: &WorkflowRow) -> bool {
-    let saved: Option<Saved> = serde_json::from_str(&row.state).ok();
-    matches!(
-        saved.map(|saved| saved.phase),
-        Some(Phase::Paused(pause)) if matches!(pause.kind, PauseKind::Approval | PauseKind::Input)
-    )
 }

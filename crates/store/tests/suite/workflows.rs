@@ -392,4 +392,30 @@ on_both_engines! {
         assert_eq!(database.expired_workflows(99).await.unwrap(), Vec::<Uuid>::new());
         assert_eq!(database.expired_workflows(100).await.unwrap(), [paused.id]);
     }
+
+    async fn all_that_wait_for_people_are_found(test) {
+        let (database, trail) = test.started().await;
+        let mut waiting = Vec::new();
+        // More than any list holds.
+        for created in 0..510 {
+            let (phase, kind) = match created {
+                0 => (WorkflowPhase::Running, "approval_required"),
+                1 => (WorkflowPhase::Paused, "layer"),
+                2 => (WorkflowPhase::Paused, "input_required"),
+                _ => (WorkflowPhase::Paused, "approval_required"),
+            };
+            let row = WorkflowRow { phase, created_unix_ms: created, ..workflow(None) };
+            if created > 1 {
+                waiting.push(row.id);
+            }
+            let checkpoint = WorkflowCheckpointRow {
+                kind: kind.to_owned(),
+                ..checkpoint(row.id, 0, "chk_0")
+            };
+            submit(&trail, WorkflowChange { checkpoint: Some(checkpoint), ..insert(&row) }).await;
+        }
+        trail.close().await.unwrap();
+        let kinds = ["approval_required", "input_required"];
+        assert_eq!(database.workflows_paused_at(kinds).await.unwrap(), waiting);
+    }
 }

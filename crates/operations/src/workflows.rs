@@ -14,6 +14,8 @@ use crate::{Caller, OperationError};
 pub struct WorkflowQuery {
     /// Only workflows in this state: `running`, `paused` or `ended`.
     pub state: Option<String>,
+    /// Only workflows whose id begins so.
+    pub id: Option<String>,
     /// The most workflows to list: 50 unless set.
     #[schemars(range(max = 500))]
     pub limit: Option<u32>,

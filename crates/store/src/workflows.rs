@@ -13,10 +13,12 @@ use crate::sql::{Row, query};
 use crate::{Database, StoreError};
 
 mod change;
+mod list;
 mod rows;
 
 pub use change::{RowChange, WorkflowAnswer, WorkflowChange, WorkflowUpdate};
 pub(crate) use change::{Submitted, apply};
+pub use list::WorkflowFilter;
 
 const COLUMNS: &str = "workflow_id, run, tenant, owner, agent, principal, client_key, dag, intent, config, state, phase, \
                        control_calls, created_at, updated_at, expires_at, lease_owner, lease_until, fence, start_sum";
@@ -25,9 +27,6 @@ const TASK: &str = "workflow_id, task, item, status, attempt, result, started_at
 
 /// Longer outputs are not read together with the other tasks.
 const SMALL_OUTPUT: usize = 4096;
-
-/// No list is longer, whatever limit is asked for.
-const MAX_LISTED: u32 = 500;
 
 /// How many expired workflows are named at a time.
 const MAX_EXPIRED: u32 = 1000;
@@ -141,17 +140,6 @@ pub struct WorkflowOwner<'a> {
     pub agent: Option<&'a str>,
 }
 
-/// Which workflows to list, the newest first.
-#[derive(Clone, Debug, Default)]
-pub struct WorkflowFilter {
-    /// Only of this tenant.
-    pub tenant: Option<String>,
-    /// Only in this phase.
-    pub phase: Option<WorkflowPhase>,
-    pub limit: Option<u32>,
-    pub offset: u32,
-}
-
 /// A claim to drive workflows.
 #[derive(Clone, Copy, Debug)]
 pub struct Lease<'a> {
@@ -166,18 +154,6 @@ impl Database {
     pub async fn workflow(&self, id: Uuid) -> Result<Option<WorkflowRow>, StoreError> {
         let select = query(format!("SELECT {COLUMNS} FROM workflow_dags WHERE workflow_id = $1"));
         self.sql.first(select.bind(id.to_string())).await?.as_ref().map(read).transpose()
-    }
-
-    /// The workflows that match a filter, the newest first.
-    pub async fn workflows(&self, filter: &WorkflowFilter) -> Result<Vec<WorkflowRow>, StoreError> {
-        let select = query(format!("SELECT {COLUMNS} FROM workflow_dags WHERE true"))
-            .and("tenant = ", filter.tenant.as_deref())
-            .and("phase = ", filter.phase.map(WorkflowPhase::as_str))
-            .push(" ORDER BY created_at DESC, workflow_id LIMIT ")
-            .push_bind(filter.limit.unwrap_or(MAX_LISTED).min(MAX_LISTED))
-            .push(" OFFSET ")
-            .push_bind(filter.offset);
-        self.sql.all(select).await?.iter().map(read).collect()
     }
 
     /// How many workflows of a tenant have not ended. It reads an index entry of each.

@@ -182,10 +182,11 @@ impl Runs {
     /// Ends the run of a workflow and withdraws its open questions. A run that has ended stays as it is. The end is committed
     /// no later than any change that is submitted to the writer after this.
     pub async fn end(&self, run: &Arc<Run>, end: RunEnd) -> Result<(), Failure> {
-        if !run.end(end) {
+        let now = self.now();
+        if !run.end(end, now) {
             return Ok(());
         }
-        let row = run.row(self.now(), IDLE);
+        let row = run.row(now, IDLE);
         let changes = Arc::new(RunChanges { runs: vec![row], calls: Vec::new() });
         if let Err(error) = self.0.trail.save_runs(&changes).await {
             run.reopen();

@@ -8,9 +8,10 @@ use operations::workflows::{
     WorkflowTask,
 };
 use operations::{Caller, OperationError};
+use proto::Code;
 use serde_json::{Value, json};
 use store::{WorkflowEventRow, WorkflowFilter, WorkflowPhase, WorkflowRow};
-use strip::runs::RunFilter;
+use strip::runs::RunSummary;
 use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
@@ -103,10 +104,17 @@ impl Workflows {
         Ok(WorkflowDetails { workflow: summary, checkpoint, tasks, events })
     }
 
+    async fn run_of(&self, caller: &Caller, id: Uuid) -> Result<RunSummary, OperationError> {
+        match self.service().strip.runs().show(caller.tenant(), &run_id(id)).await {
+            Ok(found) => Ok(found.run),
+            Err(failure) if failure.code == Code::NotFound => Err(not_found(id).into()),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
     /// A workflow that has ended, from its run and its journal.
     async fn ended(&self, caller: &Caller, id: Uuid) -> Result<WorkflowDetails, OperationError> {
-        let run = self.service().strip.runs().show(caller.tenant(), &run_id(id)).await;
-        let run = run.map_err(|_| not_found(id))?.run;
+        let run = self.run_of(caller, id).await?;
         let rows = self.service().database.last_workflow_events(id, SHOWN_EVENTS + 1).await;
         let rows = rows.map_err(unavailable)?;
         if rows.is_empty() {
@@ -204,23 +212,27 @@ impl WorkflowConsole for Workflows {
                 return Err(OperationError::invalid("`state` is one of running, paused, ended"));
             }
         };
-        let limit = query.limit.unwrap_or(LISTED);
+        let filter = WorkflowFilter {
+            tenant: caller.tenant().map(str::to_owned),
+            phase,
+            run_prefix: query.id.map(|id| {
+                let hex = id.strip_prefix("run_").unwrap_or(&id).replace('-', "");
+                format!("run_{}", hex.to_lowercase())
+            }),
+            limit: Some(query.limit.unwrap_or(LISTED)),
+            offset: query.offset,
+        };
         let mut workflows = Vec::new();
-        if phase != Some(WorkflowPhase::Ended) {
-            let filter = WorkflowFilter {
-                tenant: caller.tenant().map(str::to_owned),
-                phase,
-                limit: Some(limit),
-                offset: query.offset,
-            };
-            let rows = self.service().database.workflows(&filter).await.map_err(unavailable)?;
-            workflows.extend(rows.iter().map(Self::summary));
-        }
-        if phase.is_none_or(|phase| phase == WorkflowPhase::Ended)
-            && workflows.len() < limit as usize
-        {
-            let more = limit as usize - workflows.len();
-            workflows.extend(self.ended_runs(caller, query.offset, more).await?);
+        for id in self.service().database.workflows(&filter).await.map_err(unavailable)? {
+            match self.service().database.workflow(id).await.map_err(unavailable)? {
+                Some(row) => workflows.push(Self::summary(&row)),
+                None => match self.ended(caller, id).await {
+                    Ok(details) => workflows.push(details.workflow),
+                    // Its run and journal were deleted meanwhile.
+                    Err(error) if error.code == Code::NotFound => {}
+                    Err(error) => return Err(error),
+                },
+            }
         }
         Ok(WorkflowList { workflows })
     }
@@ -248,10 +260,7 @@ impl WorkflowConsole for Workflows {
         match row {
             Some(row) if caller.tenant().is_none_or(|tenant| tenant == row.tenant) => {}
             Some(_) => return Err(not_found(id).into()),
-            None => {
-                let run = self.service().strip.runs().show(caller.tenant(), &run_id(id)).await;
-                run.map_err(|_| not_found(id))?;
-            }
+            None => drop(self.run_of(caller, id).await?),
         }
         let service = std::sync::Arc::clone(self.service());
         // Before the first read, so that no row is missed in between.
@@ -292,32 +301,6 @@ impl WorkflowConsole for Workflows {
 }
 
 impl Workflows {
-    /// Workflows that have ended, the last touched first.
-    async fn ended_runs(
-        &self,
-        caller: &Caller,
-        offset: u32,
-        limit: usize,
-    ) -> Result<Vec<WorkflowSummary>, OperationError> {
-        let filter = RunFilter {
-            tenant: caller.tenant().map(str::to_owned),
-            kind: Some("workflow".to_owned()),
-            limit: u32::try_from(limit.saturating_mul(2)).ok(),
-            offset,
-            ..RunFilter::default()
-        };
-        let runs = self.service().strip.runs().list(&filter).await?;
-        let open = ["open", "waiting", "rejected"];
-        let mut ended = Vec::new();
-        for run in runs.into_iter().filter(|run| !open.contains(&run.state.as_str())).take(limit) {
-            let Ok(id) = Self::parse(&run.id) else { continue };
-            if let Ok(details) = self.ended(caller, id).await {
-                ended.push(details.workflow);
-            }
-        }
-        Ok(ended)
-    }
-
     /// What `workflow_status` answers about a workflow that has ended.
     pub(crate) async fn ended_report(
         &self,
@@ -325,7 +308,7 @@ impl Workflows {
         id: Uuid,
     ) -> Result<Value, proto::Failure> {
         let caller = Caller::local(std::sync::Arc::new(principal.clone()));
-        let details = self.ended(&caller, id).await.map_err(|_| not_found(id))?;
+        let details = self.ended(&caller, id).await?;
         let WorkflowSummary { tenant, owner, agent, run_id, expires_unix_ms, .. } =
             &details.workflow;
         let own = *tenant == principal.tenant.as_str()

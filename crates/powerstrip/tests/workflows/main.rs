@@ -8,6 +8,7 @@ mod execution;
 mod expiry;
 mod guarding;
 mod limits;
+mod listing;
 mod people;
 mod questions;
 mod steering;

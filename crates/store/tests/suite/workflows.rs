@@ -90,6 +90,23 @@ fn checkpoint(workflow: Uuid, layer: i64, id: &str) -> WorkflowCheckpointRow {
     }
 }
 
+fn run_of(workflow: Uuid, touched_unix_ms: u64) -> RunRow {
+    RunRow {
+        id: format!("run_{}", workflow.simple()),
+        tenant: "acme".to_owned(),
+        subject: "ann".to_owned(),
+        agent: None,
+        kind: "workflow".to_owned(),
+        name: None,
+        state: "completed".to_owned(),
+        summary: None,
+        artifacts: Vec::new(),
+        data_tools: 0,
+        created_unix_ms: 1,
+        touched_unix_ms,
+    }
+}
+
 async fn submit(trail: &AuditTrail, change: WorkflowChange) -> Receipt {
     trail.save_workflow(change).await.unwrap()
 }
@@ -324,20 +341,7 @@ on_both_engines! {
         }
         assert!(matches!(save(&trail, step(id, 1)).await, Err(StoreError::Fenced)));
 
-        let run = RunRow {
-            id: row.run.clone(),
-            tenant: "acme".to_owned(),
-            subject: "ann".to_owned(),
-            agent: None,
-            kind: "workflow".to_owned(),
-            name: None,
-            state: "completed".to_owned(),
-            summary: None,
-            artifacts: Vec::new(),
-            data_tools: 0,
-            created_unix_ms: 1,
-            touched_unix_ms: 5,
-        };
+        let run = run_of(id, 5);
         let runs = Arc::new(RunChanges { runs: vec![run], calls: Vec::new() });
         trail.save_runs(&runs).await.unwrap().committed().await.unwrap();
         database.forget_runs(5).await.unwrap();
@@ -376,17 +380,6 @@ on_both_engines! {
         assert!(matches!(save(&trail, step(paused.id, 1)).await, Err(StoreError::Fenced)));
         save(&trail, step(paused.id, 2)).await.unwrap();
 
-        let filter = |phase| WorkflowFilter {
-            tenant: Some("acme".to_owned()),
-            phase,
-            ..WorkflowFilter::default()
-        };
-        let list = async |filter: WorkflowFilter| database.workflows(&filter).await.unwrap();
-        assert_eq!(list(filter(None)).await, [now(&paused), now(&running)], "newest first");
-        assert_eq!(list(filter(Some(WorkflowPhase::Paused))).await, [now(&paused)]);
-        assert_eq!(list(WorkflowFilter { limit: Some(1), offset: 1, ..filter(None) }).await, [now(&running)]);
-        let elsewhere = WorkflowFilter { tenant: Some("other".to_owned()), ..filter(None) };
-        assert_eq!(list(elsewhere).await, []);
         assert_eq!(database.active_workflows("acme").await.unwrap(), 2);
         assert_eq!(database.active_workflows("other").await.unwrap(), 0);
         assert_eq!(database.expired_workflows(99).await.unwrap(), Vec::<Uuid>::new());
@@ -417,5 +410,40 @@ on_both_engines! {
         trail.close().await.unwrap();
         let kinds = ["approval_required", "input_required"];
         assert_eq!(database.workflows_paused_at(kinds).await.unwrap(), waiting);
+    }
+
+    async fn workflows_are_listed_by_their_last_change(test) {
+        let (database, trail) = test.started().await;
+        let row = |phase, updated_unix_ms| WorkflowRow { phase, updated_unix_ms, ..workflow(None) };
+        let (running, paused) = (row(WorkflowPhase::Running, 3), row(WorkflowPhase::Paused, 9));
+        save(&trail, insert(&running)).await.unwrap();
+        save(&trail, insert(&paused)).await.unwrap();
+        let ended = [Uuid::new_v4(), Uuid::new_v4()];
+        let other = RunRow { kind: "named".to_owned(), ..run_of(Uuid::new_v4(), 8) };
+        // A task has completed the run of the first, which goes on.
+        let runs = vec![run_of(running.id, 9), run_of(ended[0], 2), run_of(ended[1], 5), other];
+        let runs = Arc::new(RunChanges { runs, calls: Vec::new() });
+        trail.save_runs(&runs).await.unwrap().committed().await.unwrap();
+
+        let all = WorkflowFilter { tenant: Some("acme".to_owned()), ..WorkflowFilter::default() };
+        let list = async |filter: WorkflowFilter| database.workflows(&filter).await.unwrap();
+        assert_eq!(list(all.clone()).await, [paused.id, ended[1], running.id, ended[0]]);
+        let page = WorkflowFilter { limit: Some(2), offset: 1, ..all.clone() };
+        assert_eq!(list(page).await, [ended[1], running.id]);
+        for (phase, found) in [
+            (WorkflowPhase::Running, &[running.id][..]),
+            (WorkflowPhase::Paused, &[paused.id]),
+            (WorkflowPhase::Ended, &[ended[1], ended[0]]),
+        ] {
+            assert_eq!(list(WorkflowFilter { phase: Some(phase), ..all.clone() }).await, found);
+        }
+        let next = WorkflowFilter { phase: Some(WorkflowPhase::Ended), limit: Some(1), offset: 1, ..all.clone() };
+        assert_eq!(list(next).await, [ended[0]]);
+        for id in [paused.id, ended[0]] {
+            let begins = format!("run_{}", id.simple())[..20].to_owned();
+            assert_eq!(list(WorkflowFilter { run_prefix: Some(begins), ..all.clone() }).await, [id]);
+        }
+        let elsewhere = WorkflowFilter { tenant: Some("other".to_owned()), ..all };
+        assert_eq!(list(elsewhere).await, Vec::<Uuid>::new());
     }
 }

@@ -387,9 +387,10 @@ impl Run {
     }
 
     /// Ends it; returns false if it has ended before.
-    pub(super) fn end(&self, end: RunEnd) -> bool {
+    pub(super) fn end(&self, end: RunEnd, now: u64) -> bool {
         let mut inner = self.lock();
         let first = inner.ended.is_none();
+        inner.touched_ms = inner.touched_ms.max(now);
         inner.ended.get_or_insert(end);
         first
     }

@@ -78,6 +78,13 @@ pub struct WorkflowDetails {
     pub events: Vec<WorkflowEvent>,
 }
 
+impl WorkflowDetails {
+    /// The id of the checkpoint at which it is paused.
+    pub fn checkpoint_id(&self) -> Option<&Value> {
+        self.checkpoint.as_ref()?.get("checkpoint_id")
+    }
+}
+
 /// A task of a workflow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkflowTask {

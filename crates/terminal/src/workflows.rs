@@ -52,6 +52,8 @@ pub fn show(details: &WorkflowDetails, style: Style) -> io::Result<()> {
     let field = |name: &str| checkpoint.and_then(|answer| answer.get(name));
     record.maybe("checkpoint", field("checkpoint_id").and_then(Value::as_str));
     record.maybe("decision", field("decision_context").and_then(Value::as_str));
+    record.maybe("feedback", field("feedback").and_then(Value::as_str));
+    record.maybe("reason", field("reason").and_then(Value::as_str));
     let list = |name: &str| field(name).and_then(Value::as_array).into_iter().flatten();
     let options: Vec<_> = list("options").filter_map(Value::as_str).collect();
     let waiting: Vec<_> =

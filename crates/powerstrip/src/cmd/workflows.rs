@@ -123,10 +123,16 @@ impl Action {
             }
             Self::Continue { id, reason } => {
                 let id = resolve(access, id).await?;
-                let seen = watcher.details(&id).await?.events.last().map_or(0, |last| last.number);
+                let before = watcher.details(&id).await?;
                 let wait_ms = Some(FIRST_WAIT_MS);
                 let input = ContinueInput { id: id.clone(), reason, checkpoint_id: None, wait_ms };
-                access.run::<ContinueWorkflow>(&input).await?;
+                let answer = access.run::<ContinueWorkflow>(&input).await?;
+                let paused_at = answer.get("checkpoint_id");
+                if paused_at.is_some() && paused_at == before.checkpoint_id() {
+                    // Continuing does not lead past this checkpoint, so there are no events to wait for.
+                    return watcher.show(&id).await;
+                }
+                let seen = before.events.last().map_or(0, |last| last.number);
                 watcher.follow(&id, seen, true).await
             }
             Self::Abort { id, reason } => {
@@ -179,15 +185,16 @@ async fn resolve(access: &Access, given: String) -> anyhow::Result<String> {
     if given.len() >= 36 {
         return Ok(given);
     }
-    let query = WorkflowQuery { limit: Some(500), ..WorkflowQuery::default() };
-    let all = access.run::<ListWorkflows>(&query).await?.workflows.into_iter();
-    let ids: Vec<_> = all.map(|one| one.workflow_id).filter(|id| id.starts_with(&given)).collect();
-    match ids.as_slice() {
-        [id] => Ok(id.clone()),
+    // Two tell that the id is ambiguous.
+    let query =
+        WorkflowQuery { id: Some(given.clone()), limit: Some(2), ..WorkflowQuery::default() };
+    let found = access.run::<ListWorkflows>(&query).await?.workflows;
+    match found.as_slice() {
+        [one] => Ok(one.workflow_id.clone()),
         [] => bail!(
             "no workflow has an id that begins with `{given}`; `powerstrip workflows` lists them"
         ),
-        several => bail!("{} workflows' ids begin with `{given}`; give more of it", several.len()),
+        _ => bail!("the ids of several workflows begin with `{given}`; give more of it"),
     }
 }
 
@@ -233,8 +240,11 @@ impl Watcher<'_> {
             }
             let paused = |event: &WorkflowEvent| event.data.get("checkpoint_id").is_some();
             let over = events.last().is_some_and(|last| until_paused && paused(last));
-            if over || events.iter().any(WorkflowEvent::is_last) {
+            if over || events.is_empty() || events.iter().any(WorkflowEvent::is_last) {
                 let details = self.details(id).await?;
+                if events.is_empty() && details.workflow.state != "ended" {
+                    continue;
+                }
                 if over && !self.as_json {
                     terminal::line("")?;
                     shown::show(&details, self.style)?;

@@ -74,7 +74,9 @@ impl Workflows {
     /// The id that a text names: a workflow's or its run's.
     pub(crate) fn parse(id: &str) -> Result<Uuid, OperationError> {
         let hex = id.strip_prefix("run_").unwrap_or(id);
-        Uuid::parse_str(hex).map_err(|_| not_found(Uuid::nil()).into())
+        Uuid::parse_str(hex).map_err(|_| {
+            OperationError::invalid("the id is neither a workflow's, which is a UUID, nor its run's")
+        })
     }
 
     /// A workflow that has not ended.

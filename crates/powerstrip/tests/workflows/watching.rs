@@ -112,6 +112,13 @@ async fn a_workflow_is_drawn() {
         assert_eq!(answer.status, 404, "{answer:?}");
         assert_eq!(answer.body["errors"][0]["message"], "Workflow not found or expired");
     }
+    for path in ["", "/events", "/graph.svg"] {
+        let answer = gateway.get(&format!("/v1/workflows/seven{path}")).await;
+        assert_eq!(answer.status, 400, "{answer:?}");
+        assert_eq!(answer.body["errors"][0]["code"], "INVALID_INPUT", "{answer:?}");
+    }
+    let answer = post(&gateway, "/v1/workflows/seven/continue", json!({})).await;
+    assert_eq!((answer.status, &answer.body["errors"][0]["details"]), (400, &Value::Null));
     let bad = client.get(gateway.url(&format!("/v1/workflows/{id}/events")));
     assert_eq!(send(bad.header("last-event-id", "soon")).await.status, 400);
 }

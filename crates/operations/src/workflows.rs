@@ -55,13 +55,14 @@ pub struct WorkflowSummary {
     pub agent: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<String>,
-    /// The layer that runs now, or that runs next.
+    /// The layer that runs now or ran last, counted from 0.
     pub layer: usize,
     pub layers: usize,
     pub tasks_done: usize,
     pub tasks_total: usize,
     pub started_unix_ms: u64,
     pub updated_unix_ms: u64,
+    /// When a paused workflow expires, or the answer of an ended one; when it expired, if it did.
     pub expires_unix_ms: u64,
 }
 

@@ -24,7 +24,7 @@ pub fn list(workflows: &[WorkflowSummary], style: Style) -> io::Result<()> {
         table.row([
             Cell::new(&workflow.workflow_id).tone(Tone::Strong),
             state(workflow),
-            Cell::new(format_args!("{}/{}", workflow.layer.min(workflow.layers), workflow.layers)),
+            Cell::new(format_args!("{}/{}", layer(workflow), workflow.layers)),
             Cell::new(format_args!("{}/{}", workflow.tasks_done, workflow.tasks_total)),
             Cell::new(time::ago(workflow.updated_unix_ms)),
             expires,
@@ -87,7 +87,7 @@ fn tasks(tasks: &[WorkflowTask]) -> Table {
     for task in tasks {
         let took = task.duration_ms.map(|took| format!("{took} ms"));
         table.row([
-            Cell::new(task.layer),
+            Cell::new(task.layer + 1),
             Cell::new(&task.task_id).tone(Tone::Strong),
             Cell::new(&task.tool),
             status(&task.status),
@@ -126,6 +126,11 @@ fn status(status: &str) -> Cell {
     Cell::new(status).tone(tone)
 }
 
+/// The number of its layer, counted from 1.
+fn layer(workflow: &WorkflowSummary) -> usize {
+    (workflow.layer + 1).min(workflow.layers)
+}
+
 fn owner(workflow: &WorkflowSummary) -> String {
     let agent = workflow.agent.as_ref().map(|agent| format!(" as {agent}")).unwrap_or_default();
     format!("{}/{}{agent}", workflow.tenant, workflow.owner)
@@ -156,7 +161,7 @@ impl Live {
             "{}  {}  layer {}/{}  {}/{} tasks",
             self.style.bold(shown(&workflow.workflow_id)),
             state(workflow).painted(self.style),
-            workflow.layer.min(workflow.layers),
+            layer(workflow),
             workflow.layers,
             workflow.tasks_done,
             workflow.tasks_total

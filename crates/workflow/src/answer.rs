@@ -83,9 +83,8 @@ impl Moment<'_> {
     /// The type of a checkpoint, its fields and the commands that are possible.
     pub(crate) fn fields(&self, kind: &PauseKind) -> Map<String, Value> {
         let (name, fields, options): (_, Value, &[&str]) = match kind {
-            PauseKind::Layer | PauseKind::Rejected => {
-                (None, json!({}), &["continue", "replan", "abort"])
-            }
+            PauseKind::Layer => (None, json!({}), &["continue", "replan", "abort"]),
+            PauseKind::Rejected => (None, json!({}), &["replan", "abort"]),
             PauseKind::TaskFailed => (
                 Some("task_failed"),
                 json!({"failed_tasks": self.failed_tasks(true)}),

@@ -8,7 +8,6 @@ use strip::runs::RunChange;
 use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
-use crate::service::Command;
 use crate::workflows::Workflows;
 
 /// How often paused workflows are checked for their expiry.
@@ -59,12 +58,8 @@ impl Workflows {
     pub async fn sweep(&self) -> Result<(), StoreError> {
         let now = self.service().now();
         for id in self.service().database.expired_workflows(now).await? {
-            match self.load(id).await {
-                Ok(Some(live)) => {
-                    live.send(Command::Expire).await;
-                }
-                Ok(None) => {}
-                Err(failure) => tracing::warn!(workflow = %id, "cannot expire: {failure}"),
+            if let Err(failure) = self.expire(id).await {
+                tracing::warn!(workflow = %id, "cannot expire: {failure}");
             }
         }
         self.service().database.forget_workflow_answers(now).await?;

@@ -11,7 +11,7 @@ use operations::{Caller, OperationError};
 use proto::Code;
 use serde_json::{Value, json};
 use store::{WorkflowEventRow, WorkflowFilter, WorkflowPhase, WorkflowRow};
-use strip::runs::RunSummary;
+use strip::runs::{RunEnd, RunSummary};
 use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
@@ -128,31 +128,39 @@ impl Workflows {
         let mut tasks: Vec<WorkflowTask> =
             serde_json::from_value(snapshot["tasks"].clone()).unwrap_or_default();
         let answer = self.service().database.workflow_answer(id, self.service().now()).await;
-        let answer = answer.map_err(unavailable)?;
-        let expires_unix_ms = answer.as_ref().map_or(0, |answer| answer.expires_unix_ms);
-        let checkpoint: Option<Value> =
-            answer.and_then(|answer| serde_json::from_str(&answer.answer).ok());
+        let checkpoint: Option<Value> = answer
+            .map_err(unavailable)?
+            .and_then(|answer| serde_json::from_str(&answer.answer).ok());
         add_outputs(&mut tasks, checkpoint.as_ref());
         let events: Vec<_> = rows.into_iter().filter_map(shown).collect();
         let last = events.iter().rev().find(|event| event.is_last());
         let layers = tasks.iter().map(|task| task.layer + 1).max().unwrap_or(0);
+        let updated_unix_ms = last.map_or(run.touched_unix_ms, |event| event.at_unix_ms);
+        let rejected = run.state == RunEnd::Rejected.as_str();
         Ok(WorkflowDetails {
             workflow: WorkflowSummary {
                 workflow_id: id.to_string(),
                 run_id: run.id,
                 state: "ended".to_owned(),
-                outcome: last.map(|event| event.kind.clone()),
+                outcome: if rejected {
+                    Some(run.state)
+                } else {
+                    last.map(|event| event.kind.clone())
+                },
                 tenant: run.tenant,
                 owner: run.owner,
                 agent: run.agent,
                 intent: None,
-                layer: layers,
+                layer: snapshot["layer"]
+                    .as_u64()
+                    .and_then(|layer| usize::try_from(layer).ok())
+                    .unwrap_or(layers.saturating_sub(1)),
                 layers,
                 tasks_done: tasks.iter().filter(|task| is_over(&task.status)).count(),
                 tasks_total: tasks.len(),
                 started_unix_ms: run.created_unix_ms,
-                updated_unix_ms: last.map_or(run.touched_unix_ms, |event| event.at_unix_ms),
-                expires_unix_ms,
+                updated_unix_ms,
+                expires_unix_ms: snapshot["expires_unix_ms"].as_u64().unwrap_or(updated_unix_ms),
             },
             checkpoint,
             tasks,
@@ -244,6 +252,11 @@ impl WorkflowConsole for Workflows {
         let row = self.service().database.workflow(id).await.map_err(unavailable)?;
         match row {
             Some(row) if caller.tenant().is_none_or(|tenant| tenant == row.tenant) => {
+                let expired = row.phase == WorkflowPhase::Paused
+                    && row.expires_unix_ms <= self.service().now();
+                if expired && self.expire(id).await? {
+                    return self.ended(caller, id).await;
+                }
                 self.details(row).await
             }
             Some(_) => Err(not_found(id).into()),

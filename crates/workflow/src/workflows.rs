@@ -180,7 +180,7 @@ impl Workflows {
         ))
     }
 
-    /// The caller's own workflow; NOT_FOUND if it has none of this id.
+    /// The caller's own workflow; none if it has ended, expired or never was, NOT_FOUND if it is another caller's.
     pub(crate) async fn own(
         &self,
         principal: &Principal,
@@ -194,7 +194,14 @@ impl Workflows {
             let snapshot = live.published.borrow();
             !snapshot.is_running() && snapshot.expires_unix_ms <= self.0.now()
         };
-        if expired { Err(not_found(id)) } else { Ok(Some(live)) }
+        let over = expired && self.expire(id).await?;
+        Ok((!over).then_some(live))
+    }
+
+    /// Ends a paused workflow whose time is over; false if it goes on, because a person decided in time.
+    pub(crate) async fn expire(&self, id: Uuid) -> Result<bool, Failure> {
+        let sent = self.send(id, || Command::Expire).await?;
+        Ok(!matches!(sent, Some((_, Accepted::Repeats { .. }))))
     }
 
     /// Sends a command to the caller's own workflow; none if that has ended or never was.

@@ -19,54 +19,50 @@ async fn approval(gateway: &Gateway, id: &str) -> Value {
 async fn a_paused_workflow_expires_with_its_approvals_and_questions() {
     let gateway = start(&format!("{GATED}workflows: {{ ttl: 2s }}\n")).await;
     let layers = per_layer(json!([work("a", &[]), work("b", &["a"])]));
-    let gated = json!([
-        {"id": "d", "tool": "t:deploy", "arguments": {"task": "d"}},
-        {"id": "q", "tool": "t:ask", "arguments": {"task": "q", "question": "Which tone?"}},
-    ]);
+    let deploy = json!({"id": "d", "tool": "t:deploy", "arguments": {"task": "d"}});
+    let ask = json!({"id": "q", "tool": "t:ask", "arguments": {"task": "q", "question": "Which tone?"}});
+    let gated = json!([deploy, ask, work("z", &["d"])]);
     let paused = call(&gateway, "execute_dag", layers).await;
     let waiting = call(&gateway, "execute_dag", json!({"workflow": {"tasks": gated}})).await;
+    let rejected = call(&gateway, "execute_dag", json!({"workflow": {"tasks": [deploy]}})).await;
     assert_eq!(paused["status"], "layer_complete", "{paused:#}");
     assert_eq!(waiting["checkpoint_type"], "approval_required", "{waiting:#}");
-    let ids = [paused["workflow_id"].clone(), waiting["workflow_id"].clone()];
-    for id in &ids {
-        let refused = eventually("the workflow's time is over", || async {
-            let answer = call(
-                &gateway,
-                "modify_args",
-                json!({"workflow_id": id, "task_id": "none", "arguments": {}}),
-            )
-            .await;
-            (answer["error"]["code"] == -32004).then_some(answer)
+    let reject = json!({"workflow_id": rejected["workflow_id"],
+        "checkpoint_id": rejected["checkpoint_id"], "approved": false});
+    let rejected = call(&gateway, "approval_response", reject).await;
+    assert_eq!(rejected["status"], "rejected", "{rejected:#}");
+
+    // Long before the next sweep the owner is told that it has expired.
+    for (answer, outcome) in [(&waiting, "expired"), (&rejected, "rejected")] {
+        let id = &answer["workflow_id"];
+        let report = eventually("the workflow's time is over", || async {
+            let report = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
+            assert_eq!(report["status"], "report", "{report:#}");
+            (report["state"] == "ended").then_some(report)
         })
         .await;
-        assert_eq!(refused["error"]["message"], "Workflow not found or expired", "{refused}");
-    }
-    // The sweep removes them, at the latest at the next start.
-    let gateway = gateway.restart().await;
-    ready(&gateway).await;
-    for id in &ids {
-        let path = format!("/v1/workflows/{}", id.as_str().unwrap());
-        let shown = eventually("the workflow is removed", || async {
-            let shown = gateway.get(&path).await.body;
-            (shown["workflow"]["state"] == "ended").then_some(shown)
-        })
-        .await;
-        assert_eq!(shown["workflow"]["outcome"], "expired", "{shown:#}");
+        assert!(report["expires_at"].as_str().unwrap() > "2001", "{report:#}");
+        let tasks = report["tasks"].as_array().unwrap();
+        assert!(tasks.iter().all(|task| task["status"] != "waiting"), "{report:#}");
+        let shown = gateway.get(&format!("/v1/workflows/{}", id.as_str().unwrap())).await.body;
+        assert_eq!(shown["workflow"]["outcome"], outcome, "{shown:#}");
+        assert_eq!(shown["workflow"]["layer"], 0, "{shown:#}");
+        assert_eq!(shown["tasks"][0]["status"], "failed", "{shown:#}");
         assert_eq!(shown["events"].as_array().unwrap().last().unwrap()["kind"], "expired");
         let run = gateway.get(&run_path(id)).await.body;
-        assert_eq!(run["state"], "expired", "{run:#}");
+        assert_eq!(run["state"], outcome, "{run:#}");
         assert!(
             run["questions"].as_array().unwrap().iter().all(|one| one["state"] != "open"),
             "{run:#}"
         );
-        let report = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
-        assert_eq!(report["state"], "ended", "{report:#}");
         for (tool, input) in [
             ("continue", json!({"workflow_id": id})),
             ("abort", json!({"workflow_id": id, "reason": "x"})),
+            ("modify_args", json!({"workflow_id": id, "task_id": "none", "arguments": {}})),
         ] {
             let late = call(&gateway, tool, input).await;
             assert_eq!(late["error"]["code"], -32004, "{tool}: {late}");
+            assert_eq!(late["error"]["message"], "Workflow not found or expired", "{late}");
         }
     }
     let decision = waiting["decisions"][0]["approval_id"].as_str().unwrap();
@@ -75,6 +71,15 @@ async fn a_paused_workflow_expires_with_its_approvals_and_questions() {
     let late =
         as_admin(&gateway, Method::POST, &format!("/v1/approvals/{decision}"), &approve).await;
     assert_eq!(late.status, 409, "{late:?}");
+
+    // The sweep removes those that nobody asks for, at the latest at the next start.
+    let gateway = gateway.restart().await;
+    ready(&gateway).await;
+    eventually("the workflow is removed", || async {
+        let run = gateway.get(&run_path(&paused["workflow_id"])).await.body;
+        (run["state"] == "expired").then_some(())
+    })
+    .await;
     assert_eq!(ledger(&gateway), ["a"], "nothing that waited has run");
 }
 

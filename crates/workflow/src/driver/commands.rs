@@ -1,17 +1,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::Failure;
+use proto::{Code, Failure};
 use serde_json::json;
 use store::WorkflowPhase;
 use strip::runs::RunEnd;
 
 use super::Driver;
 use crate::core::{Action, Event, EventKind, PauseKind, Refusal, Stage, Verdict, step};
+use crate::listing::tasks_of;
 use crate::paths::graph_of;
 use crate::plan::{CatalogTools, Plan};
 use crate::queue::Message;
-use crate::results::Status;
+use crate::results::{Status, error_of};
 use crate::service::{Accepted, Arguments, Command};
 use crate::{Task, failures};
 
@@ -278,8 +279,13 @@ impl Driver {
         tracing::info!(workflow_id = %self.begin.workflow, "a workflow has expired");
         self.end_run(if rejected { RunEnd::Rejected } else { RunEnd::Expired }).await;
         self.note("expired", json!({}));
-        let tasks = crate::listing::tasks_of(&self.moment());
-        self.note("snapshot", json!({"tasks": tasks}));
+        let mut tasks = tasks_of(&self.moment());
+        for task in tasks.iter_mut().filter(|task| ["waiting", "running"].contains(&&*task.status)) {
+            let message = "the workflow expired before a person decided or answered";
+            task.error = Some(error_of(&Failure::new(Code::Denied, message)));
+            task.status = Status::Ended(Verdict::Failed).shown().to_owned();
+        }
+        self.note_snapshot(&tasks);
         let mut change = self.change(WorkflowPhase::Paused);
         change.delete_control = true;
         if self.commit(change).await {

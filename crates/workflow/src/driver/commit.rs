@@ -99,8 +99,8 @@ impl Driver {
             results: &self.begin.results,
         };
         let answer = Arc::new(fitting.fit(answer).await);
-        let snapshot = json!({"tasks": tasks_of(&self.moment())});
-        self.note("snapshot", snapshot);
+        let tasks = tasks_of(&self.moment());
+        self.note_snapshot(&tasks);
         let text = answer.to_string();
         self.answer = Some(answer);
         Ok(WorkflowChange {

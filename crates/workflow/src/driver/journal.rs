@@ -1,3 +1,4 @@
+use operations::workflows::WorkflowTask;
 use serde_json::{Value, json};
 use store::WorkflowEventRow;
 
@@ -18,6 +19,16 @@ impl Driver {
             kind: kind.to_owned(),
             data: data.to_string(),
         });
+    }
+
+    /// Keeps what is shown of a workflow after its end. Only the gateway reads this row.
+    pub(super) fn note_snapshot(&mut self, tasks: &[WorkflowTask]) {
+        let data = json!({
+            "tasks": tasks,
+            "layer": self.begin.state.root.layer,
+            "expires_unix_ms": self.begin.expires_unix_ms,
+        });
+        self.note("snapshot", data);
     }
 
     pub(super) fn note_call(&mut self, key: &ResultKey, attempt: u32) {

@@ -75,7 +75,7 @@ impl Tone {
 pub(super) fn outcome(outcome: &str) -> Markup {
     let tone = match outcome {
         "OK" => Tone::Good,
-        "DENIED" | "RATE_LIMIT" | "CANCELLED" => Tone::Doubtful,
+        "ASKED" | "DENIED" | "RATE_LIMIT" | "CANCELLED" => Tone::Doubtful,
         _ => Tone::Bad,
     };
     mark(tone, &inert(outcome))

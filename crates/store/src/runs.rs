@@ -55,7 +55,7 @@ pub struct RunCallRow {
     pub tool: String,
     pub started_unix_ms: u64,
     pub ended_unix_ms: u64,
-    /// `OK`, or the code of its failure.
+    /// `OK`, `ASKED`, or the code of its failure.
     pub outcome: String,
     /// The references that it returned.
     pub made: Vec<String>,

@@ -67,7 +67,7 @@ pub(super) fn draw(calls: &[RunCall]) -> Markup {
         line: node.line,
         edge: if call.used.is_empty() { "edge order" } else { "edge" },
         follows: node.follows,
-        class: if call.outcome == "OK" { "node" } else { "node failed" },
+        class: if ["OK", "ASKED"].contains(&&*call.outcome) { "node" } else { "node failed" },
         title: format!("{} · {}", call.tool, call.outcome),
         text: call.tool.clone(),
         href: format!("/dashboard/calls/{}", call.trace_id),

@@ -252,7 +252,11 @@ fn calls(calls: &[RunCall]) -> Table {
         Table::new(["TOOL", "OUTCOME", "TOOK", "STARTED", "TRACE"]).right(["TOOK"]).cut(["TOOL"]);
     for call in calls {
         let took = call.ended_unix_ms.saturating_sub(call.started_unix_ms);
-        let tone = if call.outcome == "OK" { Tone::Good } else { Tone::Bad };
+        let tone = match call.outcome.as_str() {
+            "OK" => Tone::Good,
+            "ASKED" => Tone::Doubtful,
+            _ => Tone::Bad,
+        };
         table.row([
             Cell::new(&call.tool).tone(Tone::Strong),
             Cell::new(&call.outcome).tone(tone),

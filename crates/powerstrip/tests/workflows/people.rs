@@ -99,6 +99,7 @@ async fn the_owner_rejects_and_other_tasks_may_follow() {
     assert!(printed.contains("paused (rejected)") && printed.contains("too risky"), "{printed}");
     let run = gateway.get(&format!("/v1/runs/run_{}", id.as_str().unwrap().replace('-', ""))).await;
     assert_eq!(run.body["state"], "rejected", "{run:?}");
+    assert_eq!(run.body["calls"][0]["outcome"], "ASKED", "the call did not run: {run:?}");
     let report = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
     let noted = report["events"].as_array().unwrap().iter().rfind(|event| event["kind"] == "layer_complete");
     assert_eq!(noted.unwrap()["data"]["options"], json!(["replan", "abort"]), "{report:#}");

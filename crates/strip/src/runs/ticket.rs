@@ -88,6 +88,7 @@ impl Ticket {
                 started_unix_ms: self.started_ms,
                 ended_unix_ms: self.runs.now(),
                 outcome: match result {
+                    Ok(_) if decision == Decision::Asked => "ASKED".to_owned(),
                     Ok(_) => "OK".to_owned(),
                     Err(failure) => failure.code.as_str().to_owned(),
                 },

@@ -105,7 +105,7 @@ pub struct RunCall {
     pub tool: String,
     pub started_unix_ms: u64,
     pub ended_unix_ms: u64,
-    /// `OK`, or the code of its failure.
+    /// `OK`, the code of its failure, or `ASKED`: it did not run, because a person has to decide first.
     pub outcome: String,
     /// The references that it returned.
     pub made: Vec<String>,

@@ -282,17 +282,22 @@ impl WorkflowConsole for Workflows {
         let notices = service.announcements();
         let after = u64::try_from(after).unwrap_or(0);
         let state = (service, notices, after, false);
-        let pages = stream::unfold(state, move |(service, mut notices, after, over)| async move {
-            if over {
-                return None;
-            }
+        let pages = stream::unfold(state, move |(service, mut notices, after, mut over)| async move {
             loop {
                 let rows = service.database.workflow_events(id, after, EVENT_PAGE).await.ok()?;
                 if let Some(last) = rows.last() {
                     let after = last.number;
                     let page: Vec<_> = rows.into_iter().filter_map(shown).collect();
-                    let over = page.iter().any(WorkflowEvent::is_last);
+                    over |= page.iter().any(WorkflowEvent::is_last);
                     return Some((stream::iter(page), (service, notices, after, over)));
+                }
+                if over {
+                    return None;
+                }
+                // The client may have seen the last event. What was written since the read above is read first.
+                over = service.database.workflow(id).await.ok()?.is_none();
+                if over {
+                    continue;
                 }
                 loop {
                     tokio::select! {

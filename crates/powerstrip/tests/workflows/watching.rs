@@ -85,6 +85,11 @@ async fn a_workflow_is_steered_and_followed_over_rest() {
     assert_eq!(ended.body["data"]["status"], "aborted", "{ended:?}");
     let all = events(&gateway, &id, 0, "aborted").await;
     assert_eq!(all.last().unwrap().1, "aborted", "the journal stays after the end");
+    // Nothing follows, so the stream ends.
+    let last = all.last().unwrap().0;
+    for after in [last, last + 1, last + 100] {
+        assert_eq!(events(&gateway, &id, after, "none").await, [], "after {after}");
+    }
     let listed = gateway.get("/v1/workflows").await.body;
     assert!(listed.to_string().contains(&id), "{listed}");
 }

@@ -49,6 +49,11 @@ impl CallOptions {
         Ok(())
     }
 
+    /// The caller's idempotency key.
+    pub(crate) fn into_key(self) -> Option<String> {
+        self.idempotency_key
+    }
+
     pub(crate) fn run(&mut self, name: Option<&str>) -> Result<(), InvalidOption> {
         let fits = |name: &&str| {
             (1..=MAX_RUN_LEN).contains(&name.chars().count()) && !name.chars().any(char::is_control)

@@ -8,23 +8,25 @@ pub struct Caller {
     pub principal: Arc<Principal>,
     /// The trace of the HTTP request; none for the sockets of the data folder.
     pub trace: Option<TraceId>,
+    /// The idempotency key of the request, where the route takes one.
+    pub idempotency_key: Option<String>,
     operator: bool,
 }
 
 impl Caller {
     /// A caller over HTTP, whose scope the door has checked.
     pub fn remote(principal: Arc<Principal>, trace: TraceId) -> Self {
-        Self { principal, trace: Some(trace), operator: false }
+        Self { trace: Some(trace), ..Self::local(principal) }
     }
 
     /// The local user, on the socket that agents are relayed to as well.
     pub fn local(principal: Arc<Principal>) -> Self {
-        Self { principal, trace: None, operator: false }
+        Self { principal, trace: None, idempotency_key: None, operator: false }
     }
 
     /// The operator: commands on the operator's socket, or in the process that owns the data folder.
     pub fn operator(principal: Arc<Principal>) -> Self {
-        Self { principal, trace: None, operator: true }
+        Self { operator: true, ..Self::local(principal) }
     }
 
     /// Whether this is the operator in person, rather than a bearer of a credential.

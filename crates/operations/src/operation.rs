@@ -85,6 +85,8 @@ pub struct Route {
     pub reply: Reply,
     /// The largest body that is read.
     pub max_body_bytes: usize,
+    /// Whether the header `Idempotency-Key` counts.
+    pub takes_key: bool,
 }
 
 /// The largest body of most operations.
@@ -100,6 +102,7 @@ impl Route {
             id,
             reply: Reply::Plain,
             max_body_bytes: MAX_BODY_BYTES,
+            takes_key: false,
         }
     }
 
@@ -116,6 +119,11 @@ impl Route {
     /// The same route, with its output in an envelope.
     pub const fn enveloped(self) -> Self {
         Self { reply: Reply::Envelope, ..self }
+    }
+
+    /// The same route, for requests with an idempotency key.
+    pub const fn with_key(self) -> Self {
+        Self { takes_key: true, ..self }
     }
 
     /// The same route for larger bodies.

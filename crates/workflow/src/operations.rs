@@ -24,6 +24,9 @@ const LONGEST_POLL: Duration = Duration::from_secs(20);
 /// How many events one page has.
 const EVENT_PAGE: u32 = 200;
 
+/// The longest idempotency key.
+const MAX_KEY_LEN: usize = 255;
+
 /// The operations on workflows.
 pub fn table(workflows: &Arc<Workflows>) -> Table {
     Table::default()
@@ -135,7 +138,7 @@ pub struct StartInput {
     /// `per_layer_validation` and `wait_ms`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub config: Option<Map<String, Value>>,
-    /// A repeated request with the same key returns the first workflow.
+    /// A repeated request with the same key returns the first workflow. The header `Idempotency-Key` has the same effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
 }
@@ -148,6 +151,7 @@ impl Operation for StartWorkflow {
     const ROUTE: Option<Route> = Some(
         Route::post("/v1/workflows", TOOLS_CALL, "gateway.startWorkflow")
             .enveloped()
+            .with_key()
             .with_max_body(crate::tools::MAX_BYTES),
     );
     type Service = Workflows;
@@ -156,11 +160,23 @@ impl Operation for StartWorkflow {
 
     async fn run(
         workflows: Arc<Workflows>,
-        caller: Caller,
+        mut caller: Caller,
         mut input: StartInput,
     ) -> Result<Value, OperationError> {
-        let key = input.idempotency_key.take();
-        workflows.call_tool(caller, "execute_dag", json!(input), key).await
+        if let Some(key) = input.idempotency_key.take() {
+            if !(1..=MAX_KEY_LEN).contains(&key.len()) {
+                let message =
+                    format!("`idempotency_key` is a text of 1 to {MAX_KEY_LEN} characters");
+                return Err(OperationError::invalid(message));
+            }
+            if caller.idempotency_key.as_ref().is_some_and(|header| *header != key) {
+                return Err(OperationError::invalid(
+                    "`idempotency_key` and the header `Idempotency-Key` differ: send one of them",
+                ));
+            }
+            caller.idempotency_key = Some(key);
+        }
+        workflows.send_request(request_of(&caller, "execute_dag", json!(input))).await
     }
 }
 
@@ -266,19 +282,7 @@ steer!(
 );
 
 impl Workflows {
-    /// Calls a workflow tool as the caller, through all guards.
-    async fn call_tool(
-        &self,
-        caller: Caller,
-        tool: &str,
-        input: Value,
-        key: Option<String>,
-    ) -> Result<Value, OperationError> {
-        let mut request = request_of(&caller, tool, input);
-        request.idempotency_key = key;
-        self.send_request(request).await
-    }
-
+    /// Calls a workflow tool through all guards.
     async fn send_request(&self, request: Request) -> Result<Value, OperationError> {
         let answer = self.service().strip.call(request).await;
         answer.result.map(Arc::unwrap_or_clone).map_err(OperationError::from)
@@ -315,5 +319,6 @@ fn request_of(caller: &Caller, tool: &str, input: Value) -> Request {
     let name = format!("powerstrip:{tool}");
     let mut request = Request::new(&name, input, Arc::clone(&caller.principal), door);
     request.trace = caller.trace.unwrap_or_else(TraceId::random);
+    request.idempotency_key.clone_from(&caller.idempotency_key);
     request
 }

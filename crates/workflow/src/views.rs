@@ -75,7 +75,9 @@ impl Workflows {
     pub(crate) fn parse(id: &str) -> Result<Uuid, OperationError> {
         let hex = id.strip_prefix("run_").unwrap_or(id);
         Uuid::parse_str(hex).map_err(|_| {
-            OperationError::invalid("the id is neither a workflow's, which is a UUID, nor its run's")
+            OperationError::invalid(
+                "the id is neither a workflow's, which is a UUID, nor its run's",
+            )
         })
     }
 
@@ -282,35 +284,37 @@ impl WorkflowConsole for Workflows {
         let notices = service.announcements();
         let after = u64::try_from(after).unwrap_or(0);
         let state = (service, notices, after, false);
-        let pages = stream::unfold(state, move |(service, mut notices, after, mut over)| async move {
-            loop {
-                let rows = service.database.workflow_events(id, after, EVENT_PAGE).await.ok()?;
-                if let Some(last) = rows.last() {
-                    let after = last.number;
-                    let page: Vec<_> = rows.into_iter().filter_map(shown).collect();
-                    over |= page.iter().any(WorkflowEvent::is_last);
-                    return Some((stream::iter(page), (service, notices, after, over)));
-                }
-                if over {
-                    return None;
-                }
-                // The client may have seen the last event. What was written since the read above is read first.
-                over = service.database.workflow(id).await.ok()?.is_none();
-                if over {
-                    continue;
-                }
+        let pages =
+            stream::unfold(state, move |(service, mut notices, after, mut over)| async move {
                 loop {
-                    tokio::select! {
-                        () = service.stopping.cancelled() => return None,
-                        notice = notices.recv() => match notice {
-                            Ok(workflow) if workflow != id => {}
-                            Ok(_) | Err(RecvError::Lagged(_)) => break,
-                            Err(RecvError::Closed) => return None,
+                    let rows =
+                        service.database.workflow_events(id, after, EVENT_PAGE).await.ok()?;
+                    if let Some(last) = rows.last() {
+                        let after = last.number;
+                        let page: Vec<_> = rows.into_iter().filter_map(shown).collect();
+                        over |= page.iter().any(WorkflowEvent::is_last);
+                        return Some((stream::iter(page), (service, notices, after, over)));
+                    }
+                    if over {
+                        return None;
+                    }
+                    // The client may have seen the last event. What was written since the read above is read first.
+                    over = service.database.workflow(id).await.ok()?.is_none();
+                    if over {
+                        continue;
+                    }
+                    loop {
+                        tokio::select! {
+                            () = service.stopping.cancelled() => return None,
+                            notice = notices.recv() => match notice {
+                                Ok(workflow) if workflow != id => {}
+                                Ok(_) | Err(RecvError::Lagged(_)) => break,
+                                Err(RecvError::Closed) => return None,
+                            }
                         }
                     }
                 }
-            }
-        });
+            });
         Ok(pages.flatten().boxed())
     }
 

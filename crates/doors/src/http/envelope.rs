@@ -163,9 +163,7 @@ pub(super) fn call_options(headers: &HeaderMap, uri: &http::Uri) -> Result<CallO
             .verify(boolean(verify))
             .map_err(invalid_option("the header `Powerstrip-Verify`"))?;
     }
-    if let Some(key) = text(headers, "idempotency-key")? {
-        options.key(Some(key)).map_err(invalid_option("the header `Idempotency-Key`"))?;
-    }
+    read_key(headers, &mut options)?;
     if let Some(run) = text(headers, RUN_HEADER)? {
         options.run(Some(run)).map_err(invalid_option("the header `Powerstrip-Run`"))?;
     }
@@ -174,6 +172,20 @@ pub(super) fn call_options(headers: &HeaderMap, uri: &http::Uri) -> Result<CallO
         options.timeout_ms(timeout.parse().ok()).map_err(invalid_option(field))?;
     }
     Ok(options)
+}
+
+/// The idempotency key of a request.
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
+    let mut options = CallOptions::default();
+    read_key(headers, &mut options)?;
+    Ok(options.into_key())
+}
+
+fn read_key(headers: &HeaderMap, options: &mut CallOptions) -> Result<(), Failure> {
+    if let Some(key) = text(headers, "idempotency-key")? {
+        options.key(Some(key)).map_err(invalid_option("the header `Idempotency-Key`"))?;
+    }
+    Ok(())
 }
 
 /// The failure of an option, which names its field.

@@ -264,8 +264,7 @@ fn call_parameters() -> [Value; 5] {
     [
         json!({"name": "Powerstrip-Run", "in": "header", "description": "The run that the call belongs to.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 200}}),
-        json!({"name": "Idempotency-Key", "in": "header", "description": "Calls with the same key run once.",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255}}),
+        idempotency_key(),
         json!({"name": "Powerstrip-Timeout-Ms", "in": "header", "description": "Wait no longer than this.",
             "schema": {"type": "integer", "minimum": 1}}),
         json!({"name": "Powerstrip-Verify", "in": "header", "description": "Run a recorded call again and compare.",
@@ -273,6 +272,11 @@ fn call_parameters() -> [Value; 5] {
         json!({"name": "verify", "in": "query", "description": "The same as the header `Powerstrip-Verify`.",
             "schema": {"type": "boolean"}}),
     ]
+}
+
+fn idempotency_key() -> Value {
+    json!({"name": "Idempotency-Key", "in": "header", "description": "Calls with the same key run once.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255}})
 }
 
 /// One response per status that an envelope can travel under.

@@ -16,6 +16,7 @@ use proto::{Principal, TraceId};
 use strip::Failure;
 use url::form_urlencoded;
 
+use super::envelope::idempotency_key;
 use super::reply;
 use super::state::Shared;
 
@@ -35,8 +36,11 @@ pub(super) fn mount(mut router: Router<Shared>, table: &Table) -> Router<Shared>
                                 request: Request| {
             let began = Instant::now();
             let answer = async {
+                let mut caller = Caller::remote(principal, trace);
+                if route.takes_key {
+                    caller.idempotency_key = idempotency_key(request.headers())?;
+                }
                 let input = read(&shared, route, path, request).await?;
-                let caller = Caller::remote(principal, trace);
                 shared.options.operations.run(name, caller, input).await
             };
             match (answer.await, route.reply) {

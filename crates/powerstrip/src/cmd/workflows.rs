@@ -103,8 +103,7 @@ impl Action {
         let access = watcher.access;
         match self {
             Self::Ls { state, limit } => {
-                let query =
-                    WorkflowQuery { state, limit: Some(limit), ..WorkflowQuery::default() };
+                let query = WorkflowQuery { state, limit: Some(limit), ..WorkflowQuery::default() };
                 let workflows = access.run::<ListWorkflows>(&query).await?.workflows;
                 if watcher.as_json {
                     terminal::record(&workflows)?;

@@ -1,7 +1,7 @@
 //! Changing a paused workflow: retry, skip, modify, inject; and the limits of commands.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{call, pair, per_layer, start, statuses, work};
 
@@ -180,14 +180,41 @@ async fn a_repeated_key_finds_the_first_workflow() {
         .call_with("powerstrip:execute_dag", &input, &[("idempotency-key", "order-8")])
         .await;
     assert_ne!(other.body["data"]["workflow_id"], first.body["data"]["workflow_id"]);
+    // Over REST in the header, in the body, or the same in both.
+    let post = async |header: &str, body: &Value| {
+        let request = reqwest::Client::new().post(gateway.url("/v1/workflows"));
+        testkit::send(request.header("idempotency-key", header).json(body)).await
+    };
+    for body in [input.clone(), with_key(&input, "order-7")] {
+        let again = post("order-7", &body).await;
+        assert_eq!(again.body["data"], first.body["data"], "{again:?}");
+    }
+    for (header, body) in [
+        ("order-7", with_key(&input, "order-9")),
+        (" ", input.clone()),
+        ("order-9", with_key(&input, "")),
+    ] {
+        let refused = post(header, &body).await;
+        assert_eq!(
+            (refused.status, &refused.body["errors"][0]["code"]),
+            (400, &json!("INVALID_INPUT")),
+            "{refused:?}"
+        );
+    }
+}
+
+fn with_key(input: &Value, key: &str) -> Value {
+    let mut input = input.clone();
+    input["idempotency_key"] = key.into();
+    input
 }
 
 #[tokio::test]
 async fn a_key_with_another_dag_is_refused() {
     let gateway = start("").await;
     let slow = json!({"id": "a", "tool": "t:work", "arguments": {"task": "a", "ms": 3000}});
-    let input = |tasks: &serde_json::Value, wait_ms: u64| json!({"workflow": {"tasks": tasks}, "config": {"wait_ms": wait_ms}});
-    let execute = async |gateway: &testkit::Gateway, input: serde_json::Value| {
+    let input = |tasks: &Value, wait_ms: u64| json!({"workflow": {"tasks": tasks}, "config": {"wait_ms": wait_ms}});
+    let execute = async |gateway: &testkit::Gateway, input: Value| {
         let headers = [("idempotency-key", "order-9")];
         gateway.call_with("powerstrip:execute_dag", &input, &headers).await
     };

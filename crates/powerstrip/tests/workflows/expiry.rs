@@ -20,7 +20,8 @@ async fn a_paused_workflow_expires_with_its_approvals_and_questions() {
     let gateway = start(&format!("{GATED}workflows: {{ ttl: 2s }}\n")).await;
     let layers = per_layer(json!([work("a", &[]), work("b", &["a"])]));
     let deploy = json!({"id": "d", "tool": "t:deploy", "arguments": {"task": "d"}});
-    let ask = json!({"id": "q", "tool": "t:ask", "arguments": {"task": "q", "question": "Which tone?"}});
+    let ask =
+        json!({"id": "q", "tool": "t:ask", "arguments": {"task": "q", "question": "Which tone?"}});
     let gated = json!([deploy, ask, work("z", &["d"])]);
     let paused = call(&gateway, "execute_dag", layers).await;
     let waiting = call(&gateway, "execute_dag", json!({"workflow": {"tasks": gated}})).await;

@@ -31,7 +31,8 @@ async fn workflows_of_each_state_are_listed_by_their_last_change() {
     for offset in [0, 4, 8] {
         pages.extend(list(&format!("?limit=4&offset={offset}")).await);
     }
-    let changed: Vec<_> = pages.iter().map(|one| one["updated_unix_ms"].as_u64().unwrap()).collect();
+    let changed: Vec<_> =
+        pages.iter().map(|one| one["updated_unix_ms"].as_u64().unwrap()).collect();
     assert!(changed.is_sorted_by(|one, next| one >= next), "{pages:#?}");
     assert_eq!(ids_of(pages), newest_first(&ids));
 

@@ -101,7 +101,11 @@ async fn the_owner_rejects_and_other_tasks_may_follow() {
     assert_eq!(run.body["state"], "rejected", "{run:?}");
     assert_eq!(run.body["calls"][0]["outcome"], "ASKED", "the call did not run: {run:?}");
     let report = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
-    let noted = report["events"].as_array().unwrap().iter().rfind(|event| event["kind"] == "layer_complete");
+    let noted = report["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .rfind(|event| event["kind"] == "layer_complete");
     assert_eq!(noted.unwrap()["data"]["options"], json!(["replan", "abort"]), "{report:#}");
     let more = json!({"workflow_id": id, "tasks": [work("other", &[])]});
     assert_eq!(call(&gateway, "inject_tasks", more).await["status"], "replanned");

@@ -280,7 +280,8 @@ impl Driver {
         self.end_run(if rejected { RunEnd::Rejected } else { RunEnd::Expired }).await;
         self.note("expired", json!({}));
         let mut tasks = tasks_of(&self.moment());
-        for task in tasks.iter_mut().filter(|task| ["waiting", "running"].contains(&&*task.status)) {
+        for task in tasks.iter_mut().filter(|task| ["waiting", "running"].contains(&&*task.status))
+        {
             let message = "the workflow expired before a person decided or answered";
             task.error = Some(error_of(&Failure::new(Code::Denied, message)));
             task.status = Status::Ended(Verdict::Failed).shown().to_owned();

@@ -32,6 +32,9 @@ fn describe_one(row: &Row, route: Route) -> Value {
         std::mem::take(&mut properties).into_iter().partition(|(name, _)| in_path(name));
     let mut parameters: Vec<_> =
         of_path.into_iter().map(|(name, schema)| parameter("path", &name, true, schema)).collect();
+    if route.takes_key {
+        parameters.push(super::idempotency_key());
+    }
     let mut body = Value::Null;
     if route.method == Method::Post {
         let required = required.iter().filter(|name| !name.as_str().is_some_and(in_path));

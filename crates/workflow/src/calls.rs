@@ -144,31 +144,13 @@ impl Calls {
         let task = self.task(&whole)?;
         let for_each = task.for_each.as_ref().unwrap_or(&Value::Null);
         let scope = self.scope(&whole, evaluate::references(task)).await?;
-        let room = self.room(&whole);
-        let items = strip::run_blocking(usize::MAX, || evaluate::items(for_each, &scope, room));
+        let items = strip::run_blocking(usize::MAX, || evaluate::items(for_each, &scope));
         let items = Arc::new(items.map_err(unfit)?);
-        Evaluated::keep(&self.evaluated.items, whole, &items);
+        // A longer list is refused.
+        if items.len() <= MAX_TASKS {
+            Evaluated::keep(&self.evaluated.items, whole, &items);
+        }
         Ok(items)
-    }
-
-    /// How many items still fit into the workflow.
-    fn room(&self, whole: &Address) -> usize {
-        let mut used = self.plan.size();
-        for (place, task) in self.plan.tasks.iter().enumerate() {
-            let address = Address::task(place);
-            let items = self.results.task(&address).and_then(|result| result.note.items);
-            if address != *whole && matches!(task.task.for_each, Some(Value::String(_))) {
-                let more = items.unwrap_or(1).saturating_sub(1);
-                used = used.saturating_add(task.size().saturating_mul(more));
-            }
-        }
-        let own = paths::find(&self.plan, whole).map_or(1, |(_, task)| task.size().max(1));
-        let literal =
-            self.task(whole).is_ok_and(|task| matches!(task.for_each, Some(Value::Array(_))));
-        if literal {
-            return MAX_TASKS;
-        }
-        MAX_TASKS.saturating_sub(used.saturating_sub(own)) / own
     }
 
     async fn input(&self, cell: &Address) -> Result<Arc<Value>, Failure> {

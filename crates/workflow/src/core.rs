@@ -16,7 +16,7 @@ pub use event::{Action, CallOutcome, Event, EventKind, Prepared, Record, RecordS
 pub use graph::{Address, Graph, Node, Step, WHOLE};
 pub use rebuild::rebuild;
 pub use state::{
-    Cell, CellStage, Outcome, Pause, PauseKind, Phase, Rules, Saved, Scope, Stage, State,
+    Cell, CellStage, Outcome, Overflow, Pause, PauseKind, Phase, Rules, Saved, Scope, Stage, State,
     TaskState, Undo, UndoStage, Verdict,
 };
 pub use step::{has_failed, step};

@@ -24,9 +24,10 @@ pub(crate) use commit::LEASE_MS;
 use crate::answer::Moment;
 use crate::calls::{Called, Calls, Evaluated};
 use crate::core::{Action, Address, Event, EventKind, Phase, Prepared, State, step};
+use crate::failures::too_many_items;
 use crate::plan::Plan;
 use crate::queue::{CommandQueue, Message};
-use crate::results::{ResultKey, Results, Status};
+use crate::results::{ResultKey, Results, Status, error_of};
 use crate::service::{Live, Service, Snapshot};
 
 /// How long a paused workflow stays in memory without a command.
@@ -354,6 +355,12 @@ impl Driver {
             Done::Event(event) => event,
             Done::Prepared { task, outcome, error } => {
                 let key = ResultKey::call(task.clone());
+                // The core refuses it; this is why.
+                let overflow = match outcome {
+                    Prepared::Items(items) => self.begin.state.overflow(&task, items),
+                    _ => None,
+                };
+                let error = overflow.map(|overflow| error_of(&too_many_items(overflow))).or(error);
                 self.begin.results.update(&key, |result| result.note.error = error);
                 EventKind::Prepared { task, outcome }
             }

@@ -147,8 +147,8 @@ pub fn condition(expression: &str, scope: &Scope) -> Result<bool, EvaluationErro
         .map_err(|error| evaluator.explain(&error, &scan, "/when"))
 }
 
-/// The items of a task's `for_each`, of which there may be `room`.
-pub fn items(for_each: &Value, scope: &Scope, room: usize) -> Result<Vec<Value>, EvaluationError> {
+/// The items of a task's `for_each`.
+pub fn items(for_each: &Value, scope: &Scope) -> Result<Vec<Value>, EvaluationError> {
     let mut evaluator = Evaluator { scope, values: OnceLock::new() };
     let path = "/for_each";
     let refuse = |message: String| EvaluationError { path: path.to_owned(), message };
@@ -160,11 +160,6 @@ pub fn items(for_each: &Value, scope: &Scope, room: usize) -> Result<Vec<Value>,
         list => evaluator.fill(list, path)?,
     };
     match found {
-        Value::Array(items) if items.len() > room => Err(refuse(format!(
-            "there are {} items, but only {room} more tasks fit into the workflow ({} with items and sub-workflows)",
-            items.len(),
-            crate::plan::limits::MAX_TASKS
-        ))),
         Value::Array(items) => Ok(items),
         other => Err(refuse(format!("for_each takes a list, not {}", describe(&other)))),
     }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use store::StoreError;
 use uuid::Uuid;
 
-use crate::core::Refusal;
-use crate::plan::Fault;
+use crate::core::{Overflow, Refusal};
+use crate::plan::{Fault, MAX_TASKS};
 
 /// Unknown, expired, ended, or another caller's: a caller cannot tell which.
 pub(crate) fn not_found(workflow: Uuid) -> Failure {
@@ -32,6 +32,16 @@ pub(crate) fn bad_dag(faults: &[Fault]) -> Failure {
         count => format!("the DAG has {count} faults; the first: {first}"),
     };
     invalid(message).details(json!({"faults": faults}))
+}
+
+/// The failure of a task whose list is too long.
+pub(crate) fn too_many_items(overflow: Overflow) -> Failure {
+    let Overflow { items, weight, free } = overflow;
+    let each = if weight > 1 { format!(" of {weight} tasks each") } else { String::new() };
+    let message = format!(
+        "/for_each: there are {items} items{each}, but only {free} more tasks fit into the workflow ({MAX_TASKS} with items and sub-workflows)"
+    );
+    invalid(message).details(json!({"path": "/for_each"}))
 }
 
 pub(crate) fn refused(workflow: Uuid, checkpoint_id: Option<&str>, refusal: Refusal) -> Failure {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use proto::digest;
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::core::{Address, Graph, Node, Step, WHOLE};
@@ -22,6 +23,7 @@ pub(crate) fn graph_of(plan: &Plan) -> Graph {
             depends_on: planned.depends_on.clone(),
             conditional: task.when.is_some(),
             for_each: task.for_each.is_some(),
+            items: task.for_each.as_ref().and_then(Value::as_array).map_or(0, Vec::len),
             retry: task.retry,
             on_error: task.on_error,
             compensates: task.compensate.is_some(),

@@ -21,21 +21,31 @@ pub use limits::{MAX_DEPTH, MAX_ID_CHARS, MAX_LAYERS, MAX_TASKS};
 pub use planned::{Plan, PlannedTask};
 pub use tools::{CatalogTools, InputCheck, ToolInfo, Tools, UnknownName};
 
+/// What is there when tasks are added to a workflow.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Present {
+    /// How many tasks it counts for, with the items that are known by now.
+    pub size: usize,
+    /// The first layer that new tasks can run in.
+    pub from_layer: usize,
+}
+
 impl Plan {
     /// Checks a DAG; fails with all its faults.
     pub fn of(dag: &Dag, tools: &dyn Tools) -> Result<Self, Vec<Fault>> {
-        Self::default().extend(dag.tasks.clone(), 0, tools)
+        Self::default().extend(dag.tasks.clone(), Present::default(), tools)
     }
 
-    /// Adds tasks that run in the layer `from_layer` or later. The paths of faults begin at the new tasks.
+    /// Adds tasks. The paths of faults begin at the new tasks.
     pub fn extend(
         &self,
         tasks: Vec<Task>,
-        from_layer: usize,
+        present: Present,
         tools: &dyn Tools,
     ) -> Result<Self, Vec<Fault>> {
+        let Present { size, from_layer } = present;
         let mut faults = Vec::new();
-        let count = self.size().saturating_add(order::count(&tasks));
+        let count = size.saturating_add(order::count(&tasks));
         if tasks.is_empty() || count > MAX_TASKS {
             let message = format!(
                 "a workflow has 1 to {MAX_TASKS} tasks, with items and sub-workflows; this one has {count}"

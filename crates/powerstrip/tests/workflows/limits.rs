@@ -72,6 +72,60 @@ async fn a_list_that_a_tool_returns_must_fit_into_the_workflow() {
     }
 }
 
+/// The number of items that ran, and of lists that were refused.
+fn fan_out(results: &Value) -> (usize, usize) {
+    let results = results.as_array().unwrap();
+    let ran = results.iter().filter_map(|result| result["items"].as_array());
+    let refused = results.iter().filter(|result| {
+        let message = result["error"]["message"].as_str().unwrap_or_default();
+        message.contains("more tasks fit")
+    });
+    (ran.map(Vec::len).sum(), refused.count())
+}
+
+#[tokio::test]
+async fn lists_of_one_layer_in_sub_workflows_and_injected_tasks_share_the_limit() {
+    let gateway = start("").await;
+    let list = |items: u64| json!({"id": "list", "tool": "t:work", "arguments": {"task": "list", "items": items}});
+    let each = |id: &str| json!({"id": id, "tool": "demo.echo", "on_error": "skip", "for_each": "tasks.list.output.items", "arguments": {"message": "."}});
+    let run = async |tasks: Value| {
+        let config = json!({"wait_ms": 120_000, "per_layer_validation": true});
+        let first =
+            call(&gateway, "execute_dag", json!({"workflow": {"tasks": tasks}, "config": config}))
+                .await;
+        let next = json!({"workflow_id": first["workflow_id"], "wait_ms": 120_000});
+        call(&gateway, "continue", next).await
+    };
+    let six = json!([list(150), each("a"), each("b"), each("c"), each("d"), each("e"), each("f")]);
+    assert_eq!(fan_out(&run(six).await["layer_results"]), (450, 3));
+
+    let inner = json!({"id": "in", "tool": "demo.echo", "for_each": "input.list", "arguments": {"message": "."}});
+    let nested = json!([list(300), {
+        "id": "each", "on_error": "skip", "for_each": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+        "arguments": {"list": "{{ tasks.list.output.items }}"}, "workflow": {"tasks": [inner]},
+    }]);
+    let answer = run(nested).await;
+    let items =
+        answer["layer_results"][0]["items"].as_array().unwrap_or_else(|| panic!("{answer:#}"));
+    let done = items.iter().filter(|item| item["status"] == "success").count();
+    assert_eq!((items.len(), done), (10, 1), "{items:#?}");
+
+    let paused = run(json!([list(400), each("a")])).await;
+    assert_eq!(fan_out(&paused["layer_results"]), (400, 0));
+    let inject = async |gateway: &testkit::Gateway, count: usize| {
+        let more: Vec<_> = (0..count).map(|n| work(&format!("t{n}"), &[])).collect();
+        call(gateway, "inject_tasks", json!({"workflow_id": paused["workflow_id"], "tasks": more}))
+            .await
+    };
+    let refused = inject(&gateway, 100).await;
+    let fault = &refused["error"]["data"]["faults"][0];
+    assert!(fault["message"].as_str().unwrap().ends_with("this one has 501"), "{refused}");
+    let gateway = gateway.restart().await;
+    ready(&gateway).await;
+    assert_eq!(inject(&gateway, 100).await["error"]["code"], -32602, "after a restart, too");
+    assert_eq!(inject(&gateway, 99).await["status"], "replanned");
+}
+
 #[tokio::test]
 async fn rate_limits_hold_for_tasks() {
     let gateway = start("limits: { rate: { tools: { 't:work': 2/10m } } }\n").await;

@@ -19,6 +19,8 @@ pub struct Node {
     /// It has a `when`.
     pub conditional: bool,
     pub for_each: bool,
+    /// The length of its `for_each`, where that is known before it runs.
+    pub items: usize,
     pub retry: Option<Retry>,
     pub on_error: OnError,
     pub compensates: bool,
@@ -84,7 +86,24 @@ impl Address {
     }
 }
 
+impl Node {
+    /// How many tasks each of its items counts for.
+    pub fn weight(&self) -> usize {
+        self.graph.as_ref().map_or(0, |graph| graph.size()).saturating_add(1)
+    }
+
+    /// How many tasks those of its items count for that are known and not among the first `opened`.
+    pub(super) fn rest(&self, opened: usize) -> usize {
+        self.items.max(1).saturating_sub(opened).saturating_mul(self.weight())
+    }
+}
+
 impl Graph {
+    /// The number of tasks with sub-workflows and the items that are known before it runs.
+    pub fn size(&self) -> usize {
+        self.nodes.iter().map(|node| node.rest(0)).fold(0, usize::saturating_add)
+    }
+
     /// The node of an address.
     pub fn node(&self, address: &Address) -> Option<&Node> {
         let (last, parents) = address.0.split_last()?;

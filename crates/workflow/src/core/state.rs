@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::graph::{Address, Graph, WHOLE};
+use super::graph::{Address, Graph, Node, WHOLE};
+use crate::plan::MAX_TASKS;
 
 /// How a task or an item ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,6 +176,16 @@ pub enum CellStage {
     Ended(Verdict),
 }
 
+/// A list that does not fit into the workflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overflow {
+    pub items: usize,
+    /// How many tasks each item counts for.
+    pub weight: usize,
+    /// How many more tasks fit.
+    pub free: usize,
+}
+
 /// The compensation of one call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undo {
@@ -208,6 +219,16 @@ impl TaskState {
         self.cells.values().map(|cell| cell.attempt).max().unwrap_or(1)
     }
 
+    /// How many tasks it counts for: its items with their sub-workflows.
+    fn size(&self, node: &Node) -> usize {
+        let inside = |cell: &Cell| match (&node.graph, cell.inner.as_deref()) {
+            (Some(graph), Some(inner)) => inner.size(graph).saturating_add(1),
+            _ => node.weight(),
+        };
+        let cells = self.cells.values().map(inside);
+        cells.fold(node.rest(self.cells.len()), usize::saturating_add)
+    }
+
     /// Whether nothing of it has begun.
     pub fn is_untouched(&self) -> bool {
         self.stage == Stage::Waiting && self.cells.is_empty()
@@ -219,13 +240,17 @@ impl Scope {
         Self { layer: 0, tasks: vec![TaskState::default(); graph.nodes.len()] }
     }
 
-    pub fn cell(&self, address: &Address) -> Option<&Cell> {
+    fn task(&self, address: &Address) -> Option<&TaskState> {
         let (last, parents) = address.0.split_last()?;
         let mut scope = self;
         for step in parents {
             scope = scope.tasks.get(step.task)?.cells.get(&step.item)?.inner.as_deref()?;
         }
-        scope.tasks.get(last.task)?.cells.get(&last.item)
+        scope.tasks.get(last.task)
+    }
+
+    pub fn cell(&self, address: &Address) -> Option<&Cell> {
+        self.task(address)?.cells.get(&address.last()?.item)
     }
 
     /// The scope that contains an address.
@@ -237,6 +262,21 @@ impl Scope {
             scope = cell.inner.as_deref_mut()?;
         }
         Some(scope)
+    }
+
+    /// How many tasks it counts for: with sub-workflows, and with the items that are known by now.
+    fn size(&self, graph: &Graph) -> usize {
+        let tasks = graph.nodes.iter().zip(&self.tasks);
+        tasks.map(|(node, task)| task.size(node)).fold(0, usize::saturating_add)
+    }
+
+    fn count(&self, wanted: &impl Fn(&CellStage) -> bool) -> usize {
+        let cells = self.tasks.iter().flat_map(|task| task.cells.values());
+        let counts = cells.map(|cell| {
+            let inside = cell.inner.as_deref().map_or(0, |inner| inner.count(wanted));
+            inside + usize::from(wanted(&cell.stage))
+        });
+        counts.sum()
     }
 
     pub fn task_mut(&mut self, address: &Address) -> Option<&mut TaskState> {
@@ -333,11 +373,21 @@ impl State {
     }
 
     pub fn count(&self, wanted: impl Fn(&CellStage) -> bool) -> usize {
-        let mut count = 0;
-        self.root.each_cell(&Address::default(), &mut |_, cell| {
-            count += usize::from(wanted(&cell.stage));
-        });
-        count
+        self.root.count(&wanted)
+    }
+
+    /// How many tasks it counts for: with sub-workflows, and with the items that are known by now.
+    pub fn size(&self) -> usize {
+        self.root.size(&self.graph)
+    }
+
+    /// Why a list of this length cannot be opened, if it cannot.
+    pub fn overflow(&self, task: &Address, items: usize) -> Option<Overflow> {
+        let node = self.graph.node(task)?;
+        let own = self.root.task(task)?.size(node);
+        let free = MAX_TASKS.saturating_sub(self.size().saturating_sub(own));
+        let weight = node.weight();
+        (items.saturating_mul(weight) > free).then_some(Overflow { items, weight, free })
     }
 
     /// How many layers have ended.

@@ -112,6 +112,12 @@ impl Stepper {
 
     fn prepared(&mut self, address: &Address, outcome: Prepared) {
         let running = self.state.phase == Phase::Running;
+        let outcome = match outcome {
+            Prepared::Items(items) if self.state.overflow(address, items).is_some() => {
+                Prepared::Failed
+            }
+            other => other,
+        };
         let Some(task) = self.state.root.task_mut(address) else { return };
         if task.stage != Stage::Preparing {
             return;

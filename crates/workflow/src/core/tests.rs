@@ -200,6 +200,57 @@ fn an_abort_that_a_crash_interrupts_is_carried_out_after_it() {
     assert_eq!(state.root.tasks[0].stage, Stage::Ended(Verdict::Failed));
 }
 
+/// A task with a list, for each item of which these nodes run.
+fn each(nodes: Vec<Node>) -> Node {
+    let inner = (!nodes.is_empty()).then(|| graph(nodes));
+    Node { for_each: true, graph: inner, ..node(0, &[]) }
+}
+
+fn opened(state: State, task: &Address, items: usize) -> (State, Vec<Action>) {
+    let prepared = EventKind::Prepared { task: task.clone(), outcome: Prepared::Items(items) };
+    step(state, event(prepared))
+}
+
+#[test]
+fn lists_of_one_layer_share_the_limit() {
+    let lists = graph((0..6).map(|_| each(Vec::new())).collect());
+    let (mut state, _) = started(Arc::clone(&lists), false);
+    let mut records = Vec::new();
+    for task in 0..6 {
+        let (next, actions) = opened(state, &Address::task(task), 250);
+        state = next;
+        records.extend(actions.into_iter().filter_map(|action| match action {
+            Action::Record(record) => Some(record),
+            _ => None,
+        }));
+        let open = if task == 0 { Stage::Open } else { Stage::Ended(Verdict::Failed) };
+        assert_eq!(state.root.tasks[task].stage, open, "list {task}");
+    }
+    assert_eq!(state.size(), 255);
+    let rebuilt = rebuild(lists, state.saved(), records);
+    let full = Some(Overflow { items: 247, weight: 1, free: 246 });
+    assert_eq!(rebuilt.overflow(&Address::task(5), 247), full, "it counts after a restart, too");
+    assert_eq!(rebuilt.overflow(&Address::task(5), 246), None);
+}
+
+#[test]
+fn lists_within_sub_workflows_count() {
+    let outer = Address::task(0);
+    let (state, _) = started(graph(vec![each(vec![each(Vec::new())])]), false);
+    assert_eq!(state.overflow(&outer, 251), Some(Overflow { items: 251, weight: 2, free: 500 }));
+    let (mut state, _) = opened(state, &outer, 10);
+    assert_eq!(state.size(), 20);
+    for item in 0..2 {
+        let cell = outer.item(item);
+        let entered = EventKind::Entered { cell: cell.clone(), fits: true };
+        (state, _) = step(state, event(entered));
+        (state, _) = opened(state, &cell.child(0), 300);
+    }
+    let stage = |item| state.root.tasks[0].cells[&item].stage;
+    assert_eq!([stage(0), stage(1)], [CellStage::Inside, CellStage::Ended(Verdict::Failed)]);
+    assert_eq!(state.size(), 319);
+}
+
 fn any_node(depth: usize) -> BoxedStrategy<Node> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>(), 0..3_u8, 0..2_u32);
     let plain = flags.prop_map(|(conditional, for_each, compensates, on_error, max)| Node {

@@ -7,19 +7,12 @@ use super::limits::MAX_LAYERS;
 use super::planned::PlannedTask;
 use crate::Task;
 
-/// The items of a task that are known before it runs, at least one.
-pub(super) fn items(task: &Task) -> usize {
-    match &task.for_each {
-        Some(Value::Array(items)) => items.len().max(1),
-        _ => 1,
-    }
-}
-
 /// The number of tasks with items and sub-workflows.
 pub(super) fn count(tasks: &[Task]) -> usize {
     let each = |task: &Task| {
         let inner = task.workflow.as_ref().map_or(0, |workflow| count(&workflow.tasks));
-        items(task).saturating_mul(inner.saturating_add(1))
+        let items = task.for_each.as_ref().and_then(Value::as_array).map_or(1, Vec::len);
+        items.max(1).saturating_mul(inner.saturating_add(1))
     };
     tasks.iter().map(each).fold(0, usize::saturating_add)
 }

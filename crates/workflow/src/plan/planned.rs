@@ -1,6 +1,5 @@
 use serde::{Deserialize, Serialize};
 
-use super::order;
 use crate::{Dag, Task};
 
 /// A DAG that can be run: checked, its tools and prompts pinned to their majors, its tasks in layers.
@@ -40,11 +39,6 @@ impl Plan {
         self.tasks.iter().map(|task| task.layer + 1).max().unwrap_or(0)
     }
 
-    /// The tasks that count towards the limit: with the items that are known, and sub-workflows.
-    pub fn size(&self) -> usize {
-        self.tasks.iter().map(PlannedTask::size).fold(0, usize::saturating_add)
-    }
-
     /// The position of a task.
     pub fn position(&self, id: &str) -> Option<usize> {
         self.tasks.iter().position(|task| task.task.id == id)
@@ -60,11 +54,5 @@ impl PlannedTask {
     /// The task as its author can write it, with pinned names and its sub-workflow.
     pub fn definition(&self) -> Task {
         Task { workflow: self.workflow.as_deref().map(Plan::dag), ..self.task.clone() }
-    }
-
-    /// How many tasks it counts for: one for each item that is known, each with its sub-workflow.
-    pub fn size(&self) -> usize {
-        let each = self.workflow.as_ref().map_or(0, |workflow| workflow.size());
-        order::items(&self.task).saturating_mul(each.saturating_add(1))
     }
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::super::*;
+use crate::plan::MAX_TASKS;
 
 /// A sequence of decisions; zeros once it is used up.
 #[derive(Default)]
@@ -129,6 +130,7 @@ impl Model {
         }
         let calling = self.state.count(|stage| *stage == CellStage::Calling);
         assert!(calling <= self.state.rules.parallel);
+        assert!(self.state.size() <= MAX_TASKS, "{} tasks", self.state.size());
         if save {
             if self.random && self.choices.next(12) == 11 {
                 return self.crash();
@@ -275,6 +277,7 @@ impl Model {
         };
         assert_eq!(stages(&rebuilt), stages(&self.state));
         assert_eq!(rebuilt.saved(), self.state.saved());
+        assert!(rebuilt.size() <= MAX_TASKS, "{} tasks", rebuilt.size());
     }
 
     fn crash(&mut self) {

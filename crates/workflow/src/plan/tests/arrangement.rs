@@ -2,9 +2,15 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Task;
+use crate::paths::graph_of;
+use crate::plan::Present;
 
 fn layers(plan: &Plan) -> Vec<(&str, usize)> {
     plan.tasks.iter().map(|task| (task.task.id.as_str(), task.layer)).collect()
+}
+
+fn present(made: &Plan, from_layer: usize) -> Present {
+    Present { size: graph_of(made).size(), from_layer }
 }
 
 fn tasks(list: Value) -> Vec<Task> {
@@ -31,9 +37,10 @@ fn the_task_that_ends_the_run_comes_last() {
         plan(json!([end("end"), call("a"), {"id": "b", "tool": "any:tool", "depends_on": ["a"]}]));
     assert_eq!(layers(&made), [("end", 2), ("a", 0), ("b", 1)]);
     assert!(made.tasks[0].depends_on.is_empty(), "it runs even if an optional task failed");
-    let more = made.extend(tasks(json!([call("c")])), 2, &workshop()).unwrap();
+    let more = made.extend(tasks(json!([call("c")])), present(&made, 2), &workshop()).unwrap();
     assert_eq!(layers(&more), [("end", 3), ("a", 0), ("b", 1), ("c", 2)]);
-    let twice = made.extend(tasks(json!([end("again")])), 2, &workshop()).unwrap_err();
+    let twice =
+        made.extend(tasks(json!([end("again")])), present(&made, 2), &workshop()).unwrap_err();
     assert_eq!(twice.iter().map(show).collect::<Vec<_>>(), ["limit /tasks"]);
     let after = json!([end("end"), {"id": "b", "tool": "any:tool", "depends_on": ["end"]}]);
     assert_eq!(faults(after), ["unknown_dependency /tasks/1/depends_on"]);
@@ -50,12 +57,12 @@ fn injected_tasks_come_in_a_later_layer() {
         {"id": "d", "tool": "any:tool", "arguments": {"x": "{{ tasks.c.output }}"}},
         {"id": "c", "tool": "any:tool", "arguments": {"x": "{{ tasks.a.output }}"}},
     ]);
-    let more = made.extend(tasks(more), 1, &workshop()).unwrap();
+    let more = made.extend(tasks(more), present(&made, 1), &workshop()).unwrap();
     assert_eq!(layers(&more), [("a", 0), ("b", 1), ("d", 2), ("c", 1)]);
-    let taken = made.extend(tasks(json!([call("a")])), 1, &workshop()).unwrap_err();
+    let taken = made.extend(tasks(json!([call("a")])), present(&made, 1), &workshop()).unwrap_err();
     assert_eq!(taken.iter().map(show).collect::<Vec<_>>(), ["duplicate_id /tasks/0/id"]);
     let many: Vec<_> = (0..499).map(|n| call(&format!("t{n}"))).collect();
-    let many = made.extend(tasks(json!(many)), 1, &workshop()).unwrap_err();
+    let many = made.extend(tasks(json!(many)), present(&made, 1), &workshop()).unwrap_err();
     assert!(many[0].message.contains("501"), "{many:?}");
 }
 
@@ -143,7 +150,7 @@ proptest! {
             let declared: Vec<_> = declared.iter().map(names).collect();
             json!({"id": format!("new-{at}"), "tool": "any:tool", "depends_on": declared})
         });
-        let extended = made.extend(tasks(new.collect()), from, &workshop()).unwrap();
+        let extended = made.extend(tasks(new.collect()), present(&made, from), &workshop()).unwrap();
         prop_assert_eq!(&extended.tasks[..made.tasks.len()], &made.tasks[..]);
         for task in &extended.tasks[made.tasks.len()..] {
             let above = task.depends_on.iter().map(|other| extended.tasks[*other].layer + 1).max();

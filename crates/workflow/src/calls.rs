@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use proto::{Code, Failure, Principal, TraceId};
+use proto::{Code, Failure, Principal, TraceId, canonical};
 use serde_json::{Map, Value, json};
 use store::StoreError;
 use strip::runs::RunOf;
@@ -16,7 +16,6 @@ use crate::Task;
 use crate::core::{Address, CallOutcome, Prepared, WHOLE};
 use crate::evaluate::{self, EvaluationError, Scope, TaskValue};
 use crate::failures;
-use crate::fit::length;
 use crate::outage::Outage;
 use crate::paths;
 use crate::plan::{MAX_TASKS, Plan};
@@ -327,7 +326,7 @@ fn interpret(answer: Answer, arguments: Option<Value>) -> Called {
         return Called { outcome, arguments, output: None, error: None, waits };
     }
     match answer.result {
-        Ok(output) if answer.reply == Reply::Done && length(&output) > MAX_OUTPUT => {
+        Ok(output) if answer.reply == Reply::Done && canonical::len(&output) > MAX_OUTPUT => {
             let message = format!(
                 "the output is larger than {} MB, the most that a workflow keeps of a task",
                 MAX_OUTPUT >> 20

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use proto::canonical;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::{Database, StoreError, WorkflowTaskRow};
@@ -10,7 +11,6 @@ use uuid::Uuid;
 
 use crate::core::{Address, Record, RecordStatus, Verdict, WHOLE};
 use crate::failures;
-use crate::fit::length;
 use crate::paths;
 use crate::plan::Plan;
 
@@ -139,7 +139,7 @@ pub(crate) struct Results {
     workflow: Uuid,
     database: Database,
     known: Mutex<HashMap<ResultKey, TaskResult>>,
-    /// Outputs of answers that were stored, by list and task.
+    /// Outputs of answers that were stored, by list, task and attempt.
     references: Mutex<HashMap<String, Value>>,
 }
 
@@ -221,7 +221,7 @@ impl Results {
 
     /// Keeps an output: in memory for good only if it is short.
     pub(crate) fn slot(output: &Arc<Value>) -> Slot {
-        if length(output) <= SMALL_OUTPUT {
+        if canonical::len(output) <= SMALL_OUTPUT {
             Slot::Here(Arc::clone(output))
         } else {
             Slot::Uncommitted(Arc::clone(output))

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Annotations, Caps, Descriptor, Failure, Principal, RequestedLimits};
+use proto::{Annotations, Caps, Descriptor, Failure, Principal, RequestedLimits, canonical};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use strip::{Job, Output, Part, Tool};
@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use crate::core::PauseKind;
 use crate::failures::{invalid, native, not_found, stopping, unsupported};
+use crate::fit::{MAX_ANSWER, cut};
 use crate::service::{Accepted, Arguments, Command, Live, Service};
 use crate::start::{Start, Started};
 use crate::workflows::{Wait, Workflows};
@@ -262,10 +263,14 @@ impl Tool for WorkflowTool {
     async fn run(&self, job: &Job) -> Result<Output, Failure> {
         let service = self.service.upgrade().ok_or_else(stopping)?;
         let calls = ToolCall { workflows: Workflows::of(&service), job };
-        match self.kind {
+        let mut output = match self.kind {
             Kind::ExecuteDag => calls.execute().await,
             kind => calls.steer(kind).await,
+        }?;
+        if canonical::len(&output.data) > MAX_ANSWER {
+            cut(Arc::make_mut(&mut output.data), MAX_ANSWER);
         }
+        Ok(output)
     }
 }
 

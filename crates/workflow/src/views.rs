@@ -17,6 +17,7 @@ use uuid::Uuid;
 
 use crate::core::{Address, Phase, Saved};
 use crate::failures::{not_found, unavailable};
+use crate::fit::MAX_ANSWER;
 use crate::graph::{self, GraphView};
 use crate::listing;
 use crate::plan::Plan;
@@ -102,7 +103,7 @@ impl Workflows {
         summary.tasks_done = tasks.iter().filter(|task| is_over(&task.status)).count();
         let checkpoint = match snapshot.is_running() {
             true => None,
-            false => Some(self.answer_of(&live, &snapshot).await?),
+            false => Some(self.answer_of(&live, &snapshot, MAX_ANSWER).await?),
         };
         let events = self.last_events(id).await?;
         Ok(WorkflowDetails { workflow: summary, checkpoint, tasks, events })

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Clock, Failure, Principal, time};
+use proto::{Clock, Failure, Principal, canonical, time};
 use serde_json::{Value, json};
 use store::{Lease, StoreError, WorkflowRow};
 use strip::waiting::{Patience, longest_wait, wait_for};
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::core::{CellStage, Phase, Saved, Verdict, rebuild};
 use crate::driver::{Begin, Driver, LEASE_MS};
 use crate::failures::{no_checkpoint, not_found, stopping, unavailable};
-use crate::fit::Fitting;
+use crate::fit::{Fitting, MAX_ANSWER, cut};
 use crate::listing;
 use crate::paths::graph_of;
 use crate::plan::Plan;
@@ -249,24 +249,24 @@ impl Workflows {
         Ok(own.and_then(|row| serde_json::from_str(&row.answer).ok()))
     }
 
+    /// The answer of a workflow, with references in place of its largest outputs if it is longer than `most`.
     pub(crate) async fn answer_of(
         &self,
         live: &Live,
         snapshot: &Snapshot,
+        most: usize,
     ) -> Result<Value, Failure> {
-        match &snapshot.answer {
-            Some(answer) => Ok((**answer).clone()),
-            None => {
-                let answer = live.moment(snapshot).answer().await?;
-                let fitting = Fitting {
-                    strip: &self.0.strip,
-                    principal: &live.owner,
-                    run: &live.run,
-                    results: &live.results,
-                };
-                Ok(fitting.fit(answer).await)
-            }
-        }
+        let answer = match &snapshot.answer {
+            Some(answer) => (**answer).clone(),
+            None => live.moment(snapshot).answer().await?,
+        };
+        let fitting = Fitting {
+            strip: &self.0.strip,
+            principal: &live.owner,
+            run: &live.run,
+            results: &live.results,
+        };
+        Ok(fitting.fit(answer, most).await)
     }
 
     /// Waits until a workflow pauses or ends.
@@ -290,7 +290,7 @@ impl Workflows {
         if done == Some(false) && snapshot.is_running() {
             return Err(stopping());
         }
-        let data = self.answer_of(live, &snapshot).await?;
+        let data = self.answer_of(live, &snapshot, MAX_ANSWER).await?;
         let running = snapshot.is_running();
         if running {
             // What the caller gets to know must be on disk.
@@ -317,7 +317,10 @@ impl Workflows {
             "events": self.last_events(id).await?,
         });
         if !snapshot.is_running() {
-            report["checkpoint"] = self.answer_of(&live, &snapshot).await?;
+            // The outputs of the checkpoint become references rather than marks.
+            cut(&mut report, MAX_ANSWER / 2);
+            let left = MAX_ANSWER - canonical::len(&report) - r#","checkpoint":"#.len();
+            report["checkpoint"] = self.answer_of(&live, &snapshot, left).await?;
         }
         Ok(report)
     }

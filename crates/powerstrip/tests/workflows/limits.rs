@@ -4,7 +4,11 @@
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::support::{call, ledger, pair, per_layer, ready, start, statuses, with_ledger, work};
+use crate::support::{
+    as_admin, call, ledger, pair, per_layer, ready, start, statuses, with_ledger, work,
+};
+
+const GATED: &str = "skills:\n  careful: { tools: ['t:deploy'], auto_approve: false }\n";
 
 /// The largest output of a task.
 const MAX_OUTPUT: usize = 16 << 20;
@@ -124,6 +128,55 @@ async fn lists_of_one_layer_in_sub_workflows_and_injected_tasks_share_the_limit(
     ready(&gateway).await;
     assert_eq!(inject(&gateway, 100).await["error"]["code"], -32602, "after a restart, too");
     assert_eq!(inject(&gateway, 99).await["status"], "replanned");
+}
+
+/// Sixty calls whose arguments have 30 kB each wait for a person.
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_read_at_their_approval() {
+    let gateway = start(GATED).await;
+    let text = "x".repeat(30_000);
+    let items: Vec<_> = (0..60).collect();
+    let tasks = json!([{"id": "each", "tool": "t:deploy", "for_each": items, "arguments": {"task": "t{{ index }}", "value": text}}]);
+    let paused = call(&gateway, "execute_dag", json!({"workflow": {"tasks": tasks}})).await;
+    assert_eq!(paused["checkpoint_type"], "approval_required", "{:.500}", paused.to_string());
+    let decisions = paused["decisions"].as_array().unwrap();
+    assert_eq!(decisions.len(), 60);
+    let whole = |decision: &&Value| decision["arguments"]["value"] == text;
+    assert!(decisions.iter().any(|decision| whole(&decision)), "those that fit are there");
+    let cut = decisions.iter().find(|decision| !whole(decision)).unwrap();
+    assert_eq!(cut["arguments"]["omitted"], true, "{cut}");
+    let (method, path) = cut["arguments"]["read"].as_str().unwrap().split_once(' ').unwrap();
+    assert_eq!((method, path.ends_with(cut["approval_id"].as_str().unwrap())), ("GET", true));
+    let approval = as_admin(&gateway, reqwest::Method::GET, path, &Value::Null).await;
+    let arguments = approval.body["arguments"].as_str().unwrap_or_else(|| panic!("{approval:?}"));
+    assert!(arguments.contains(&text), "a person sees all of it: {arguments}");
+    let id = json!({"workflow_id": paused["workflow_id"]});
+    let report = call(&gateway, "workflow_status", id.clone()).await;
+    assert_eq!(report["checkpoint"]["decisions"].as_array().unwrap().len(), 60);
+    let abort = json!({"workflow_id": paused["workflow_id"], "reason": "r".repeat(1_000_000)});
+    assert_eq!(call(&gateway, "abort", abort).await["status"], "aborted");
+}
+
+/// The answer of the layer just fits, and the report has its tasks and events besides.
+#[tokio::test]
+async fn a_report_of_an_answer_that_just_fits_has_references() {
+    let gateway = start("").await;
+    let task = |n: usize| json!({"id": format!("t{n}"), "tool": "t:work", "arguments": {"task": "x", "bytes": 16_850}});
+    let tasks: Vec<_> = (0..61).map(task).collect();
+    let answer = call(&gateway, "execute_dag", per_layer(json!(tasks))).await;
+    let size = answer.to_string().len();
+    assert!((1_030_000..1_044_480).contains(&size), "{size} bytes");
+    assert!(!answer.to_string().contains("ref_id"));
+    let id = json!({"workflow_id": answer["workflow_id"]});
+    let report = call(&gateway, "workflow_status", id.clone()).await;
+    let results = report["checkpoint"]["layer_results"].as_array();
+    let results = results.unwrap_or_else(|| panic!("{:.500}", report.to_string()));
+    assert!(results.iter().any(|result| result["output"]["ref_id"].is_string()));
+    assert!(results.iter().all(|result| result["output"].get("omitted").is_none()));
+    assert_eq!(call(&gateway, "continue", id.clone()).await["status"], "complete");
+    let report = call(&gateway, "workflow_status", id).await;
+    assert_eq!(report["state"], "ended", "{:.500}", report.to_string());
+    assert_eq!(report["checkpoint"]["results"].as_array().unwrap().len(), 61);
 }
 
 #[tokio::test]

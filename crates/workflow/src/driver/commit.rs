@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::{Driver, SETTLE};
 use crate::core::{Outcome, Pause, PauseKind, Phase};
-use crate::fit::Fitting;
+use crate::fit::{Fitting, MAX_ANSWER};
 use crate::listing::tasks_of;
 
 const FIRST_RETRY: Duration = Duration::from_millis(50);
@@ -98,7 +98,7 @@ impl Driver {
             run: &self.begin.run,
             results: &self.begin.results,
         };
-        let answer = Arc::new(fitting.fit(answer).await);
+        let answer = Arc::new(fitting.fit(answer, MAX_ANSWER).await);
         let tasks = tasks_of(&self.moment());
         self.note_snapshot(&tasks);
         let text = answer.to_string();

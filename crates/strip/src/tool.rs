@@ -86,6 +86,11 @@ pub trait Tool: Send + Sync + 'static {
         Ok(None)
     }
 
+    /// The schema that inputs must fit, where the tool itself reports what is wrong with a part that the descriptor describes.
+    fn accepted_input(&self) -> Option<Value> {
+        None
+    }
+
     /// Whether large parts of its answers are stored and replaced by references.
     fn references(&self) -> bool {
         true

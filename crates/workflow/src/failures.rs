@@ -10,6 +10,9 @@ use uuid::Uuid;
 use crate::core::{Overflow, Refusal};
 use crate::plan::{Fault, MAX_TASKS};
 
+/// How many faults of a DAG are listed.
+const MAX_FAULTS: usize = 500;
+
 /// Unknown, expired, ended, or another caller's: a caller cannot tell which.
 pub(crate) fn not_found(workflow: Uuid) -> Failure {
     Failure::new(Code::NotFound, "Workflow not found or expired").details(ids(workflow))
@@ -29,9 +32,15 @@ pub(crate) fn bad_dag(faults: &[Fault]) -> Failure {
         .map_or_else(String::new, |fault| format!("{}: {}", fault.path, fault.message));
     let message = match faults.len() {
         1 => format!("the DAG has a fault: {first}"),
+        count if count > MAX_FAULTS => {
+            format!(
+                "the DAG has {count} faults, of which {MAX_FAULTS} are listed; the first: {first}"
+            )
+        }
         count => format!("the DAG has {count} faults; the first: {first}"),
     };
-    invalid(message).details(json!({"faults": faults}))
+    let listed = &faults[..faults.len().min(MAX_FAULTS)];
+    invalid(message).details(json!({"faults": listed}))
 }
 
 /// The failure of a task whose list is too long.

@@ -6,6 +6,7 @@ mod level;
 pub(crate) mod limits;
 mod order;
 mod planned;
+mod read;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -13,12 +14,12 @@ mod tools;
 
 use serde_json::{Map, Value};
 
-use crate::{Dag, Task};
 use level::Level;
 
 pub use fault::{Fault, FaultCode};
 pub use limits::{MAX_DEPTH, MAX_ID_CHARS, MAX_LAYERS, MAX_TASKS};
 pub use planned::{Plan, PlannedTask};
+pub use read::Reading;
 pub use tools::{CatalogTools, InputCheck, ToolInfo, Tools, UnknownName};
 
 /// What is there when tasks are added to a workflow.
@@ -32,25 +33,26 @@ pub struct Present {
 
 impl Plan {
     /// Checks a DAG; fails with all its faults.
-    pub fn of(dag: &Dag, tools: &dyn Tools) -> Result<Self, Vec<Fault>> {
-        Self::default().extend(dag.tasks.clone(), Present::default(), tools)
+    pub fn of(dag: Reading, tools: &dyn Tools) -> Result<Self, Vec<Fault>> {
+        Self::default().extend(dag, Present::default(), tools)
     }
 
     /// Adds tasks. The paths of faults begin at the new tasks.
     pub fn extend(
         &self,
-        tasks: Vec<Task>,
+        more: Reading,
         present: Present,
         tools: &dyn Tools,
     ) -> Result<Self, Vec<Fault>> {
         let Present { size, from_layer } = present;
-        let mut faults = Vec::new();
+        let Reading { tasks, mut faults } = more;
         let count = size.saturating_add(order::count(&tasks));
         if tasks.is_empty() || count > MAX_TASKS {
             let message = format!(
                 "a workflow has 1 to {MAX_TASKS} tasks, with items and sub-workflows; this one has {count}"
             );
-            return Err(vec![Fault::new("/tasks", FaultCode::Limit, message)]);
+            faults.push(Fault::new("/tasks", FaultCode::Limit, message));
+            return Err(faults);
         }
         let level = Level { tools, present: &self.tasks, from_layer, depth: 0, input: None };
         let plan = level.plan(&tasks, "", &mut faults);

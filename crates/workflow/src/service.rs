@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::active::Active;
 use crate::answer::Moment;
 use crate::core::{Phase, State};
-use crate::plan::Plan;
+use crate::plan::{Plan, Reading};
 use crate::queue::CommandQueue;
 use crate::results::Results;
 use crate::{Task, failures};
@@ -139,7 +139,7 @@ pub(crate) enum Command {
         reason: Option<String>,
     },
     Inject {
-        tasks: Vec<Task>,
+        tasks: Reading,
     },
     /// Decide about the approvals of a checkpoint; the caller does that once the command is accepted.
     Respond {

@@ -11,12 +11,11 @@ use store::{
 };
 use uuid::Uuid;
 
-use crate::Dag;
 use crate::core::{Rules, State};
 use crate::driver::{Begin, Driver, LEASE_MS};
 use crate::failures::{bad_dag, key_reused, not_found, too_many_active, unavailable};
 use crate::paths::graph_of;
-use crate::plan::{CatalogTools, Plan};
+use crate::plan::{CatalogTools, Plan, Reading};
 use crate::results::Results;
 use crate::service::Live;
 use crate::workflows::{Workflows, run_id};
@@ -26,7 +25,7 @@ const TRIES: usize = 3;
 
 /// What a workflow is started with.
 pub(crate) struct Start {
-    pub(crate) dag: Dag,
+    pub(crate) dag: Reading,
     pub(crate) per_layer: bool,
     pub(crate) client_key: Option<String>,
 }
@@ -34,7 +33,9 @@ pub(crate) struct Start {
 impl Start {
     /// The digest of what is started, however long the caller waits.
     fn sum(&self) -> Digest {
-        digest(&canonical::bytes(&json!({"dag": self.dag, "per_layer": self.per_layer})))
+        digest(&canonical::bytes(
+            &json!({"dag": {"tasks": self.dag.tasks}, "per_layer": self.per_layer}),
+        ))
     }
 }
 
@@ -65,7 +66,7 @@ impl Workflows {
             tools: Arc::clone(strip.view(principal).tools()),
             prompts: strip.prompts().snapshot(),
         };
-        let plan = Plan::of(&start.dag, &tools).map_err(|faults| bad_dag(&faults))?;
+        let plan = Plan::of(start.dag, &tools).map_err(|faults| bad_dag(&faults))?;
         let tenant = principal.tenant.as_str();
         let admitted = service.active.admit(&service.database, tenant, settings.max_active).await;
         if !admitted.map_err(unavailable)? {

@@ -16,10 +16,10 @@ use uuid::Uuid;
 use crate::core::PauseKind;
 use crate::failures::{invalid, native, not_found, stopping, unsupported};
 use crate::fit::{MAX_ANSWER, cut};
+use crate::plan::Reading;
 use crate::service::{Accepted, Arguments, Command, Live, Service};
 use crate::start::{Start, Started};
 use crate::workflows::{Wait, Workflows};
-use crate::{Dag, Task};
 
 /// The catalog's source of these tools.
 pub const SOURCE: &str = "workflow";
@@ -239,7 +239,7 @@ struct Input {
     feedback: Option<String>,
     task_id: String,
     arguments: Option<Arguments>,
-    tasks: Vec<Value>,
+    tasks: Value,
 }
 
 #[async_trait]
@@ -254,6 +254,10 @@ impl Tool for WorkflowTool {
 
     fn references(&self) -> bool {
         false
+    }
+
+    fn accepted_input(&self) -> Option<Value> {
+        Some(schemas::without_tasks(self.descriptor.input_schema.clone()))
     }
 
     fn native_failure(&self, failure: &Failure) -> Option<Value> {
@@ -291,11 +295,9 @@ impl ToolCall<'_> {
             (None, Some(dag)) => dag,
             _ => return Err(invalid("give exactly one of `intent` and `workflow`")),
         };
-        let dag = Dag::deserialize(&dag)
-            .map_err(|error| invalid(format!("the DAG cannot be read: {error}")))?;
         let request = &self.job.request;
         let start = Start {
-            dag,
+            dag: Reading::of_dag(&dag),
             per_layer: input.config.per_layer_validation,
             client_key: request.idempotency_key.clone(),
         };
@@ -342,7 +344,6 @@ impl ToolCall<'_> {
         if kind == Kind::ApprovalResponse {
             return self.respond(id, &input).await;
         }
-        let tasks = tasks_of(&input.tasks)?;
         let command = || match kind {
             Kind::Abort => Command::Abort { reason: input.reason.clone().unwrap_or_default() },
             Kind::RetryTask => Command::Retry {
@@ -356,7 +357,7 @@ impl ToolCall<'_> {
             Kind::SkipTask => {
                 Command::Skip { task_id: input.task_id.clone(), reason: input.reason.clone() }
             }
-            Kind::InjectTasks => Command::Inject { tasks: tasks.clone() },
+            Kind::InjectTasks => Command::Inject { tasks: Reading::of_tasks(&input.tasks) },
             _ => Command::Continue {
                 checkpoint_id: input.checkpoint_id.clone(),
                 reason: input.reason.clone(),
@@ -408,12 +409,4 @@ fn waits_for_people(live: &Live) -> bool {
 fn parse<T: serde::de::DeserializeOwned>(input: &Value) -> Result<T, Failure> {
     T::deserialize(input)
         .map_err(|error| invalid(format!("the input does not fit the tool: {error}")))
-}
-
-fn tasks_of(tasks: &[Value]) -> Result<Vec<Task>, Failure> {
-    let read = |(place, task)| {
-        Task::deserialize(task)
-            .map_err(|error| invalid(format!("/tasks/{place} cannot be read: {error}")))
-    };
-    tasks.iter().enumerate().map(read).collect()
 }

@@ -57,6 +57,13 @@ async fn tasks_are_modified_skipped_and_added_while_the_workflow_is_paused() {
         refused["error"]["data"]["faults"][0]["message"].as_str().unwrap().contains("d → e → d"),
         "{refused}"
     );
+    let bad =
+        json!({"workflow_id": id, "tasks": [{"id": "x", "tool": "t:wrok", "on_eror": "skip"}, 7]});
+    let bad = call(&gateway, "inject_tasks", bad).await;
+    let faults = bad["error"]["data"]["faults"].to_string();
+    for path in ["/tasks/0/tool", "/tasks/0/on_eror", "/tasks/1"] {
+        assert!(faults.contains(&format!("\"{path}\"")), "{path}: {bad}");
+    }
     let more = json!({"workflow_id": id, "tasks": [work("d", &["a"])]});
     let added = call(&gateway, "inject_tasks", more).await;
     assert_eq!(

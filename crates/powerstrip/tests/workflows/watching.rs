@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use testkit::{Gateway, Response, send};
+use testkit::{Gateway, Response, mcp_tools, send};
 
 use crate::support::{per_layer, start, work};
 
@@ -131,7 +131,12 @@ async fn a_workflow_is_drawn() {
 #[tokio::test]
 async fn a_bad_dag_is_refused_with_all_faults() {
     let gateway = start("").await;
-    let tasks = json!([{"id": "a", "tool": "t:wrok"}, {"id": "a", "tool": "t:work", "arguments": {"task": 1}}]);
+    let inner = json!([{"id": "in", "tool": "t:work", "argumnts": {}}]);
+    let tasks = json!([
+        {"id": "a", "tool": "t:wrok", "on_error": "explode"},
+        {"id": "a", "tool": "t:work", "arguments": {"task": 1}, "depends_on": ["nobody"]},
+        {"id": "c d", "workflow": {"tasks": inner}, "wen": "true"},
+    ]);
     let answer = post(&gateway, "/v1/workflows", json!({"workflow": {"tasks": tasks}})).await;
     assert_eq!(answer.status, 400, "{answer:?}");
     let faults = answer.body["errors"][0]["details"]["faults"].as_array().unwrap().clone();
@@ -139,6 +144,20 @@ async fn a_bad_dag_is_refused_with_all_faults() {
     for code in ["unknown_tool", "duplicate_id", "bad_arguments"] {
         assert!(codes.contains(&code), "{code}: {faults:?}");
     }
+    let paths: Vec<_> = faults.iter().map(|fault| fault["path"].as_str().unwrap()).collect();
+    for path in [
+        "/tasks/0/on_error",
+        "/tasks/1/depends_on/0",
+        "/tasks/2/id",
+        "/tasks/2/wen",
+        "/tasks/2/workflow/tasks/0/argumnts",
+    ] {
+        assert!(paths.contains(&path), "{path}: {faults:?}");
+    }
+    let tools = mcp_tools(&gateway.url("/mcp")).await;
+    let listed = tools.iter().find(|tool| tool["name"] == "powerstrip__execute_dag").unwrap();
+    let task = &listed["inputSchema"]["properties"]["workflow"]["properties"]["tasks"]["items"];
+    assert_eq!(task["properties"]["on_error"]["enum"], json!(["fail", "skip", "continue"]));
     let many: Vec<_> = (0..501).map(|n| work(&format!("t{n}"), &[])).collect();
     let answer = post(&gateway, "/v1/workflows", json!({"workflow": {"tasks": many}})).await;
     assert!(answer.body["errors"][0]["details"].to_string().contains("501"), "{answer:?}");

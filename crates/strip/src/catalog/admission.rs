@@ -148,7 +148,9 @@ impl Offer<'_> {
         let files = rule.map(|rule| FilePlan::of(rule, &descriptor.input_schema)).transpose();
         let files = files.map_err(|unfit| unusable("input", &unfit))?.flatten();
         let accepted = files.as_ref().map_or(&descriptor.input_schema, |planned| &planned.accepted);
-        let input = Schema::compile(accepted).map_err(|f| unusable("input", &f))?;
+        let own = self.tool.accepted_input();
+        let input =
+            Schema::compile(own.as_ref().unwrap_or(accepted)).map_err(|f| unusable("input", &f))?;
         let output = descriptor
             .output_schema
             .as_ref()

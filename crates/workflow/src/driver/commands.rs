@@ -10,7 +10,7 @@ use super::Driver;
 use crate::core::{Action, Event, EventKind, PauseKind, Refusal, Stage, Verdict, step};
 use crate::listing::tasks_of;
 use crate::paths::graph_of;
-use crate::plan::{CatalogTools, Plan, Present};
+use crate::plan::{CatalogTools, Plan, Present, Reading};
 use crate::queue::Message;
 use crate::results::{Status, error_of};
 use crate::service::{Accepted, Arguments, Command};
@@ -214,10 +214,10 @@ impl Driver {
         plan.map_err(|faults| failures::bad_dag(&faults))
     }
 
-    fn inject(&self, tasks: Vec<Task>) -> Result<Change, Failure> {
+    fn inject(&self, tasks: Reading) -> Result<Change, Failure> {
         self.foresee(EventKind::Extend { graph: Arc::clone(&self.begin.state.graph) })?;
         self.refuse_after_end()?;
-        let ids: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
+        let ids: Vec<String> = tasks.tasks.iter().map(|task| task.id.clone()).collect();
         let state = &self.begin.state;
         let present = Present { size: state.size(), from_layer: state.root.layer + 1 };
         let plan = self.begin.plan.extend(tasks, present, &self.tools());

@@ -1,5 +1,8 @@
 use serde::{Deserialize, Serialize};
 
+/// The longest path or message of a fault, in bytes.
+const MAX_TEXT: usize = 800;
+
 /// Something wrong with a DAG.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
@@ -28,6 +31,15 @@ impl Fault {
         code: FaultCode,
         message: impl Into<String>,
     ) -> Self {
-        Self { path: path.into(), code, message: message.into() }
+        Self { path: shorten(path.into()), code, message: shorten(message.into()) }
     }
+}
+
+/// Names in a DAG may be long.
+fn shorten(mut text: String) -> String {
+    if text.len() > MAX_TEXT {
+        text.truncate(text.floor_char_boundary(MAX_TEXT));
+        text.push('…');
+    }
+    text
 }

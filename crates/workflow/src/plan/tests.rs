@@ -9,8 +9,7 @@ use schema::Schema;
 use serde_json::{Value, json};
 use strip::Part;
 
-use super::{Fault, FaultCode, Plan, ToolInfo, Tools, UnknownName};
-use crate::Dag;
+use super::{Fault, FaultCode, Plan, Reading, ToolInfo, Tools, UnknownName};
 use crate::paths::graph_of;
 
 /// Tools with strict schemas, and the prompt `research/outline@2`.
@@ -78,17 +77,17 @@ impl Tools for Workshop {
     }
 }
 
-fn dag(tasks: Value) -> Dag {
-    serde_json::from_value(json!({"tasks": tasks})).unwrap()
+fn dag(tasks: Value) -> Reading {
+    Reading::of_dag(&json!({"tasks": tasks}))
 }
 
 fn plan(tasks: Value) -> Plan {
-    Plan::of(&dag(tasks), &workshop()).unwrap()
+    Plan::of(dag(tasks), &workshop()).unwrap()
 }
 
 /// The faults of a DAG as `code path`.
 fn faults(tasks: Value) -> Vec<String> {
-    let faults = Plan::of(&dag(tasks), &workshop()).unwrap_err();
+    let faults = Plan::of(dag(tasks), &workshop()).unwrap_err();
     faults.iter().map(show).collect()
 }
 
@@ -98,7 +97,7 @@ fn show(fault: &Fault) -> String {
 
 /// The only fault of a DAG.
 fn fault(tasks: Value) -> Fault {
-    let faults = Plan::of(&dag(tasks), &workshop()).unwrap_err();
+    let faults = Plan::of(dag(tasks), &workshop()).unwrap_err();
     assert_eq!(faults.len(), 1, "{faults:?}");
     faults.into_iter().next().unwrap()
 }
@@ -117,6 +116,9 @@ fn all_faults_are_reported_at_once() {
         {"id": "e", "tool": "any:tool", "retry": {"max": 11}, "depends_on": ["f"]},
         {"id": "f", "tool": "any:tool", "arguments": {"x": "{{ tasks.e.output }}"}},
         {"id": "g", "tool": "any:tool", "workflow": {"tasks": []}, "timeout_ms": 0},
+        {"id": "h", "tool": "any:tool", "argumnts": {}, "on_error": "explode", "depends_on": "a", "when": null},
+        {"id": "i", "retry": {"max": -1}, "workflow": {"name": "x", "tasks": [
+            {"id": "j", "tool": "grep:serch", "on_eror": "skip"}, 7]}},
     ]));
     let expected = [
         "unknown_tool /tasks/0/tool",
@@ -136,12 +138,30 @@ fn all_faults_are_reported_at_once() {
         "unknown_dependency /tasks/0/depends_on/0",
         "bad_reference /tasks/2/arguments/x",
         "cycle /tasks",
+        "bad_arguments /tasks/6/argumnts",
+        "bad_arguments /tasks/6/on_error",
+        "bad_arguments /tasks/6/depends_on",
+        "bad_arguments /tasks/7/retry",
+        "bad_arguments /tasks/7/workflow/name",
+        "unknown_tool /tasks/7/workflow/tasks/0/tool",
+        "bad_arguments /tasks/7/workflow/tasks/0/on_eror",
+        "bad_arguments /tasks/7/workflow/tasks/1",
+        "unknown_tool /tasks/7/workflow/tasks/1",
+        "limit /tasks/7/workflow/tasks/1/id",
     ];
     let sort = |list: &mut Vec<String>| list.sort();
     let (mut found, mut expected) = (found, expected.map(ToOwned::to_owned).to_vec());
     sort(&mut found);
     sort(&mut expected);
     assert_eq!(found, expected);
+    for (value, path) in [(json!([]), ""), (json!({}), "/tasks"), (json!({"tasks": {}}), "/tasks")]
+    {
+        let found = Plan::of(Reading::of_dag(&value), &workshop()).unwrap_err();
+        assert_eq!(found[0].path, path, "{value}");
+    }
+    let long = json!({"tasks": [{"id": "a", "tool": "any:tool", ("x".repeat(100_000)): 1}]});
+    let found = Plan::of(Reading::of_dag(&long), &workshop()).unwrap_err();
+    assert!(found[0].path.len() + found[0].message.len() < 2_000, "{found:?}");
 }
 
 #[test]
@@ -195,7 +215,7 @@ fn references_are_checked_against_the_output_schema() {
         "{{ 'tasks.nobody.output' }}",
         "{{ {'tasks': tasks.all.output}.tasks | length }}",
     ] {
-        let made = Plan::of(&dag(with(good)), &workshop());
+        let made = Plan::of(dag(with(good)), &workshop());
         assert!(made.is_ok(), "{good}: {made:?}");
     }
     for (bad, part) in [
@@ -235,7 +255,7 @@ fn references_are_checked_against_the_output_schema() {
     for good in
         ["tasks.find-1.output.files", "{{ tasks.all.output }}", "tasks.find-1.error.details", "[1]"]
     {
-        let made = Plan::of(&dag(with_list(good)), &workshop());
+        let made = Plan::of(dag(with_list(good)), &workshop());
         assert!(made.is_ok(), "{good}: {made:?}");
     }
     for (bad, part) in [
@@ -287,7 +307,7 @@ fn arguments_are_checked_as_far_as_they_are_known() {
         json!({"pattern": "{{ tasks.a.output }}", "limit": "{{ tasks.a.output.n }}"}),
         json!({"pattern": "x {{ tasks.a.output }}"}),
     ] {
-        assert!(Plan::of(&dag(with(good.clone())), &workshop()).is_ok(), "{good}");
+        assert!(Plan::of(dag(with(good.clone())), &workshop()).is_ok(), "{good}");
     }
     for (bad, path) in [
         (json!({}), ""),
@@ -317,7 +337,7 @@ fn names_are_pinned() {
     assert_eq!(task.compensate.as_ref().unwrap().tool, "any:tool@1");
     assert!(made.tasks[0].depends_on.is_empty(), "a task may undo itself with its own output");
     assert_eq!(
-        Plan::of(&made.dag(), &workshop()),
+        Plan::of(made.dag().into(), &workshop()),
         Ok(made.clone()),
         "a pinned plan plans to itself"
     );

@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::Task;
 use crate::paths::graph_of;
 use crate::plan::Present;
 
@@ -13,8 +12,8 @@ fn present(made: &Plan, from_layer: usize) -> Present {
     Present { size: graph_of(made).size(), from_layer }
 }
 
-fn tasks(list: Value) -> Vec<Task> {
-    serde_json::from_value(list).unwrap()
+fn tasks(list: Value) -> Reading {
+    Reading::of_tasks(&list)
 }
 
 #[test]
@@ -111,7 +110,7 @@ fn build(edges: &[(Vec<usize>, Vec<usize>)]) -> Value {
 proptest! {
     #[test]
     fn every_dag_is_layered_or_its_cycle_is_named(edges in any_dag()) {
-        match Plan::of(&dag(build(&edges)), &workshop()) {
+        match Plan::of(dag(build(&edges)), &workshop()) {
             Ok(plan) => {
                 for (at, task) in plan.tasks.iter().enumerate() {
                     let all = edges[at].0.iter().chain(&edges[at].1).map(|n| n % edges.len());
@@ -124,7 +123,7 @@ proptest! {
                     let above = found.iter().map(|other| plan.tasks[*other].layer + 1).max();
                     prop_assert_eq!(task.layer, above.unwrap_or(0));
                 }
-                prop_assert_eq!(Plan::of(&plan.dag(), &workshop()), Ok(plan));
+                prop_assert_eq!(Plan::of(plan.dag().into(), &workshop()), Ok(plan));
             }
             Err(faults) => {
                 for fault in faults {
@@ -144,7 +143,7 @@ proptest! {
 
     #[test]
     fn extending_never_moves_what_is_there(edges in any_dag(), more in any_dag(), from in 0_usize..20) {
-        let Ok(made) = Plan::of(&dag(build(&edges)), &workshop()) else { return Ok(()) };
+        let Ok(made) = Plan::of(dag(build(&edges)), &workshop()) else { return Ok(()) };
         let names = |n: &usize| format!("t-{}", n % edges.len());
         let new = more.iter().enumerate().map(|(at, (declared, _))| {
             let declared: Vec<_> = declared.iter().map(names).collect();
@@ -165,6 +164,6 @@ proptest! {
             call("a"),
             {"id": "b", "tool": "any:tool", "arguments": {"x": text}, "when": text, "for_each": text},
         ]);
-        let _ = Plan::of(&dag(tasks), &workshop());
+        let _ = Plan::of(dag(tasks), &workshop());
     }
 }

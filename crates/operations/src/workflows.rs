@@ -104,9 +104,11 @@ pub struct WorkflowTask {
     pub ended_unix_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// As written in the DAG, templates included.
+    /// With their templates filled in once the tool was called; as written in the DAG before that, with `for_each` and for a
+    /// sub-workflow, and where they are longer than 2 KB.
     pub arguments: Value,
-    /// The output, or its size if it is large.
+    /// The output. In place of one over 4 KB: `large`, its size in `bytes` and its beginning as `preview`; after the end, the
+    /// output up to 64 KB, or its reference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

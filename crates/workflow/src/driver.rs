@@ -386,7 +386,7 @@ impl Driver {
                         result.note.waits = called.waits;
                     }
                     if let Some(output) = &called.output {
-                        result.output = Results::slot(output);
+                        result.keep_output(output);
                     }
                 });
                 EventKind::Called { cell: key.address, undo: key.undo, outcome }

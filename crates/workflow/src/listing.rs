@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::answer::{Moment, tool_of};
 use crate::core::{Address, Stage};
 use crate::plan::PlannedTask;
-use crate::results::{Slot, Status};
+use crate::results::Status;
 
 /// The tasks of a workflow, in the order of the DAG.
 pub(crate) fn tasks_of(moment: &Moment<'_>) -> Vec<WorkflowTask> {
@@ -38,11 +38,7 @@ pub(crate) fn tasks_of(moment: &Moment<'_>) -> Vec<WorkflowTask> {
                 .arguments
                 .clone()
                 .unwrap_or_else(|| Value::Object(task.task.arguments.clone())),
-            output: match &result.output {
-                Slot::Here(value) => Some((**value).clone()),
-                Slot::Nothing => None,
-                Slot::Uncommitted(_) | Slot::Stored => Some(json!({"large": true})),
-            },
+            output: result.shown_output(),
             error: result.note.error.clone().filter(|_| status.shown() == "failed"),
         }
     };

@@ -1,6 +1,7 @@
 //! What is known of each task and item of one workflow. Long outputs are only in the database once they are committed.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use proto::canonical;
@@ -16,6 +17,9 @@ use crate::plan::Plan;
 
 /// Longer outputs are not kept in memory.
 const SMALL_OUTPUT: usize = 4096;
+
+/// How much of a longer output is shown, in bytes.
+const SHOWN_START: usize = 1000;
 
 /// Longer arguments are not stored with the result.
 const SMALL_ARGUMENTS: usize = 2048;
@@ -54,6 +58,9 @@ pub(crate) struct Note {
     pub(crate) sequence: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) because: Option<usize>,
+    /// What is shown of an output that is not kept in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) large: Option<Value>,
     /// What it waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) waits: Option<Value>,
@@ -124,6 +131,57 @@ impl Status {
 impl ResultKey {
     pub(crate) fn call(address: Address) -> Self {
         Self { address, undo: false }
+    }
+}
+
+impl TaskResult {
+    /// Keeps an output: in memory for good only if it is short.
+    pub(crate) fn keep_output(&mut self, output: &Arc<Value>) {
+        self.note.large = shorten(output, SMALL_OUTPUT);
+        self.output = match self.note.large {
+            None => Slot::Here(Arc::clone(output)),
+            Some(_) => Slot::Uncommitted(Arc::clone(output)),
+        };
+    }
+
+    /// The output as people are shown it.
+    pub(crate) fn shown_output(&self) -> Option<Value> {
+        match &self.output {
+            Slot::Nothing => None,
+            Slot::Here(value) => Some((**value).clone()),
+            Slot::Uncommitted(_) | Slot::Stored => {
+                Some(self.note.large.clone().unwrap_or_else(|| json!({"large": true})))
+            }
+        }
+    }
+}
+
+/// The size and the beginning of an output that is longer than `most`; none if it is not.
+pub(crate) fn shorten(output: &Value, most: usize) -> Option<Value> {
+    let bytes = canonical::len(output);
+    if bytes <= most {
+        return None;
+    }
+    let mut start = Start(Vec::new());
+    // Ends with an error as soon as there is enough.
+    let _ = serde_json::to_writer(&mut start, output);
+    let preview = String::from_utf8_lossy(&start.0);
+    let preview = preview.trim_end_matches(char::REPLACEMENT_CHARACTER);
+    Some(json!({"large": true, "bytes": bytes, "preview": preview}))
+}
+
+/// The first bytes that are written to it.
+struct Start(Vec<u8>);
+
+impl io::Write for Start {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = bytes.len().min(SHOWN_START - self.0.len());
+        self.0.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -217,15 +275,6 @@ impl Results {
 
     pub(crate) fn update(&self, key: &ResultKey, change: impl FnOnce(&mut TaskResult)) {
         change(self.lock().entry(key.clone()).or_default());
-    }
-
-    /// Keeps an output: in memory for good only if it is short.
-    pub(crate) fn slot(output: &Arc<Value>) -> Slot {
-        if canonical::len(output) <= SMALL_OUTPUT {
-            Slot::Here(Arc::clone(output))
-        } else {
-            Slot::Uncommitted(Arc::clone(output))
-        }
     }
 
     /// The row of a record.

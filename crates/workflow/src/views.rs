@@ -21,6 +21,7 @@ use crate::fit::MAX_ANSWER;
 use crate::graph::{self, GraphView};
 use crate::listing;
 use crate::plan::Plan;
+use crate::results::shorten;
 use crate::workflows::{Workflows, run_id};
 
 /// How many events are shown with a workflow, and read at a time.
@@ -176,17 +177,22 @@ impl Workflows {
 const MAX_SHOWN: usize = 64 * 1024;
 
 fn small(output: &Value) -> Value {
-    if proto::canonical::len(output) > MAX_SHOWN { json!({"large": true}) } else { output.clone() }
+    shorten(output, MAX_SHOWN).unwrap_or_else(|| output.clone())
 }
 
-/// Adds the outputs that only the last answer has: those of items and sub-workflows.
+/// Adds the outputs that only the last answer has: those of items and sub-workflows, and large ones or their references.
 fn add_outputs(tasks: &mut [WorkflowTask], answer: Option<&Value>) {
     let results =
         ["results", "partial_results"].iter().find_map(|name| answer?.get(name)?.as_array());
-    for task in tasks.iter_mut().filter(|task| task.output.is_none()) {
+    for task in tasks {
+        let is_large = |output: &Value| output["large"] == true;
+        if task.output.as_ref().is_some_and(|output| !is_large(output)) {
+            continue;
+        }
         let result =
             results.into_iter().flatten().find(|result| result["task_id"] == *task.task_id);
-        task.output = result.and_then(|result| result.get("output")).map(small);
+        let output = result.and_then(|result| result.get("output")).map(small);
+        task.output = output.or(task.output.take());
     }
 }
 

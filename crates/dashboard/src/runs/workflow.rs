@@ -14,7 +14,7 @@ use crate::layout::PageResult;
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{Tone, approval_page, count, in_url, inert, json, mark, short};
+use crate::words::{Tone, approval_page, count, in_url, inert, json, mark, short, size};
 
 /// The kind of a run that is a workflow.
 const KIND: &str = "workflow";
@@ -145,7 +145,7 @@ fn tasks(tasks: &[WorkflowTask]) -> Markup {
                     details {
                         summary { "Arguments and output" }
                         p.soft { "Arguments" } pre.code { (json(&task.arguments)) }
-                        @if let Some(output) = &task.output { p.soft { "Output" } pre.code { (json(output)) } }
+                        @if let Some(output) = &task.output { (show_output(output)) }
                         @if let Some(error) = &task.error { p.soft { "Error" } pre.code { (json(error)) } }
                     }
                 }
@@ -156,6 +156,23 @@ fn tasks(tasks: &[WorkflowTask]) -> Markup {
                 td.number { (task.attempt) }
             } } }
         } }
+    }
+}
+
+/// An output; its size and beginning if it is large, and the link to it if it is stored.
+fn show_output(output: &Value) -> Markup {
+    let stored = output.get("ref_id").and_then(Value::as_str);
+    let preview = output.get("preview").and_then(Value::as_str);
+    let large = output.get("large").is_some().then_some(preview).flatten();
+    html! {
+        @if let Some(preview) = large {
+            @let bytes = output.get("bytes").and_then(Value::as_u64).unwrap_or(0);
+            p.soft { "Output of " (size(bytes)) ", its beginning" }
+            pre.code { (inert(preview)) "…" }
+        } @else {
+            p.soft { "Output" @if let Some(id) = stored { " " a href=(format!("/dashboard/files/{}", in_url(id))) { "Whole output" } } }
+            pre.code { (json(output)) }
+        }
     }
 }
 
@@ -200,6 +217,11 @@ mod tests {
         assert!(drawn.contains("3 tasks in 2 layers") && drawn.contains("node waiting"));
         let listed = tasks(&all).into_string();
         assert!(listed.contains("id=\"task-b\"") && !listed.contains("<script>"));
+        let large = json!({"large": true, "bytes": 5_120, "preview": "{\"text\":\"<script>"});
+        let large = show_output(&large).into_string();
+        assert!(large.contains("Output of 5.0 KB") && large.contains("&lt;script&gt;…"), "{large}");
+        let stored = show_output(&json!({"ref_id": "ref_1", "preview": "x"})).into_string();
+        assert!(stored.contains("href=\"/dashboard/files/ref_1\""), "{stored}");
         let asked = json!({"decision_context": "Delete?", "decisions": [{"approval_id": "apr_1", "task_id": "b", "tool": "x"}]});
         assert!(decisions(&asked).into_string().contains("/dashboard/approvals/apr_1"));
     }

@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use testkit::{Gateway, Response, mcp_tools, send};
 
-use crate::support::{per_layer, start, work};
+use crate::support::{per_layer, ready, start, work};
 
 async fn post(gateway: &Gateway, path: &str, body: Value) -> Response {
     let client = reqwest::Client::new();
@@ -126,6 +126,34 @@ async fn a_workflow_is_drawn() {
     assert_eq!((answer.status, &answer.body["errors"][0]["details"]), (400, &Value::Null));
     let bad = client.get(gateway.url(&format!("/v1/workflows/{id}/events")));
     assert_eq!(send(bad.header("last-event-id", "soon")).await.status, 400);
+}
+
+#[tokio::test]
+async fn large_outputs_are_shown_with_their_size_and_beginning() {
+    let gateway = start("").await;
+    let large = |id: &str, items: u64| json!({"id": id, "tool": "t:work", "arguments": {"task": id, "items": items, "bytes": 30_000}});
+    let first = json!({"id": "first", "tool": "t:work", "arguments": {"task": "{{ 'first' }}"}});
+    let tasks = json!([first, large("a", 0), large("b", 10_000)]);
+    let started = post(&gateway, "/v1/workflows", per_layer(tasks)).await;
+    let id = started.body["data"]["workflow_id"].as_str().unwrap().to_owned();
+    let path = format!("/v1/workflows/{id}");
+    let check = |shown: &Value, bytes: u64| {
+        let size = shown["bytes"].as_u64().unwrap_or_else(|| panic!("{shown}"));
+        assert!((bytes..bytes + 200).contains(&size), "{shown}");
+        let preview = shown["preview"].as_str().unwrap();
+        assert!(preview.starts_with('{') && preview.len() == 1_000, "{shown}");
+    };
+    let gateway = gateway.restart().await;
+    ready(&gateway).await;
+    let shown = gateway.get(&path).await.body;
+    check(&shown["tasks"][1]["output"], 30_000);
+    check(&shown["tasks"][2]["output"], 78_889);
+    assert_eq!(shown["tasks"][0]["arguments"]["task"], "first", "templates are filled in");
+    let ended = post(&gateway, &format!("{path}/continue"), json!({})).await;
+    assert_eq!(ended.body["data"]["status"], "complete", "{:.500}", ended.body.to_string());
+    let shown = gateway.get(&path).await.body;
+    assert_eq!(shown["tasks"][1]["output"]["text"].as_str().unwrap().len(), 30_000);
+    check(&shown["tasks"][2]["output"], 78_889);
 }
 
 #[tokio::test]

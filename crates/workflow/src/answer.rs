@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::core::{
     Address, Outcome, Pause, PauseKind, Phase, Stage, State, UndoStage, Verdict, has_failed,
 };
-use crate::failures::unavailable;
+use crate::outage::read;
 use crate::paths;
 use crate::plan::{Plan, PlannedTask};
 use crate::results::{ResultKey, Results, Status, TaskResult};
@@ -270,11 +270,11 @@ impl Moment<'_> {
         }
         let output = match result.status {
             Status::Ended(Verdict::Success) => {
-                Some(self.results.output(self.plan, &address).await.map_err(unavailable)?)
+                Some(read(|| self.results.output(self.plan, &address)).await?)
             }
             // The items that succeeded are there even if others failed.
             Status::Ended(Verdict::Failed) if result.note.items.is_some() => {
-                Some(self.results.output(self.plan, &address).await.map_err(unavailable)?)
+                Some(read(|| self.results.output(self.plan, &address)).await?)
             }
             _ => None,
         };

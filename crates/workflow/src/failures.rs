@@ -150,11 +150,12 @@ fn number(code: Code) -> i64 {
 /// The failed result for MCP clients: the envelope's code in the text, and the error object of the control protocol.
 pub(crate) fn native(failure: &Failure) -> Value {
     let mut data = failure.details.clone().unwrap_or_else(|| json!({}));
-    if let Some(wait) = failure.retry_after
-        && let Some(data) = data.as_object_mut()
-    {
-        let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        data.entry("retry_after_ms").or_insert(wait.into());
+    if let Some(data) = data.as_object_mut() {
+        data.insert("retryable".to_owned(), failure.retryable.into());
+        if let Some(wait) = failure.retry_after {
+            let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            data.entry("retry_after_ms").or_insert(wait.into());
+        }
     }
     let error = json!({
         "code": number(failure.code),

@@ -7,8 +7,13 @@ use store::StoreError;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::failures::unavailable;
+
 /// How long a task waits for the database.
 const LONGEST: Duration = Duration::from_secs(60);
+
+/// How often a command tries again what the database prevents, before it fails.
+pub(crate) const RETRIES: usize = 3;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LAST_PAUSE: Duration = Duration::from_secs(2);
@@ -40,15 +45,63 @@ impl Outage {
     }
 }
 
+/// Tries again what the database prevents, [`RETRIES`] times.
+pub(crate) async fn retry<T, F>(attempt: impl Fn() -> F) -> Result<T, Failure>
+where
+    F: Future<Output = Result<T, Failure>>,
+{
+    let mut pause = FIRST_PAUSE;
+    for _ in 0..RETRIES {
+        match attempt().await {
+            Err(failure) if is_of_database(&failure) => tokio::time::sleep(pause).await,
+            result => return result,
+        }
+        pause *= 2;
+    }
+    attempt().await
+}
+
+/// Reads from the database, and tries again if that fails.
+pub(crate) async fn read<T, F>(read: impl Fn() -> F) -> Result<T, Failure>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    retry(|| async { read().await.map_err(unavailable) }).await
+}
+
 fn is_of_database(failure: &Failure) -> bool {
     failure.source.as_deref().is_some_and(|source| source.is::<StoreError>())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use proto::Code;
 
     use super::*;
+
+    #[tokio::test]
+    async fn reads_are_tried_again_three_times() {
+        let tries = Cell::new(0);
+        let read_after = async |failures: usize| {
+            tries.set(0);
+            let attempt = || async {
+                tries.set(tries.get() + 1);
+                if tries.get() > failures { Ok(()) } else { Err(StoreError::Fenced) }
+            };
+            let read = read(attempt).await;
+            (tries.get(), read.map_err(|failure| (failure.code, failure.retryable)))
+        };
+        assert_eq!(read_after(3).await, (4, Ok(())));
+        assert_eq!(read_after(9).await, (4, Err((Code::Unavailable, true))));
+        tries.set(0);
+        let missing = retry(|| async {
+            tries.set(tries.get() + 1);
+            Err::<(), _>(Failure::new(Code::NotFound, "gone"))
+        });
+        assert!(missing.await.is_err() && tries.get() == 1, "other failures are final");
+    }
 
     #[tokio::test]
     async fn only_failures_of_the_database_are_waited_for_and_not_for_ever() {

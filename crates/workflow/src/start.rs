@@ -14,14 +14,12 @@ use uuid::Uuid;
 use crate::core::{Rules, State};
 use crate::driver::{Begin, Driver, LEASE_MS};
 use crate::failures::{bad_dag, key_reused, not_found, too_many_active, unavailable};
+use crate::outage::{RETRIES, read};
 use crate::paths::graph_of;
 use crate::plan::{CatalogTools, Plan, Reading};
 use crate::results::Results;
 use crate::service::Live;
 use crate::workflows::{Workflows, run_id};
-
-/// How often a start is written before it fails.
-const TRIES: usize = 3;
 
 /// What a workflow is started with.
 pub(crate) struct Start {
@@ -68,8 +66,8 @@ impl Workflows {
         };
         let plan = Plan::of(start.dag, &tools).map_err(|faults| bad_dag(&faults))?;
         let tenant = principal.tenant.as_str();
-        let admitted = service.active.admit(&service.database, tenant, settings.max_active).await;
-        if !admitted.map_err(unavailable)? {
+        let admit = || service.active.admit(&service.database, tenant, settings.max_active);
+        if !read(admit).await? {
             return Err(too_many_active(settings.max_active));
         }
         let id = Uuid::new_v4();
@@ -140,8 +138,7 @@ impl Workflows {
             subject: &principal.subject,
             agent: principal.agent.as_deref(),
         };
-        let found = self.service().database.workflow_by_client_key(owner, key).await;
-        match found.map_err(unavailable)? {
+        match read(|| self.service().database.workflow_by_client_key(owner, key)).await? {
             Some((id, Some(before))) if Some(before) != start_sum => Err(key_reused(id)),
             found => Ok(found.map(|(id, _)| id)),
         }
@@ -166,7 +163,7 @@ impl Workflows {
         };
         let mut pause = Duration::from_millis(50);
         let mut failed = None;
-        for _ in 0..TRIES {
+        for _ in 0..=RETRIES {
             let written = async {
                 self.service().trail.save_workflow(change.clone()).await?.committed().await
             };

@@ -48,6 +48,19 @@ enum Kind {
     WorkflowStatus,
 }
 
+impl Kind {
+    /// Whether tasks or compensations run because of it, which may do anything.
+    fn runs_tasks(self) -> bool {
+        let plans = [Self::Replan, Self::ModifyArgs, Self::SkipTask, Self::InjectTasks];
+        !plans.contains(&self) && self != Self::WorkflowStatus
+    }
+
+    /// Whether the same call again has no further effect.
+    fn is_idempotent(self) -> bool {
+        !matches!(self, Self::ExecuteDag | Self::Continue | Self::Replan | Self::RetryTask)
+    }
+}
+
 struct About {
     kind: Kind,
     name: &'static str,
@@ -202,9 +215,9 @@ impl About {
             annotations: Annotations {
                 title: None,
                 read_only_hint: Some(self.kind == Kind::WorkflowStatus),
-                destructive_hint: Some(false),
-                idempotent_hint: Some(true),
-                open_world_hint: Some(false),
+                destructive_hint: Some(self.kind.runs_tasks()),
+                idempotent_hint: Some(self.kind.is_idempotent()),
+                open_world_hint: Some(self.kind.runs_tasks()),
             },
             implementation: None,
             meta: None,

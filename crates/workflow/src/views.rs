@@ -8,7 +8,7 @@ use operations::workflows::{
     WorkflowTask,
 };
 use operations::{Caller, OperationError};
-use proto::Code;
+use proto::{Code, Failure};
 use serde_json::{Value, json};
 use store::{WorkflowEventRow, WorkflowFilter, WorkflowPhase, WorkflowRow};
 use strip::runs::{RunEnd, RunSummary};
@@ -16,10 +16,11 @@ use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
 use crate::core::{Address, Phase, Saved};
-use crate::failures::{not_found, unavailable};
+use crate::failures::not_found;
 use crate::fit::MAX_ANSWER;
 use crate::graph::{self, GraphView};
 use crate::listing;
+use crate::outage::{read, retry};
 use crate::plan::Plan;
 use crate::results::shorten;
 use crate::workflows::{Workflows, run_id};
@@ -42,9 +43,9 @@ fn shown(row: WorkflowEventRow) -> Option<WorkflowEvent> {
 }
 
 impl Workflows {
-    pub(crate) async fn last_events(&self, id: Uuid) -> Result<Vec<WorkflowEvent>, proto::Failure> {
-        let rows = self.service().database.last_workflow_events(id, SHOWN_EVENTS + 1).await;
-        let mut rows: Vec<_> = rows.map_err(unavailable)?.into_iter().filter_map(shown).collect();
+    pub(crate) async fn last_events(&self, id: Uuid) -> Result<Vec<WorkflowEvent>, Failure> {
+        let rows = read(|| self.service().database.last_workflow_events(id, SHOWN_EVENTS + 1));
+        let mut rows: Vec<_> = rows.await?.into_iter().filter_map(shown).collect();
         let more = rows.len().saturating_sub(SHOWN_EVENTS as usize);
         Ok(rows.split_off(more))
     }
@@ -97,8 +98,9 @@ impl Workflows {
             if let Some(shown) =
                 tasks.get_mut(place).filter(|shown| composed && shown.status == "success")
             {
-                let output = live.results.output(&snapshot.plan, &Address::task(place)).await;
-                shown.output = Some(small(&*output.map_err(unavailable)?));
+                let address = Address::task(place);
+                let output = read(|| live.results.output(&snapshot.plan, &address)).await?;
+                shown.output = Some(small(&output));
             }
         }
         summary.tasks_done = tasks.iter().filter(|task| is_over(&task.status)).count();
@@ -110,31 +112,34 @@ impl Workflows {
         Ok(WorkflowDetails { workflow: summary, checkpoint, tasks, events })
     }
 
-    async fn run_of(&self, caller: &Caller, id: Uuid) -> Result<RunSummary, OperationError> {
-        match self.service().strip.runs().show(caller.tenant(), &run_id(id)).await {
+    /// The run of a workflow that has ended.
+    async fn run_of(&self, caller: &Caller, id: Uuid) -> Result<RunSummary, Failure> {
+        let runs = self.service().strip.runs();
+        let name = run_id(id);
+        match retry(|| runs.show(caller.tenant(), &name)).await {
             Ok(found) => Ok(found.run),
-            Err(failure) if failure.code == Code::NotFound => Err(not_found(id).into()),
-            Err(failure) => Err(failure.into()),
+            Err(failure) if failure.code == Code::NotFound => Err(not_found(id)),
+            Err(failure) => Err(failure),
         }
     }
 
     /// A workflow that has ended, from its run and its journal.
-    async fn ended(&self, caller: &Caller, id: Uuid) -> Result<WorkflowDetails, OperationError> {
+    async fn ended(&self, caller: &Caller, id: Uuid) -> Result<WorkflowDetails, Failure> {
         let run = self.run_of(caller, id).await?;
-        let rows = self.service().database.last_workflow_events(id, SHOWN_EVENTS + 1).await;
-        let rows = rows.map_err(unavailable)?;
+        let rows = read(|| self.service().database.last_workflow_events(id, SHOWN_EVENTS + 1));
+        let rows = rows.await?;
         if rows.is_empty() {
-            return Err(not_found(id).into());
+            return Err(not_found(id));
         }
         let snapshot = rows.iter().rev().find(|row| row.kind == "snapshot");
         let snapshot: Value =
             snapshot.and_then(|row| serde_json::from_str(&row.data).ok()).unwrap_or_default();
         let mut tasks: Vec<WorkflowTask> =
             serde_json::from_value(snapshot["tasks"].clone()).unwrap_or_default();
-        let answer = self.service().database.workflow_answer(id, self.service().now()).await;
-        let checkpoint: Option<Value> = answer
-            .map_err(unavailable)?
-            .and_then(|answer| serde_json::from_str(&answer.answer).ok());
+        let now = self.service().now();
+        let answer = read(|| self.service().database.workflow_answer(id, now)).await?;
+        let checkpoint: Option<Value> =
+            answer.and_then(|answer| serde_json::from_str(&answer.answer).ok());
         add_outputs(&mut tasks, checkpoint.as_ref());
         let events: Vec<_> = rows.into_iter().filter_map(shown).collect();
         let last = events.iter().rev().find(|event| event.is_last());
@@ -242,14 +247,14 @@ impl WorkflowConsole for Workflows {
             offset: query.offset,
         };
         let mut workflows = Vec::new();
-        for id in self.service().database.workflows(&filter).await.map_err(unavailable)? {
-            match self.service().database.workflow(id).await.map_err(unavailable)? {
+        for id in read(|| self.service().database.workflows(&filter)).await? {
+            match read(|| self.service().database.workflow(id)).await? {
                 Some(row) => workflows.push(Self::summary(&row)),
                 None => match self.ended(caller, id).await {
                     Ok(details) => workflows.push(details.workflow),
                     // Its run and journal were deleted meanwhile.
-                    Err(error) if error.code == Code::NotFound => {}
-                    Err(error) => return Err(error),
+                    Err(failure) if failure.code == Code::NotFound => {}
+                    Err(failure) => return Err(failure.into()),
                 },
             }
         }
@@ -258,18 +263,18 @@ impl WorkflowConsole for Workflows {
 
     async fn show(&self, caller: &Caller, id: &str) -> Result<WorkflowDetails, OperationError> {
         let id = Self::parse(id)?;
-        let row = self.service().database.workflow(id).await.map_err(unavailable)?;
+        let row = read(|| self.service().database.workflow(id)).await?;
         match row {
             Some(row) if caller.tenant().is_none_or(|tenant| tenant == row.tenant) => {
                 let expired = row.phase == WorkflowPhase::Paused
                     && row.expires_unix_ms <= self.service().now();
                 if expired && self.expire(id).await? {
-                    return self.ended(caller, id).await;
+                    return Ok(self.ended(caller, id).await?);
                 }
                 self.details(row).await
             }
             Some(_) => Err(not_found(id).into()),
-            None => self.ended(caller, id).await,
+            None => Ok(self.ended(caller, id).await?),
         }
     }
 
@@ -280,11 +285,13 @@ impl WorkflowConsole for Workflows {
         after: i64,
     ) -> Result<BoxStream<'static, WorkflowEvent>, OperationError> {
         let id = Self::parse(id)?;
-        let row = self.service().database.workflow(id).await.map_err(unavailable)?;
+        let row = read(|| self.service().database.workflow(id)).await?;
         match row {
             Some(row) if caller.tenant().is_none_or(|tenant| tenant == row.tenant) => {}
             Some(_) => return Err(not_found(id).into()),
-            None => drop(self.run_of(caller, id).await?),
+            None => {
+                self.run_of(caller, id).await?;
+            }
         }
         let service = std::sync::Arc::clone(self.service());
         // Before the first read, so that no row is missed in between.
@@ -337,7 +344,7 @@ impl Workflows {
         &self,
         principal: &proto::Principal,
         id: Uuid,
-    ) -> Result<Value, proto::Failure> {
+    ) -> Result<Value, Failure> {
         let caller = Caller::local(std::sync::Arc::new(principal.clone()));
         let details = self.ended(&caller, id).await?;
         let WorkflowSummary { tenant, owner, agent, run_id, expires_unix_ms, .. } =

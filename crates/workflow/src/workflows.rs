@@ -15,6 +15,7 @@ use crate::driver::{Begin, Driver, LEASE_MS};
 use crate::failures::{no_checkpoint, not_found, stopping, unavailable};
 use crate::fit::{Fitting, MAX_ANSWER, cut};
 use crate::listing;
+use crate::outage::{read, retry};
 use crate::paths::graph_of;
 use crate::plan::Plan;
 use crate::results::Results;
@@ -103,7 +104,7 @@ impl Workflows {
 
     /// A workflow with its driver, from memory or the database; none if it has ended or never was.
     pub(crate) async fn load(&self, id: Uuid) -> Result<Option<Arc<Live>>, Failure> {
-        let Some(live) = self.find_or_drive(id).await? else { return Ok(None) };
+        let Some(live) = retry(|| self.find_or_drive(id)).await? else { return Ok(None) };
         // A driver that has just begun first applies what was committed. It may end meanwhile.
         let _ = live.published.clone().wait_for(|snapshot| snapshot.version > 0).await;
         Ok(Some(live))
@@ -240,7 +241,7 @@ impl Workflows {
         principal: &Principal,
         id: Uuid,
     ) -> Result<Option<Value>, Failure> {
-        let found = self.0.database.workflow_answer(id, self.0.now()).await.map_err(unavailable)?;
+        let found = read(|| self.0.database.workflow_answer(id, self.0.now())).await?;
         let own = found.filter(|row| {
             row.tenant == principal.tenant.as_str()
                 && row.subject == principal.subject

@@ -110,6 +110,7 @@ async fn the_eleventh_command_of_a_minute_is_refused_and_abort_never_is() {
     assert_eq!(refused["error"]["code"], -32029, "{refused}");
     let wait = refused["error"]["data"]["retry_after_ms"].as_u64().unwrap();
     assert!((1..=60_000).contains(&wait), "{refused}");
+    assert_eq!(refused["error"]["data"]["retryable"], true, "{refused}");
     let stale = json!({"workflow_id": id, "checkpoint_id": "chk_old"});
     assert_eq!(call(&gateway, "continue", stale).await["layer_index"], 10, "waiting is free");
     let status = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;

@@ -183,8 +183,13 @@ async fn a_bad_dag_is_refused_with_all_faults() {
         assert!(paths.contains(&path), "{path}: {faults:?}");
     }
     let tools = mcp_tools(&gateway.url("/mcp")).await;
-    let listed = tools.iter().find(|tool| tool["name"] == "powerstrip__execute_dag").unwrap();
-    let task = &listed["inputSchema"]["properties"]["workflow"]["properties"]["tasks"]["items"];
+    let listed = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap();
+    for (name, idempotent) in [("execute_dag", false), ("retry_task", false), ("abort", true)] {
+        let hints = &listed(&format!("powerstrip__{name}"))["annotations"];
+        assert_eq!(hints["idempotentHint"], idempotent, "{name}: {hints}");
+    }
+    let task = &listed("powerstrip__execute_dag")["inputSchema"]["properties"]["workflow"]["properties"]
+        ["tasks"]["items"];
     assert_eq!(task["properties"]["on_error"]["enum"], json!(["fail", "skip", "continue"]));
     let many: Vec<_> = (0..501).map(|n| work(&format!("t{n}"), &[])).collect();
     let answer = post(&gateway, "/v1/workflows", json!({"workflow": {"tasks": many}})).await;

@@ -14,7 +14,7 @@ use store::{AuditTrail, CallChange, CallRecord, CallState, Database, Receipt, St
 
 use super::idempotency::{CallError, KeyReused, ToolResult};
 use crate::catalog::Entry;
-use crate::{Failure, Output, Reply, Request};
+use crate::{Failure, Output, Part, Reply, Request};
 use files::references_in;
 
 /// A larger answer is not stored: after a restart it is only known that the call was answered.
@@ -71,7 +71,9 @@ impl OnceCall {
             arguments,
             caller: Arc::clone(&call.principal),
             tool: entry.descriptor.id.shared(),
-            repeatable: entry.descriptor.annotations.idempotent_hint == Some(true),
+            // A workflow is found again by the key that it was started with.
+            repeatable: entry.descriptor.annotations.idempotent_hint == Some(true)
+                || entry.tool.part() == Part::Workflow,
             timeout: entry.limits.timeout,
         }
     }

@@ -241,8 +241,7 @@ impl Moment<'_> {
             for undo in &self.state.compensations {
                 let key = ResultKey { address: undo.cell.clone(), undo: true };
                 let result = self.results.get(&key).unwrap_or_default();
-                let output = self.results.call_output(self.plan, &key).await;
-                let output = output.map_err(unavailable)?;
+                let output = read(|| self.results.call_output(self.plan, &key)).await?;
                 undone.push(shape(self.name_of(&undo.cell), &result, output));
             }
             answer.insert("compensations".to_owned(), Value::Array(undone));

@@ -34,7 +34,9 @@ impl Committer {
         Self { database, writer, kinds: Kinds::default(), untrimmed: 0 }
     }
 
-    /// Commits changes and, with them, that this writer has now written `written` changes in all.
+    /// Commits changes and, with them, that this writer has now written `written` changes in all. Does nothing if that is
+    /// noted already: an error does not always mean that nothing was committed. The note comes first, because it waits for
+    /// a transaction of an earlier try that the database has not ended yet.
     pub(super) async fn append(
         &mut self,
         changes: &[Change],
@@ -42,6 +44,9 @@ impl Committer {
     ) -> Result<(), StoreError> {
         let mut transaction = self.database.sql.begin().await?;
         let connection = transaction.connection();
+        if !self.note_written(connection, written, written == changes.len() as u64).await? {
+            return transaction.commit().await;
+        }
         self.kinds.begin();
         let mut kinds = Vec::with_capacity(changes.len());
         for change in changes {
@@ -67,26 +72,10 @@ impl Committer {
         }
         runs::save(connection, &run_rows, &run_calls).await?;
         workflows::apply(connection, &steps).await?;
-        self.note_written(connection, written, written == changes.len() as u64).await?;
         transaction.commit().await?;
         self.kinds.commit();
         self.trim(changes).await;
         Ok(())
-    }
-
-    /// Like `append`, after an error. An error does not always mean that nothing was committed, so it looks first.
-    pub(super) async fn retry(
-        &mut self,
-        changes: &[Change],
-        written: u64,
-    ) -> Result<(), StoreError> {
-        let select =
-            query("SELECT written FROM audit_writers WHERE writer = $1").bind(&self.writer);
-        let row = self.database.sql.first(select).await?;
-        if row.map_or(Ok(0), |row| row.get::<u64>("written"))? >= written {
-            return Ok(());
-        }
-        self.append(changes, written).await
     }
 
     /// Writes which calls have begun and which have ended. A call that does both in one transaction needs no row.
@@ -115,16 +104,18 @@ impl Committer {
         Ok(())
     }
 
+    /// Notes how much this writer has written; false if that was noted before.
     async fn note_written(
         &self,
         connection: &mut Connection,
         written: u64,
         first: bool,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let now = Clock::default().unix_ms();
-        query(
+        let noted = query(
             "INSERT INTO audit_writers (writer, written, at_ms) VALUES ($1, $2, $3) \
-             ON CONFLICT (writer) DO UPDATE SET written = excluded.written, at_ms = excluded.at_ms",
+             ON CONFLICT (writer) DO UPDATE SET written = excluded.written, at_ms = excluded.at_ms \
+             WHERE audit_writers.written < excluded.written",
         )
         .bind(&self.writer)
         .bind(written)
@@ -137,7 +128,7 @@ impl Committer {
                 .execute(connection)
                 .await?;
         }
-        Ok(())
+        Ok(noted == 1)
     }
 
     /// Enforces the budget of recorded answers when enough new ones were committed.

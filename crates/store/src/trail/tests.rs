@@ -137,7 +137,7 @@ async fn a_retry_does_not_write_twice() {
     let mut committer = Committer::new(database.clone());
     let batch = [row(), row()].map(|row| Change::Row { row, ends: None, detail: None });
     for _ in 0..3 {
-        committer.retry(&batch, 2).await.unwrap();
+        committer.append(&batch, 2).await.unwrap();
         assert_eq!(stored(&database).await, 2);
     }
 }

@@ -104,7 +104,7 @@ impl Writer {
                     return Err(error);
                 }
             }
-            result = self.committer.retry(batch, written).await;
+            result = self.committer.append(batch, written).await;
         }
         self.committed = written;
         self.publish(State::Healthy);

@@ -258,8 +258,8 @@ impl Drop for Handle {
 impl Receipt {
     /// Returns when the change is on disk, and makes the writer hurry.
     ///
-    /// After an error the change may still be written later: the writer keeps trying.
-    pub async fn committed(self) -> Result<(), StoreError> {
+    /// After an error the change may still be written later: the writer keeps trying, and this may be called again.
+    pub async fn committed(&self) -> Result<(), StoreError> {
         let shared = &self.shared;
         let mut progress = shared.progress.subscribe();
         if progress.borrow().committed >= self.number {

@@ -6,7 +6,7 @@ mod journal;
 mod people;
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use proto::Principal;
@@ -65,6 +65,8 @@ enum Done {
 
 pub(crate) struct Driver {
     service: Arc<Service>,
+    /// Its own entry in memory.
+    live: Weak<Live>,
     begin: Begin,
     evaluated: Arc<Evaluated>,
     running: JoinSet<Done>,
@@ -106,6 +108,7 @@ impl Driver {
         });
         let driver = Self {
             service: Arc::clone(service),
+            live: Arc::downgrade(&live),
             begin,
             evaluated: Arc::default(),
             running: JoinSet::new(),
@@ -170,7 +173,7 @@ impl Driver {
                 }
             }
         }
-        self.service.live().remove(&self.begin.workflow);
+        self.leave(&mut self.service.live());
         self.announce().await;
     }
 
@@ -187,13 +190,21 @@ impl Driver {
         notices: &mpsc::UnboundedReceiver<()>,
     ) -> bool {
         let mut live = self.service.live();
-        let waited_for =
-            live.get(&self.begin.workflow).is_some_and(|own| Arc::strong_count(own) > 1);
+        // One is that of the memory itself.
+        let waited_for = self.live.strong_count() > 1;
         if waited_for || !commands.is_empty() || !notices.is_empty() {
             return false;
         }
-        live.remove(&self.begin.workflow);
+        self.leave(&mut live);
         true
+    }
+
+    /// Removes its own entry from memory, and no other.
+    fn leave(&self, live: &mut HashMap<Uuid, Arc<Live>>) {
+        let id = self.begin.workflow;
+        if live.get(&id).is_some_and(|own| std::ptr::eq(Arc::as_ptr(own), self.live.as_ptr())) {
+            live.remove(&id);
+        }
     }
 
     fn moment(&self) -> Moment<'_> {

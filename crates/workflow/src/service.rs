@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -64,6 +64,8 @@ pub(crate) struct Service {
     pub(crate) active: Active,
     pub(crate) stopping: CancellationToken,
     live: Mutex<HashMap<Uuid, Arc<Live>>>,
+    /// Workflows that get their first driver from the task that starts them, and from nobody else.
+    starting: watch::Sender<HashSet<Uuid>>,
     /// Held while a workflow is read from the database, so that it gets one driver.
     pub(crate) loading: tokio::sync::Mutex<()>,
     committed: broadcast::Sender<Uuid>,
@@ -181,6 +183,7 @@ impl Service {
             active: Active::default(),
             stopping: CancellationToken::new(),
             live: Mutex::default(),
+            starting: watch::Sender::default(),
             loading: tokio::sync::Mutex::default(),
             committed: broadcast::channel(NOTICES).0,
         }
@@ -214,6 +217,21 @@ impl Service {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Reserves a new workflow for the task that starts it, until that task ends.
+    pub(crate) fn begin_start(self: &Arc<Self>, workflow: Uuid) -> Starting {
+        self.starting.send_modify(|starting| {
+            starting.insert(workflow);
+        });
+        Starting { service: Arc::clone(self), workflow }
+    }
+
+    /// Waits while a task starts this workflow.
+    pub(crate) async fn wait_for_start(&self, workflow: Uuid) {
+        // Fails only without a sender, which is here.
+        let mut starting = self.starting.subscribe();
+        let _ = starting.wait_for(|starting| !starting.contains(&workflow)).await;
+    }
+
     /// Notifies readers of the journal that it has grown.
     pub(crate) fn announce(&self, workflow: Uuid) {
         // Fails if there are no readers.
@@ -222,6 +240,20 @@ impl Service {
 
     pub(crate) fn announcements(&self) -> broadcast::Receiver<Uuid> {
         self.committed.subscribe()
+    }
+}
+
+/// The reservation of a workflow for the task that starts it.
+pub(crate) struct Starting {
+    service: Arc<Service>,
+    workflow: Uuid,
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        self.service.starting.send_modify(|starting| {
+            starting.remove(&self.workflow);
+        });
     }
 }
 

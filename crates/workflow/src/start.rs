@@ -6,20 +6,27 @@ use std::time::Duration;
 use proto::{Digest, Failure, Principal, canonical, digest};
 use serde_json::json;
 use store::{
-    RowChange, StoreError, WorkflowChange, WorkflowEventRow, WorkflowOwner, WorkflowPhase,
+    Receipt, RowChange, StoreError, WorkflowChange, WorkflowEventRow, WorkflowOwner, WorkflowPhase,
     WorkflowRow,
 };
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::core::{Rules, State};
 use crate::driver::{Begin, Driver, LEASE_MS};
-use crate::failures::{bad_dag, key_reused, not_found, too_many_active, unavailable};
+use crate::failures::{bad_dag, key_reused, not_found, stopping, too_many_active, unavailable};
 use crate::outage::{RETRIES, read};
 use crate::paths::graph_of;
 use crate::plan::{CatalogTools, Plan, Reading};
 use crate::results::Results;
-use crate::service::Live;
+use crate::service::{Live, Starting};
 use crate::workflows::{Workflows, run_id};
+
+/// How often a start is tried before its caller gets an error.
+const TRIES: usize = RETRIES + 1;
+
+const FIRST_RETRY: Duration = Duration::from_millis(50);
+const LAST_RETRY: Duration = Duration::from_secs(1);
 
 /// What a workflow is started with.
 pub(crate) struct Start {
@@ -42,6 +49,22 @@ pub(crate) enum Started {
     Now(Arc<Live>),
     /// With the same idempotency key, before.
     Before(Uuid),
+}
+
+/// A workflow that is not committed yet.
+struct NewWorkflow {
+    /// Inserts its row.
+    change: WorkflowChange,
+    principal: Arc<Principal>,
+    plan: Plan,
+    state: State,
+    expires_unix_ms: u64,
+}
+
+impl NewWorkflow {
+    fn has_client_key(&self) -> bool {
+        matches!(&self.change.row, Some(RowChange::Insert(row)) if row.client_key.is_some())
+    }
 }
 
 impl Workflows {
@@ -97,33 +120,28 @@ impl Workflows {
             fence: 1,
         };
         let expires_unix_ms = row.expires_unix_ms;
-        match self.insert(row).await {
-            Ok(()) => {}
-            Err(StoreError::Fenced) => {
+        let new = NewWorkflow {
+            change: insertion(row),
+            principal: Arc::clone(principal),
+            plan,
+            state,
+            expires_unix_ms,
+        };
+        let (reply, started) = oneshot::channel();
+        let starting = service.begin_start(id);
+        // In a task of its own, because the caller may disconnect.
+        tokio::spawn(self.clone().commit_and_drive(new, starting, reply));
+        match started.await {
+            Ok(Ok(live)) => Ok(Started::Now(live)),
+            Ok(Err(StoreError::Fenced)) => {
                 // An equal call was faster.
                 let key = start.client_key.as_deref().unwrap_or_default();
                 let before = self.started_with(principal, key, start_sum).await?;
-                return before.map(Started::Before).ok_or_else(|| not_found(id));
+                before.map(Started::Before).ok_or_else(|| not_found(id))
             }
-            Err(error) => return Err(unavailable(error)),
+            Ok(Err(error)) => Err(unavailable(error)),
+            Err(_) => Err(stopping()),
         }
-        tracing::info!(workflow_id = %id, command = "execute_dag", outcome = "accepted", "workflow command");
-        let live = Driver::start(
-            service,
-            Begin {
-                workflow: id,
-                principal: Arc::clone(principal),
-                run: strip.runs().begin_workflow(principal, id),
-                fence: 1,
-                plan: Arc::new(plan),
-                state,
-                results: Arc::new(Results::new(id, service.database.clone())),
-                control_calls: Vec::new(),
-                expires_unix_ms,
-                last_event: 1,
-            },
-        );
-        Ok(Started::Now(live))
     }
 
     /// The workflow that was started with a key; fails if it was started with something else.
@@ -144,52 +162,78 @@ impl Workflows {
         }
     }
 
-    /// Commits a new workflow.
-    async fn insert(&self, row: WorkflowRow) -> Result<(), StoreError> {
-        let id = row.id;
-        let event = WorkflowEventRow {
-            workflow: id,
-            number: 1,
-            at_unix_ms: row.created_unix_ms,
-            kind: "command".to_owned(),
-            data: json!({"command": "execute_dag", "outcome": "accepted"}).to_string(),
-        };
-        let change = WorkflowChange {
-            workflow: id,
-            fence: row.fence,
-            row: Some(RowChange::Insert(Box::new(row))),
-            events: vec![event],
-            ..WorkflowChange::default()
-        };
-        let mut pause = Duration::from_millis(50);
-        let mut failed = None;
-        for _ in 0..=RETRIES {
-            let written = async {
-                self.service().trail.save_workflow(change.clone()).await?.committed().await
+    /// Commits a new workflow and gives it a driver. After a few tries the caller gets an error, but what the writer has
+    /// accepted is written once it can be. With an idempotency key the workflow then runs, because a retry of the caller
+    /// finds it; without one it is deleted, because a retry starts another.
+    async fn commit_and_drive(
+        self,
+        new: NewWorkflow,
+        _starting: Starting,
+        reply: oneshot::Sender<Result<Arc<Live>, StoreError>>,
+    ) {
+        let service = self.service();
+        let id = new.change.workflow;
+        let mut reply = Some(reply);
+        let mut receipt: Option<Receipt> = None;
+        let (mut pause, mut tries) = (FIRST_RETRY, 0);
+        loop {
+            let written = match &receipt {
+                Some(receipt) => receipt.committed().await,
+                None => match service.trail.save_workflow(new.change.clone()).await {
+                    Ok(accepted) => receipt.insert(accepted).committed().await,
+                    Err(error) => Err(error),
+                },
             };
-            match written.await {
-                Ok(()) => return Ok(()),
-                // An earlier try was written after all.
-                Err(StoreError::Fenced) if failed.is_some() && self.exists(id).await => {
-                    return Ok(());
-                }
-                Err(StoreError::Fenced) => return Err(StoreError::Fenced),
-                Err(error) => failed = Some(error),
+            let error = match written {
+                Ok(()) => break,
+                Err(error) => error,
+            };
+            tries += 1;
+            let is_final = matches!(error, StoreError::Fenced);
+            if (is_final || tries == TRIES)
+                && let Some(reply) = reply.take()
+            {
+                // The caller may have left.
+                let _ = reply.send(Err(error));
             }
-            tokio::time::sleep(pause).await;
-            pause *= 2;
+            if is_final || (tries >= TRIES && receipt.is_none()) {
+                return;
+            }
+            tokio::select! {
+                () = service.stopping.cancelled() => return,
+                () = tokio::time::sleep(pause) => pause = (pause * 2).min(LAST_RETRY),
+            }
         }
-        // The writer may still write it, but its caller gets the error that it has not started.
-        tokio::spawn(self.clone().take_back(id));
-        Err(failed.unwrap_or(StoreError::Fenced))
-    }
-
-    async fn exists(&self, id: Uuid) -> bool {
-        matches!(self.service().database.workflow(id).await, Ok(Some(_)))
+        if reply.is_none() && !new.has_client_key() {
+            return self.take_back(id).await;
+        }
+        if service.stopping.is_cancelled() {
+            // The next start drives it.
+            return;
+        }
+        tracing::info!(workflow_id = %id, command = "execute_dag", outcome = "accepted", "workflow command");
+        let live = Driver::start(
+            service,
+            Begin {
+                workflow: id,
+                run: service.strip.runs().begin_workflow(&new.principal, id),
+                principal: new.principal,
+                fence: 1,
+                plan: Arc::new(new.plan),
+                state: new.state,
+                results: Arc::new(Results::new(id, service.database.clone())),
+                control_calls: Vec::new(),
+                expires_unix_ms: new.expires_unix_ms,
+                last_event: 1,
+            },
+        );
+        if let Some(reply) = reply {
+            let _ = reply.send(Ok(live));
+        }
     }
 
     /// Deletes a workflow whose start was reported as failed.
-    async fn take_back(self, id: Uuid) {
+    async fn take_back(&self, id: Uuid) {
         let change =
             WorkflowChange { workflow: id, fence: 1, delete_control: true, ..Default::default() };
         while !self.service().stopping.is_cancelled() {
@@ -199,7 +243,25 @@ impl Workflows {
             if matches!(written.await, Ok(()) | Err(StoreError::Fenced)) {
                 return;
             }
-            tokio::time::sleep(Duration::from_secs(1)).await;
+            tokio::time::sleep(LAST_RETRY).await;
         }
+    }
+}
+
+/// The change that writes a new workflow and the first row of its journal.
+fn insertion(row: WorkflowRow) -> WorkflowChange {
+    let event = WorkflowEventRow {
+        workflow: row.id,
+        number: 1,
+        at_unix_ms: row.created_unix_ms,
+        kind: "command".to_owned(),
+        data: json!({"command": "execute_dag", "outcome": "accepted"}).to_string(),
+    };
+    WorkflowChange {
+        workflow: row.id,
+        fence: row.fence,
+        row: Some(RowChange::Insert(Box::new(row))),
+        events: vec![event],
+        ..WorkflowChange::default()
     }
 }

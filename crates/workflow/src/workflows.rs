@@ -115,6 +115,7 @@ impl Workflows {
         if let Some(live) = known() {
             return Ok(Some(live));
         }
+        self.0.wait_for_start(id).await;
         let _one = self.0.loading.lock().await;
         if let Some(live) = known() {
             return Ok(Some(live));

@@ -11,6 +11,7 @@ mod limits;
 mod listing;
 mod people;
 mod questions;
+mod starting;
 mod steering;
 mod support;
 mod watching;

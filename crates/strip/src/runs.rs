@@ -113,6 +113,7 @@ struct Shared {
     writing: tokio::sync::Mutex<()>,
     writer: OnceLock<()>,
     events: broadcast::Sender<RunEvent>,
+    answered: broadcast::Sender<String>,
 }
 
 #[derive(Default)]
@@ -134,12 +135,18 @@ impl Runs {
             writing: tokio::sync::Mutex::default(),
             writer: OnceLock::new(),
             events: broadcast::channel(EVENTS).0,
+            answered: broadcast::channel(EVENTS).0,
         }))
     }
 
     /// Subscribes to changes of runs.
     pub fn events(&self) -> broadcast::Receiver<RunEvent> {
         self.0.events.subscribe()
+    }
+
+    /// Subscribes to the ids of runs of which a question was answered or declined: calls do not make it fall behind.
+    pub fn answered(&self) -> broadcast::Receiver<String> {
+        self.0.answered.subscribe()
     }
 
     /// Begins a run for a batch of calls that names none.

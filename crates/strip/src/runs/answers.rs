@@ -217,6 +217,7 @@ impl Runs {
         run.replace_question(question.clone());
         self.keep(run);
         self.notify(run, RunChange::Answered);
+        let _ = self.0.answered.send(run.id().to_owned());
         Ok(question)
     }
 

@@ -155,6 +155,8 @@ async fn a_question_is_answered_once_and_rightly_also_after_a_restart() {
     assert_eq!(code(&setup.strip.call(other).await), Some(Code::InvalidInput));
 
     let (runs, person) = (setup.strip.runs().clone(), principal("acme", "boss"));
+    let mut answers = runs.answered();
+    works(&setup, "r", 300).await;
     let slot = (id, "tone");
     for wrong in [json!("loud"), json!(["plain"]), json!(1), Value::Null] {
         let failure = runs.answer(&person, Some("acme"), slot, &wrong).await.unwrap_err();
@@ -183,6 +185,7 @@ async fn a_question_is_answered_once_and_rightly_also_after_a_restart() {
     let won = json!(both.0.as_ref().or(both.1.as_ref()).unwrap())["value"].clone();
     let lost = both.0.err().or(both.1.err()).expect("one of two is first");
     assert_eq!(lost.code, Code::InvalidInput, "{lost}");
+    assert_eq!(answers.try_recv().as_deref(), Ok(id), "no call has displaced it");
     let answered = waits.await.unwrap();
     assert_eq!((&data(&answered)["status"], &data(&answered)["value"]), (&json!("answered"), &won));
 

@@ -69,6 +69,8 @@ pub(crate) struct Service {
     /// Held while a workflow is read from the database, so that it gets one driver.
     pub(crate) loading: tokio::sync::Mutex<()>,
     committed: broadcast::Sender<Uuid>,
+    /// Workflows that could not be read when they should have gone on.
+    unread: Mutex<HashSet<Uuid>>,
 }
 
 /// A workflow that has a driver.
@@ -186,6 +188,7 @@ impl Service {
             starting: watch::Sender::default(),
             loading: tokio::sync::Mutex::default(),
             committed: broadcast::channel(NOTICES).0,
+            unread: Mutex::default(),
         }
     }
 
@@ -230,6 +233,16 @@ impl Service {
         // Fails only without a sender, which is here.
         let mut starting = self.starting.subscribe();
         let _ = starting.wait_for(|starting| !starting.contains(&workflow)).await;
+    }
+
+    /// Has a workflow look at its approvals and questions again in a moment, because the database could not be read.
+    pub(crate) fn wake_later(&self, workflow: Uuid) {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner).insert(workflow);
+    }
+
+    /// The workflows to wake again, which are forgotten here.
+    pub(crate) fn take_unread(&self) -> HashSet<Uuid> {
+        std::mem::take(&mut *self.unread.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Notifies readers of the journal that it has grown.

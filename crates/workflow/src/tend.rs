@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use proto::{Code, Failure};
 use store::StoreError;
 use strip::approval::EventKind;
-use strip::runs::RunChange;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use crate::workflows::Workflows;
@@ -15,6 +16,9 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
 /// The kinds of checkpoints that wait for people.
 const WAITING: [&str; 2] = ["approval_required", "input_required"];
+
+/// How often workflows are read again that the database could not give.
+const RETRY_EVERY: Duration = Duration::from_secs(1);
 
 impl Workflows {
     /// Has workflows that wait for people look at what was decided.
@@ -34,13 +38,54 @@ impl Workflows {
                 let _ = live.settled.send(());
             }
             Ok(None) => {}
-            Err(failure) => tracing::warn!(workflow = %id, "a workflow cannot be read: {failure}"),
+            Err(failure) => {
+                tracing::warn!(workflow = %id, "a workflow cannot be read: {failure}");
+                self.wake_again_after(id, &failure);
+            }
+        }
+    }
+
+    /// Wakes a workflow again later, if that may help.
+    pub(crate) fn wake_again_after(&self, id: Uuid, failure: &Failure) {
+        if failure.code == Code::Unavailable {
+            self.service().wake_later(id);
+        }
+    }
+
+    /// Wakes all workflows that wait for people, however long the database takes.
+    pub(crate) async fn wake_all(&self) {
+        while let Err(error) = self.wake_waiting().await {
+            tracing::warn!(%error, "workflows that wait for people cannot be read; trying again");
+            tokio::time::sleep(RETRY_EVERY).await;
         }
     }
 
     /// Expires workflows and follows decisions of people. Never returns.
     pub async fn tend(&self) {
-        tokio::join!(self.sweep_forever(), self.follow_approvals(), self.follow_answers());
+        // Workflows are woken apart from the events, so that the subscriptions do not fall behind.
+        let (wake, woken) = mpsc::unbounded_channel();
+        tokio::join!(
+            self.sweep_forever(),
+            self.follow_approvals(wake.clone()),
+            self.follow_answers(wake),
+            self.wake_each(woken),
+            self.retry_forever(),
+        );
+    }
+
+    async fn wake_each(&self, mut woken: mpsc::UnboundedReceiver<Uuid>) {
+        while let Some(id) = woken.recv().await {
+            self.wake(id).await;
+        }
+    }
+
+    async fn retry_forever(&self) {
+        loop {
+            tokio::time::sleep(RETRY_EVERY).await;
+            for id in self.service().take_unread() {
+                self.wake(id).await;
+            }
+        }
     }
 
     async fn sweep_forever(&self) {
@@ -66,7 +111,7 @@ impl Workflows {
         Ok(())
     }
 
-    async fn follow_approvals(&self) {
+    async fn follow_approvals(&self, wake: mpsc::UnboundedSender<Uuid>) {
         let Some(approvals) = self.service().strip.approvals().cloned() else { return };
         let mut events = approvals.events();
         loop {
@@ -78,39 +123,34 @@ impl Workflows {
                     );
                     let run =
                         event.row.run.as_deref().filter(|_| over && event.row.door == "workflow");
-                    let id = run.and_then(|run| run.strip_prefix("run_"));
-                    if let Some(id) = id.and_then(|hex| Uuid::parse_str(hex).ok()) {
-                        self.wake(id).await;
+                    if let Some(id) = run.and_then(workflow_of) {
+                        // Its receiver lives as long as this.
+                        let _ = wake.send(id);
                     }
                 }
-                Err(RecvError::Lagged(_)) => {
-                    if let Err(error) = self.wake_waiting().await {
-                        tracing::warn!(%error, "workflows that wait for people cannot be read");
-                    }
-                }
+                Err(RecvError::Lagged(_)) => self.wake_all().await,
                 Err(RecvError::Closed) => return,
             }
         }
     }
 
-    async fn follow_answers(&self) {
-        let mut events = self.service().strip.runs().events();
+    async fn follow_answers(&self, wake: mpsc::UnboundedSender<Uuid>) {
+        let mut answered = self.service().strip.runs().answered();
         loop {
-            match events.recv().await {
-                Ok(event) if event.what == RunChange::Answered => {
-                    let id = event.run.strip_prefix("run_");
-                    if let Some(id) = id.and_then(|hex| Uuid::parse_str(hex).ok()) {
-                        self.wake(id).await;
+            match answered.recv().await {
+                Ok(run) => {
+                    if let Some(id) = workflow_of(&run) {
+                        let _ = wake.send(id);
                     }
                 }
-                Ok(_) => {}
-                Err(RecvError::Lagged(_)) => {
-                    if let Err(error) = self.wake_waiting().await {
-                        tracing::warn!(%error, "workflows that wait for people cannot be read");
-                    }
-                }
+                Err(RecvError::Lagged(_)) => self.wake_all().await,
                 Err(RecvError::Closed) => return,
             }
         }
     }
+}
+
+/// The workflow of a run, if it has one.
+fn workflow_of(run: &str) -> Option<Uuid> {
+    Uuid::parse_str(run.strip_prefix("run_")?).ok()
 }

@@ -92,14 +92,13 @@ impl Workflows {
         for id in running {
             if let Err(failure) = self.load(id).await {
                 tracing::error!(workflow = %id, "a workflow cannot be resumed: {failure}");
+                self.wake_again_after(id, &failure);
             }
         }
         if count > 0 {
             tracing::info!("{count} workflows continue");
         }
-        if let Err(error) = self.wake_waiting().await {
-            tracing::error!(%error, "workflows that wait for people cannot be read");
-        }
+        self.wake_all().await;
     }
 
     /// A workflow with its driver, from memory or the database; none if it has ended or never was.

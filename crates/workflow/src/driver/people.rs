@@ -55,7 +55,8 @@ impl Driver {
                 Some(open.map(|asked| asked.question_id).collect())
             }
             Err(failure) => {
-                tracing::warn!("the questions of a workflow cannot be read: {failure}");
+                tracing::warn!(workflow = %self.begin.workflow, "the questions of a workflow cannot be read; trying again: {failure}");
+                self.service.wake_later(self.begin.workflow);
                 None
             }
         }
@@ -66,7 +67,8 @@ impl Driver {
         let row = match approvals.get(None, id).await {
             Ok(row) => row,
             Err(error) => {
-                tracing::warn!(%error, "an approval of a workflow cannot be read");
+                tracing::warn!(%error, workflow = %self.begin.workflow, "an approval of a workflow cannot be read; trying again");
+                self.service.wake_later(self.begin.workflow);
                 return;
             }
         };

@@ -23,7 +23,8 @@ const REJECTION_VALID_MS: u64 = 10 * 60 * 1_000;
 
 /// The end of a pending approval, and what follows from it.
 struct Ending {
-    id: String,
+    /// The approval as it was before.
+    row: ApprovalRow,
     outcome: Outcome,
     via: &'static str,
     /// Who decided, if a principal did.
@@ -69,7 +70,7 @@ impl Approvals {
             self.expire(id).await?;
         }
         let ending = Ending {
-            id: id.to_owned(),
+            row,
             outcome: Outcome {
                 state,
                 by: decider.by().to_owned(),
@@ -104,8 +105,12 @@ impl Approvals {
     /// Ends an approval after its deadline; returns false if it was decided before.
     pub async fn expire(self: &Arc<Self>, id: &str) -> Result<bool, StoreError> {
         let (state, by) = (ApprovalState::Expired, "nobody".to_owned());
+        let Some(row) = self.get(None, id).await? else {
+            locked(&self.due).remove(id);
+            return Ok(false);
+        };
         let ending = Ending {
-            id: id.to_owned(),
+            row,
             outcome: Outcome { state, by, reason: None },
             via: "deadline",
             principal: None,
@@ -129,8 +134,9 @@ impl Approvals {
     ) -> Result<usize, StoreError> {
         let mut cancelled = 0;
         for id in ids {
+            let Some(row) = self.get(None, id).await? else { continue };
             let ending = Ending {
-                id: id.clone(),
+                row,
                 outcome: Outcome {
                     state: ApprovalState::Cancelled,
                     by: by.subject.clone(),
@@ -158,7 +164,8 @@ impl Approvals {
     }
 
     async fn write_ending(&self, ending: Ending) -> Result<Option<ApprovalRow>, StoreError> {
-        let Ending { id, outcome, via, standing, .. } = ending;
+        let Ending { row, outcome, via, standing, .. } = ending;
+        let id = row.id.clone();
         let ruling = Ruling {
             state: outcome.state,
             by: &outcome.by,
@@ -193,18 +200,21 @@ impl Approvals {
             // A concurrent decision that failed may have removed it.
             locked(&self.good).insert(id.clone(), until);
         }
-        let row = self.get(None, &id).await;
-        if let Ok(Some(row)) = &row {
-            // The decision is in the audit trail before the call that it is about.
-            self.note(row, ending.principal.as_ref(), via).await;
-        }
-        // Wake the waiting call even if the row could not be read.
+        // Not read again: who waits for the event must get it even if the database has just stopped.
+        let row = ApprovalRow {
+            state: outcome.state,
+            decided_by: Some(outcome.by.clone()),
+            decided_via: Some(via.to_owned()),
+            reason: outcome.reason.clone(),
+            decided_unix_ms: Some(ending.at_unix_ms),
+            good_until_unix_ms: ending.good_until_unix_ms,
+            ..row
+        };
+        // The decision is in the audit trail before the call that it is about.
+        self.note(&row, ending.principal.as_ref(), via).await;
         self.settle(&id, outcome);
-        let row = row?;
-        if let Some(row) = &row {
-            self.send_event(ending.kind, row);
-        }
-        Ok(row)
+        self.send_event(ending.kind, &row);
+        Ok(Some(row))
     }
 
     /// Writes the audit row of a decision, under the trace of its call.

@@ -6,9 +6,7 @@ pub(crate) fn remaining(from_ms: u64, until_ms: u64, now_ms: u64) -> Duration {
 }
 
 /// Runs work to its end, even if the future that waits for it is dropped.
-pub(crate) async fn run_to_end<T: Send + 'static>(
-    work: impl Future<Output = T> + Send + 'static,
-) -> T {
+pub async fn run_to_end<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> T {
     match tokio::spawn(work).await {
         Ok(done) => done,
         Err(error) => match error.try_into_panic() {

@@ -24,6 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use approvals::Approvals;
+pub use deadlines::run_to_end;
 pub use grant::{Grant, Grounds};
 pub use rules::RuleQuery;
 pub use shown::{ApprovalView, ShownFile, inert};

@@ -3,7 +3,7 @@
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use testkit::{Gateway, send};
+use testkit::{Gateway, eventually, send};
 
 use crate::support::{Client, call, pair, per_layer, start, statuses, work};
 
@@ -116,6 +116,27 @@ async fn the_owner_rejects_and_other_tasks_may_follow() {
     let listed =
         reqwest::Client::new().get(gateway.url("/v1/approvals")).bearer_auth(gateway.admin_token());
     assert_eq!(send(listed).await.body["approvals"], json!([]), "nothing is left to decide");
+}
+
+#[tokio::test]
+async fn a_response_covers_all_calls_even_if_its_client_leaves() {
+    let gateway = start(GATED).await;
+    let items: Vec<usize> = (0..60).collect();
+    let each = json!({"id": "each", "tool": "t:deploy", "for_each": items, "arguments": {"task": "{{ item }}."}});
+    let first = call(&gateway, "execute_dag", json!({"workflow": {"tasks": [each]}})).await;
+    assert_eq!(first["decisions"].as_array().map(Vec::len), Some(60), "{first:#}");
+    let reject = json!({"workflow_id": first["workflow_id"], "checkpoint_id": first["checkpoint_id"], "approved": false});
+    let pending = async || {
+        let request = reqwest::Client::new().get(gateway.url("/v1/approvals?limit=100"));
+        let listed = send(request.bearer_auth(gateway.admin_token())).await.body;
+        listed["approvals"].as_array().unwrap().len()
+    };
+    tokio::select! {
+        _ = call(&gateway, "approval_response", reject) => {}
+        // The client leaves after the first decision.
+        () = eventually("a first decision", async || (pending().await < 60).then_some(())) => {}
+    }
+    eventually("all are decided", async || (pending().await == 0).then_some(())).await;
 }
 
 #[tokio::test]

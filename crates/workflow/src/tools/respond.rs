@@ -5,7 +5,9 @@ use std::sync::Arc;
 use proto::{APPROVALS_DECIDE, Code, Failure};
 use serde_json::{Value, json};
 use strip::ApprovalRow;
-use strip::approval::{Approvals, DecideError, Decider, Decision, Terms, Verdict, question, reach};
+use strip::approval::{
+    Approvals, DecideError, Decider, Decision, Terms, Verdict, question, reach, run_to_end,
+};
 use strip::{AskMode, Output, Reply};
 use uuid::Uuid;
 
@@ -49,13 +51,14 @@ impl ToolCall<'_> {
         let verdict = if input.approved { Verdict::Approve } else { Verdict::Reject };
         match right {
             Right::Cancel => {
-                let by = &self.job.request.principal;
-                let cancelled = approvals.cancel(&ids, by, feedback.as_deref()).await;
-                cancelled.map_err(unavailable)?;
+                let (ids, by) = (ids.clone(), Arc::clone(&self.job.request.principal));
+                let cancelled =
+                    async move { approvals.cancel(&ids, &by, feedback.as_deref()).await };
+                run_to_end(cancelled).await.map_err(unavailable)?;
             }
             Right::Decide => {
                 let decider = Decider::Person(Arc::clone(&self.job.request.principal));
-                decide(&approvals, &ids, &decider, &Decision::once(verdict, feedback)).await?;
+                decide(&approvals, &ids, decider, Decision::once(verdict, feedback)).await?;
             }
             Right::AskClient => match self.ask_client(&approvals, &ids, &checkpoint_id).await? {
                 Asked::Decided => {}
@@ -118,12 +121,23 @@ impl ToolCall<'_> {
             return Ok(Asked::Closed);
         };
         let decider = Decider::Client(Arc::clone(&request.principal));
-        decide(approvals, ids, &decider, &decision).await?;
+        decide(approvals, ids, decider, decision).await?;
         Ok(Asked::Decided)
     }
 }
 
+/// Decides about all of them, even if the caller disconnects.
 async fn decide(
+    approvals: &Arc<Approvals>,
+    ids: &[String],
+    decider: Decider,
+    decision: Decision,
+) -> Result<(), Failure> {
+    let (approvals, ids) = (Arc::clone(approvals), ids.to_vec());
+    run_to_end(async move { decide_each(&approvals, &ids, &decider, &decision).await }).await
+}
+
+async fn decide_each(
     approvals: &Arc<Approvals>,
     ids: &[String],
     decider: &Decider,

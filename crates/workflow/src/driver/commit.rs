@@ -219,11 +219,21 @@ impl Driver {
 
     /// Notifies readers of the journal of rows that no caller waited for.
     pub(super) async fn announce(&mut self) {
-        let Some((receipt, _)) = self.submitted.take() else { return };
+        let Some((receipt, look_at)) = &mut self.submitted else { return };
         match receipt.committed().await {
-            Ok(()) => self.service.announce(self.begin.workflow),
-            Err(StoreError::Fenced) => self.stopped = true,
-            Err(error) => tracing::warn!(%error, "the journal of a workflow is not written yet"),
+            Ok(()) => {
+                self.submitted = None;
+                self.service.announce(self.begin.workflow);
+            }
+            Err(StoreError::Fenced) => {
+                self.submitted = None;
+                self.stopped = true;
+            }
+            Err(error) => {
+                // The writer keeps trying. The workflow stays in memory until then.
+                *look_at = Instant::now() + LAST_RETRY;
+                tracing::warn!(%error, "the journal of a workflow is not written yet");
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ mod expiry;
 mod guarding;
 mod limits;
 mod listing;
+mod outages;
 mod people;
 mod questions;
 mod starting;

@@ -15,7 +15,7 @@ use crate::core::{Outcome, Pause, PauseKind, Phase};
 use crate::fit::{Fitting, MAX_ANSWER};
 use crate::listing::tasks_of;
 
-const FIRST_RETRY: Duration = Duration::from_millis(50);
+pub(super) const FIRST_RETRY: Duration = Duration::from_millis(50);
 const LAST_RETRY: Duration = Duration::from_secs(2);
 
 /// How long this process drives a workflow without writing to it.
@@ -35,12 +35,8 @@ impl Driver {
         self.begin.expires_unix_ms = self.service.expiry(now);
         let change = match &then {
             Phase::Ended(_) => match self.last_change().await {
-                Ok(change) => change,
-                Err(error) => {
-                    tracing::error!(%error, "the last answer of a workflow cannot be made");
-                    self.stopped = true;
-                    return false;
-                }
+                Some(change) => change,
+                None => return false,
             },
             Phase::Paused(pause) => {
                 if let PauseKind::OwnerGone { reason } = &pause.kind {
@@ -60,7 +56,7 @@ impl Driver {
             }
             _ => {}
         }
-        if !self.commit(change).await {
+        if self.stopped || !self.commit(change).await {
             return false;
         }
         self.begin.results.committed();
@@ -89,9 +85,21 @@ impl Driver {
         WorkflowChange { checkpoint: Some(checkpoint), ..self.change(WorkflowPhase::Paused) }
     }
 
-    /// The end: the answer and the journal stay, everything else is deleted.
-    async fn last_change(&mut self) -> Result<WorkflowChange, proto::Failure> {
-        let answer = self.moment().answer().await?;
+    /// The end: the answer and the journal stay, everything else is deleted. None if the process ends before the answer
+    /// can be made.
+    async fn last_change(&mut self) -> Option<WorkflowChange> {
+        let mut pause = FIRST_RETRY;
+        let answer = loop {
+            match self.moment().answer().await {
+                Ok(answer) => break answer,
+                Err(failure) => {
+                    tracing::error!(workflow = %self.begin.workflow, "the last answer of a workflow cannot be made; trying again: {failure}");
+                }
+            }
+            if !self.wait_to_retry(&mut pause).await {
+                return None;
+            }
+        };
         let fitting = Fitting {
             strip: &self.service.strip,
             principal: &self.begin.principal,
@@ -103,7 +111,7 @@ impl Driver {
         self.note_snapshot(&tasks);
         let text = answer.to_string();
         self.answer = Some(answer);
-        Ok(WorkflowChange {
+        Some(WorkflowChange {
             workflow: self.begin.workflow,
             fence: self.begin.fence,
             answer: Some(WorkflowAnswer {
@@ -192,10 +200,11 @@ impl Driver {
                 // The end may have been written by an earlier try whose answer was lost.
                 Err(StoreError::Fenced) if tried && change.delete_control => {
                     let now = self.service.now();
-                    let answer =
-                        self.service.database.workflow_answer(self.begin.workflow, now).await;
-                    self.stopped = !matches!(answer, Ok(Some(_)));
-                    return !self.stopped;
+                    let answer = self.service.database.workflow_answer(self.begin.workflow, now);
+                    if let Ok(answer) = answer.await {
+                        self.stopped = answer.is_none();
+                        return !self.stopped;
+                    }
                 }
                 Err(StoreError::Fenced) => {
                     tracing::warn!(workflow = %self.begin.workflow, "another process drives this workflow");
@@ -205,14 +214,24 @@ impl Driver {
                 Err(error) => {
                     tried = true;
                     tracing::error!(%error, workflow = %self.begin.workflow, "a step of a workflow cannot be written; trying again");
-                    tokio::select! {
-                        () = self.service.stopping.cancelled() => {
-                            self.stopped = true;
-                            return false;
-                        }
-                        () = tokio::time::sleep(pause) => pause = (pause * 2).min(LAST_RETRY),
-                    }
                 }
+            }
+            if !self.wait_to_retry(&mut pause).await {
+                return false;
+            }
+        }
+    }
+
+    /// Waits before the next try; false if the process ends, and with it this driver.
+    pub(super) async fn wait_to_retry(&mut self, pause: &mut Duration) -> bool {
+        tokio::select! {
+            () = self.service.stopping.cancelled() => {
+                self.stopped = true;
+                false
+            }
+            () = tokio::time::sleep(*pause) => {
+                *pause = (*pause * 2).min(LAST_RETRY);
+                true
             }
         }
     }

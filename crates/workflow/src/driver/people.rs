@@ -6,6 +6,7 @@ use strip::runs::RunEnd;
 use strip::{ApprovalRow, ApprovalState};
 
 use super::Driver;
+use super::commit::FIRST_RETRY;
 use crate::core::{CellStage, EventKind, UndoStage};
 use crate::results::{ResultKey, Status, error_of};
 
@@ -112,9 +113,13 @@ impl Driver {
     }
 
     /// Ends the run; the end is committed with the next change of the workflow.
-    pub(super) async fn end_run(&self, end: RunEnd) {
-        if let Err(failure) = self.service.strip.runs().end(&self.begin.run, end).await {
-            tracing::warn!("the end of a workflow's run cannot be written: {failure}");
+    pub(super) async fn end_run(&mut self, end: RunEnd) {
+        let mut pause = FIRST_RETRY;
+        while let Err(failure) = self.service.strip.runs().end(&self.begin.run, end).await {
+            tracing::warn!(workflow = %self.begin.workflow, "the end of a workflow's run cannot be written; trying again: {failure}");
+            if !self.wait_to_retry(&mut pause).await {
+                return;
+            }
         }
     }
 }

@@ -218,7 +218,12 @@ impl Stepper {
                 self.actions.push(Action::Record(asking));
             }
             CallOutcome::Full if !running => self.end_cell(address, Verdict::Failed),
-            CallOutcome::Full if parked => cell.stage = CellStage::Full,
+            CallOutcome::Full if parked => {
+                cell.stage = CellStage::Full;
+                // It may have waited for an approval before, which its row must not name any longer.
+                let full = record(address, cell, RecordStatus::Reset);
+                self.actions.push(Action::Record(full));
+            }
             CallOutcome::Full => delay = Some(FULL_DELAY_MS),
         }
         if let Some(delay) = delay {

@@ -36,7 +36,11 @@ enum Work {
 struct Change {
     rows: Vec<Record>,
     saved: Option<Box<Saved>>,
+    approvals: Approvals,
 }
+
+/// The last approval of each call and compensation that needed one.
+type Approvals = BTreeMap<(bool, Address), usize>;
 
 pub(super) struct Model {
     pub(super) state: State,
@@ -54,8 +58,9 @@ pub(super) struct Model {
     crashes: usize,
     /// How often each attempt of a cell was called; retries and calls that are to be repeated excepted.
     calls: BTreeMap<(Address, u32), usize>,
-    /// The last approval of each call and compensation that needed one.
-    approvals: BTreeMap<(bool, Address), usize>,
+    approvals: Approvals,
+    /// What is committed of them: rows name the approval that their call waits for.
+    kept_approvals: Approvals,
     approvals_made: usize,
     /// The approvals that each checkpoint showed when it was new.
     shown: BTreeMap<String, BTreeSet<usize>>,
@@ -81,6 +86,7 @@ impl Model {
             crashes: 0,
             calls: BTreeMap::new(),
             approvals: BTreeMap::new(),
+            kept_approvals: BTreeMap::new(),
             approvals_made: 0,
             shown: BTreeMap::new(),
             aborted: false,
@@ -100,7 +106,7 @@ impl Model {
         let (state, actions) = step(self.state.clone(), event);
         self.state = state;
         let mut save = false;
-        let mut change = Change::default();
+        let mut change = Change { approvals: self.approvals.clone(), ..Change::default() };
         for action in actions {
             assert!(!save, "nothing follows a commit before it has happened: {action:?}");
             match action {
@@ -115,7 +121,8 @@ impl Model {
                 Action::Record(record) => change.rows.push(record),
                 Action::Submit | Action::Save => {
                     change.saved = Some(Box::new(self.state.saved()));
-                    self.log.push(std::mem::take(&mut change));
+                    let next = Change { approvals: change.approvals.clone(), ..Change::default() };
+                    self.log.push(std::mem::replace(&mut change, next));
                     save = action == Action::Save;
                 }
                 Action::StartLayer { .. }
@@ -235,6 +242,7 @@ impl Model {
             if let Some(saved) = change.saved {
                 self.saved = *saved;
             }
+            self.kept_approvals = change.approvals;
         }
         self.aborted |= matches!(self.saved.ending, Some(Outcome::Aborted { .. }));
     }
@@ -286,6 +294,7 @@ impl Model {
         self.commit(kept);
         self.log.clear();
         self.work.clear();
+        self.approvals = self.kept_approvals.clone();
         self.state = self.rebuilt();
         self.step(EventKind::Committed);
     }

@@ -162,15 +162,19 @@ fn find_parts(value: &Value, path: &str, read: &str, found: &mut Vec<Part>) {
     }
 }
 
-/// The longest list of an answer, or of the checkpoint within it.
+/// The longest list of an answer, or of the checkpoint within it. Decisions are all shown: a person answers all of them.
 fn longest_list(answer: &mut Value) -> Option<&mut Vec<Value>> {
-    let fields = answer.as_object_mut()?.values_mut();
-    let lists = fields.flat_map(|field| match field {
-        Value::Object(inner) => inner.values_mut().filter_map(Value::as_array_mut).collect(),
-        other => Vec::from_iter(other.as_array_mut()),
+    let fields = answer.as_object_mut()?.iter_mut();
+    let lists = fields.flat_map(|(name, field)| match field {
+        Value::Object(inner) => inner.iter_mut().filter_map(list_of).collect(),
+        other => Vec::from_iter(list_of((name, other))),
     });
     let size = |list: &&mut Vec<Value>| list.iter().map(canonical::len).sum::<usize>();
     lists.filter(|list| !list.is_empty()).max_by_key(size)
+}
+
+fn list_of<'a>((name, field): (&String, &'a mut Value)) -> Option<&'a mut Vec<Value>> {
+    field.as_array_mut().filter(|_| name != "decisions")
 }
 
 #[cfg(test)]

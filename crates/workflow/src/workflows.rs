@@ -191,12 +191,16 @@ impl Workflows {
         if !live.owner.is_same_caller(principal) {
             return Err(not_found(id));
         }
+        Ok((!self.is_over(&live).await?).then_some(live))
+    }
+
+    /// Whether the time of a paused workflow is over, which ends it before the next sweep does.
+    pub(crate) async fn is_over(&self, live: &Live) -> Result<bool, Failure> {
         let expired = {
             let snapshot = live.published.borrow();
             !snapshot.is_running() && snapshot.expires_unix_ms <= self.0.now()
         };
-        let over = expired && self.expire(id).await?;
-        Ok((!over).then_some(live))
+        Ok(expired && self.expire(live.workflow).await?)
     }
 
     /// Ends a paused workflow whose time is over; false if it goes on, because a person decided in time.

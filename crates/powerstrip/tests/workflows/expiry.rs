@@ -25,6 +25,7 @@ async fn a_paused_workflow_expires_with_its_approvals_and_questions() {
     let gated = json!([deploy, ask, work("z", &["d"])]);
     let paused = call(&gateway, "execute_dag", layers).await;
     let waiting = call(&gateway, "execute_dag", json!({"workflow": {"tasks": gated}})).await;
+    let unanswered = call(&gateway, "execute_dag", json!({"workflow": {"tasks": [deploy]}})).await;
     let rejected = call(&gateway, "execute_dag", json!({"workflow": {"tasks": [deploy]}})).await;
     assert_eq!(paused["status"], "layer_complete", "{paused:#}");
     assert_eq!(waiting["checkpoint_type"], "approval_required", "{waiting:#}");
@@ -66,6 +67,10 @@ async fn a_paused_workflow_expires_with_its_approvals_and_questions() {
             assert_eq!(late["error"]["message"], "Workflow not found or expired", "{late}");
         }
     }
+    let answer = json!({"workflow_id": unanswered["workflow_id"],
+        "checkpoint_id": unanswered["checkpoint_id"], "approved": false});
+    let late = call(&gateway, "approval_response", answer).await;
+    assert_eq!(late["error"]["code"], -32004, "{late}");
     let decision = waiting["decisions"][0]["approval_id"].as_str().unwrap();
     assert_eq!(approval(&gateway, decision).await["state"], "cancelled");
     let approve = json!({"decision": "approve"});

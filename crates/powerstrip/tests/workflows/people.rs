@@ -197,7 +197,7 @@ async fn long_outputs_of_compensations_outlast_a_pause_and_a_restart() {
     crate::support::ready(&gateway).await;
     let path = format!("/v1/approvals/{approval}");
     assert_eq!(admin(&gateway, &path, &json!({"decision": "approve"})).await.status, 200);
-    let aborted = testkit::eventually("the workflow has ended", || async {
+    let aborted = eventually("the workflow has ended", || async {
         let answer = call(&gateway, "abort", abort.clone()).await;
         (answer["status"] == "aborted").then_some(answer)
     })

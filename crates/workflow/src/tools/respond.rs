@@ -41,6 +41,9 @@ impl ToolCall<'_> {
         let strip = &self.workflows.service().strip;
         let approvals = strip.approvals().cloned().ok_or_else(|| not_found(id))?;
         let right = self.right(&live, input.approved, &approvals.terms())?;
+        if self.workflows.is_over(&live).await? {
+            return Err(not_found(id));
+        }
         let checkpoint_id = input.checkpoint_id.clone().unwrap_or_default();
         let command = || Command::Respond { checkpoint_id: checkpoint_id.clone() };
         let sent = self.workflows.send(id, command).await?;

@@ -39,7 +39,7 @@ impl CommandQueue {
             _ => Some(Arc::clone(&self.places).try_acquire_owned().ok()?),
         };
         let (reply, accepted) = oneshot::channel();
-        // Dropped with its reply if nobody receives it.
+        // Dropped with its reply if the driver has ended.
         let _ = self.messages.send(Message { command, reply, place });
         Some(accepted)
     }

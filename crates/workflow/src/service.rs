@@ -64,7 +64,7 @@ pub(crate) struct Service {
     pub(crate) active: Active,
     pub(crate) stopping: CancellationToken,
     live: Mutex<HashMap<Uuid, Arc<Live>>>,
-    /// Workflows that get their first driver from the task that starts them, and from nobody else.
+    /// Workflows that get their first driver from the task that starts them, and from no other.
     starting: watch::Sender<HashSet<Uuid>>,
     /// Held while a workflow is read from the database, so that it gets one driver.
     pub(crate) loading: tokio::sync::Mutex<()>,

@@ -184,7 +184,7 @@ async fn resolve(access: &Access, given: String) -> anyhow::Result<String> {
     if given.len() >= 36 {
         return Ok(given);
     }
-    // Two tell that the id is ambiguous.
+    // Two show that the id is ambiguous.
     let query =
         WorkflowQuery { id: Some(given.clone()), limit: Some(2), ..WorkflowQuery::default() };
     let found = access.run::<ListWorkflows>(&query).await?.workflows;

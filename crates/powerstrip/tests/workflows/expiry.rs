@@ -34,7 +34,7 @@ async fn a_paused_workflow_expires_with_its_approvals_and_questions() {
     let rejected = call(&gateway, "approval_response", reject).await;
     assert_eq!(rejected["status"], "rejected", "{rejected:#}");
 
-    // Long before the next sweep the owner is told that it has expired.
+    // Long before the next sweep the owner reads that it has expired.
     for (answer, outcome) in [(&waiting, "expired"), (&rejected, "rejected")] {
         let id = &answer["workflow_id"];
         let report = eventually("the workflow's time is over", || async {
@@ -78,7 +78,7 @@ async fn a_paused_workflow_expires_with_its_approvals_and_questions() {
         as_admin(&gateway, Method::POST, &format!("/v1/approvals/{decision}"), &approve).await;
     assert_eq!(late.status, 409, "{late:?}");
 
-    // The sweep removes those that nobody asks for, at the latest at the next start.
+    // The sweep removes those that no caller asks for, at the latest at the next start.
     let gateway = gateway.restart().await;
     ready(&gateway).await;
     eventually("the workflow is removed", || async {

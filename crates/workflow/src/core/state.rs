@@ -92,8 +92,8 @@ pub struct State {
     pub ending: Option<Outcome>,
     pub feedback: Option<String>,
     pub compensations: Vec<Undo>,
-    /// The id of the last checkpoint that waits for approvals, until one more call needs an approval: whoever answers with
-    /// an id decides about calls that were shown under it, and about no others.
+    /// The id of the last checkpoint that waits for approvals, until one more call needs an approval: an answer with an id
+    /// decides about calls that were shown under it, and about no others.
     pub asked: Option<String>,
 }
 

@@ -289,7 +289,12 @@ impl Driver {
                 });
             }
             Action::Cancel => self.cancels.values().for_each(CancellationToken::cancel),
-            Action::Withdraw => self.withdraw("the workflow was aborted").await,
+            Action::Withdraw => {
+                // A crash in between must not leave questions withdrawn without the abort.
+                if self.wait_until_written().await {
+                    self.withdraw("the workflow was aborted").await;
+                }
+            }
             Action::Record(record) => {
                 let now = self.service.now();
                 let row = self.begin.results.row(&self.begin.plan, &record, now);

@@ -236,6 +236,20 @@ impl Driver {
         }
     }
 
+    /// Waits until everything that was submitted is committed; false if this driver stops.
+    pub(super) async fn wait_until_written(&mut self) -> bool {
+        let mut pause = FIRST_RETRY;
+        loop {
+            self.announce().await;
+            if self.stopped || self.submitted.is_none() {
+                return !self.stopped;
+            }
+            if !self.wait_to_retry(&mut pause).await {
+                return false;
+            }
+        }
+    }
+
     /// Notifies readers of the journal of rows that no caller waited for.
     pub(super) async fn announce(&mut self) {
         let Some((receipt, look_at)) = &mut self.submitted else { return };

@@ -123,7 +123,7 @@ impl Workflows {
                     );
                     let run =
                         event.row.run.as_deref().filter(|_| over && event.row.door == "workflow");
-                    if let Some(id) = run.and_then(workflow_of) {
+                    if let Some(id) = run.and_then(|run| Self::parse(run).ok()) {
                         // Its receiver lives as long as this.
                         let _ = wake.send(id);
                     }
@@ -139,7 +139,7 @@ impl Workflows {
         loop {
             match answered.recv().await {
                 Ok(run) => {
-                    if let Some(id) = workflow_of(&run) {
+                    if let Ok(id) = Self::parse(&run) {
                         let _ = wake.send(id);
                     }
                 }
@@ -148,9 +148,4 @@ impl Workflows {
             }
         }
     }
-}
-
-/// The workflow of a run, if it has one.
-fn workflow_of(run: &str) -> Option<Uuid> {
-    Uuid::parse_str(run.strip_prefix("run_")?).ok()
 }

@@ -168,7 +168,7 @@ fn tools() -> (Vec<ClosureTool>, Gate) {
 }
 
 /// How long a test waits; long enough for a busy machine.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The drain time: longer than any test waits.
 const DRAIN: Duration = Duration::from_secs(120);

@@ -8,7 +8,7 @@ use egress::process::{Exit, RunError, Runner, Spec};
 use egress::sandbox::Tier;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{SOON, alive, children, eventually, needle, python, run, rungs, runner};
+use crate::support::{alive, children, eventually, needle, python, run, rungs, runner};
 
 /// Ignores SIGTERM, and so do the two children it forks.
 const STUBBORN: &str = "
@@ -54,7 +54,7 @@ async fn a_child_cannot_pretend_that_the_launcher_failed() {
 }
 
 #[tokio::test]
-async fn processes_that_ignore_sigterm_are_soon_dead() {
+async fn processes_that_ignore_sigterm_are_dead_within_a_second() {
     for (tier, runner) in rungs().await {
         let needle = needle();
         let spec = python(STUBBORN).arg(&needle).deadline(SETTLED);
@@ -65,7 +65,7 @@ async fn processes_that_ignore_sigterm_are_soon_dead() {
         let (error, ()) = tokio::join!(running, watching);
         assert!(matches!(error.unwrap_err(), RunError::TimedOut { .. }));
         let late = begun.elapsed().saturating_sub(SETTLED);
-        assert!(late < SOON, "{tier} {late:?}");
+        assert!(late < Duration::from_secs(1), "{tier} {late:?}");
         assert!(alive(&needle).is_empty(), "{tier}");
     }
 }
@@ -163,7 +163,7 @@ async fn cancelling_ends_everything() {
         };
         let (error, cancelled) = tokio::join!(running, cancelling);
         assert!(matches!(error.unwrap_err(), RunError::Cancelled { .. }));
-        assert!(cancelled.elapsed() < SOON);
+        assert!(cancelled.elapsed() < Duration::from_secs(1));
         assert!(alive(&needle).is_empty(), "{tier}");
     }
 }

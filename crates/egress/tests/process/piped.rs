@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use egress::process::{Exit, Piped};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
-use crate::support::{SOON, alive, children, eventually, needle, python, rungs};
+use crate::support::{alive, children, eventually, needle, python, rungs};
 
 const ECHO: &str = "
 import sys, os
@@ -46,7 +46,7 @@ async fn dropping_a_worker_ends_all_its_processes() {
 }
 
 #[tokio::test]
-async fn a_killed_worker_is_soon_dead() {
+async fn killing_a_worker_takes_less_than_a_second() {
     for (tier, runner) in rungs().await {
         let needle = needle();
         let deaf = format!("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n{ECHO}");
@@ -54,7 +54,7 @@ async fn a_killed_worker_is_soon_dead() {
         eventually("worker and child run", || children(&needle).len() >= 2).await;
         let begun = Instant::now();
         piped.process.kill().await;
-        assert!(begun.elapsed() < SOON);
+        assert!(begun.elapsed() < Duration::from_secs(1));
         assert!(alive(&needle).is_empty(), "{tier}");
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use egress::process::{RunError, Spec};
 use egress::sandbox::Tier;
 
-use crate::support::{SOON, alive, eventually, needle, python, run, rungs, runner, said};
+use crate::support::{alive, eventually, needle, python, run, rungs, runner, said};
 
 #[tokio::test]
 async fn a_gigabyte_is_cut_short() {
@@ -17,7 +17,7 @@ async fn a_gigabyte_is_cut_short() {
         let RunError::TooMuchOutput { size, limit, .. } = error else { panic!("{error}") };
         assert_eq!(limit, 262_144);
         assert!(size > limit && size < limit + (1 << 20), "{size}");
-        assert!(begun.elapsed() < SOON);
+        assert!(begun.elapsed() < Duration::from_secs(5));
         assert!(alive(&needle).is_empty());
     }
 }
@@ -64,7 +64,7 @@ async fn a_child_that_never_reads_and_stays_is_timed_out() {
         let begun = Instant::now();
         let error = run(&runner, spec).await.unwrap_err();
         assert!(matches!(error, RunError::TimedOut { .. }), "{error}");
-        assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_millis(1300), "{:?}", begun.elapsed());
         assert!(alive(&needle).is_empty());
     }
 }

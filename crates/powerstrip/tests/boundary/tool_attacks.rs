@@ -76,7 +76,7 @@ async fn expensive_queries_are_refused_and_leave_the_gateway_responsive() {
         for _ in 0..20 {
             let began = Instant::now();
             assert_eq!(gateway.get("/healthz").await.status, 200);
-            assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+            assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };

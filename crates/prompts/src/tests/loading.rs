@@ -350,7 +350,7 @@ fn yaml_bombs_are_refused_at_once() {
         dir.write("packs/demo/hello.spec.yaml", &text);
         let started = Instant::now();
         assert!(!dir.errors().is_empty());
-        assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
+        assert!(started.elapsed().as_secs() < 2, "{:?}", started.elapsed());
     }
 }
 

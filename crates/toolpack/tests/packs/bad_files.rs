@@ -14,7 +14,7 @@ use crate::support::{Setup, pack_text};
 const CAT: &str = "execution: {kind: cli, cmd: [cat]}";
 
 /// A refusal takes microseconds; this is enough on a busy machine.
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(2);
 
 #[tokio::test]
 async fn one_bad_pack_does_not_hurt_the_others() {

@@ -204,8 +204,8 @@ fn a_pack_added_after_the_first_scan_is_not_lost() {
 async fn a_thousand_edits_under_load_are_all_noticed() {
     const CYCLES: usize = 5;
     const BURST: usize = 24;
-    /// Enough on a busy machine, and less than the ten seconds after which all folders are read again.
-    const BOUND: Duration = Duration::from_secs(8);
+    /// The documented delay, doubled for a machine that runs other tests.
+    const BOUND: Duration = Duration::from_secs(4);
     let busy = Arc::new(AtomicBool::new(true));
     let load = Arc::clone(&busy);
     let load = std::thread::spawn(move || while load.load(Ordering::Relaxed) {});

@@ -46,7 +46,7 @@ async fn pain_1_bad_servers_do_not_delay_or_break_others() {
     let started = begun.elapsed();
     setup.wait_for_tool("good:who").await;
     assert_eq!(setup.text("good:who", json!({})).await, "good");
-    assert!(started < Duration::from_secs(20), "start-up does not wait for servers: {started:?}");
+    assert!(started < Duration::from_secs(2), "start-up does not wait for servers: {started:?}");
     assert_eq!(setup.tools(), ["good:echo", "good:who"]);
     for bad in ["a-hung", "b-dead", "c-crashing", "d-missing", "f-nowhere"] {
         setup.wait_for_state(bad, State::Down).await;
@@ -115,7 +115,7 @@ async fn pain_10_a_call_takes_milliseconds() {
             times.push(begun.elapsed());
         }
         times.sort();
-        assert!(times[25] < Duration::from_millis(500), "{tool}: {:?}", times[25]);
+        assert!(times[25] < Duration::from_millis(50), "{tool}: {:?}", times[25]);
     }
 }
 

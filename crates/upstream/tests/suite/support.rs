@@ -17,7 +17,7 @@ use tokio::sync::OnceCell;
 use upstream::{Deps, ListStore, ServerConfig, State, Status, Timing, ToolList, Upstreams};
 
 /// The longest that a test waits for anything.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The longest that ten thousand tools may take to be read, checked and offered by a debug build.
 pub(crate) const MANY: Duration = Duration::from_secs(120);

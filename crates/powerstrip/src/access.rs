@@ -5,6 +5,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use config::Loaded;
+use gateway::{Foundation, Freshness, Gateway};
 use operations::Operation;
 use proto::{Discovery, Envelope, Principal, PromptRef};
 use serde_json::{Value, json};
@@ -14,7 +15,6 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::context::Context;
-use crate::gateway::{Foundation, Freshness, Gateway};
 use crate::operation_client::run_here;
 use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
 use remote::Invocation;
@@ -55,8 +55,9 @@ impl Access {
         match claim_or_connect(&loaded.config.data_dir, agent).await? {
             Ownership::Ours(owned) => {
                 let principal = local_principal(loaded, agent)?;
-                let foundation = Foundation::open(context, loaded, owned).await?;
-                let gateway = Gateway::open(context, loaded, foundation, Freshness::Once);
+                let process = context.process();
+                let foundation = Foundation::open(&process, loaded, owned).await?;
+                let gateway = Gateway::open(&process, loaded, foundation, Freshness::Once);
                 Ok(Self::Here(Box::new(gateway.await?), principal))
             }
             Ownership::Other(owner) => Ok(Self::Owner(owner)),

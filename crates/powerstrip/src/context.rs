@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use clap::Args;
 use config::{BadConfig, Environment, Loaded, Overrides, load};
+use gateway::Process;
 use proto::Scrubber;
 
 /// The heading of the flags of every command.
@@ -66,5 +67,10 @@ impl Context {
     /// Loads the configuration with these flags.
     pub(crate) fn load_with(&self, flags: Overrides) -> Result<Loaded, BadConfig> {
         load(&flags, &self.environment)
+    }
+
+    /// What a gateway in this process takes from it.
+    pub(crate) fn process(&self) -> Process {
+        Process { environment: self.environment.clone(), secrets: Arc::clone(&self.secrets) }
     }
 }

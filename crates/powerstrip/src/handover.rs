@@ -8,12 +8,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::bail;
+use gateway::SocketPath;
 use store::{Claim, DataFolder};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{Instant, timeout};
-
-use crate::gateway::SocketPath;
 
 /// The socket on which an owner can be asked to release the folder.
 const SOCKET: &str = "handover";

@@ -7,6 +7,8 @@ use auth::secrets::{SecretService, SecretStore, operations as secret_operations}
 use auth::{ApiKeys, LocalAccess, key_operations};
 use config::Loaded;
 use egress::http::{AddressPolicy, Client, OwnListeners};
+use gateway::database;
+use gateway::foundation::key_source;
 use operations::{Caller, Operation, RawInput, Table};
 use proto::Clock;
 use store::{AuditTrail, DataFolder, Database};
@@ -14,10 +16,7 @@ use strip::files::Files;
 use strip::files::operations::FileService;
 
 use crate::context::Context;
-use crate::gateway::database;
-use crate::gateway::foundation::key_source;
 use crate::owner::{OwnerProcess, Ownership, claim_or_connect};
-use crate::{files, gateway};
 
 /// Runs an operation in this process, as the operator.
 pub(crate) async fn run_here<O: Operation>(
@@ -81,7 +80,7 @@ impl OperationClient {
         let parts =
             gateway::files::parts(loaded, path, database.clone(), &client, &Clock::default())?;
         let service = Arc::new(FileService::Folder(Box::new(Files::new(parts))));
-        let table = files::table(&service);
+        let table = gateway::path_files::table(&service);
         Ok(Self::Here { table, database, audit: None, _folder: folder })
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use doors::{LspClient, LspError};
+use gateway::SocketPath;
 use operations::{Operation, OperationError};
 use proto::PromptRef;
 use serde::de::DeserializeOwned;
@@ -14,7 +15,6 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
 
-use crate::gateway::SocketPath;
 use crate::handover;
 use remote::modern_request;
 

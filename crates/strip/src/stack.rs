@@ -19,7 +19,7 @@ use crate::guard::idempotency::{CallError, Idempotency, Key, ToolResult};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::guards::Guards;
 use crate::resolve::Resolved;
-use crate::runs::{Repeated, RunOf, Ticket};
+use crate::runs::{Repeated, RunOf, Ticket, park_questions, repeat};
 use crate::stop::Stop;
 use crate::{Answer, Door, Failure, Job, Output, Park, Reply, Request};
 
@@ -82,7 +82,7 @@ impl Guards {
             && let Ok(output) = &result
             && output.reply != Reply::Done
         {
-            result = Box::pin(self.runs.park_questions(&job.request, output.clone())).await;
+            result = Box::pin(park_questions(&self.runs, &job.request, output.clone())).await;
         }
         let changes = entry.as_ref().is_some_and(|e| e.descriptor.side_effecting());
         let cancelled = result.is_err() && job.request.cancel.is_cancelled();
@@ -130,11 +130,11 @@ impl Guards {
         ticket: &mut Option<Ticket>,
     ) -> Result<Admitted, Failure> {
         self.check(&job.request, &entry, arguments)?;
-        *ticket = self.runs.enter(&mut job.request, &entry).await?;
+        *ticket = Ticket::enter(&self.runs, &mut job.request, &entry).await?;
         if let Some(park) = job.request.park.clone()
             && let (Some(resume), RunOf::Joined(run)) = (&park.resume, &job.request.run)
         {
-            match self.runs.repeat(run, resume) {
+            match repeat(&self.runs, run, resume) {
                 Repeated::Continue(resume) => job.request.resume = Some(Arc::new(resume)),
                 // Its questions count from the first again, so that those that were answered are found.
                 Repeated::Begin => {

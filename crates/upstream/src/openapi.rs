@@ -1,16 +1,13 @@
 //! Servers of `kind: openapi`: the operations of a document, called over HTTP, as if an MCP server offered them.
 
 mod answer;
-mod document;
-mod operation;
-mod request;
-mod schema;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use ::openapi::{Document, MAX_BYTES, Operation, build_request, read_operations};
 use arc_swap::ArcSwapOption;
 use egress::http::{Client, Limits, Request, Rule, Scope, Target};
 use http::HeaderMap;
@@ -25,8 +22,6 @@ use crate::error::{TransportError, shown};
 use crate::message_buffer::MAX_ANSWER_BYTES;
 use crate::personal::PersonalValues;
 use crate::status::{ListFault, State, Status};
-use document::{Document, MAX_BYTES};
-use operation::Operation;
 
 /// How often a file is checked for changes.
 const CHECK: Duration = Duration::from_millis(500);
@@ -178,7 +173,7 @@ impl OpenApiService {
         if let Some(personal) = personal {
             personal.add_headers(&mut headers);
         }
-        let request = request::build(operation, &api.base, &headers, &call.input, key)?;
+        let request = build_request(operation, &api.base, &headers, &call.input, key)?;
         // The stack enforces the deadline by dropping this future.
         let limits =
             Limits { deadline: None, max_body_bytes: MAX_ANSWER_BYTES as u64, ..Limits::default() };
@@ -256,7 +251,7 @@ fn parse(config: &ServerConfig, location: &str, bytes: &[u8]) -> Result<ParsedDo
     let fixed = config.headers.keys().chain(config.personal.headers.keys());
     let fixed: HashSet<String> = fixed.map(|name| name.to_ascii_lowercase()).collect();
     let (offered, faults) =
-        operation::read(&document, &fixed).map_err(|fault| fault.to_string())?;
+        read_operations(&document, &fixed).map_err(|fault| fault.to_string())?;
     let faults = faults
         .into_iter()
         .take(MAX_FAULTS)

@@ -4,13 +4,13 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use config::Span;
+use gateway::call_operations::{ListCalls, ShowCall};
 use operations::calls::{CallOrder, CallPage, CallQuery, CallRecord, CallSummary, CallTrace};
 use proto::{Clock, clean};
 use serde_json::Value;
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::gateway::call_operations::{ListCalls, ShowCall};
 use crate::telemetry::Telemetry;
 use terminal::table::{Cell, Record, Table};
 use terminal::{Style, Tone, shown};

@@ -5,6 +5,9 @@ use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use clap::Args;
 use config::{BadConfig, FILE_NAME, Loaded, Overrides};
+use gateway::findings::{as_finding, check_config, missing_secrets, reserved_ids};
+use gateway::server_operations::ListServers;
+use gateway::{Foundation, Freshness, Gateway};
 use operations::Operation as _;
 use proto::{Finding, Severity};
 use serde::Serialize;
@@ -15,9 +18,6 @@ use toolpack::CannedCall;
 
 use crate::context::Context;
 use crate::exit::FAILED;
-use crate::findings::{as_finding, check_config, missing_secrets, reserved_ids};
-use crate::gateway::server_operations::ListServers;
-use crate::gateway::{Foundation, Freshness, Gateway};
 use crate::owner::greet;
 use terminal::Style;
 
@@ -214,8 +214,9 @@ async fn run_examples(
         bail!("the folder for the run is in use");
     };
     let loaded = loaded.without_servers();
-    let foundation = Foundation::open(context, &loaded, folder).await?;
-    let gateway = Gateway::open(context, &loaded, foundation, Freshness::Once).await?;
+    let process = context.process();
+    let foundation = Foundation::open(&process, &loaded, folder).await?;
+    let gateway = Gateway::open(&process, &loaded, foundation, Freshness::Once).await?;
     let mut findings = Vec::new();
     for call in calls {
         findings.extend(try_example(gateway.strip(), call).await);

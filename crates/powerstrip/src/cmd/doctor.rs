@@ -6,13 +6,13 @@ use clap::Args;
 use config::{Fault, Listen};
 use egress::process::Runner;
 use egress::sandbox::{Host, Tier};
+use gateway::programs::{Program, describe_tier, find_programs};
 use serde::Serialize;
 use store::{Claim, DataFolder};
 
 use crate::context::Context;
 use crate::exit::FAILED;
 use crate::port::find_holder;
-use crate::programs::{Program, describe_tier, find_programs};
 use terminal::table::wrap;
 use terminal::{Style, shown};
 

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use config::{Loaded, Span};
+use gateway::path_files::{GetFile, GetFileInput, PutFile, PutFileInput};
 use proto::FILE_ID_BYTES;
 use strip::files::operations::{
     DeleteFile, FileInput, FileQuery, FileView, LinkFile, LinkInput, ListFiles,
@@ -14,7 +15,6 @@ use tempfile::NamedTempFile;
 
 use crate::context::Context;
 use crate::exit::Usage;
-use crate::files::{GetFile, GetFileInput, PutFile, PutFileInput};
 use crate::operation_client::OperationClient;
 use crate::telemetry::Telemetry;
 use terminal::progress::Progress;

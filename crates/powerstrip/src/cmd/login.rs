@@ -6,6 +6,8 @@ use anyhow::bail;
 use auth::LocalAccess;
 use clap::Args;
 use doors::{HttpDoor, Options};
+use gateway::Gateway;
+use gateway::login::{LogIn, LogInInput, LoginStatus};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
@@ -13,8 +15,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::gateway::Gateway;
-use crate::gateway::login::{LogIn, LogInInput, LoginStatus};
 use crate::telemetry::Telemetry;
 
 const EXAMPLES: &str = "\

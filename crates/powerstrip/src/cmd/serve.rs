@@ -12,16 +12,16 @@ use auth::{AdminToken, SignInCodes};
 use clap::Args;
 use config::{Limits, Listen, Overrides};
 use doors::{BodyReader, HttpDoor, Metrics, Options};
+use gateway::programs::describe_tier;
+use gateway::reload::Reload;
+use gateway::{Foundation, Freshness, Gateway, approvals};
 use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::context::Context;
-use crate::gateway::{Foundation, Freshness, Gateway, approvals};
 use crate::handover::{self, HandoverListener};
 use crate::memory;
 use crate::port::find_holder;
-use crate::programs::describe_tier;
-use crate::reload::Reload;
 use crate::signals;
 use crate::telemetry::Telemetry;
 use terminal::Style;
@@ -76,10 +76,11 @@ impl Serve {
 
         let folder = handover::inherit(&config.data_dir).await?;
         let handover_listener = HandoverListener::open(folder.path());
-        let foundation = Foundation::open(&context, &loaded, folder).await?;
+        let process = context.process();
+        let foundation = Foundation::open(&process, &loaded, folder).await?;
         // Before anything is started: without a secret of `auth`, the gateway must not serve anybody.
         let access = foundation.access(&loaded).await?;
-        let gateway = Gateway::open(&context, &loaded, foundation, Freshness::Followed).await?;
+        let gateway = Gateway::open(&process, &loaded, foundation, Freshness::Followed).await?;
         let gateway = Arc::new(gateway);
         gateway.listeners().register(address);
         gateway.keyring().set_base_url(&url);
@@ -105,7 +106,7 @@ impl Serve {
             admin: Some(Arc::clone(&admin)),
             sign_in_codes: Some(Arc::clone(&codes)),
             servers: Some(Arc::clone(&servers)),
-            service: Some(gateway.dashboard(&context, flags.clone())),
+            service: Some(gateway.dashboard(&process, flags.clone())),
             console: Arc::clone(gateway.console()) as Arc<dyn operations::Console>,
             workflows: Some(gateway.workflows()),
             shutdown: shutdown.clone(),
@@ -138,7 +139,7 @@ impl Serve {
             }
         });
         let door = HttpDoor::new(Arc::clone(gateway.strip()), access, options);
-        let reload = Reload::new(Arc::clone(&gateway), Arc::clone(&context), flags, &loaded);
+        let reload = Reload::new(Arc::clone(&gateway), process, flags, &loaded);
         let following = tokio::spawn(reload.follow(loaded, shutdown.clone()));
         let sign_in = SignIn { admin: &admin, codes: &codes, public: &public };
         announce(&context, &gateway, &sign_in, &url)?;

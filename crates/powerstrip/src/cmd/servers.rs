@@ -5,6 +5,7 @@ mod show;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use gateway::server_operations::{ListServers, RestartServer};
 use operations::NoInput;
 use operations::servers::{LeaseView, ServerName, ServerSummary};
 use proto::clean;
@@ -12,7 +13,6 @@ use upstream::operations::ListNames;
 
 use crate::access::Access;
 use crate::context::Context;
-use crate::gateway::server_operations::{ListServers, RestartServer};
 use crate::telemetry::Telemetry;
 use logs::Logs;
 use names::Release;

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use config::Loaded;
+use gateway::server_operations::ListServers;
 use operations::NoInput;
 use proto::clean;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::gateway::server_operations::ListServers;
 use crate::owner::OwnerProcess;
 use terminal::Style;
 

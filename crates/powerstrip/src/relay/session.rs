@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use config::Loaded;
+use gateway::reload::Reload;
+use gateway::{Foundation, Freshness, Gateway, SocketPath};
 use serde_json::json;
 use store::{Claim, DataFolder};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
@@ -15,10 +17,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
-use crate::gateway::{Foundation, Freshness, Gateway, SocketPath};
 use crate::handover::{self, HandoverListener};
 use crate::owner;
-use crate::reload::Reload;
 
 /// How long it may take until a process runs the strip; far more than a start or a hand-over needs.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -96,13 +96,14 @@ impl Session {
             .ok();
         // What is in force may have changed since this process started.
         let loaded = context.load().unwrap_or_else(|_| loaded.clone());
-        let foundation = Foundation::open(context, &loaded, folder).await?;
-        let gateway = Gateway::open(context, &loaded, foundation, Freshness::Followed).await?;
+        let process = context.process();
+        let foundation = Foundation::open(&process, &loaded, folder).await?;
+        let gateway = Gateway::open(&process, &loaded, foundation, Freshness::Followed).await?;
         let gateway = Arc::new(gateway);
         let ending = CancellationToken::new();
         gateway.resume_workflows(auth::LocalAccess::default().into(), ending.clone());
         let flags = context.global.overrides();
-        let reload = Reload::new(Arc::clone(&gateway), Arc::clone(context), flags, &loaded);
+        let reload = Reload::new(Arc::clone(&gateway), process, flags, &loaded);
         let following = tokio::spawn(reload.follow(loaded, ending.clone()));
         let (ours, other) = tokio::io::duplex(PIPE_BYTES);
         let door = match agent {

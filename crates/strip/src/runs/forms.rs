@@ -9,8 +9,7 @@ use serde_json::{Map, Value, json};
 use store::QuestionRow;
 use uuid::Uuid;
 
-use super::answers::NewQuestion;
-use super::{Run, RunOf, Runs, SlotType};
+use super::{NewQuestion, Run, RunOf, Runs, SlotType};
 use crate::{Failure, Output, Parked, ParkedQuestion, Reply, Request, Resume};
 
 /// How long the state of an interrupted call is used. The `upstream` crate keeps it a little longer.
@@ -62,77 +61,74 @@ pub(crate) enum Repeated {
     Wait(Output),
 }
 
-impl Runs {
-    /// Creates the questions of an output that asks something, and answers what the task waits for.
-    pub(crate) async fn park_questions(
-        &self,
-        request: &Request,
-        output: Output,
-    ) -> Result<Output, Failure> {
-        let (RunOf::Joined(run), Some(park)) = (&request.run, &request.park) else {
-            return Ok(output);
-        };
-        if output.reply == Reply::Pending {
-            // A question of `request_user_input`, or an approval, which is parked already.
-            let asked = output.data["slot_id"].as_str().and_then(|slot| run.question(slot));
-            return Ok(match asked {
-                Some(question) => parked(&[question], None),
-                None => output,
-            });
-        }
-        let native = output.native.as_deref().unwrap_or(&Value::Null);
-        let before = park.resume.as_ref().and_then(|resume| Interruption::deserialize(resume).ok());
-        let mut interruption = Interruption {
-            process: *PROCESS,
-            asked_unix_ms: self.now(),
-            round: before.map_or(0, |before| before.round + 1),
-            state: native["requestState"].as_str().map(str::to_owned),
-            forms: Vec::new(),
-        };
-        let mut open = Vec::new();
-        for (name, asked) in native["inputRequests"].as_object().into_iter().flatten() {
-            let mut fields = Vec::new();
-            for draft in drafts(asked)? {
-                let slot = draft.slot(&park.key, interruption.round, name);
-                let question = NewQuestion {
-                    slot_id: &slot,
-                    slot_type: draft.slot_type,
-                    prompt: draft.prompt,
-                    options: draft.options,
-                };
-                let question = self.ask(run, question).await?;
-                if run.settled_question(&slot).is_none() {
-                    open.push(question);
-                }
-                fields.push(Field { property: draft.property, slot, required: draft.required });
-            }
-            interruption.forms.push(Form { name: name.clone(), fields });
-        }
-        Ok(parked(&open, serde_json::to_value(&interruption).ok()))
-    }
-
-    /// What a task does that is repeated after questions.
-    pub(crate) fn repeat(&self, run: &Run, resume: &Value) -> Repeated {
-        let Ok(interruption) = Interruption::deserialize(resume) else { return Repeated::Begin };
-        let slots =
-            interruption.forms.iter().flat_map(|form| &form.fields).map(|field| &field.slot);
-        let open: Vec<_> = slots
-            .filter(|slot| run.settled_question(slot).is_none())
-            .filter_map(|slot| run.question(slot))
-            .collect();
-        if !open.is_empty() {
-            return Repeated::Wait(parked(&open, Some(resume.clone())));
-        }
-        let age = self.now().saturating_sub(interruption.asked_unix_ms);
-        if interruption.process != *PROCESS || age > STATE_VALID_MS {
-            return Repeated::Begin;
-        }
-        let responses = interruption.forms.into_iter().map(|form| {
-            let response = form.response(run);
-            (form.name, response)
+/// Creates the questions of an output that asks something, and answers what the task waits for.
+pub(crate) async fn park_questions(
+    runs: &Runs,
+    request: &Request,
+    output: Output,
+) -> Result<Output, Failure> {
+    let (RunOf::Joined(run), Some(park)) = (&request.run, &request.park) else {
+        return Ok(output);
+    };
+    if output.reply == Reply::Pending {
+        // A question of `request_user_input`, or an approval, which is parked already.
+        let asked = output.data["slot_id"].as_str().and_then(|slot| run.question(slot));
+        return Ok(match asked {
+            Some(question) => parked(&[question], None),
+            None => output,
         });
-        Repeated::Continue(Resume { responses: responses.collect(), state: interruption.state })
     }
+    let native = output.native.as_deref().unwrap_or(&Value::Null);
+    let before = park.resume.as_ref().and_then(|resume| Interruption::deserialize(resume).ok());
+    let mut interruption = Interruption {
+        process: *PROCESS,
+        asked_unix_ms: runs.now(),
+        round: before.map_or(0, |before| before.round + 1),
+        state: native["requestState"].as_str().map(str::to_owned),
+        forms: Vec::new(),
+    };
+    let mut open = Vec::new();
+    for (name, asked) in native["inputRequests"].as_object().into_iter().flatten() {
+        let mut fields = Vec::new();
+        for draft in drafts(asked)? {
+            let slot = draft.slot(&park.key, interruption.round, name);
+            let question = NewQuestion {
+                slot_id: &slot,
+                slot_type: draft.slot_type,
+                prompt: draft.prompt,
+                options: draft.options,
+            };
+            let question = runs.ask(run, question).await?;
+            if run.settled_question(&slot).is_none() {
+                open.push(question);
+            }
+            fields.push(Field { property: draft.property, slot, required: draft.required });
+        }
+        interruption.forms.push(Form { name: name.clone(), fields });
+    }
+    Ok(parked(&open, serde_json::to_value(&interruption).ok()))
+}
+
+/// What a task does that is repeated after questions.
+pub(crate) fn repeat(runs: &Runs, run: &Run, resume: &Value) -> Repeated {
+    let Ok(interruption) = Interruption::deserialize(resume) else { return Repeated::Begin };
+    let slots = interruption.forms.iter().flat_map(|form| &form.fields).map(|field| &field.slot);
+    let open: Vec<_> = slots
+        .filter(|slot| run.settled_question(slot).is_none())
+        .filter_map(|slot| run.question(slot))
+        .collect();
+    if !open.is_empty() {
+        return Repeated::Wait(parked(&open, Some(resume.clone())));
+    }
+    let age = runs.now().saturating_sub(interruption.asked_unix_ms);
+    if interruption.process != *PROCESS || age > STATE_VALID_MS {
+        return Repeated::Begin;
+    }
+    let responses = interruption.forms.into_iter().map(|form| {
+        let response = form.response(run);
+        (form.name, response)
+    });
+    Repeated::Continue(Resume { responses: responses.collect(), state: interruption.state })
 }
 
 fn parked(open: &[QuestionRow], resume: Option<Value>) -> Output {

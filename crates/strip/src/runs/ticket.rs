@@ -1,12 +1,8 @@
-use std::sync::Arc;
-
 use proto::Digest;
+use runs::{Completion, Member, Role, RunOf, Runs};
 use serde_json::Value;
 use store::RunCallRow;
 
-use super::kind::Kind;
-use super::run::{Completion, Run};
-use super::{RunChange, RunOf, Runs, TRIES};
 use crate::catalog::Entry;
 use crate::guard::audit::Decision;
 use crate::tool::Part;
@@ -18,46 +14,28 @@ const MAX_DEPTH: usize = 4;
 
 /// A call's membership in its run; dropped when the call is over.
 pub(crate) struct Ticket {
-    runs: Runs,
-    run: Arc<Run>,
-    number: u64,
+    member: Member,
     part: Part,
-    started_ms: u64,
 }
 
-impl Runs {
+impl Ticket {
     /// Joins a call to its run. A call without a run that is no control-flow tool needs none.
     pub(crate) async fn enter(
-        &self,
+        runs: &Runs,
         request: &mut Request,
         entry: &Entry,
-    ) -> Result<Option<Ticket>, Failure> {
+    ) -> Result<Option<Self>, Failure> {
         let part = entry.tool.part();
         if matches!(request.run, RunOf::Alone) && !part.is_control() {
             return Ok(None);
         }
-        let now = self.now();
+        let role = Role { control: part.is_control(), ends: part == Part::End };
         let tool = entry.descriptor.id.shared();
-        let mut tries = TRIES;
-        let (run, number) = loop {
-            tries -= 1;
-            let run = self.join(&request.run, &request.principal).await?;
-            match run.admit(now, &tool, part == Part::End) {
-                Ok(number) => break (run, number),
-                // The current run was completed a moment ago: begin the next one.
-                Err(_) if run.kind() == Kind::Current && tries > 0 => continue,
-                Err(over) => return Err(over),
-            }
-        };
-        if part.is_control() {
-            run.keep_calls();
-        }
-        request.run = RunOf::Joined(Arc::clone(&run));
-        Ok(Some(Ticket { runs: self.clone(), run, number, part, started_ms: now }))
+        let member = runs.enter(&request.run, &request.principal, &tool, role).await?;
+        request.run = RunOf::Joined(member.run().clone());
+        Ok(Some(Self { member, part }))
     }
-}
 
-impl Ticket {
     /// Records how the call ended. A data tool that answered counts; failures and repeated answers do not.
     pub(crate) fn close(
         self,
@@ -67,7 +45,7 @@ impl Ticket {
         key: Option<Digest>,
         result: &Result<Output, Failure>,
     ) {
-        let run = &self.run;
+        let run = self.member.run();
         if self.part == Part::Data
             && result.as_ref().is_ok_and(|output| output.reply == Reply::Done)
         {
@@ -81,12 +59,12 @@ impl Ticket {
         }
         if run.keeps_calls() {
             let output = result.as_ref().ok();
-            self.runs.note(RunCallRow {
+            self.member.note(RunCallRow {
                 run: run.id().to_owned(),
                 trace: request.trace,
                 tool: entry.descriptor.id.as_str().to_owned(),
-                started_unix_ms: self.started_ms,
-                ended_unix_ms: self.runs.now(),
+                started_unix_ms: self.member.started_ms(),
+                ended_unix_ms: self.member.now(),
                 outcome: match result {
                     Ok(_) if decision == Decision::Asked => "ASKED".to_owned(),
                     Ok(_) => "OK".to_owned(),
@@ -95,16 +73,7 @@ impl Ticket {
                 made: output.map(|output| references(&output.data)).unwrap_or_default(),
                 used: references(&request.input),
             });
-            self.runs.notify(run, RunChange::Called);
         }
-        // The drop does the rest, also for a call whose caller has left.
-    }
-}
-
-impl Drop for Ticket {
-    fn drop(&mut self) {
-        self.run.leave(self.number, self.runs.now());
-        self.runs.keep(&self.run);
     }
 }
 

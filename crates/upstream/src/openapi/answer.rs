@@ -5,11 +5,11 @@ use std::time::Duration;
 use egress::http::Response;
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
+use openapi::{essence, is_json};
 use proto::{Blame, Code, clean};
 use serde_json::{Value, json};
 use strip::{Failure, Output};
 
-use super::operation::{essence, is_json};
 use crate::error::shown;
 
 /// Reads an answer. `clean_results` removes invisible characters; otherwise they are counted.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use gateway::waiting::{FindWaiting, MadeCall, WaitingCall};
 use proto::{Code, Envelope, Failure, Meta, TraceId};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
 use crate::access::Access;
-use crate::gateway::waiting::{FindWaiting, MadeCall, WaitingCall};
 use remote::Invocation;
 use terminal::{Style, shown, time};
 

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gateway::Gateway;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use upstream::{State, Status};
 
-use crate::gateway::Gateway;
 use terminal::{Style, Tone, shown};
 
 /// How often the servers are looked at.

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use clap::Args;
+use gateway::server_operations::ReadLogs;
 use operations::servers::{LogLine, LogQuery, LogSource};
 
 use crate::access::Access;
-use crate::gateway::server_operations::ReadLogs;
 use terminal::{Style, shown};
 
 /// How often new lines are asked for.

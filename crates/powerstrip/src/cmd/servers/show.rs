@@ -1,10 +1,10 @@
 //! `servers show`: one server with its processes, log, tools and calls.
 
+use gateway::server_operations::ShowServer;
 use operations::servers::{ServerDetail, ServerName};
 
 use super::{details, logs};
 use crate::access::Access;
-use crate::gateway::server_operations::ShowServer;
 use terminal::table::{Cell, Record, Table};
 use terminal::{Style, Tone, time};
 

@@ -4,14 +4,14 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
+use gateway::quarantine::{
+    ApproveDefinitions, ApproveInput, ListQuarantined, QuarantineEntry, QuarantineQuery,
+    ShownDefinition,
+};
 
 use crate::access::Access;
 use crate::context::Context;
 use crate::exit::Usage;
-use crate::gateway::quarantine::{
-    ApproveDefinitions, ApproveInput, ListQuarantined, QuarantineEntry, QuarantineQuery,
-    ShownDefinition,
-};
 use terminal::table::{Cell, Table};
 use terminal::{Style, Tone};
 

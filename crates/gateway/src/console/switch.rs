@@ -1,0 +1,214 @@
+//! Restarting, enabling and disabling servers. Each leaves an audit row.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use config::BadConfig;
+use config::edit::{self, EditError};
+use operations::servers::{ServerChange, ServerState};
+use operations::{Caller, OperationError};
+use proto::{Code, TraceId, digest};
+use store::AuditRow;
+
+use super::GatewayConsole;
+
+/// The config file of a gateway that follows it.
+#[async_trait]
+pub trait ConfigSource: Send + Sync {
+    /// The file, if there is one.
+    async fn file(&self) -> Option<PathBuf>;
+
+    /// Reads the file again and applies it.
+    async fn reload(&self) -> Result<(), BadConfig>;
+}
+
+/// What is done to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Switch {
+    Restart,
+    Enable,
+    Disable,
+}
+
+impl Switch {
+    /// The operation in the audit row.
+    fn operation(self) -> &'static str {
+        match self {
+            Self::Restart => "servers.restart",
+            Self::Enable => "servers.enable",
+            Self::Disable => "servers.disable",
+        }
+    }
+
+    /// The decision in the audit row.
+    fn decision(self) -> &'static str {
+        match self {
+            Self::Restart => "restarted",
+            Self::Enable => "enabled",
+            Self::Disable => "disabled",
+        }
+    }
+}
+
+impl GatewayConsole {
+    pub(super) async fn restart_server(
+        &self,
+        caller: &Caller,
+        name: &str,
+    ) -> Result<ServerChange, OperationError> {
+        let upstream = self.upstream(name)?;
+        let restart = async {
+            let status = upstream.status();
+            let unusable = match status.state {
+                ServerState::Disabled => {
+                    Some(format!("server `{name}` is disabled: `powerstrip enable {name}`"))
+                }
+                ServerState::Invalid => {
+                    let why = status.reason.unwrap_or_default();
+                    Some(format!("server `{name}` cannot be started: {why}"))
+                }
+                _ => None,
+            };
+            if let Some(message) = unusable {
+                let error = OperationError::new(Code::Unavailable, message);
+                return Err(OperationError { retryable: false, ..error });
+            }
+            if !self.upstreams.restart(name).await && !self.registry.restart(name).await {
+                let message = format!("server `{name}` was removed a moment ago");
+                return Err(OperationError::not_found(message));
+            }
+            Ok(())
+        };
+        self.audited(caller, Switch::Restart, name, restart).await?;
+        Ok(ServerChange {
+            name: name.to_owned(),
+            state: self.upstream(name)?.status().state,
+            message: format!("server `{name}` is restarted; calls under way have failed"),
+        })
+    }
+
+    pub(super) async fn switch_server(
+        &self,
+        caller: &Caller,
+        name: &str,
+        disabled: bool,
+    ) -> Result<ServerChange, OperationError> {
+        let switch = if disabled { Switch::Disable } else { Switch::Enable };
+        let upstream = self.upstream(name)?;
+        if upstream.status().announced {
+            let message = format!(
+                "server `{name}` registered itself and is not in the config file: stop it where it runs, or free its \
+                 name with `powerstrip servers release {name}`"
+            );
+            return Err(OperationError::new(Code::Unsupported, message));
+        }
+        self.audited(caller, switch, name, self.edit(name, disabled)).await?;
+        let state = self.upstream(name).map_or(ServerState::Disabled, |new| new.status().state);
+        let message = format!("server `{name}` is {}", switch.decision());
+        Ok(ServerChange { name: name.to_owned(), state, message })
+    }
+
+    /// Sets or removes `disabled` in the config file, and applies it.
+    async fn edit(&self, name: &str, disabled: bool) -> Result<(), OperationError> {
+        let word = if disabled { "disable" } else { "enable" };
+        let source = self.config.get().and_then(std::sync::Weak::upgrade);
+        let source = source.ok_or_else(|| {
+            let message = "this process does not follow its config file: edit the file and restart";
+            OperationError::new(Code::Unsupported, message)
+        })?;
+        let unlisted = |place: String| {
+            let message = format!(
+                "server `{name}` is not in {place}, so it cannot be {word}d here: a server of `--mcp-json` is \
+                 switched in that file (`disabled`), or moved into the config with `powerstrip import`"
+            );
+            OperationError::new(Code::Unsupported, message)
+        };
+        let file = source.file().await;
+        let file = file.ok_or_else(|| unlisted("a config file (there is none)".to_owned()))?;
+        let _one = self.editing.lock().await;
+        let (edited, server) = (file.clone(), name.to_owned());
+        let edit = tokio::task::spawn_blocking(move || write(&edited, &server, disabled));
+        let edit = edit.await.map_err(|error| {
+            OperationError::new(Code::Internal, format!("the config file was not edited: {error}"))
+        })?;
+        edit.map_err(|fault| match fault {
+            WriteFault::ReadOnly => OperationError::new(
+                Code::Unavailable,
+                format!(
+                    "{} is read-only and was not changed: make it writable, or write `disabled: {disabled}` where it \
+                     comes from",
+                    file.display()
+                ),
+            ),
+            WriteFault::Edit(EditError::NoServer(_)) => unlisted(file.display().to_string()),
+            WriteFault::Edit(why) => OperationError::new(
+                Code::Unavailable,
+                format!("{} was not changed: {why}", file.display()),
+            ),
+        })?;
+        source.reload().await.map_err(|BadConfig(faults)| {
+            let why: Vec<_> = faults.iter().map(ToString::to_string).collect();
+            OperationError::new(
+                Code::Unavailable,
+                format!(
+                    "{} was changed but cannot be applied, because it has faults: {}",
+                    file.display(),
+                    why.join("; ")
+                ),
+            )
+        })
+    }
+
+    /// Does the work and writes an audit row about it, whatever its outcome.
+    async fn audited(
+        &self,
+        caller: &Caller,
+        switch: Switch,
+        name: &str,
+        work: impl Future<Output = Result<(), OperationError>>,
+    ) -> Result<(), OperationError> {
+        let done = work.await;
+        let row = AuditRow {
+            trace: caller.trace.unwrap_or_else(TraceId::random),
+            at_unix_ms: self.clock.unix_ms(),
+            caller: std::sync::Arc::clone(&caller.principal),
+            door: if caller.trace.is_some() { "http" } else { "cli" }.into(),
+            tool: format!("{}:{name}", switch.operation()).into(),
+            version: "".into(),
+            definition: None,
+            arguments: digest(name.as_bytes()),
+            // Not `refused`: statistics count that as a call.
+            decision: if done.is_ok() { switch.decision() } else { "attempted" }.into(),
+            outcome: done.as_ref().err().map_or("OK", |error| error.code.as_str()).into(),
+            blame: None,
+            duration_us: 0,
+        };
+        let trail = self.strip.audit_trail();
+        let written = async { trail.record(row).await?.committed().await }.await;
+        if let Err(error) = written {
+            tracing::error!(%error, server = name, "the audit row of a changed server could not be written");
+        }
+        tracing::info!(
+            server = name,
+            subject = caller.principal.subject,
+            done = done.is_ok(),
+            "{}",
+            switch.operation()
+        );
+        done
+    }
+}
+
+/// Why the config file was not written.
+enum WriteFault {
+    ReadOnly,
+    Edit(EditError),
+}
+
+fn write(file: &Path, server: &str, disabled: bool) -> Result<(), WriteFault> {
+    // Renaming a new file over it would replace even a file that is write-protected.
+    if std::fs::metadata(file).is_ok_and(|known| known.permissions().readonly()) {
+        return Err(WriteFault::ReadOnly);
+    }
+    edit::update(file, |text| edit::set_disabled(text, server, disabled)).map_err(WriteFault::Edit)
+}

@@ -1,0 +1,491 @@
+//! The gateway process: builds store, egress, tools, prompts and local sockets, and closes them in order.
+
+pub mod approvals;
+mod audit;
+mod board;
+pub mod call_operations;
+mod console;
+pub mod database;
+pub mod files;
+pub mod findings;
+pub mod foundation;
+pub mod login;
+mod names;
+mod operations;
+pub mod path_files;
+mod process;
+pub mod programs;
+mod prompts;
+pub mod quarantine;
+mod registration;
+pub mod reload;
+pub mod server_operations;
+mod servers;
+mod settings;
+mod socket_path;
+mod sources;
+pub mod waiting;
+mod watch;
+mod workflows;
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ::operations::Table;
+use anyhow::Context as _;
+use auth::client::OAuthClient;
+use auth::secrets::{SecretService, SecretStore};
+use auth::vault::KeySource;
+use auth::{Access, AccessOptions, AdminFault, AdminToken, ApiKeys, ApprovalLinks, LocalAccess};
+use builtin::finder::{self, Finder, Keeper};
+use config::{Loaded, Overrides, Resolved};
+use doors::{LocalDoor, ServerRegistration, SocketDoor};
+use egress::http::{AddressPolicy, Client, OwnListeners};
+use egress::process::Runner;
+use egress::sandbox::Tier;
+use store::{AuditTrail, Cache, DataFolder, Database};
+use strip::approval::Approvals;
+use strip::catalog::{Pins, WireNames};
+use strip::files::Files;
+use strip::{Parts, Strip, control};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use upstream::{Registry, Status, Upstreams};
+use webtools::WebTools;
+
+use reading::{Bounds, Readers};
+
+use approvals::Webhook;
+use audit::CallKeeper;
+pub use board::Board;
+pub use console::{ConfigSource, GatewayConsole};
+use files::ConfinedText;
+pub use foundation::Foundation;
+use names::StoredNames;
+use operations::Services;
+pub use process::Process;
+use quarantine::Quarantine;
+use registration::Registration;
+pub use settings::needs_restart;
+pub use socket_path::SocketPath;
+use sources::Sources;
+pub use watch::Freshness;
+use workflows::OpenWorkflows;
+
+/// The memory for recorded answers, in bytes.
+const CACHE_BYTES: u64 = 64 << 20;
+
+/// How long new local sessions may send their first request when the process ends.
+const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_millis(30);
+
+/// How long calls of local sessions may take to finish when the process ends.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The parts of a running gateway.
+pub struct Gateway {
+    strip: Arc<Strip>,
+    sources: tokio::sync::Mutex<Sources>,
+    upstreams: Arc<Upstreams>,
+    keyring: Arc<OAuthClient>,
+    key: KeySource,
+    secrets: Arc<SecretStore>,
+    secret_service: Arc<SecretService>,
+    /// The secrets of the running config.
+    resolved: Mutex<Arc<Resolved>>,
+    keeper: Keeper,
+    registry: Arc<Registry>,
+    store: Store,
+    listeners: OwnListeners,
+    runner: Arc<Runner>,
+    door: LocalDoor,
+    keys: Arc<ApiKeys>,
+    client: Client,
+    quarantine: Arc<Quarantine>,
+    operations: Arc<Table>,
+    console: Arc<GatewayConsole>,
+    call_keeper: Arc<CallKeeper>,
+    approvals: Arc<Approvals>,
+    workflows: OpenWorkflows,
+    web_tools: WebTools,
+    /// Ends sessions and watches.
+    ending: CancellationToken,
+    /// Stops new local sessions, shortly before the others end.
+    closing: CancellationToken,
+    sockets: Vec<JoinHandle<()>>,
+    names: JoinHandle<()>,
+}
+
+struct Store {
+    database: Database,
+    audit: AuditTrail,
+    /// Released last.
+    folder: DataFolder,
+}
+
+impl Gateway {
+    /// Builds the gateway on a data folder that this process owns.
+    pub async fn open(
+        process: &Process,
+        loaded: &Loaded,
+        foundation: Foundation,
+        freshness: Freshness,
+    ) -> anyhow::Result<Self> {
+        let Foundation { folder, database, runner, key, secrets, clock } = foundation;
+        let (config, environment) = (&loaded.config, &loaded.environment);
+        let interrupted = database.close_interrupted_calls().await?;
+        if interrupted > 0 {
+            tracing::warn!(
+                "{interrupted} calls were running when the gateway last ended; the audit trail lists them as `interrupted`"
+            );
+        }
+        let audit = AuditTrail::start(database.clone());
+        let keys = Arc::new(ApiKeys::open(database.clone(), clock.clone()).await?);
+        let listeners = OwnListeners::default();
+        let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
+        let client = Client::new(policy).context("the guarded HTTP client cannot be built")?;
+        let path = folder.path();
+        let readers = Readers::new(Arc::clone(&runner), Bounds::default());
+        let mut files = files::parts(loaded, path, database.clone(), &client, &clock)?;
+        files.text = Arc::new(ConfinedText(readers.clone()));
+        let holders = names::holders(database.server_names().await?);
+        let parts = Parts {
+            audit: audit.clone(),
+            database: database.clone(),
+            cache: Cache::memory(CACHE_BYTES, clock.clone()),
+            clock: clock.clone(),
+            names: WireNames::from_stored(database.wire_names().await?),
+            pins: Pins::from_stored(database.pins().await?)
+                .with_announced(holders.keys().cloned(), config.registration.max_tools),
+            files: Files::new(files),
+        };
+        let strip = Strip::new(config.settings(), parts);
+        strip.set_agents(config.profiles());
+        let call_keeper = Arc::new(CallKeeper::new(&database));
+        strip.catalog().publish(control::SOURCE, strip.control_tools());
+        strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
+
+        let ending = CancellationToken::new();
+        let keyring = OAuthClient::new(database.clone(), key.clone(), clock.clone());
+        if config.auth.is_some() {
+            keyring.set_multi_user();
+        }
+        let resolved = loaded.resolve(&foundation::vault_secrets(&secrets, loaded).await);
+        process.secrets.store(Arc::new(resolved.scrubber()));
+        call_keeper.apply(&strip, config, resolved.scrubber());
+        if freshness == Freshness::Followed {
+            for fault in loaded.warnings.iter().chain(&resolved.off) {
+                tracing::warn!("{fault}");
+            }
+        }
+        let web_tools = WebTools::new(webtools::Parts {
+            catalog: Arc::clone(strip.catalog()),
+            client: client.clone(),
+            runner: Arc::clone(&runner),
+            readers,
+            clock: clock.clone(),
+            variables: environment.texts(),
+        });
+        web_tools.apply(config, &resolved.provider_keys).await;
+        let deps = servers::ServerDeps {
+            strip: &strip,
+            runner: &runner,
+            client: client.clone(),
+            keyring: &keyring,
+            secrets: &secrets,
+            database: &database,
+            clock: clock.clone(),
+            environment,
+        };
+        let upstreams = servers::start(resolved.servers.clone(), deps);
+        let sources =
+            Sources::open(config, &strip, &runner, client.clone(), environment, freshness, &ending)
+                .await;
+
+        let known = Arc::clone(&upstreams);
+        let finder = Finder::new(&strip, Arc::new(move |name| servers::state(&known, name)));
+        strip.catalog().publish(finder::SOURCE, finder.tools());
+        let model = config.embeddings.path.clone();
+        let long_running = freshness == Freshness::Followed;
+        let keeper = Keeper::start(finder, Arc::clone(&strip), model, long_running, ending.clone());
+
+        let (terms, names) = (registration::terms(config), StoredNames::new(&database, &clock));
+        let registry =
+            Arc::new(Registry::new(Arc::clone(&upstreams), terms, holders, Arc::new(names)));
+        tokio::spawn({
+            let (registry, ending) = (Arc::clone(&registry), ending.clone());
+            async move { ending.run_until_cancelled(registry.maintain()).await }
+        });
+        if freshness == Freshness::Followed {
+            let (strip, ending) = (Arc::clone(&strip), ending.clone());
+            let call_keeper = Arc::clone(&call_keeper);
+            tokio::spawn(async move {
+                let tended = async {
+                    tokio::join!(
+                        strip.files().sweep_forever(),
+                        strip.tend_records(),
+                        call_keeper.sweep_forever(strip.clock())
+                    )
+                };
+                ending.run_until_cancelled(tended).await
+            });
+        }
+        let closing = CancellationToken::new();
+        let approvals =
+            approvals::open(config, &strip, database.clone(), audit.clone(), &ending).await?;
+        let workflows =
+            workflows::open(config, &strip, clock.clone(), long_running, &ending).await?;
+        let quarantine = Arc::new(Quarantine::new(&strip, &database));
+        let console = Arc::new(GatewayConsole::new(&upstreams, &registry, &strip));
+        let secret_service =
+            SecretService::new(Arc::clone(&secrets), audit.clone(), loaded.secret_names());
+        let operations = Arc::new(operations::table(&Services {
+            secrets: &secret_service,
+            strip: &strip,
+            keys: &keys,
+            registry: &registry,
+            upstreams: &upstreams,
+            console: &console,
+            quarantine: &quarantine,
+            keyring: &keyring,
+            workflows: &workflows.all,
+        }));
+        let door =
+            LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
+                .with_operations(Arc::clone(&operations));
+        // `powerstrip stdio` relays messages of its client to the local socket, never to the operator socket.
+        let mut sockets = Vec::new();
+        for (path, door) in [
+            (SocketPath::of(folder.path()), door.clone()),
+            (SocketPath::for_operator(folder.path()), door.clone().for_operator()),
+        ] {
+            sockets.extend(open_socket(path, door, closing.clone()).await);
+        }
+        let names = tokio::spawn(names::store_names(
+            Arc::clone(&strip),
+            database.clone(),
+            Arc::clone(&quarantine),
+            ending.clone(),
+        ));
+        Ok(Self {
+            strip,
+            sources: tokio::sync::Mutex::new(sources),
+            upstreams,
+            keyring,
+            key,
+            secrets,
+            secret_service,
+            resolved: Mutex::new(Arc::new(resolved)),
+            keeper,
+            registry,
+            store: Store { database, audit, folder },
+            listeners,
+            runner,
+            door,
+            keys,
+            client,
+            quarantine,
+            operations,
+            console,
+            call_keeper,
+            approvals,
+            workflows,
+            web_tools,
+            ending,
+            closing,
+            sockets,
+            names,
+        })
+    }
+
+    /// The strip behind every door.
+    pub fn strip(&self) -> &Arc<Strip> {
+        &self.strip
+    }
+
+    /// The door for this process's own pipes.
+    pub fn door(&self) -> &LocalDoor {
+        &self.door
+    }
+
+    /// The access rules for doors at this URL.
+    pub fn access(&self, options: Option<AccessOptions>, url: &str) -> Access {
+        match options {
+            None => LocalAccess::default().into(),
+            Some(mut options) => {
+                options.public_url = url.to_owned();
+                let keys = Arc::clone(&self.keys);
+                Access::guarded(options, keys, &self.client, self.strip.clock().clone())
+            }
+        }
+    }
+
+    /// The operator's token; created when it is first needed.
+    pub fn admin(&self) -> Result<AdminToken, AdminFault> {
+        AdminToken::open(self.store.folder.path())
+    }
+
+    /// The webhook for pending approvals, if configured; its links start with `base`.
+    pub fn approval_webhook(&self, loaded: &Loaded, base: &str) -> anyhow::Result<Option<Webhook>> {
+        let (approvals, resolved) = (&loaded.config.approvals, self.resolved());
+        let secret = resolved.webhook_secret.as_ref();
+        let Some((target, secret)) = approvals.webhook.as_ref().zip(secret) else {
+            return Ok(None);
+        };
+        let links = Arc::new(ApprovalLinks::new(&self.key, self.strip.clock().clone())?);
+        Ok(Some(Webhook {
+            url: target.url.clone(),
+            secret: auth::Secret::new(secret.expose()),
+            link_ttl: approvals.link_ttl.0,
+            base: base.to_owned(),
+            links,
+            client: self.client.clone(),
+            clock: self.strip.clock().clone(),
+        }))
+    }
+
+    /// Waits, up to a timeout, until every server is ready or known to be down.
+    pub async fn settle(&self) {
+        servers::settle(&self.upstreams).await;
+    }
+
+    /// The state of every server.
+    pub fn server_statuses(&self) -> Vec<Status> {
+        self.upstreams.statuses()
+    }
+
+    /// What the dashboard shows about this process.
+    pub fn dashboard(&self, process: &Process, flags: Overrides) -> Arc<Board> {
+        let (quarantine, runner) = (Arc::clone(&self.quarantine), Arc::clone(&self.runner));
+        let secrets = Arc::clone(&self.secret_service);
+        Arc::new(Board::new(process.clone(), flags, quarantine, runner, secrets))
+    }
+
+    /// The operations of this gateway.
+    pub fn operations(&self) -> &Arc<Table> {
+        &self.operations
+    }
+
+    /// What an operator watches and switches.
+    pub fn console(&self) -> &Arc<GatewayConsole> {
+        &self.console
+    }
+
+    /// The pending approvals.
+    pub fn approvals(&self) -> &Arc<Approvals> {
+        &self.approvals
+    }
+
+    /// The secrets of the running config.
+    pub fn resolved(&self) -> Arc<Resolved> {
+        Arc::clone(&self.resolved.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Fetches the secrets of a configuration.
+    pub async fn resolve(&self, loaded: &Loaded) -> Resolved {
+        loaded.resolve(&foundation::vault_secrets(&self.secrets, loaded).await)
+    }
+
+    /// The secrets in the vault.
+    pub fn secrets(&self) -> &Arc<SecretStore> {
+        &self.secrets
+    }
+
+    /// The tokens for servers.
+    pub fn keyring(&self) -> &Arc<OAuthClient> {
+        &self.keyring
+    }
+
+    /// Registration of servers. If callers need credentials (`guarded`), only API keys can register.
+    pub fn server_registration(
+        &self,
+        guarded: bool,
+    ) -> anyhow::Result<Arc<dyn ServerRegistration>> {
+        let folder = self.store.folder.path();
+        let token = if guarded { None } else { Some(registration::local_token(folder)) };
+        let token = token.transpose();
+        let token = token.context("the registration token cannot be stored in the data folder")?;
+        let (upstreams, registry) = (Arc::clone(&self.upstreams), Arc::clone(&self.registry));
+        let reported = Arc::clone(&self.strip);
+        Ok(Arc::new(Registration::new(
+            upstreams,
+            registry,
+            reported,
+            Arc::clone(&self.keys),
+            token,
+        )))
+    }
+
+    /// The gateway's own listeners, which tools must not call.
+    pub fn listeners(&self) -> &OwnListeners {
+        &self.listeners
+    }
+
+    /// The sandbox tier of this host.
+    pub fn tier(&self) -> Tier {
+        self.runner.host().tier()
+    }
+
+    /// Closes a shared gateway, if this is its last reference.
+    pub async fn close_shared(gateway: Arc<Self>) {
+        match Arc::try_unwrap(gateway) {
+            Ok(gateway) => gateway.close().await,
+            Err(_) => {
+                tracing::error!("the gateway is still in use; its last audit rows may be missing")
+            }
+        }
+    }
+
+    /// Ends sessions, commits pending rows and releases the data folder.
+    pub async fn close(self) {
+        self.closing.cancel();
+        self.workflows.all.stop();
+        self.approvals.end();
+        if !self.sockets.is_empty() {
+            tokio::time::sleep(FIRST_REQUEST_TIMEOUT).await;
+        }
+        self.ending.cancel();
+        for socket in self.sockets {
+            let _ = socket.await;
+        }
+        self.upstreams.stop().await;
+        self.keeper.end().await;
+        self.web_tools.close().await;
+        self.sources.into_inner().close().await;
+        let _ = self.names.await;
+        if let Err(error) = self.strip.runs().flush().await {
+            tracing::error!(%error, "the state of runs could not be written");
+        }
+        if let Err(error) = self.store.audit.close().await {
+            tracing::error!(%error, "the last audit rows could not be written");
+        }
+        self.store.database.close().await;
+        drop(self.store.folder);
+    }
+}
+
+/// Opens a socket in the data folder. Without it the gateway works, but other processes cannot connect.
+async fn open_socket(
+    path: io::Result<SocketPath>,
+    door: LocalDoor,
+    closing: CancellationToken,
+) -> Option<JoinHandle<()>> {
+    let opened = async {
+        let path = path?;
+        let socket = SocketDoor::bind(path.path()).await?;
+        Ok::<_, io::Error>((path, socket))
+    };
+    match opened.await {
+        Ok((path, socket)) => Some(tokio::spawn(async move {
+            // Keeps the folder handle open that the path may contain.
+            let _path = path;
+            if let Err(error) = socket.serve(door, closing, DRAIN_TIMEOUT).await {
+                tracing::warn!(%error, "the local socket is closed");
+            }
+        })),
+        Err(error) => {
+            tracing::warn!(%error, "no local socket: other processes cannot connect to this one");
+            None
+        }
+    }
+}

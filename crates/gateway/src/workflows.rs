@@ -1,0 +1,80 @@
+//! Sets up workflows.
+
+use std::sync::Arc;
+
+use auth::Access;
+use config::Config;
+use proto::Clock;
+use store::StoreError;
+use strip::Strip;
+use tokio_util::sync::CancellationToken;
+use workflow::{SOURCE, Settings, WorkflowConsole, Workflows};
+
+use super::{Gateway, servers};
+
+/// Workflows and those that ran when the last process ended.
+pub(super) struct OpenWorkflows {
+    pub(super) all: Workflows,
+    running: std::sync::Mutex<Vec<uuid::Uuid>>,
+}
+
+/// Offers the tools of workflows. A process that stays (`long_running`) takes over the workflows of the last one.
+pub(super) async fn open(
+    config: &Config,
+    strip: &Arc<Strip>,
+    clock: Clock,
+    long_running: bool,
+    ending: &CancellationToken,
+) -> Result<OpenWorkflows, StoreError> {
+    let all = Workflows::new(strip, clock, settings(config));
+    let running = if long_running { all.take_over().await? } else { Vec::new() };
+    strip.catalog().publish(SOURCE, all.tools());
+    let (tended, ending) = (all.clone(), ending.clone());
+    tokio::spawn(async move { ending.run_until_cancelled(tended.tend()).await });
+    Ok(OpenWorkflows { all, running: running.into() })
+}
+
+/// What the config says about workflows.
+pub(super) fn settings(config: &Config) -> Settings {
+    let config::Workflows { ttl, control_calls_per_minute, parallel_tasks, max_active } =
+        &config.workflows;
+    let count = |number: std::num::NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
+    Settings {
+        ttl: ttl.0,
+        control_calls_per_minute: control_calls_per_minute.get(),
+        parallel_tasks: count(*parallel_tasks),
+        max_active: count(*max_active),
+    }
+}
+
+impl Gateway {
+    /// The workflows, for doors and pages.
+    pub fn workflows(&self) -> Arc<dyn WorkflowConsole> {
+        Arc::new(self.workflows.all.clone())
+    }
+
+    /// Continues the workflows that ran when the last process ended, once the servers are ready. Their owners are checked
+    /// against these access rules. Starts nothing new after `shutdown`.
+    pub fn resume_workflows(&self, access: Access, shutdown: CancellationToken) {
+        let workflows = self.workflows.all.clone();
+        workflows.set_owner_check(Arc::new(move |owner| {
+            access.still_valid(owner).map_err(|gone| gone.to_string())
+        }));
+        let ended = workflows.clone();
+        // Callers that wait for workflows would delay the shutdown.
+        tokio::spawn(async move {
+            shutdown.cancelled().await;
+            ended.stop();
+        });
+        let mut running = self.workflows.running.lock();
+        let running = running.as_deref_mut().map(std::mem::take).unwrap_or_default();
+        let (upstreams, ending) = (Arc::clone(&self.upstreams), self.ending.clone());
+        tokio::spawn(async move {
+            let resumed = async {
+                servers::settle(&upstreams).await;
+                workflows.resume_all(running).await;
+            };
+            ending.run_until_cancelled(resumed).await
+        });
+    }
+}

@@ -5,7 +5,7 @@
 //! lock; only a caller that waits for a receipt pays for watching the writer's progress.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, TryAcquireError, watch};
@@ -52,6 +52,8 @@ struct Shared {
     queue: Mutex<Queue>,
     /// A permit for each row that still fits into memory; released when rows are committed.
     room: Semaphore,
+    /// Permits of rows that were queued without one during an outage; paid back as rows are committed.
+    debt: AtomicUsize,
     /// Wakes the writer: a first change, a full batch, a waiting receipt, the end.
     wake: Notify,
     closing: Notify,
@@ -74,6 +76,14 @@ struct Queue {
     /// The number of the call that began last.
     last_begun: u64,
     closed: bool,
+}
+
+/// Whether a change is kept in memory while changes cannot be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// As long as there is room.
+    IfRoom,
+    Always,
 }
 
 #[derive(Clone, Debug)]
@@ -106,6 +116,8 @@ impl AuditTrail {
     }
 
     /// Submits the row of a call's end and what is kept with it; this also ends the note of the call's beginning.
+    /// While rows cannot be written it waits in memory. The row of a call that has begun always finds room there: no call
+    /// begins during an outage, so there are at most as many as calls were running when it started.
     pub async fn finish(
         &self,
         row: AuditRow,
@@ -113,12 +125,13 @@ impl AuditTrail {
         detail: Option<Box<CallDetail>>,
     ) -> Result<Receipt, StoreError> {
         let mut change = Change::Row { row, ends: None, detail };
-        let permit = self.0.0.permits(change.permits()).await?;
+        let kept = if begun.is_some() { Kept::Always } else { Kept::IfRoom };
+        self.0.0.reserve(change.permits(), kept).await?;
         let begun = begun.map(|begun| begun.0);
-        self.enqueue(permit, |queue| {
+        self.enqueue(|queue| {
             let unwritten = begun.and_then(|number| queue.begun.remove(&number));
             if unwritten.is_some() {
-                self.0.0.room.add_permits(1);
+                self.0.0.release(1);
             } else if let Change::Row { ends, .. } = &mut change {
                 *ends = begun;
             }
@@ -150,9 +163,9 @@ impl AuditTrail {
 
     /// The same for a call that may run only once this is written: wait for the receipt.
     pub async fn begin_durably(&self, row: AuditRow) -> Result<(BegunCall, Receipt), StoreError> {
-        let permit = self.0.0.permits(1).await?;
+        self.0.0.permits(1).await?.forget();
         let mut begun = 0;
-        let receipt = self.enqueue(permit, |queue| {
+        let receipt = self.enqueue(|queue| {
             queue.last_begun += 1;
             begun = queue.last_begun;
             Change::Begun { number: begun, row }
@@ -163,6 +176,13 @@ impl AuditTrail {
     /// Submits a change of the recorded calls. It is committed no later than any row that is recorded after it.
     pub async fn change_calls(&self, change: CallChange) -> Result<Receipt, StoreError> {
         self.submit(Change::Call(Box::new(change))).await
+    }
+
+    /// Submits how a recorded call ended, as `finish` does for its audit row.
+    pub async fn end_call(&self, change: CallChange) -> Result<Receipt, StoreError> {
+        let change = Change::Call(Box::new(change));
+        self.0.0.reserve(change.permits(), Kept::Always).await?;
+        self.enqueue(|_| change)
     }
 
     /// Submits runs and their calls; see `Database::save_runs`.
@@ -179,15 +199,12 @@ impl AuditTrail {
     }
 
     async fn submit(&self, change: Change) -> Result<Receipt, StoreError> {
-        let permit = self.0.0.permits(change.permits()).await?;
-        self.enqueue(permit, |_| change)
+        self.0.0.permits(change.permits()).await?.forget();
+        self.enqueue(|_| change)
     }
 
-    fn enqueue(
-        &self,
-        permit: SemaphorePermit<'_>,
-        change: impl FnOnce(&mut Queue) -> Change,
-    ) -> Result<Receipt, StoreError> {
+    /// Queues a change for which memory is reserved.
+    fn enqueue(&self, change: impl FnOnce(&mut Queue) -> Change) -> Result<Receipt, StoreError> {
         let shared = &self.0.0;
         let (number, waiting) = {
             let mut queue = shared.queue();
@@ -202,7 +219,6 @@ impl AuditTrail {
             queue.last += 1;
             (queue.last, queue.changes.len())
         };
-        permit.forget();
         if waiting == 1 || waiting == BATCH_ROWS {
             shared.wake.notify_one();
         }
@@ -301,6 +317,7 @@ impl Shared {
         Self {
             queue: Mutex::default(),
             room: Semaphore::new(MAX_ROWS),
+            debt: AtomicUsize::new(0),
             wake: Notify::new(),
             closing: Notify::new(),
             urgent: AtomicU64::new(0),
@@ -326,6 +343,36 @@ impl Shared {
             Err(TryAcquireError::NoPermits) => self.wait_for_room(count).await,
             Err(TryAcquireError::Closed) => Err(self.closed()),
         }
+    }
+
+    /// Takes memory for a change that is kept while changes cannot be written.
+    async fn reserve(&self, count: u32, kept: Kept) -> Result<(), StoreError> {
+        let refusal = match self.permits(count).await {
+            Ok(permit) => {
+                permit.forget();
+                return Ok(());
+            }
+            Err(refusal) => refusal,
+        };
+        if !matches!(self.progress.borrow().state, State::Failing(_)) {
+            return Err(refusal);
+        }
+        match (self.room.try_acquire_many(count), kept) {
+            (Ok(permit), _) => permit.forget(),
+            (Err(TryAcquireError::NoPermits), Kept::Always) => {
+                let taken = self.room.forget_permits(count as usize);
+                self.debt.fetch_add(count as usize - taken, Ordering::AcqRel);
+            }
+            (Err(_), _) => return Err(refusal),
+        }
+        Ok(())
+    }
+
+    /// Gives memory back; a debt is paid first.
+    fn release(&self, count: usize) {
+        let pay = |debt: usize| (debt > 0).then(|| debt.saturating_sub(count));
+        let debt = self.debt.fetch_update(Ordering::AcqRel, Ordering::Acquire, pay).unwrap_or(0);
+        self.room.add_permits(count - debt.min(count));
     }
 
     async fn wait_for_room(&self, count: u32) -> Result<SemaphorePermit<'_>, StoreError> {

@@ -120,6 +120,41 @@ async fn a_read_only_database_is_reported_and_loses_nothing() {
 }
 
 #[tokio::test]
+async fn calls_that_end_during_an_outage_get_their_rows_when_it_is_over() {
+    let (folder, database) = opened().await;
+    let trail = AuditTrail::start(database.clone());
+    let mut begun = Vec::new();
+    for _ in 0..3 {
+        let (call, receipt) = trail.begin_durably(row()).await.unwrap();
+        receipt.committed().await.unwrap();
+        begun.push(call);
+    }
+    sqlite(&database).break_writer(folder.path(), "query_only", "ON").await;
+    let outage = trail.record(row()).await.unwrap();
+    outage.committed().await.unwrap_err();
+    assert!(trail.failing().is_some());
+    assert!(trail.begin(row()).await.is_err(), "no call begins during an outage");
+
+    // Memory is full, except for calls that have begun.
+    let room = trail.0.0.room.forget_permits(MAX_ROWS);
+    let refused = trail.finish(row(), None, None).await.unwrap_err();
+    assert!(matches!(refused, StoreError::AuditFailing(_)), "{refused}");
+    for call in begun {
+        let receipt = trail.finish(row(), Some(call), None).await.unwrap();
+        receipt.committed().await.unwrap_err();
+    }
+
+    sqlite(&database).repair_writer(folder.path());
+    until("recovery", || trail.failing().is_none()).await;
+    trail.0.0.room.add_permits(room);
+    trail.record(row()).await.unwrap().committed().await.unwrap();
+    assert_eq!(stored(&database).await, 5);
+    assert_eq!(database.close_interrupted_calls().await.unwrap(), 0, "no call is left as begun");
+    until("memory is free again", || trail.0.0.room.available_permits() == MAX_ROWS).await;
+    trail.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn rows_that_cannot_be_written_at_the_end_are_counted() {
     let (folder, database) = opened().await;
     sqlite(&database).break_writer(folder.path(), "query_only", "ON").await;

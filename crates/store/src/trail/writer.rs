@@ -46,7 +46,7 @@ impl Writer {
                 }
                 left -= batch.len();
                 let permits = batch.iter().map(|change| change.permits() as usize).sum();
-                self.shared.room.add_permits(permits);
+                self.shared.release(permits);
             }
         }
         self.publish(State::Ended(None));

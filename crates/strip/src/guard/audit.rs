@@ -319,7 +319,7 @@ fn not_begun(error: store::StoreError) -> Failure {
 fn unwritten(error: store::StoreError) -> Failure {
     Failure::new(
         Code::Unavailable,
-        "the call ran, but its audit row could not be written; look before you repeat it",
+        "the call ran, but its audit row is not written yet; look before you repeat it",
     )
     .retryable(false)
     .caused_by(error)

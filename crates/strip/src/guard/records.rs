@@ -147,7 +147,7 @@ impl Records {
             Err(failure) if failure.code == Code::Timeout => return None,
             Err(_) => CallChange::Forget(once.key),
         };
-        let noted = self.trail.change_calls(change).await;
+        let noted = self.trail.end_call(change).await;
         noted.inspect_err(|error| tracing::error!(%error, "the end of a call with an idempotency key could not be recorded")).ok()
     }
 

@@ -96,6 +96,12 @@ pub fn visible_json(json: &str) -> String {
     out
 }
 
+/// Whether a terminal only shows this character, between these neighbours: it is no control character, does not change the
+/// direction of text, and is not invisible.
+pub fn is_inert(character: char, before: Option<char>, after: Option<char>) -> bool {
+    keeps(character, before, after) && character != '\r'
+}
+
 /// Characters that render as blank.
 fn is_blank(character: char) -> bool {
     let space = character.is_whitespace() && character != ' ';

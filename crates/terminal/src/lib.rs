@@ -6,27 +6,31 @@ pub mod table;
 pub mod time;
 pub mod workflows;
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
 use config::Environment;
+use proto::clean::{is_inert, visible_json};
 use serde::Serialize;
 use terminal_size::terminal_size_of;
 
 /// Prints one line to standard output. A closed pipe (`| head`) is no error.
 pub fn line(text: impl Display) -> io::Result<()> {
-    ignore_closed_pipe(writeln!(io::stdout().lock(), "{text}"))
+    ignore_closed_pipe(writeln!(io::stdout().lock(), "{}", inert(&text.to_string())))
 }
 
-/// Prints text as it is to standard output.
+/// Prints text to standard output: as it is, unless a terminal would obey or hide parts of it.
 pub fn text(text: impl Display) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
+    let (mut stdout, text) = (io::stdout().lock(), text.to_string());
+    let text = if stdout.is_terminal() { inert(&text) } else { text.into() };
     ignore_closed_pipe(write!(stdout, "{text}").and_then(|()| stdout.flush()))
 }
 
-/// Prints a value as indented JSON to standard output, as it is.
+/// Prints a value as indented JSON to standard output. Characters that a terminal would obey or hide are escaped, so the
+/// text still parses to the same value.
 pub fn json(value: &impl Serialize) -> io::Result<()> {
-    line(serde_json::to_string_pretty(value)?)
+    line(visible_json(&serde_json::to_string_pretty(value)?))
 }
 
 /// Prints rows or one record as JSON to standard output: next to each `…UnixMs` there is an `…_at` in RFC 3339.
@@ -36,7 +40,7 @@ pub fn record(value: &impl Serialize) -> io::Result<()> {
 
 /// As [`record`], on one line.
 pub fn record_line(value: &impl Serialize) -> io::Result<()> {
-    line(with_timestamps(value)?)
+    line(visible_json(&with_timestamps(value)?.to_string()))
 }
 
 fn with_timestamps(value: &impl Serialize) -> io::Result<serde_json::Value> {
@@ -48,7 +52,36 @@ fn with_timestamps(value: &impl Serialize) -> io::Result<serde_json::Value> {
 /// Prints one line to standard error, for everything that is not the result.
 pub fn note(text: impl Display) {
     // There is nowhere else to report a closed standard error.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", inert(&text.to_string()));
+}
+
+/// Text that can only be seen: apart from colours, what a terminal would obey or hide is escaped. Most of what is printed
+/// comes from servers and callers.
+fn inert(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(character) = rest.chars().next() {
+        let colour = colour_sequence(rest);
+        let end = colour.unwrap_or(character.len_utf8());
+        let (before, after) = (out.chars().next_back(), rest[end..].chars().next());
+        if colour.is_some() || is_inert(character, before, after) || rest.starts_with("\r\n") {
+            out.push_str(&rest[..end]);
+        } else {
+            out.extend(character.escape_unicode());
+        }
+        rest = &rest[end..];
+    }
+    out.into()
+}
+
+/// The length of a sequence at the start of the text that changes the colour and nothing else.
+fn colour_sequence(text: &str) -> Option<usize> {
+    let parameters = text.strip_prefix("\x1b[")?;
+    let end = parameters.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    parameters[end..].starts_with('m').then_some("\x1b[".len() + end + 1)
 }
 
 fn ignore_closed_pipe(result: io::Result<()>) -> io::Result<()> {

@@ -75,7 +75,7 @@ impl TextCommand {
                 "sandbox": read.sandbox.to_string(),
                 "text": read.text,
             }))?,
-            Ok(read) => terminal::line(read.text)?,
+            Ok(read) => terminal::text(format_args!("{}\n", read.text))?,
             Err(failure) if context.global.json => {
                 terminal::json(
                     &json!({"ok": false, "media_type": media_type, "error": failure.item()}),

@@ -217,6 +217,8 @@ impl Gateway {
             async move { ending.run_until_cancelled(registry.maintain()).await }
         });
         if freshness == Freshness::Followed {
+            let leftovers = Arc::clone(&runner);
+            tokio::spawn(async move { leftovers.remove_leftovers().await });
             let (strip, ending) = (Arc::clone(&strip), ending.clone());
             let call_keeper = Arc::clone(&call_keeper);
             tokio::spawn(async move {

@@ -14,7 +14,7 @@ use super::capture::{self, Stopped, Tail};
 use super::launch::{self, Launched, Ready};
 use super::locate::{self, Locator};
 use super::piped::Piped;
-use super::scratch::Scratch;
+use super::scratch::{Scratch, remove_leftovers};
 use super::spec::Input;
 use super::standby::{self, Standbys};
 use super::{Finished, Limits, RunError, Spec};
@@ -66,10 +66,22 @@ impl Runner {
     }
 
     /// The same runner with the private folders of its runs below this one instead of the
-    /// system's. A gateway that was killed leaves folders behind, which the owner of `folder` may empty.
+    /// system's.
     pub fn scratch_in(mut self, folder: impl Into<PathBuf>) -> Self {
         self.scratch = folder.into();
         self
+    }
+
+    /// Removes the private folders of gateways that were killed. Those of running ones stay.
+    pub async fn remove_leftovers(&self) {
+        let below = self.scratch.clone();
+        match tokio::task::spawn_blocking(move || remove_leftovers(&below)).await {
+            Ok(Ok(0)) | Err(_) => {}
+            Ok(Ok(count)) => {
+                tracing::info!("removed {count} private folders of a gateway that was killed");
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "old private folders could not be looked for"),
+        }
     }
 
     /// The same runner with this folder hidden from every confined program, whatever its policy lets

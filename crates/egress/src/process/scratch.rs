@@ -10,13 +10,20 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use rustix::fs::{AtFlags, CWD, Dir, Mode, OFlags, openat, renameat, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, flock, openat, renameat, unlinkat,
+};
 use rustix::io::Errno;
 use uuid::Uuid;
 
+pub(super) use leftovers::remove_leftovers;
 pub(super) use watch::Watch;
 
+mod leftovers;
 mod watch;
+
+/// How the names of these folders begin.
+const PREFIX: &str = "powerstrip-run-";
 
 /// Entries of a folder that are read before they are removed.
 const BATCH: usize = 1024;
@@ -25,16 +32,21 @@ const BATCH: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Scratch {
     path: PathBuf,
+    /// Locked while the folder is in use: a folder without a lock was left by a gateway that was killed.
+    _lock: OwnedFd,
 }
 
 impl Scratch {
     pub(super) fn create(below: &Path) -> io::Result<Self> {
         fs::create_dir_all(below)?;
         let folder = tempfile::Builder::new()
-            .prefix("powerstrip-")
+            .prefix(PREFIX)
             .permissions(Permissions::from_mode(0o700))
             .tempdir_in(below.canonicalize()?)?;
-        Ok(Self { path: folder.keep() })
+        let name = CString::new(folder.path().as_os_str().as_encoded_bytes())?;
+        let lock = open_folder(CWD, &name)?;
+        flock(&lock, FlockOperation::NonBlockingLockShared)?;
+        Ok(Self { path: folder.keep(), _lock: lock })
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -3,6 +3,7 @@
 
 mod challenge;
 mod spa;
+mod stylesheets;
 mod tried;
 
 use std::time::Duration;
@@ -173,7 +174,12 @@ impl<'a> Reading<'a> {
         }
         let (body, headers, cut) = (answer.body.clone(), answer.headers.clone(), answer.cut);
         let found = match self.read(tier, answer, Kind::Html, ContentType::Html).await {
-            Ok(found) => found,
+            Ok(mut found) => {
+                if stylesheets::are_linked(&body) {
+                    found.warnings.push(stylesheets::WARNING.to_owned());
+                }
+                found
+            }
             Err(failure) => return self.unreadable(tier, failure),
         };
         if is_challenge(status, &headers, &body, Some(&found.text)) {

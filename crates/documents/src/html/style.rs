@@ -30,8 +30,9 @@ mod property {
     pub(super) const CLIP_PATH: u32 = 1 << 13;
     pub(super) const TRANSFORM: u32 = 1 << 14;
     pub(super) const COLOR: u32 = 1 << 15;
+    pub(super) const FILTER: u32 = 1 << 25;
     /// Any of those above hides on its own.
-    pub(super) const ALONE: u32 = (1 << 16) - 1;
+    pub(super) const ALONE: u32 = ((1 << 16) - 1) | FILTER;
 
     pub(super) const OVERFLOW: u32 = 1 << 16;
     pub(super) const WIDTH: u32 = 1 << 17;
@@ -125,6 +126,7 @@ impl Declarations {
                 self.put(p::CONTENT_VISIBILITY, keyword(value, "hidden", "visible auto"));
             }
             "opacity" => self.put(p::OPACITY, value::opacity(value)),
+            "filter" | "-webkit-filter" => self.put(p::FILTER, value::filter(value)),
             "font-size" => self.put(p::FONT_SIZE, value::font_size(value)),
             "font" => self.put(p::FONT_SIZE, value::font(value)),
             "left" => self.put(p::LEFT, value::offset(value)),

@@ -20,15 +20,20 @@ pub(super) const PROBE: &str = "(() => {
   return { quiet: performance.now() - globalThis[key], loaded: state === 'complete' };
 })()";
 
-/// Serialises the document with its open shadow roots, keeps at most `max` UTF-16 units for [`slice`], and returns how
+/// Defines `markHidden`, which marks text that a reader would not see.
+const MARK_HIDDEN: &str = include_str!("hidden.js");
+
+/// Marks hidden text, serialises the document with its open shadow roots, keeps at most `max` UTF-16 units for [`slice`], and returns how
 /// many there are and whether some were left out.
 pub(super) fn serialize(max: usize) -> String {
     format!(
         "(max => {{
+  {MARK_HIDDEN}
   const read = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
   const root = read(Document, 'documentElement').call(document);
-  let html = '';
+  let html = '', complete = true;
   if (root) {{
+    complete = markHidden(root);
     const shadowOf = read(Element, 'shadowRoot');
     const shadowRoots = [], left = [root];
     while (left.length) {{
@@ -45,7 +50,7 @@ pub(super) fn serialize(max: usize) -> String {
   const whole = html.length;
   if (whole > max) html = html.slice(0, max);
   globalThis[Symbol.for('powerstrip.html')] = html.toWellFormed();
-  return {{ length: html.length, cut: whole > max }};
+  return {{ length: html.length, cut: whole > max || !complete }};
 }})({max})"
     )
 }

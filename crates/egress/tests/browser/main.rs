@@ -5,6 +5,7 @@
 
 mod ending;
 mod guard;
+mod hidden;
 mod limits;
 mod proxy;
 mod rendering;

@@ -49,6 +49,16 @@ pub(super) fn opacity(value: &str) -> Option<bool> {
     }
 }
 
+/// Functions such as `blur(2px) opacity(0)`: one that leaves nothing to see hides.
+pub(super) fn filter(value: &str) -> Option<bool> {
+    let functions = value.split(')').filter_map(|function| function.trim().split_once('('));
+    let hides = |(name, inside): (&str, &str)| {
+        name.trim() == "opacity" && opacity(inside.trim()) == Some(true)
+    };
+    (value == "none" || is_wide(value) || value.contains('('))
+        .then(|| functions.into_iter().any(hides))
+}
+
 /// A size of text.
 pub(super) fn font_size(value: &str) -> Option<bool> {
     length(value, 0.16, FONT_SIZES, |size| size <= TINY)
@@ -177,7 +187,7 @@ pub(super) fn quantity(value: &str) -> Option<(f32, &str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{clip_path, display, font, font_size, offset, opacity, quantity};
+    use super::{clip_path, display, filter, font, font_size, offset, opacity, quantity};
 
     #[test]
     fn numbers_have_units() {
@@ -205,6 +215,10 @@ mod tests {
             [hides, hides, hides, shows, shows]
         );
         assert_eq!(["x", "1px", ""].map(opacity), [None; 3]);
+        assert_eq!(
+            ["opacity(0)", "blur(2px) opacity( 1% )", "opacity(1)", "none", "x"].map(filter),
+            [Some(true), Some(true), Some(false), Some(false), None]
+        );
         assert_eq!(["0", "1px", "1%", "0.01em"].map(font_size), [hides; 4]);
         assert_eq!(["12px", "0.9em", "80%", "small", "1vw"].map(font_size), [shows; 5]);
         assert_eq!(["x", "12", "12foo", "calc(1px)"].map(font_size), [None; 4]);

@@ -1,6 +1,7 @@
 //! HTML: the text that a reader of the page would see, without scripts, comments and hidden text.
 
 mod about;
+mod attributes;
 pub(crate) mod block;
 mod date;
 mod element;

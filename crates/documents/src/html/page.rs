@@ -7,6 +7,7 @@ use html5ever::{ParseOpts, local_name, parse_document};
 use url::Url;
 
 use super::about;
+use super::attributes;
 use super::block::Blocks;
 use super::hints::Hints;
 use super::linked_data::LinkedData;
@@ -129,7 +130,8 @@ fn read_fallback(tree: &Tree, blocks: &Blocks, limits: &Limits) -> Option<(Tree,
 fn parse(source: &str, limits: &Limits) -> (Tree, bool) {
     let mut parser = parse_document(Builder::new(limits.depth), ParseOpts::default());
     let start = Instant::now();
-    let mut rest = source;
+    let source = attributes::limit(source);
+    let mut rest = &*source;
     while !rest.is_empty() {
         let (piece, after) = rest.split_at(rest.floor_char_boundary(PIECE));
         parser.process(piece.into());

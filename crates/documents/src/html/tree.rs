@@ -7,6 +7,8 @@ use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
 use html5ever::{Attribute, LocalName, Namespace, QualName, local_name, ns};
 
+use super::attributes;
+
 /// The index of a node in the list.
 pub(crate) type Id = u32;
 
@@ -305,6 +307,10 @@ impl TreeSink for Builder {
     fn add_attrs_if_missing(&self, target: &Id, attributes: Vec<Attribute>) {
         if let Kind::Element(element) = &mut self.nodes.borrow_mut()[*target as usize].kind {
             for attribute in attributes {
+                // Each is compared with all before it.
+                if element.attributes.len() >= attributes::MOST {
+                    break;
+                }
                 if !element.attributes.iter().any(|found| found.name == attribute.name) {
                     element.attributes.push(attribute);
                 }

@@ -4,6 +4,7 @@
 //! supervisor that leaves nothing running behind.
 
 mod capture;
+mod descriptors;
 pub(crate) mod image;
 mod launch;
 mod limits;
@@ -25,6 +26,7 @@ use std::time::Duration;
 
 use crate::sandbox::{Tier, TierMissing};
 
+pub use descriptors::room_for_connections;
 pub use image::{Sha256, Shebang, copy_with_digest, open_regular};
 pub use limits::Limits;
 pub use piped::{Piped, Process};
@@ -172,4 +174,16 @@ pub enum RunError {
     /// A pipe to the program broke in a way that is not the program's end.
     #[error("the program's pipes failed: {0}")]
     Pipe(#[source] io::Error),
+}
+
+impl RunError {
+    /// Whether the machine lacks descriptors, processes or memory at present, so that the same run may succeed later.
+    pub fn is_exhausted(&self) -> bool {
+        match self {
+            Self::Scratch(error) | Self::Launcher(error) | Self::Pipe(error) => {
+                descriptors::is_exhausted(error)
+            }
+            _ => false,
+        }
+    }
 }

@@ -88,7 +88,9 @@ fn read(
 ) -> Vec<(PackFile, Pack)> {
     let mut owners = Owners::default();
     let mut packs = Vec::new();
-    let read = in_parallel(scan(folders), |place| {
+    let scan = scan(folders);
+    findings.extend(scan.findings());
+    let read = in_parallel(scan.files, |place| {
         let pack = place.read().and_then(|(pack, _)| pack.check_schemas().map(|()| pack));
         (place, pack)
     });

@@ -65,12 +65,13 @@ impl Toolpacks {
     }
 
     /// Scans the folders. A tool whose files did not change is the same `Arc` as before; a file that broke keeps its last
-    /// good version and adds a finding.
+    /// good version and adds a finding, and so does a folder that cannot be read.
     pub fn load(&self) -> Loaded {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut files = BTreeMap::new();
         let mut stale = Vec::new();
-        for file in scan(&self.folders) {
+        let mut scan = scan(&self.folders);
+        for file in std::mem::take(&mut scan.files) {
             match state.files.remove(&file.path) {
                 Some(entry) if entry.is_current() => {
                     files.insert(file.path, entry);
@@ -82,7 +83,12 @@ impl Toolpacks {
             let entry = self.examine(&file, served);
             (file.path, entry)
         }));
+        let missing = std::mem::take(&mut state.files);
+        files.extend(
+            missing.into_iter().filter(|(path, entry)| scan.may_contain(path, &entry.shown)),
+        );
         state.loaded = settle(&files);
+        state.loaded.findings.extend(scan.findings());
         state.files = files;
         state.loaded.clone()
     }

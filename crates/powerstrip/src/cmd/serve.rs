@@ -11,7 +11,7 @@ use anyhow::{Context as _, anyhow};
 use auth::{AdminToken, SignInCodes};
 use clap::Args;
 use config::{Limits, Listen, Overrides};
-use doors::{BodyReader, HttpDoor, Metrics, Options};
+use doors::{BodyReader, HttpDoor, Metrics, Options, ServerLimits};
 use gateway::programs::describe_tier;
 use gateway::reload::Reload;
 use gateway::{Foundation, Freshness, Gateway, approvals};
@@ -58,6 +58,13 @@ const DRAIN: Duration = Duration::from_secs(20);
 const LEAST_BODY_MEMORY: usize = 16 << 20;
 const MOST_BODY_MEMORY: usize = 256 << 20;
 
+/// Connections may not take the descriptors that the rest of the gateway needs.
+fn server_limits() -> ServerLimits {
+    let limits = ServerLimits::default();
+    let room = egress::process::room_for_connections();
+    ServerLimits { max_connections: limits.max_connections.min(room), ..limits }
+}
+
 impl Serve {
     pub(crate) async fn run(self, context: Context) -> anyhow::Result<ExitCode> {
         let context = Arc::new(context);
@@ -70,6 +77,7 @@ impl Serve {
         let telemetry = Telemetry::start(&loaded, &context, "info")?;
         let metrics = Metrics::install()?;
         let config = &loaded.config;
+        let limits = server_limits();
         let listener = bind(config.listen).await?;
         let address = listener.local_addr()?;
         let url = format!("http://{address}");
@@ -148,7 +156,7 @@ impl Serve {
             tokio::spawn(startup::report_servers(Arc::clone(&gateway), style, shutdown.clone()));
         }
 
-        let serving = doors::serve(listener, door, shutdown.clone(), DRAIN);
+        let serving = doors::serve_with(listener, door, shutdown.clone(), DRAIN, limits);
         let refusing = async {
             match &handover_listener {
                 Ok(handover_listener) => handover_listener.refuse(&url).await,

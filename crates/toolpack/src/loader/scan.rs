@@ -1,12 +1,12 @@
 //! Finds pack files, and detects whether they changed.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+use std::{fs, io};
 
-use proto::Finding;
+use proto::{Finding, Severity};
 
 use crate::Fault;
 use crate::pack::{Folder, Pack};
@@ -58,38 +58,88 @@ impl PackFile {
     }
 }
 
-/// All pack files of these folders, by path. A folder that does not exist has none.
-pub(crate) fn scan(folders: &[PathBuf]) -> Vec<PackFile> {
-    let mut found = Vec::new();
+/// What the tools folders contain.
+#[derive(Default)]
+pub(crate) struct Scan {
+    /// Pack files by path.
+    pub(crate) files: Vec<PackFile>,
+    /// Folders whose content is not known at present, and why.
+    pub(crate) unreadable: Vec<(PathBuf, io::Error)>,
+}
+
+/// All pack files of these folders. A folder that does not exist has none.
+pub(crate) fn scan(folders: &[PathBuf]) -> Scan {
+    let mut scan = Scan::default();
     let mut seen = BTreeSet::new();
     for named in folders {
-        let (Ok(tools), Ok(root)) = (fs::canonicalize(named), Root::of(named)) else { continue };
+        let (tools, root) = match (fs::canonicalize(named), Root::of(named)) {
+            (Ok(tools), Ok(root)) => (tools, root),
+            (Err(error), _) | (_, Err(error)) => {
+                scan.cannot_read(named, error);
+                continue;
+            }
+        };
         let folder = Folder { tools, root };
         let mut files = Vec::new();
-        collect(&folder.tools, 0, &mut files);
+        scan.collect(&folder.tools, 0, &mut files);
         for (path, linked) in files {
             if seen.insert(path.clone()) {
-                found.push(PackFile { path, folder: folder.clone(), named: named.clone(), linked });
+                let (folder, named) = (folder.clone(), named.clone());
+                scan.files.push(PackFile { path, folder, named, linked });
             }
         }
     }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
-    found
+    scan.files.sort_by(|a, b| a.path.cmp(&b.path));
+    scan
 }
 
-fn collect(folder: &Path, depth: usize, files: &mut Vec<(PathBuf, bool)>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
-        let Ok(kind) = entry.file_type() else { continue };
-        if kind.is_dir() {
-            if depth < MAX_DEPTH && !SKIPPED.contains(&name) {
-                collect(&entry.path(), depth + 1, files);
+impl Scan {
+    fn collect(&mut self, folder: &Path, depth: usize, files: &mut Vec<(PathBuf, bool)>) {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => return self.cannot_read(folder, error),
+        };
+        for entry in entries {
+            let (entry, kind) = match entry.and_then(|entry| Ok((entry.file_type()?, entry))) {
+                Ok((kind, entry)) => (entry, kind),
+                Err(error) => {
+                    self.cannot_read(folder, error);
+                    continue;
+                }
+            };
+            let name = entry.file_name();
+            let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+            if kind.is_dir() {
+                if depth < MAX_DEPTH && !SKIPPED.contains(&name) {
+                    self.collect(&entry.path(), depth + 1, files);
+                }
+            } else if name.ends_with(ENDING) && (kind.is_file() || entry.path().is_file()) {
+                files.push((entry.path(), kind.is_symlink()));
             }
-        } else if name.ends_with(ENDING) && (kind.is_file() || entry.path().is_file()) {
-            files.push((entry.path(), kind.is_symlink()));
         }
+    }
+
+    /// Notes a folder that exists and cannot be read.
+    fn cannot_read(&mut self, folder: &Path, error: io::Error) {
+        if error.kind() != io::ErrorKind::NotFound {
+            self.unreadable.push((folder.to_owned(), error));
+        }
+    }
+
+    /// Whether a file may still exist although it was not found.
+    pub(crate) fn may_contain(&self, path: &Path, shown: &Path) -> bool {
+        let below = |folder: &PathBuf| path.starts_with(folder) || shown.starts_with(folder);
+        self.unreadable.iter().any(|(folder, _)| below(folder))
+    }
+
+    /// The unreadable folders as findings.
+    pub(crate) fn findings(&self) -> impl Iterator<Item = Finding> {
+        self.unreadable.iter().map(|(folder, error)| Finding {
+            severity: Severity::Error,
+            file: folder.clone(),
+            line: None,
+            message: format!("the folder cannot be read, its tools stay as they were: {error}"),
+        })
     }
 }
 

@@ -8,6 +8,10 @@ use crate::contract;
 
 /// The failure for a process that gave no result.
 pub(super) fn run_failure(error: RunError) -> Failure {
+    if error.is_exhausted() {
+        let message = "the gateway has no free file descriptors or processes at present; try again";
+        return Failure::new(Code::Unavailable, message).blame(Blame::Gateway).caused_by(error);
+    }
     match error {
         RunError::NotFound { .. }
         | RunError::Tier(_)

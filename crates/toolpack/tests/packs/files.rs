@@ -133,3 +133,26 @@ async fn a_broken_pack_keeps_its_last_good_version() {
     std::fs::remove_file(setup.tools().join("x.tool.yaml")).unwrap();
     assert!(setup.load().tools.is_empty());
 }
+
+/// Root may read every folder, so the folder is replaced by something that cannot be listed.
+#[tokio::test]
+async fn a_folder_that_cannot_be_read_keeps_its_tools() {
+    let setup = Setup::new().await;
+    setup.write("tools/sub/x.tool.yaml", &pack_text("x", CAT));
+    setup.pack("y", CAT);
+    let before = setup.load();
+    assert_eq!(before.tools.len(), 2);
+    let (tools, aside) = (setup.tools(), setup.tools().with_extension("aside"));
+    std::fs::rename(&tools, &aside).unwrap();
+    std::fs::write(&tools, "not a folder").unwrap();
+    let during = setup.load();
+    assert!(during.tools.iter().zip(&before.tools).all(|(a, b)| std::sync::Arc::ptr_eq(a, b)));
+    assert_eq!(during.tools.len(), 2);
+    let [finding] = &during.findings[..] else { panic!("{:?}", during.findings) };
+    assert!(finding.message.contains("stay as they were"), "{finding}");
+    std::fs::remove_file(&tools).unwrap();
+    assert!(setup.load().tools.is_empty(), "a folder that is gone has no tools");
+    std::fs::rename(&aside, &tools).unwrap();
+    let after = setup.load();
+    assert_eq!((after.tools.len(), after.findings.len()), (2, 0));
+}

@@ -11,6 +11,7 @@ use proto::{Clock, Principal};
 use serde_json::{Value, json};
 use url::Url;
 
+use crate::agent::opens;
 use crate::client::SignIn;
 use crate::fault::Rejected;
 use crate::issuer::Issuer;
@@ -65,15 +66,16 @@ impl Access {
         Self::Guarded(Arc::new(Guarded { options, issuer, sign_in, keys, origin }))
     }
 
-    /// The caller of a request, by its headers; every request is checked again.
+    /// The caller of a request for this path, by its headers; every request is checked again.
     pub async fn admit(
         &self,
+        path: &str,
         headers: &HeaderMap,
         uri_authority: Option<&Authority>,
     ) -> Result<Arc<Principal>, Refusal> {
         match self {
             Self::Local(local) => local.admit(headers, uri_authority),
-            Self::Guarded(guarded) => guarded.admit(headers, KeyKind::Api).await,
+            Self::Guarded(guarded) => guarded.admit(path, headers, KeyKind::Api).await,
         }
     }
 
@@ -85,7 +87,7 @@ impl Access {
     ) -> Result<Arc<Principal>, Refusal> {
         match self {
             Self::Local(local) => local.admit(headers, uri_authority),
-            Self::Guarded(guarded) => guarded.admit(headers, KeyKind::Registration).await,
+            Self::Guarded(guarded) => guarded.admit("", headers, KeyKind::Registration).await,
         }
     }
 
@@ -93,6 +95,7 @@ impl Access {
     /// more than the local user's scopes, because a local agent is the local user as well, and are never open to an agent.
     pub async fn admit_with(
         &self,
+        path: &str,
         scope: &str,
         headers: &HeaderMap,
         uri_authority: Option<&Authority>,
@@ -112,7 +115,7 @@ impl Access {
         let principal = match scope {
             // Registration keys are valid here only, and no other key is.
             scope::SERVERS_REGISTER => self.admit_registration(headers, uri_authority).await?,
-            _ => self.admit(headers, uri_authority).await?,
+            _ => self.admit(path, headers, uri_authority).await?,
         };
         let people_only = is_decision || matches!(scope, scope::APPROVALS_READ | scope::AUDIT_READ);
         if people_only && principal.agent.is_some() {
@@ -133,7 +136,7 @@ impl Access {
         let value = HeaderValue::from_str(&format!("Bearer {}", credential.expose()));
         let value = value.map_err(|_| Refusal::BadToken(TokenFault::Malformed))?;
         headers.insert(AUTHORIZATION, value);
-        let principal = guarded.admit(&headers, KeyKind::Api).await?;
+        let principal = guarded.admit("", &headers, KeyKind::Api).await?;
         if principal.agent.is_some() { Err(Refusal::Agent) } else { Ok(principal) }
     }
 
@@ -159,6 +162,15 @@ impl Access {
     pub fn sign_in(&self) -> Option<&Arc<SignIn>> {
         let Self::Guarded(guarded) = self else { return None };
         guarded.sign_in.as_ref()
+    }
+
+    /// Whether the token of a request is one that only a request to the identity provider can check.
+    pub fn must_ask_issuer(&self, headers: &HeaderMap) -> bool {
+        let Self::Guarded(guarded) = self else { return false };
+        let asks = |issuer: &Issuer| {
+            bearer(headers).is_ok_and(|token| !ApiKeys::is_key(token) && issuer.must_ask(token))
+        };
+        guarded.issuer.as_ref().is_some_and(asks)
     }
 
     /// Whether callers need credentials.
@@ -194,11 +206,16 @@ impl Guarded {
     }
 
     /// Boxed, to keep the future of local access small, and so that it is compiled here and not again in every door.
-    fn admit<'a>(&'a self, headers: &'a HeaderMap, kind: KeyKind) -> Admitting<'a> {
-        Box::pin(self.check(headers, kind))
+    fn admit<'a>(&'a self, path: &'a str, headers: &'a HeaderMap, kind: KeyKind) -> Admitting<'a> {
+        Box::pin(self.check(path, headers, kind))
     }
 
-    async fn check(&self, headers: &HeaderMap, kind: KeyKind) -> Result<Arc<Principal>, Refusal> {
+    async fn check(
+        &self,
+        path: &str,
+        headers: &HeaderMap,
+        kind: KeyKind,
+    ) -> Result<Arc<Principal>, Refusal> {
         self.check_origin(headers)?;
         let token = bearer(headers)?;
         if ApiKeys::is_key(token) {
@@ -210,7 +227,8 @@ impl Guarded {
             _ => return Err(Refusal::BadToken(TokenFault::Unknown)),
         };
         match issuer.bearer(token).await {
-            Ok(bearer) => Ok(bearer.principal),
+            Ok(bearer) if opens(&bearer.principal, path) => Ok(bearer.principal),
+            Ok(_) => Err(Refusal::BadToken(TokenFault::Audience)),
             Err(Rejected::Fault(fault)) => Err(Refusal::BadToken(fault)),
             Err(Rejected::Unreachable(unreachable)) => Err(Refusal::Unreachable(unreachable)),
         }

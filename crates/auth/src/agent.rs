@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use proto::Principal;
+use proto::{Audience, Principal, Via};
 
 /// The caller as an agent; `None` if its token names another agent.
 pub fn as_agent(principal: &Arc<Principal>, agent: &str) -> Option<Arc<Principal>> {
@@ -13,6 +13,13 @@ pub fn as_agent(principal: &Arc<Principal>, agent: &str) -> Option<Arc<Principal
             Some(Arc::new(principal))
         }
     }
+}
+
+/// Whether the credential of a caller is for this path. A token for the doors of agents opens those only.
+pub(crate) fn opens(principal: &Principal, path: &str) -> bool {
+    let Via::Token { audience: Audience::Agents(agents), .. } = &principal.via else { return true };
+    let door = path.strip_prefix("/agents/").and_then(|rest| rest.split_once('/'));
+    door.is_some_and(|(agent, _)| agents.iter().any(|known| known == agent))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Rate limit for wrong credentials at sign-in, per source.
+//! Rate limit for wrong credentials, per source.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr};
@@ -9,7 +9,7 @@ use proto::{Clock, Digest, digest};
 
 use crate::ApiKeys;
 
-/// The most wrong credentials of a source that are checked within `WINDOW`.
+/// The most wrong credentials of a source that are checked within `WINDOW` at sign-in.
 const MAX_FAILURES: usize = 10;
 
 const WINDOW: Duration = Duration::from_secs(60);
@@ -33,6 +33,11 @@ impl Source {
             ApiKeys::id_of(credential).or_else(|| claims_of(credential)).unwrap_or_default();
         Self { address: address.map(network), account: digest(account.as_bytes()) }
     }
+
+    /// All credentials of an address.
+    pub fn of_address(address: Option<IpAddr>) -> Self {
+        Self { address: address.map(network), account: digest(b"") }
+    }
 }
 
 fn claims_of(credential: &str) -> Option<&str> {
@@ -54,12 +59,19 @@ pub fn network(address: IpAddr) -> IpAddr {
 /// The wrong credentials of the last minute.
 pub struct Attempts {
     clock: Clock,
+    limit: usize,
     failures: Mutex<HashMap<Source, VecDeque<u64>>>,
 }
 
 impl Attempts {
+    /// The limit for people who sign in.
     pub fn new(clock: Clock) -> Self {
-        Self { clock, failures: Mutex::default() }
+        Self::with_limit(clock, MAX_FAILURES)
+    }
+
+    /// A limit of wrong credentials per source and minute.
+    pub fn with_limit(clock: Clock, limit: usize) -> Self {
+        Self { clock, limit, failures: Mutex::default() }
     }
 
     /// Whether a source may try a credential now; if not, after how long.
@@ -69,7 +81,7 @@ impl Attempts {
         let Some(failures) = table.get_mut(source) else { return Ok(()) };
         failures.retain(|at| is_recent(*at, now));
         match failures.front() {
-            Some(oldest) if failures.len() >= MAX_FAILURES => {
+            Some(oldest) if failures.len() >= self.limit => {
                 let wait =
                     WINDOW.saturating_sub(Duration::from_millis(now.saturating_sub(*oldest)));
                 Err(wait.max(Duration::from_millis(1)))
@@ -93,7 +105,7 @@ impl Attempts {
         }
         let failures = table.entry(source).or_default();
         failures.push_back(now);
-        if failures.len() > MAX_FAILURES {
+        if failures.len() > self.limit {
             failures.pop_front();
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use proto::{Principal, TenantId, Via};
+use proto::{Audience, Principal, TenantId, Via};
 use serde_json::{Map, Value};
 
 use crate::LOCAL_TENANT;
@@ -11,6 +11,10 @@ use crate::options::{AccessOptions, IssuerOptions, ScopeNames};
 
 /// The tolerated difference between the clocks of two machines.
 const LEEWAY_S: f64 = 30.0;
+
+/// How the subjects of the gateway's keys begin, and those of programs without a user.
+pub(crate) const KEY: &str = "key:";
+const CLIENT: &str = "client:";
 
 const MAX_WORD: usize = 256;
 const MAX_SCOPES: usize = 200;
@@ -64,39 +68,54 @@ impl Rules {
     }
 
     fn identified(&self, claims: &Map<String, Value>, now_ms: u64) -> Result<Bearer, TokenFault> {
-        if !self.is_audience(claims.get("aud")) {
-            return Err(TokenFault::Audience);
-        }
+        let audience = self.audience(claims.get("aud")).ok_or(TokenFault::Audience)?;
         let until_unix_ms = check_time(claims, now_ms)?;
         let principal = Principal {
             tenant: self.tenant(claims)?,
             subject: subject(claims)?,
             agent: self.agent(claims)?,
             scopes: self.scopes(claims),
-            via: self.via(claims),
+            via: self.via(claims, audience),
         };
         Ok(Bearer { principal: Arc::new(principal), until_unix_ms })
     }
 
-    fn via(&self, claims: &Map<String, Value>) -> Via {
+    fn via(&self, claims: &Map<String, Value>, audience: Audience) -> Via {
         let client = word(claims.get("client_id")).or_else(|| word(claims.get("azp")));
-        Via::Token { issuer: self.issuer.issuer.clone(), client: client.map(str::to_owned) }
+        let (issuer, client) = (self.issuer.issuer.clone(), client.map(str::to_owned));
+        Via::Token { issuer, client, audience }
     }
 
-    fn is_audience(&self, claim: Option<&Value>) -> bool {
-        // URL parsers append a slash to a URL without a path.
-        let ours = |given: &str| {
-            let given = given.strip_suffix('/').unwrap_or(given);
-            match self.issuer.audience.as_slice() {
-                [] => given.strip_prefix(&self.public_url).is_some_and(is_door),
-                named => named.iter().any(|own| own.strip_suffix('/').unwrap_or(own) == given),
-            }
+    /// What the token is for; none if it is for another resource.
+    fn audience(&self, claim: Option<&Value>) -> Option<Audience> {
+        let given: Vec<&str> = match claim {
+            Some(Value::String(one)) => vec![one],
+            Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
         };
-        match claim {
-            Some(Value::String(one)) => ours(one),
-            Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).any(ours),
-            _ => false,
+        let mut agents = Vec::new();
+        for door in given.into_iter().filter_map(|given| self.door(given)) {
+            match door {
+                Door::Gateway => return Some(Audience::Gateway),
+                Door::Agent(agent) => agents.push(agent.to_owned()),
+            }
         }
+        agents.sort();
+        agents.dedup();
+        (!agents.is_empty()).then_some(Audience::Agents(agents))
+    }
+
+    /// The door that an audience names; none if it is not of this gateway.
+    fn door<'a>(&self, given: &'a str) -> Option<Door<'a>> {
+        // URL parsers append a slash to a URL without a path.
+        let given = given.strip_suffix('/').unwrap_or(given);
+        let door = given.strip_prefix(&self.public_url).and_then(Door::of);
+        let mut named = self.issuer.audience.iter();
+        if self.issuer.audience.is_empty() {
+            return door;
+        }
+        let is_named = named.any(|own| own.strip_suffix('/').unwrap_or(own) == given);
+        is_named.then(|| door.unwrap_or(Door::Gateway))
     }
 
     fn tenant(&self, claims: &Map<String, Value>) -> Result<TenantId, TokenFault> {
@@ -139,9 +158,22 @@ impl Rules {
     }
 }
 
-/// Whether a path below the public URL is a door of this gateway; the host may serve others as well.
-fn is_door(path: &str) -> bool {
-    path.is_empty() || path == "/mcp" || path.starts_with("/agents/") && path.ends_with("/mcp")
+/// A door that a token can be for.
+enum Door<'a> {
+    /// `/mcp` is the door of all callers, so that its tokens are for the gateway.
+    Gateway,
+    Agent(&'a str),
+}
+
+impl<'a> Door<'a> {
+    /// The door at a path below the public URL; the host may serve others as well.
+    fn of(path: &'a str) -> Option<Self> {
+        if path.is_empty() || path == "/mcp" {
+            return Some(Self::Gateway);
+        }
+        let agent = path.strip_prefix("/agents/")?.strip_suffix("/mcp")?;
+        (!agent.is_empty() && !agent.contains('/')).then_some(Self::Agent(agent))
+    }
 }
 
 /// When the token expires, if it is valid now.
@@ -167,11 +199,13 @@ pub(crate) fn check_time(claims: &Map<String, Value>, now_ms: u64) -> Result<u64
 
 fn subject(claims: &Map<String, Value>) -> Result<String, TokenFault> {
     if let Some(subject) = claims.get("sub") {
-        let subject = word(Some(subject)).map(str::to_owned);
-        return subject.ok_or_else(|| TokenFault::Claim("sub".to_owned()));
+        // Subjects of the gateway's keys, and of programs that the provider identifies by their client id.
+        let reserved = |subject: &&str| subject.starts_with(KEY) || subject.starts_with(CLIENT);
+        let subject = word(Some(subject)).filter(|subject| !reserved(subject));
+        return subject.map(str::to_owned).ok_or_else(|| TokenFault::Claim("sub".to_owned()));
     }
     // A program without a user is identified by its client id.
-    let client = word(claims.get("client_id")).map(|client| format!("client:{client}"));
+    let client = word(claims.get("client_id")).map(|client| format!("{CLIENT}{client}"));
     client.ok_or_else(|| TokenFault::Claim("sub".to_owned()))
 }
 

@@ -25,6 +25,22 @@ pub enum TokenFault {
     Claim(String),
 }
 
+impl TokenFault {
+    /// Whether the credential may be made up. One that its issuer has signed is not, even if it has expired.
+    pub fn is_guess(&self) -> bool {
+        match self {
+            Self::TooLong
+            | Self::Unknown
+            | Self::Malformed
+            | Self::Algorithm
+            | Self::Key
+            | Self::Signature
+            | Self::Issuer => true,
+            Self::Expired | Self::Early | Self::Audience | Self::Claim(_) => false,
+        }
+    }
+}
+
 /// Why a credential could not be checked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the identity provider cannot be reached: {0}")]

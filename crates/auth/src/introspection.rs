@@ -46,6 +46,11 @@ impl Introspection {
         Self { endpoint, rules, client, clock, verdicts, permits }
     }
 
+    /// Whether the outcome for a token is cached.
+    pub(crate) fn knows(&self, token: &str) -> bool {
+        self.verdicts.get(digest(token.as_bytes()), self.clock.unix_ms()).is_some()
+    }
+
     /// The bearer of an opaque token.
     pub(crate) async fn bearer(&self, token: &str) -> Result<Bearer, Rejected> {
         let token_digest = digest(token.as_bytes());

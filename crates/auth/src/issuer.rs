@@ -94,6 +94,12 @@ impl Issuer {
         }
     }
 
+    /// Whether the check of a token needs a request to the introspection endpoint.
+    pub(crate) fn must_ask(&self, token: &str) -> bool {
+        let introspection = self.0.introspection.as_ref();
+        introspection.is_some_and(|endpoint| !is_signed(token) && !endpoint.knows(token))
+    }
+
     async fn signed(&self, token: &str) -> Result<Bearer, Rejected> {
         let inner = &self.0;
         let token_digest = digest(token.as_bytes());

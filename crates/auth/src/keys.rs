@@ -15,6 +15,7 @@ use proto::{Clock, Principal, TenantId, Via, digest};
 use secrecy::SecretString;
 use store::{Database, KeyRow, StoreError};
 
+use crate::claims::KEY;
 use crate::random::random_text;
 use crate::scope::{self, InvalidScope, UnknownScope};
 
@@ -183,7 +184,7 @@ impl ApiKeys {
             hash: digest(text.as_bytes()),
             kind: kind.as_str().to_owned(),
             tenant: tenant.unwrap_or_else(|| crate::LOCAL_TENANT.to_owned()),
-            subject: subject.unwrap_or_else(|| format!("key:{name}")),
+            subject: subject.unwrap_or_else(|| format!("{KEY}{name}")),
             name,
             agent,
             scopes,

@@ -3,6 +3,7 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::HeaderMap;
 use http::header::{HOST, ORIGIN};
@@ -33,6 +34,8 @@ pub enum Refusal {
     NoToken,
     #[error("the token is not accepted: {0}")]
     BadToken(TokenFault),
+    #[error("too many wrong tokens came from your address; wait, or send a valid token")]
+    TooManyWrong(Duration),
     #[error("the token does not cover this")]
     MissingScope,
     #[error(

@@ -14,6 +14,7 @@ use crate::fault::{BadConfig, Fault, Locator};
 use crate::loaded::{Loaded, entry_fault, research_fault, resolve_access, storage_fault};
 use crate::overrides::Overrides;
 use crate::secret::{SecretFault, SecretReader, SecretSource};
+use crate::servers::EntryFault;
 use crate::settings::{Config, FILE_NAME, YAML_LIMITS};
 use crate::{agents, literals, reader};
 
@@ -193,13 +194,21 @@ impl Validator<'_> {
             if invalid.contains_key(name) {
                 continue;
             }
-            let faults = server.check(name, &self.assuming).into_iter();
+            let alike = proto::check_look_alike(name, self.written_before(name)).err();
+            let alike = alike.map(|why| EntryFault { keys: Vec::new(), message: why.to_string() });
+            let faults = server.check(name, &self.assuming).into_iter().chain(alike);
             let faults: Vec<_> =
                 faults.map(|fault| entry_fault(self.locator, name, fault)).collect();
             if !faults.is_empty() {
                 invalid.insert(name.clone(), faults);
             }
         }
+    }
+
+    /// The servers that the file names before this one: of two look-alikes, the first is used.
+    fn written_before(&self, name: &str) -> impl Iterator<Item = &str> {
+        let servers = self.locator.tree.and_then(|tree| tree.get("servers"));
+        servers.into_iter().flat_map(Node::keys).take_while(move |written| *written != name)
     }
 
     fn agents(&self, config: &Config, faults: &mut Vec<Fault>) {

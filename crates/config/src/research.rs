@@ -15,7 +15,7 @@ use crate::secret::{Secret, SecretReader, SecretSource};
 use crate::units::{Rate, Size, Span};
 
 /// The server part of the tools' ids. A server of this name in the config replaces the tools.
-pub const WEB_RESEARCH: &str = "web-research";
+pub const WEB_RESEARCH: &str = proto::WEB_RESEARCH;
 
 /// The built-in web tools: search, scraping, research sessions.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]

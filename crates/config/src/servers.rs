@@ -14,9 +14,6 @@ use crate::secret::HeaderSource;
 use crate::server_auth::ServerAuth;
 use crate::units::Span;
 
-/// Reserved for the gateway's own tools.
-const RESERVED: &str = "powerstrip";
-
 /// One server: a program that is started, a URL, or an OpenAPI document.
 #[derive(Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

@@ -27,6 +27,7 @@ mod sse;
 mod state;
 mod unrouted;
 mod workflows;
+mod wrong_tokens;
 
 use std::sync::Arc;
 

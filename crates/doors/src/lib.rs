@@ -2,6 +2,7 @@
 //! knows who asks, passes a `Request` to the strip, and renders the answer; it never knows how a tool is made.
 
 mod call_options;
+mod exact;
 mod http;
 mod lsp;
 mod mcp;

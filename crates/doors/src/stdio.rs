@@ -11,6 +11,7 @@ use strip::Strip;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
+use crate::exact::MarkedLines;
 use crate::lsp;
 use crate::mcp::{Handler, Identity, McpState};
 
@@ -124,6 +125,7 @@ impl LocalDoor {
     {
         let handler =
             Handler::new(Arc::clone(&self.state), Identity::Fixed(Arc::clone(&self.principal)));
+        let read = MarkedLines::new(read);
         let running = handler.serve_with_ct((read, write), self.shutdown.child_token()).await;
         match running {
             Ok(running) => {

@@ -154,7 +154,8 @@ impl Gateway {
             database: database.clone(),
             cache: Cache::memory(CACHE_BYTES, clock.clone()),
             clock: clock.clone(),
-            names: WireNames::from_stored(database.wire_names().await?),
+            names: WireNames::from_stored(database.wire_names().await?)
+                .with_bare(database.bare_names().await?),
             pins: Pins::from_stored(database.pins().await?)
                 .with_announced(holders.keys().cloned(), config.registration.max_tools),
             files: Files::new(files),
@@ -162,6 +163,7 @@ impl Gateway {
         let strip = Strip::new(config.settings(), parts);
         strip.set_agents(config.profiles());
         let call_keeper = Arc::new(CallKeeper::new(&database));
+        strip.catalog().add_registered(holders.keys().map(String::as_str));
         strip.catalog().publish(control::SOURCE, strip.control_tools());
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
 
@@ -209,7 +211,8 @@ impl Gateway {
         let long_running = freshness == Freshness::Followed;
         let keeper = Keeper::start(finder, Arc::clone(&strip), model, long_running, ending.clone());
 
-        let (terms, names) = (registration::terms(config), StoredNames::new(&database, &clock));
+        let (terms, names) =
+            (registration::terms(config), StoredNames::new(&database, &clock, &strip));
         let registry =
             Arc::new(Registry::new(Arc::clone(&upstreams), terms, holders, Arc::new(names)));
         tokio::spawn({

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use proto::Clock;
-use store::{Database, ServerNameRow};
-use strip::Strip;
+use store::{Database, ServerNameRow, StoreError};
+use strip::{Catalog, Strip};
 use tokio_util::sync::CancellationToken;
 use upstream::{Holder, NameStore};
 
@@ -16,11 +16,13 @@ use super::quarantine::Quarantine;
 pub(super) struct StoredNames {
     database: Database,
     clock: Clock,
+    catalog: Arc<Catalog>,
 }
 
 impl StoredNames {
-    pub(super) fn new(database: &Database, clock: &Clock) -> Self {
-        Self { database: database.clone(), clock: clock.clone() }
+    pub(super) fn new(database: &Database, clock: &Clock, strip: &Strip) -> Self {
+        let catalog = Arc::clone(strip.catalog());
+        Self { database: database.clone(), clock: clock.clone(), catalog }
     }
 }
 
@@ -40,7 +42,10 @@ impl NameStore for StoredNames {
             claimed_unix_ms: self.clock.unix_ms(),
         };
         match self.database.claim_server_name(&row).await {
-            Ok(true) => Ok(()),
+            Ok(true) => {
+                self.catalog.add_registered([name]);
+                Ok(())
+            }
             Ok(false) => Err("another token holds the name".to_owned()),
             Err(error) => {
                 tracing::error!(server = name, %error, "the holder of a server's name could not be stored");
@@ -50,7 +55,9 @@ impl NameStore for StoredNames {
     }
 
     async fn release(&self, name: &str) -> Result<(), String> {
-        self.database.release_server_name(name).await.map_err(|error| error.to_string())
+        self.database.release_server_name(name).await.map_err(|error| error.to_string())?;
+        self.catalog.release_server(name);
+        Ok(())
     }
 }
 
@@ -65,22 +72,28 @@ pub(super) async fn store_names(
     loop {
         changes.borrow_and_update();
         quarantine.store_new_pins().await;
-        let new = strip.catalog().take_new_names();
-        if !new.is_empty()
-            && let Err(error) = database.save_wire_names(&new).await
-        {
-            tracing::error!(%error, "the names of tools could not be stored");
-        }
+        save_names(&strip, &database).await;
         tokio::select! {
             changed = changes.changed() => if changed.is_err() { return },
             () = ending.cancelled() => {
                 quarantine.store_new_pins().await;
-                let last = strip.catalog().take_new_names();
-                if !last.is_empty() {
-                    let _ = database.save_wire_names(&last).await;
-                }
+                save_names(&strip, &database).await;
                 return;
             }
         }
+    }
+}
+
+/// Stores the names that were assigned since the last time.
+async fn save_names(strip: &Strip, database: &Database) {
+    let report =
+        |error: StoreError| tracing::error!(%error, "the names of tools could not be stored");
+    let wire = strip.catalog().take_new_names();
+    if !wire.is_empty() {
+        database.save_wire_names(&wire).await.unwrap_or_else(report);
+    }
+    let bare = strip.catalog().take_new_bare_names();
+    if !bare.is_empty() {
+        database.save_bare_names(&bare).await.unwrap_or_else(report);
     }
 }

@@ -24,16 +24,12 @@ const TOKEN_FILE: &str = "registration-token";
 /// No token is longer.
 const MAX_TOKEN_BYTES: u64 = 1_024;
 
-/// Names under which the gateway itself offers tools.
-const OURS: [&str; 4] = ["powerstrip", builtin::SOURCE, toolpack::SOURCE, config::WEB_RESEARCH];
-
 /// What servers that register themselves are held to under this config.
 pub(super) fn terms(config: &Config) -> Terms {
     Terms {
         lease: config.registration.lease.0,
         // With credentials, who registers may sit behind a proxy and far from this machine.
         loopback: config.listen.is_loopback() && config.auth.is_none(),
-        reserved: OURS.map(str::to_owned).into(),
     }
 }
 
@@ -113,7 +109,7 @@ fn declined(fault: RegistryFault) -> Declined {
     let why = fault.to_string();
     match fault {
         RegistryFault::Invalid { .. } | RegistryFault::Address(_) => Declined::Invalid(why),
-        RegistryFault::Reserved(_) | RegistryFault::Configured(_) | RegistryFault::Held(_) => {
+        RegistryFault::Name(_) | RegistryFault::Configured(_) | RegistryFault::Held(_) => {
             Declined::Taken(why)
         }
         RegistryFault::NoLease(_) => Declined::Unknown(why),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use auth::client::OAuthClient;
 use auth::secrets::SecretStore;
+use builtin::finder;
 use config::{Environment, Servers};
 use egress::http::Client;
 use egress::process::Runner;
@@ -76,13 +77,18 @@ pub(super) async fn apply(upstreams: &Upstreams, servers: Servers, strip: &Arc<S
 /// Lets servers get contested names in the order of the config, not in the order in which they happen to start.
 fn order_names(strip: &Arc<Strip>, servers: &Servers) {
     strip.servers().set_order(servers.iter().map(|(name, _)| name.clone()).collect());
-    strip.catalog().set_servers(servers.iter().map(|(name, _)| name.as_str()));
-    let unprefixed = servers.iter().filter(|(_, config)| !config.prefix && !config.disabled);
-    let sources: Vec<_> = unprefixed.map(|(name, _)| source(name)).collect();
-    if sources.is_empty() {
+    let catalog = strip.catalog();
+    let used =
+        || servers.iter().filter(|(_, config)| !config.disabled && config.invalid.is_empty());
+    let awaited: Vec<_> = used().map(|(name, _)| source(name)).collect();
+    catalog.set_servers(servers.iter().map(|(name, _)| name.as_str()), &awaited);
+    if awaited.is_empty() {
         return;
     }
-    strip.catalog().set_name_order(sources);
+    // The gateway's own tools have their names before any server, whenever they are published.
+    let own = [finder::SOURCE, workflow::SOURCE].map(str::to_owned).into_iter();
+    let unprefixed = used().filter(|(_, config)| !config.prefix);
+    catalog.set_name_order(own.chain(unprefixed.map(|(name, _)| source(name))).collect());
     let catalog = Arc::downgrade(strip.catalog());
     tokio::spawn(async move {
         tokio::time::sleep(NAME_WAIT).await;

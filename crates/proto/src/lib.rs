@@ -2,6 +2,7 @@
 //!
 //! Pure data: no runtime, no I/O.
 
+mod big_integers;
 pub mod canonical;
 pub mod clean;
 mod clock;
@@ -18,11 +19,13 @@ mod id;
 mod pattern;
 mod principal;
 mod scrub;
+mod server_name;
 mod slot;
 pub mod time;
 mod uri_template;
 pub mod wire;
 
+pub use big_integers::big_integers;
 pub use canonical::{Digest, InvalidDigest, digest, digest_of_parts};
 pub use clock::Clock;
 pub use code::{Blame, Code};
@@ -43,7 +46,11 @@ pub use file_rule::{
 pub use finding::{Finding, Severity};
 pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
 pub use pattern::{InvalidPattern, Pattern};
-pub use principal::{ADMIN, APPROVALS_DECIDE, Principal, TenantId, Via};
+pub use principal::{ADMIN, APPROVALS_DECIDE, Audience, Principal, TenantId, Via};
 pub use scrub::{MASK, Scrubber, is_secret_name, secrets_of};
+pub use server_name::{
+    OWN_SERVER, OWN_SERVER_ALIAS, RefusedServerName, WEB_RESEARCH, check_look_alike,
+    check_server_name,
+};
 pub use slot::SlotType;
 pub use uri_template::UriTemplate;

@@ -56,7 +56,23 @@ pub enum Via {
     /// By a key of the gateway.
     Key { id: String },
     /// By a token of an identity provider; the client is the program that the provider gave it to, if the token names it.
-    Token { issuer: String, client: Option<String> },
+    Token {
+        issuer: String,
+        client: Option<String>,
+        #[serde(default)]
+        audience: Audience,
+    },
+}
+
+/// What a token of an identity provider is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Audience {
+    /// The gateway with all its doors.
+    #[default]
+    Gateway,
+    /// The doors of these agents only.
+    Agents(Vec<String>),
 }
 
 impl Principal {

@@ -48,6 +48,30 @@ impl Database {
         })
     }
 
+    /// Every stored pair of bare name and owners, by name.
+    pub async fn bare_names(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let select = query("SELECT name, owners FROM bare_names ORDER BY name");
+        let read = |row: &Row| Ok((row.get("name")?, row.get("owners")?));
+        self.sql.all(select).await?.iter().map(read).collect()
+    }
+
+    /// Stores pairs of bare name and owners, all or none, in place of earlier owners. No name occurs twice.
+    pub async fn save_bare_names(&self, pairs: &[(String, String)]) -> Result<(), StoreError> {
+        in_transaction!(self.sql, |transaction| {
+            for some in pairs.chunks(CHUNK) {
+                query("INSERT INTO bare_names (name, owners) VALUES ")
+                    .push(&value_rows(some.len(), 2))
+                    .push(" ON CONFLICT (name) DO UPDATE SET owners = excluded.owners")
+                    .bind_all(
+                        some.iter().flat_map(|(name, owners)| [Value::from(name), owners.into()]),
+                    )
+                    .once()
+                    .execute(transaction.connection())
+                    .await?;
+            }
+        })
+    }
+
     /// The list that was last stored for a server.
     pub async fn server_list(&self, server: &str) -> Result<Option<String>, StoreError> {
         let select = query("SELECT list FROM server_lists WHERE server = $1").bind(server);

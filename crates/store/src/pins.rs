@@ -53,9 +53,12 @@ impl Database {
         row.map(|row| row.get("definition")).transpose()
     }
 
-    /// Stores pins of tools that were seen for the first time, all or none; a tool that has one keeps it.
+    /// Stores pins of tools that were seen for the first time, all or none. A tool that has one keeps it, unless it is of
+    /// an earlier form.
     pub async fn add_pins(&self, pins: &[PinnedDefinition]) -> Result<(), StoreError> {
-        self.save_pins(pins, false, " ON CONFLICT (server, tool) DO NOTHING").await
+        let renew = " ON CONFLICT (server, tool) DO UPDATE SET form = excluded.form, digests = excluded.digests, \
+             definition = excluded.definition WHERE pins.form < excluded.form";
+        self.save_pins(pins, false, renew).await
     }
 
     /// Stores pins that a person approved, all or none, in place of those before.

@@ -3,6 +3,7 @@
 mod admission;
 mod aliases;
 mod bare;
+mod bare_owners;
 mod names;
 mod pins;
 mod quarantine;
@@ -23,6 +24,7 @@ use crate::Tool;
 use crate::files::Strategies;
 
 pub use admission::{MAJORS_SERVED, takes_objects};
+pub(crate) use bare::ambiguous;
 
 pub use names::{NameStyle, WireNames};
 pub use pins::{Pinning, Pins, QuarantineReason};
@@ -115,8 +117,6 @@ struct Offers {
     terms: Terms,
     names: WireNames,
     pins: Pins,
-    /// Whether a configured server has the name of an alias, even if it has not listed its tools yet.
-    alias_taken: bool,
 }
 
 /// The operator's settings for all tools.
@@ -138,7 +138,7 @@ impl Catalog {
         let terms = Terms { bounds, files: Strategies::default() };
         Self {
             current: ArcSwap::from_pointee(Snapshot::default()),
-            offers: Mutex::new(Offers { order, tools, terms, names, pins, alias_taken: false }),
+            offers: Mutex::new(Offers { order, tools, terms, names, pins }),
             revision: watch::channel(0).0,
         }
     }
@@ -173,10 +173,28 @@ impl Catalog {
         self.rebuild(&mut offers);
     }
 
-    /// Sets the names of the servers in the config: aliases of the gateway's own tools do not use them.
-    pub fn set_servers<'a>(&self, names: impl IntoIterator<Item = &'a str>) {
+    /// Sets the servers of the config, whether they are used or not, and their sources that will publish. Bare names of
+    /// other servers are free; while a source has not published yet, no new owners of bare names are determined.
+    pub fn set_servers<'a>(&self, names: impl IntoIterator<Item = &'a str>, sources: &[String]) {
         let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
-        offers.alias_taken = names.into_iter().any(|name| name == aliases::ALIAS);
+        let Offers { names: assigned, tools, .. } = &mut *offers;
+        let awaited = sources.iter().filter(|source| !tools.contains_key(*source)).cloned();
+        let servers = names.into_iter().map(str::to_owned).collect();
+        assigned.bare().set_servers(servers, awaited.collect());
+        self.rebuild(&mut offers);
+    }
+
+    /// Lets servers keep their bare names that registered themselves and may be away.
+    pub fn add_registered<'a>(&self, servers: impl IntoIterator<Item = &'a str>) {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        servers.into_iter().for_each(|server| offers.names.bare().add_registered(server));
+        self.rebuild(&mut offers);
+    }
+
+    /// Frees the bare names of a server that had registered itself.
+    pub fn release_server(&self, server: &str) {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        offers.names.bare().release(server);
         self.rebuild(&mut offers);
     }
 
@@ -208,6 +226,11 @@ impl Catalog {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner).names.take_new()
     }
 
+    /// Bare names whose owners were determined and are not yet stored.
+    pub fn take_new_bare_names(&self) -> Vec<(String, String)> {
+        self.offers.lock().unwrap_or_else(PoisonError::into_inner).names.bare().take_new()
+    }
+
     /// Definitions that were trusted at first use and are not yet stored.
     pub fn take_new_pins(&self) -> Vec<PinnedDefinition> {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner).pins.take_new()
@@ -232,11 +255,14 @@ impl Catalog {
             .collect();
         let (names, pins) = (&mut offers.names, &mut offers.pins);
         let mut next = Snapshot::build(&listed, &offers.terms, names, pins, &previous, revision);
-        if offers.alias_taken {
-            next.take_alias();
-        }
+        let bare = offers.names.bare();
+        bare.claim();
+        next.set_owners(bare.owners());
         if next.offers_the_same(&previous) {
             // Clients fetch the whole list again after a notification: send none without a change.
+            if !next.has_owners_of(&previous) {
+                self.current.store(Arc::new(next));
+            }
             return;
         }
         // Callers do not learn why a tool is missing; the log says it once.

@@ -1,6 +1,7 @@
 //! Files in calls: ids in the input become what the tool takes, and large parts of the output become references. Storage
 //! is in the crate [`files`](::files).
 
+mod access;
 mod audited;
 mod fill;
 mod issued;
@@ -15,6 +16,7 @@ pub use ::files::{
     Files, Grant, Listing, NewFile, Piece, Progress, Reference, URI, Upload, disposition, hex,
     text, uri,
 };
+pub(crate) use access::{check_storing, find_readable};
 pub use audited::FileUse;
 pub(crate) use fill::{Filled, files_to_fill, fill};
 pub(crate) use issued::{fetch_reference, issued_references, remember_issued};

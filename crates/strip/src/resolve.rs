@@ -7,7 +7,7 @@ use proto::{Code, ToolId, ToolRef, wire};
 use serde_json::json;
 
 use crate::agents::View;
-use crate::catalog::Entry;
+use crate::catalog::{self, Entry};
 use crate::guards::Guards;
 use crate::servers::Outages;
 use crate::{Failure, Request};
@@ -26,7 +26,7 @@ impl Guards {
     pub(crate) async fn resolve(&self, request: &mut Request) -> Resolved {
         let resolved = self.find_tool(request);
         match &resolved.found {
-            Err(unknown) if unknown.code == Code::NotFound => {}
+            Err(unknown) if is_unlisted(unknown) => {}
             _ => return resolved,
         }
         // Boxed to keep the common future small.
@@ -47,7 +47,7 @@ impl Guards {
         let mut resolved = self.find_tool(request);
         resolved.forwarder = resolved.forwarder.or(unresolved.forwarder);
         if let Err(unknown) = &mut resolved.found
-            && unknown.code == Code::NotFound
+            && is_unlisted(unknown)
             && let Some(outage) = outages.outage(&server, &request.principal).await
         {
             *unknown = outage;
@@ -73,41 +73,58 @@ impl Guards {
     }
 
     fn find(&self, view: &View, request: &mut Request) -> Result<Arc<Entry>, Failure> {
-        let unknown = match view.tools().resolve(&request.tool) {
-            Ok(entry) => return Ok(Arc::clone(entry)),
-            Err(unknown) if unknown.code != Code::NotFound => return Err(unknown),
-            Err(unknown) => unknown,
-        };
-        if let Some(entry) = self.tool_of_open_app(view, request) {
-            // Later guards resolve the call again, and its bare name is ambiguous.
-            request.tool = entry.wire.clone();
-            return Ok(entry);
+        let found = view.tools().resolve(&request.tool);
+        match &found {
+            Ok(entry) if entry.wire == request.tool => return Ok(Arc::clone(entry)),
+            Ok(entry) if !view.tools().is_shared_bare(&request.tool) => {
+                return Ok(Arc::clone(entry));
+            }
+            Err(unknown) if unknown.code != Code::NotFound => return found.map(Arc::clone),
+            _ => {}
         }
-        Err(unknown)
+        match self.tools_of_open_apps(view, request).as_slice() {
+            [] => found.map(Arc::clone),
+            [entry] => {
+                // Later guards resolve the call again, and its bare name may belong to another tool.
+                request.tool = entry.wire.clone();
+                Ok(Arc::clone(entry))
+            }
+            several => {
+                let ids: Vec<_> = several.iter().map(|tool| tool.descriptor.id.clone()).collect();
+                Err(catalog::ambiguous(&request.tool, &ids))
+            }
+        }
     }
 
-    /// The tool of a bare name that several servers have, if exactly one of them has an app open for the caller. With
-    /// several open apps the call is refused: one server must not receive what the app of another one sends.
-    fn tool_of_open_app(&self, view: &View, request: &Request) -> Option<Arc<Entry>> {
-        let reference: ToolRef = request.tool.parse().ok()?;
+    /// The tools of a bare name whose servers have an app open for the caller. With several open apps the call is
+    /// refused: one server must not receive what the app of another one sends.
+    fn tools_of_open_apps(&self, view: &View, request: &Request) -> Vec<Arc<Entry>> {
+        let Ok(ToolRef { id, major: None }) = request.tool.parse() else { return Vec::new() };
         let of_open_app = |entry: &&Arc<Entry>| {
             entry.descriptor.is_for_apps()
                 && entry.server().is_some_and(|server| self.apps.is_open(request, server))
         };
-        let mut found = view.tools().bare(reference.id.as_str()).filter(of_open_app);
-        let entry = found.next().filter(|_| reference.major.is_none())?;
-        found.next().is_none().then(|| Arc::clone(entry))
+        view.tools().bare(id.as_str()).filter(of_open_app).map(Arc::clone).collect()
     }
 
     /// The server of a tool that is not in the catalog, if the caller may have the tool.
     fn server_of(&self, request: &Request, outages: &dyn Outages) -> Option<String> {
-        let id = match request.tool.parse::<ToolRef>().ok()?.id {
-            id if id.server().is_some() => id,
-            _ => outages.servers().iter().find_map(|server| of_wire_name(server, &request.tool))?,
+        let named = request.tool.parse::<ToolRef>().ok()?.id;
+        let id = if named.server().is_some() {
+            named
+        } else {
+            let owner = self.view(&request.principal).tools().owner_of_bare(named.as_str());
+            let of_wire_name = |server: &String| of_wire_name(server, &request.tool);
+            owner.or_else(|| outages.servers().iter().find_map(of_wire_name))?
         };
         let server = id.server()?.to_owned();
         self.views.may_hold(&request.principal, &id).then_some(server)
     }
+}
+
+/// Whether a call failed because the catalog does not have its tool.
+fn is_unlisted(failure: &Failure) -> bool {
+    matches!(failure.code, Code::NotFound | Code::Unavailable)
 }
 
 /// The id that a wire name with the prefix of a server abbreviates. Only for messages: calls never split a wire name.

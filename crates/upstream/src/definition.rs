@@ -17,6 +17,9 @@ use crate::selection::Selection;
 /// The largest definition of one tool.
 const MAX_BYTES: usize = 128 * 1024;
 
+/// The key of `_meta` by which the gateway marks a definition with a rounded integer: the path of it.
+pub(crate) const ROUNDED: &str = "powerstrip/rounded";
+
 /// How deep a schema is searched for header parameters.
 const MAX_DEPTH: usize = 16;
 
@@ -47,6 +50,10 @@ impl Definition {
         let size = canonical::len(tool);
         if size > MAX_BYTES {
             return Err(format!("its definition has {size} bytes; {MAX_BYTES} are allowed"));
+        }
+        if let Some(path) = tool["_meta"][ROUNDED].as_str() {
+            let path = proto::clean::line(path);
+            return Err(format!("the integer at `{path}` does not fit into 64 bits"));
         }
         let id: ToolId = format!("{server}:{}", selection.offered(name))
             .parse()

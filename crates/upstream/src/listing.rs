@@ -4,9 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use proto::{ToolId, UI_META, UI_RESOURCE, UI_RESOURCE_META, clean};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::definition::Definition;
+use crate::definition::{Definition, ROUNDED};
 use crate::deps::OtherOfferings;
 use crate::error::{TransportError, shown};
 use crate::rpc::{Params, RpcRequest};
@@ -101,8 +101,10 @@ async fn pages(
         if bytes > MAX_BYTES {
             return Err(TransportError::TooLarge(MAX_BYTES as u64));
         }
+        let rounded = proto::big_integers(page.as_bytes());
         let mut page: Map<String, Value> = serde_json::from_str(&page)
             .map_err(|why| TransportError::malformed(format!("the answer to {method}: {why}")))?;
+        mark_rounded(&mut page, key, &rounded);
         let Some(Value::Array(listed)) = page.remove(key) else {
             return Err(TransportError::malformed(format!(
                 "the answer to {method} has no list of {key}"
@@ -119,6 +121,24 @@ async fn pages(
         params.insert("cursor".to_owned(), Value::String(cursor));
     }
     Err(TransportError::malformed(format!("{method} has more than {MAX_PAGES} pages")))
+}
+
+/// Marks entries with integers that were rounded: a change of such a value could not be seen.
+fn mark_rounded(page: &mut Map<String, Value>, key: &str, paths: &[String]) {
+    let Some(Value::Array(entries)) = page.get_mut(key) else { return };
+    for path in paths {
+        let mut steps = path.splitn(4, '/').skip(1);
+        let (list, index, inner) = (steps.next(), steps.next(), steps.next());
+        let index = index.filter(|_| list == Some(key)).and_then(|index| index.parse().ok());
+        let Some((index, inner)) = index.zip(inner) else { continue };
+        if let Some(Value::Object(entry)) = entries.get_mut::<usize>(index) {
+            let meta = entry.entry("_meta").or_insert_with(|| json!({}));
+            if !meta.is_object() {
+                *meta = json!({});
+            }
+            meta[ROUNDED] = json!(format!("/{inner}"));
+        }
+    }
 }
 
 /// The tools that are offered from a list.
@@ -180,5 +200,29 @@ impl Offer {
             let name = listed["name"].as_str().unwrap_or_default();
             self.faults.push(ListFault::new(name, &reason));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ServerConfig;
+
+    #[test]
+    fn a_definition_with_a_rounded_integer_is_not_used() {
+        let page = r#"{"tools": [{"name": "a", "inputSchema": {"maximum": 18446744073709551615}},
+            {"name": "b", "_meta": 7, "inputSchema": {"properties": {"n": {"maximum": 18446744073709551616}}}}],
+            "other": [99999999999999999999]}"#;
+        let rounded = proto::big_integers(page.as_bytes());
+        let mut page: Map<String, Value> = serde_json::from_str(page).expect("JSON");
+        mark_rounded(&mut page, "tools", &rounded);
+        let config = ServerConfig::default();
+        let read = |at: usize| Definition::read("s", &page["tools"][at], Selection(&config));
+        assert!(read(0).is_ok());
+        let why = read(1).err().unwrap_or_default();
+        assert_eq!(
+            why,
+            "the integer at `/inputSchema/properties/n/maximum` does not fit into 64 bits"
+        );
     }
 }

@@ -83,6 +83,7 @@ impl Registry {
 
         let _one = self.changing.lock().await;
         let known = self.known(holder, &name)?;
+        self.check_look_alike(&name)?;
         let lease = Lease::new(&url, self.terms.lease);
         let id = lease.id.clone();
         let mut leases = known.as_ref().map_or_else(Vec::new, |known| known.leases.clone());
@@ -228,6 +229,17 @@ impl Registry {
             }
             None => Ok(None),
         }
+    }
+
+    /// Refuses a name that looks like that of a server. A name that had no holder before must not look like one that a
+    /// holder has without a server, either.
+    fn check_look_alike(&self, name: &str) -> Result<(), RegistryFault> {
+        let (servers, mut held) = (self.upstreams.names(), self.names.all());
+        if held.contains_key(name) {
+            held.clear();
+        }
+        let others = servers.iter().chain(held.keys()).map(String::as_str);
+        Ok(proto::check_look_alike(name, others)?)
     }
 
     /// Starts a server with these leases. One whose URLs have not changed goes on, and is only listed again.

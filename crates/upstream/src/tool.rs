@@ -120,7 +120,8 @@ impl Tool for UpstreamTool {
         let (server, tool) = (self.server.name.as_str(), self.remote());
         let announced = config.is_announced();
         let first_use = pin == Pin::FirstUse;
-        (pin != Pin::Off).then_some(Pinning { server, tool, first_use, announced })
+        let listed = Some(&*self.listed);
+        (pin != Pin::Off).then_some(Pinning { server, tool, first_use, announced, listed })
     }
 
     fn references(&self) -> bool {

@@ -38,12 +38,18 @@ impl Upstreams {
     pub async fn apply(&self, servers: Vec<(String, ServerConfig)>) {
         let _one = self.applying.lock().await;
         let mut configured: BTreeMap<String, ServerConfig> = servers.into_iter().collect();
+        let names: Vec<String> = configured.keys().cloned().collect();
+        let is_alike =
+            |name: &str| proto::check_look_alike(name, names.iter().map(String::as_str)).is_err();
         let mut stopped = Vec::new();
         for (name, upstream) in self.servers() {
             if configured.get(&name) == Some(upstream.config()) {
                 configured.remove(&name);
-            } else if upstream.config().is_announced() && !configured.contains_key(&name) {
-                // A registered server ends with its leases, not with a config.
+            } else if upstream.config().is_announced()
+                && !configured.contains_key(&name)
+                && !is_alike(&name)
+            {
+                // A registered server ends with its leases, unless the config names a server like it.
             } else {
                 stopped.push(upstream);
             }

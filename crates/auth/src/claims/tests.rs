@@ -61,7 +61,11 @@ fn a_principal_has_the_values_of_the_claims() {
         subject: "ann".to_owned(),
         agent: None,
         scopes: vec!["email".to_owned(), "tools:read".to_owned()],
-        via: Via::Token { issuer: "https://id.example".to_owned(), client: None },
+        via: Via::Token {
+            issuer: "https://id.example".to_owned(),
+            client: None,
+            audience: Audience::Gateway,
+        },
     };
     assert_eq!(read(json!({})), Ok(expected.clone()));
     let agent = read(json!({"agent": "researcher"})).expect("an agent");
@@ -137,4 +141,39 @@ fn scopes_may_be_renamed() {
     };
     assert_eq!(scopes("mcp.read mcp.call other"), ["other", "tools:call", "tools:read"]);
     assert_eq!(scopes("tools:read tools:call"), [""; 0]);
+}
+
+#[test]
+fn a_token_for_the_door_of_an_agent_is_for_nothing_else() {
+    let audience = |aud: Value| match read(json!({"aud": aud})).expect("a door of ours").via {
+        Via::Token { audience, .. } => audience,
+        other => panic!("{other:?}"),
+    };
+    let agents = |names: &[&str]| Audience::Agents(names.iter().map(ToString::to_string).collect());
+    let tiny = "https://gw.example/agents/tiny/mcp";
+    assert_eq!(audience(json!(tiny)), agents(&["tiny"]));
+    assert_eq!(audience(json!([tiny, "https://gw.example/agents/a/mcp"])), agents(&["a", "tiny"]));
+    for wide in ["https://gw.example", "https://gw.example/", "https://gw.example/mcp"] {
+        assert_eq!(audience(json!([tiny, wide])), Audience::Gateway, "{wide}");
+    }
+    for other in ["https://gw.example/agents/mcp", "https://gw.example/agents/a/b/mcp"] {
+        assert_eq!(read(json!({"aud": other})), Err(TokenFault::Audience), "{other}");
+    }
+    let mut named = issuer();
+    named.audience = vec![tiny.to_owned(), "api://gateway".to_owned()];
+    let rules = rules(&named, ScopeNames::default());
+    let via = |aud: &str| {
+        rules.bearer(&with(json!({"aud": aud})), NOW).expect("named").principal.via.clone()
+    };
+    assert!(matches!(via(tiny), Via::Token { audience: Audience::Agents(_), .. }));
+    assert!(matches!(via("api://gateway"), Via::Token { audience: Audience::Gateway, .. }));
+}
+
+#[test]
+fn subjects_of_keys_and_programs_are_reserved() {
+    for subject in ["key:ci", "client:ci"] {
+        let refused = read(json!({"sub": subject, "client_id": "ci"}));
+        assert_eq!(refused, Err(TokenFault::Claim("sub".to_owned())), "{subject}");
+    }
+    assert_eq!(read(json!({"sub": "monkey:ci"})).expect("a person").subject, "monkey:ci");
 }

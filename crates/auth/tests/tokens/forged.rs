@@ -11,7 +11,7 @@ use crate::support::{Setup, good};
 async fn malformed_tokens_are_refused() {
     let issuer = Issuer::start(&[&Signer::ec("e")]).await;
     let setup = Setup::of(&issuer).await;
-    let none = setup.access.admit(&HeaderMap::new(), None).await;
+    let none = setup.access.admit("/mcp", &HeaderMap::new(), None).await;
     assert_eq!(none, Err(Refusal::NoToken));
     for header in ["Basic YTpi", "Digest x"] {
         assert_eq!(setup.admit_header(header).await, Err(Refusal::NoToken), "{header}");
@@ -37,7 +37,7 @@ async fn malformed_tokens_are_refused() {
     twice.append("authorization", HeaderValue::from_static("Bearer a"));
     twice.append("authorization", HeaderValue::from_static("Bearer b"));
     assert_eq!(
-        setup.access.admit(&twice, None).await,
+        setup.access.admit("/mcp", &twice, None).await,
         Err(Refusal::BadToken(TokenFault::Malformed))
     );
     assert_eq!(setup.fault(&"x".repeat(1 << 20)).await, TokenFault::TooLong);

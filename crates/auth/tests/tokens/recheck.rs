@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use auth::{Access, AccessOptions, Gone, KeyKind, LocalAccess};
 use http::{HeaderMap, HeaderValue};
-use proto::Via;
+use proto::{Audience, Via};
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use testkit::{Issuer, Signer};
@@ -23,7 +23,10 @@ async fn a_key_loses_its_rights_when_it_is_revoked_and_a_token_keeps_them_when_i
     let claims = issuer.claims(GATEWAY, json!({"azp": "desk"}));
     let by_token = setup.admit(&signer.token(&claims)).await.unwrap();
     let (url, client) = (issuer.url().to_owned(), Some("desk".to_owned()));
-    assert_eq!(by_token.via, Via::Token { issuer: url.clone(), client });
+    assert_eq!(
+        by_token.via,
+        Via::Token { issuer: url.clone(), client, audience: Audience::Gateway }
+    );
 
     setup.clock.advance(Duration::from_secs(365 * 24 * 60 * 60));
     assert_eq!(setup.access.still_valid(&by_token), Ok(()));

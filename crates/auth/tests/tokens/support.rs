@@ -62,7 +62,7 @@ impl Setup {
     pub(crate) async fn admit_header(&self, value: &str) -> Result<Arc<Principal>, Refusal> {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", HeaderValue::from_str(value).unwrap());
-        self.access.admit(&headers, None).await
+        self.access.admit("/mcp", &headers, None).await
     }
 
     pub(crate) async fn fault(&self, token: &str) -> TokenFault {

@@ -188,6 +188,10 @@ impl Work<'_> {
 
     /// Refuses an entry that the gateway could not use, so that it does not keep the others from being used.
     fn check(&self, server: Server) -> Result<Server, String> {
+        proto::check_server_name(&self.server).map_err(|why| why.to_string())?;
+        let others = self.importer.skip.iter().chain(self.imported.servers.keys());
+        proto::check_look_alike(&self.server, others.map(String::as_str))
+            .map_err(|why| why.to_string())?;
         let reader = SecretReader::assuming(self.importer.environment, Path::new(""));
         match server.check(&self.server, &reader).into_iter().next() {
             None => Ok(server),

@@ -8,10 +8,11 @@ use upstream::{
 };
 
 use super::{
-    Confinement, EntryFault, EraOf, InstancesOf, PinWhen, RESERVED, Server, ServerKind, StartWhen,
+    Confinement, EntryFault, EraOf, InstancesOf, PinWhen, Server, ServerKind, StartWhen,
     StoreLarge, TransportOf,
 };
 use crate::fault::Fault;
+use crate::research::WEB_RESEARCH;
 use crate::secret::{HeaderSource, SecretReader, SecretSource};
 
 /// The placeholder of a URL whose secret is not known.
@@ -21,9 +22,11 @@ impl Server {
     /// What is wrong with the entry, apart from missing secrets.
     pub(crate) fn check(&self, name: &str, assuming: &SecretReader<'_>) -> Vec<EntryFault> {
         let mut faults = Vec::new();
-        if name == RESERVED {
-            let message = format!("`{RESERVED}` is reserved for the gateway; choose another name");
-            faults.push(EntryFault { keys: Vec::new(), message });
+        // An entry of the config file may replace the built-in web tools.
+        if name != WEB_RESEARCH
+            && let Err(why) = proto::check_server_name(name)
+        {
+            faults.push(EntryFault { keys: Vec::new(), message: why.to_string() });
         }
         if self.shared && self.instances.is_some_and(|instances| instances != InstancesOf::Shared) {
             let message = "contradicts `instances`; remove one of the two".to_owned();

@@ -235,13 +235,20 @@ async fn check(
                 return Err(Refused::ByAccess(why, None));
             }
             let admin = shared.options.admin.as_deref();
-            let admitted = access.admit_with(scope, headers, authority, admin).await;
-            Some(admitted.map_err(|why| Refused::ByAccess(why, Some(scope)))?)
+            let refused = |why| Refused::ByAccess(why, Some(scope));
+            shared.wrong_tokens.check(access, headers, peer).map_err(refused)?;
+            let path = request.uri().path();
+            let admitted = access.admit_with(path, scope, headers, authority, admin).await;
+            let count = |why| shared.wrong_tokens.count(why, peer);
+            Some(admitted.map_err(count).map_err(refused)?)
         }
         // Callers without credentials do not learn which routes exist.
         None => {
-            let admitted = access.admit(headers, authority).await;
-            Some(admitted.map_err(|why| Refused::ByAccess(why, None))?)
+            let refused = |why| Refused::ByAccess(why, None);
+            shared.wrong_tokens.check(access, headers, peer).map_err(refused)?;
+            let admitted = access.admit(request.uri().path(), headers, authority).await;
+            let count = |why| shared.wrong_tokens.count(why, peer);
+            Some(admitted.map_err(count).map_err(refused)?)
         }
     };
     if shared.options.shutdown.is_cancelled() && route != routes::READYZ && route != routes::METRICS
@@ -257,6 +264,8 @@ async fn check(
 
 /// The credentials of an admitted request, which are checked again while its stream is open.
 pub(super) struct Admitted {
+    /// The path that the credential must open.
+    path: String,
     scope: &'static str,
     headers: HeaderMap,
     authority: Option<Authority>,
@@ -266,7 +275,12 @@ pub(super) struct Admitted {
 impl Admitted {
     pub(super) fn new(scope: &'static str, parts: &Parts, principal: Arc<Principal>) -> Self {
         let (headers, authority) = (parts.headers.clone(), parts.uri.authority().cloned());
-        Self { scope, headers, authority, principal }
+        // The routes of an agent are served without their prefix.
+        let path = match &principal.agent {
+            Some(agent) => format!("/agents/{agent}{}", routes::MCP),
+            None => parts.uri.path().to_owned(),
+        };
+        Self { path, scope, headers, authority, principal }
     }
 
     /// Waits until the credential no longer admits the same caller.
@@ -278,7 +292,8 @@ impl Admitted {
     async fn is_valid(self: Arc<Self>, shared: Shared) -> bool {
         let admin = shared.options.admin.as_deref();
         let authority = self.authority.as_ref();
-        match shared.access.admit_with(self.scope, &self.headers, authority, admin).await {
+        let access = &shared.access;
+        match access.admit_with(&self.path, self.scope, &self.headers, authority, admin).await {
             Ok(now) if now == self.principal => true,
             // An agent's route: the caller was admitted, then acted as that agent.
             Ok(now) => self

@@ -14,6 +14,7 @@ use strip::{Door, Failure};
 
 use super::state::Shared;
 use super::{envelope, reply};
+use crate::exact::check_integers;
 
 /// The answer to one call of the batch.
 #[derive(Serialize)]
@@ -47,6 +48,7 @@ async fn run(
         Ok(bytes) => bytes,
         Err(fault) => return Err(shared.refuse_body(&fault, "calls", &principal, trace).await),
     };
+    check_integers(&bytes)?;
     let batch: Batch = serde_json::from_slice(&bytes).map_err(|error| {
         Failure::new(Code::InvalidInput, format!("the body is not a batch of calls: {error}"))
             .details(json!({"line": error.line(), "column": error.column()}))

@@ -17,6 +17,7 @@ use strip::{Door, Failure};
 use super::state::Shared;
 use super::{reply, scopes};
 use crate::call_options::{CallOptions, InvalidOption, RUN_HEADER};
+use crate::exact::check_integers;
 
 pub(super) async fn discover(
     State(shared): State<Shared>,
@@ -141,6 +142,7 @@ fn input(bytes: &[u8]) -> Result<Value, Failure> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Object(serde_json::Map::new()));
     }
+    check_integers(bytes)?;
     serde_json::from_slice(bytes).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         Failure::new(Code::InvalidInput, format!("the body is not JSON: {error}"))

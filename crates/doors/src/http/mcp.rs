@@ -17,6 +17,7 @@ use proto::{Principal, TraceId};
 use super::body::BodyFault;
 use super::state::Shared;
 use super::{reply, routes, scopes};
+use crate::exact::check_integers;
 use door::SESSION_ID;
 use library::{LibraryRequest, RequestContext};
 
@@ -62,6 +63,9 @@ pub(super) async fn serve_admitted(shared: &Shared, request: Request) -> Respons
         }
     };
 
+    if let Err(failure) = check_integers(&bytes) {
+        return errors::refuse_with(StatusCode::BAD_REQUEST, &failure);
+    }
     if scopes::calls_without_scope(&principal, &bytes) {
         let missing = auth::Refusal::MissingScope;
         let refused = errors::refuse(StatusCode::FORBIDDEN, &missing.to_string());

@@ -19,6 +19,7 @@ use url::form_urlencoded;
 use super::envelope::idempotency_key;
 use super::reply;
 use super::state::Shared;
+use crate::exact::check_integers;
 
 /// Adds the routes of the table.
 pub(super) fn mount(mut router: Router<Shared>, table: &Table) -> Router<Shared> {
@@ -74,6 +75,7 @@ async fn read(
     let (parts, body) = request.into_parts();
     let body = shared.bodies.read(&parts, body, route.max_body_bytes).await;
     let body = body.map_err(|fault| OperationError::from(fault.failure()))?;
+    check_integers(&body).map_err(OperationError::from)?;
     splice(&fields, &body).ok_or_else(|| OperationError::invalid("the body is not a JSON object"))
 }
 

@@ -22,10 +22,14 @@ pub(super) fn refuse(
     tracing::warn!(%trace, %refusal, "request refused");
     let (status, code) = match refusal {
         Refusal::NoToken | Refusal::BadToken(_) => (StatusCode::UNAUTHORIZED, Code::Denied),
+        Refusal::TooManyWrong(_) => (StatusCode::TOO_MANY_REQUESTS, Code::RateLimit),
         Refusal::Unreachable(_) => (StatusCode::SERVICE_UNAVAILABLE, Code::Unavailable),
         _ => (StatusCode::FORBIDDEN, Code::Denied),
     };
-    let failure = Failure::new(code, refusal.to_string());
+    let mut failure = Failure::new(code, refusal.to_string());
+    if let Refusal::TooManyWrong(wait) = refusal {
+        failure = failure.retry_after(*wait);
+    }
     challenged(reply::refuse(status, &failure, trace), access, path, refusal, scope)
 }
 

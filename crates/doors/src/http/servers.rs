@@ -15,6 +15,7 @@ use strip::Failure;
 
 use super::registration::{Announced, Declined, ServerRegistration};
 use super::{Shared, reply};
+use crate::exact::check_integers;
 
 /// Room for the tools of a large server.
 const MAX_BODY_BYTES: usize = 512 * 1024;
@@ -161,6 +162,7 @@ async fn read<T: DeserializeOwned>(
         let failure = fault.failure();
         Refusal(reply::usual_status(&failure), failure)
     })?;
+    check_integers(&bytes).map_err(|failure| Refusal(reply::usual_status(&failure), failure))?;
     serde_json::from_slice(&bytes)
         .map_err(|error| Refusal::invalid(format!("the announcement cannot be read: {error}")))
 }

@@ -11,6 +11,7 @@ use super::mcp::door::McpDoor;
 use super::meter::Meter;
 use super::options::Options;
 use super::routes;
+use super::wrong_tokens::WrongTokens;
 use crate::size::message_limit;
 
 /// A handle on the state of the HTTP door.
@@ -24,13 +25,15 @@ pub(crate) struct Inner {
     pub(crate) bodies: Arc<BodyReader>,
     pub(super) mcp: McpDoor,
     pub(super) meter: Meter,
+    pub(super) wrong_tokens: WrongTokens,
 }
 
 impl Shared {
     pub(super) fn new(strip: Arc<Strip>, access: Access, options: Options) -> Self {
         let mcp = McpDoor::new(Arc::clone(&strip), &options);
         let (bodies, meter) = (Arc::clone(&options.bodies), Meter::default());
-        Self(Arc::new(Inner { strip, access, options, bodies, mcp, meter }))
+        let wrong_tokens = WrongTokens::new(strip.clock().clone());
+        Self(Arc::new(Inner { strip, access, options, bodies, mcp, meter, wrong_tokens }))
     }
 }
 

@@ -4,6 +4,8 @@ use proto::{Discovery, Envelope};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::exact::check_integers;
+
 /// A JSON-RPC error.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Fault {
@@ -67,6 +69,9 @@ impl Incoming {
         };
         let id = message.remove("id");
         let known = id.clone().filter(is_id).unwrap_or_default();
+        if let Err(failure) = check_integers(body) {
+            return Err((known, Fault::invalid_request(failure.message)));
+        }
         let refuse = |message: &str| (known.clone(), Fault::invalid_request(message));
         if message.get("jsonrpc").is_none_or(|version| version != "2.0") {
             return Err(refuse("a message says `\"jsonrpc\": \"2.0\"`"));

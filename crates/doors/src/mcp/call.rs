@@ -14,6 +14,7 @@ use super::apps::Links;
 use super::state::McpState;
 use super::{render, results};
 use crate::call_options::{CallOptions, InvalidOption, RUN_HEADER};
+use crate::exact::{ROUNDED, rounded};
 use crate::schema;
 
 /// A server needs a capability that the caller did not declare.
@@ -102,6 +103,11 @@ pub(crate) fn call_options<'a>(
             ErrorData::invalid_params(format!("`_meta[\"{key}\"]` {invalid}"), None)
         }
     };
+    if let Some(path) = field(ROUNDED).and_then(Value::as_str) {
+        let failure = rounded(&[path.to_owned()]);
+        let item = serde_json::to_value(failure.item()).ok();
+        return Err(ErrorData::invalid_params(failure.message, item));
+    }
     let mut options = CallOptions::default();
     if let Some(key) = field(render::IDEMPOTENCY_KEY) {
         options.key(key.as_str()).map_err(at(render::IDEMPOTENCY_KEY))?;

@@ -78,7 +78,10 @@ impl Add {
         }
         let name = self.name.clone().unwrap_or_default();
         let given = self.given()?;
-        if !self.force && installer.servers()?.contains(&name) {
+        let known = installer.servers()?;
+        proto::check_look_alike(&name, known.iter().map(String::as_str))
+            .map_err(|why| Usage(why.to_string()))?;
+        if !self.force && known.contains(&name) {
             let usage = format!(
                 "there is a server `{name}` in {} already; replace it with --force, or choose another name",
                 installer.file().display()

@@ -138,6 +138,13 @@ fn input(text: &str) -> anyhow::Result<Value> {
         }
         None => text.to_owned(),
     };
+    if let Some(path) = proto::big_integers(text.as_bytes()).first() {
+        let usage = format!(
+            "--input: the integer at `{}` does not fit into 64 bits and would be rounded; write it as text",
+            proto::clean::line(path)
+        );
+        return Err(Usage(usage).into());
+    }
     serde_json::from_str(&text)
         .map_err(|error| Usage(format!(
             "--input is not JSON: {error}; write a JSON object in quotes, such as '{{\"message\":\"hi\"}}', or @FILE, or -"

@@ -1,6 +1,7 @@
 //! A gateway with `auth`: callers with valid, invalid and no credentials.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests")]
 
+mod audience;
 mod challenges;
 mod identity;
 mod keys;

@@ -2,6 +2,7 @@
 
 mod crash;
 mod guardrails;
+mod integers;
 mod large_inputs;
 mod packs;
 mod parity;

@@ -80,6 +80,51 @@ async fn a_read_scope_does_not_allow_writing() {
 }
 
 #[tokio::test]
+async fn calling_tools_alone_opens_no_files_of_others() {
+    let pack = "id: take.text\nversion: 1.0.0\ndescription: Returns the text of a file.\n\
+        inputSchema: { type: object, required: [text], properties: { text: { type: string } } }\n\
+        outputSchema: { type: object }\nfile_strategy: plain_text_text\n\
+        execution: { kind: cli, cmd: [printf, '{\"got\": \"%s\"}', '{{ input.text }}'] }\n";
+    let gateway = Gateway::with().file("tools/take.tool.yaml", pack);
+    let setup = GuardedGateway::start(gateway, "").await;
+    let calls = "tools:read tools:call";
+    let who = |subject: &str, more: &str| json!({"org": "acme", "sub": subject, "scope": format!("{calls} {more}")});
+    let file = async |subject: &str| {
+        let owner = who(subject, "files:write");
+        let kept = ask(&setup, &owner, "POST", "/v1/files?name=a.txt", "hello").await;
+        kept.body["data"]["file_id"].as_str().unwrap().to_owned()
+    };
+    let (anns, eves) = (file("ann").await, file("eve").await);
+    let call = async |claims: &Value, tool: &str, input: Value| {
+        let client = reqwest::Client::new().post(setup.gateway.url(&format!("/mcp/tool/{tool}")));
+        let token = setup.token(claims.clone());
+        send(client.bearer_auth(token).header("powerstrip-run", "r").json(&input)).await
+    };
+    let denied = |answer: &Response, scope: &str| {
+        assert_eq!(answer.status, 403, "{answer:?}");
+        let error = &answer.body["errors"][0];
+        let expected = (json!("DENIED"), json!(scope));
+        assert_eq!((error["code"].clone(), error["details"]["scope"].clone()), expected, "{error}");
+    };
+    let eve = who("eve", "");
+    denied(&call(&eve, "take.text", json!({"file_id": anns})).await, "files:read");
+    let own = call(&eve, "take.text", json!({"file_id": eves})).await;
+    assert_eq!(own.body["data"]["got"], json!("hello"), "{own:?}");
+    let reader = call(&who("eve", "files:read"), "take.text", json!({"file_id": anns})).await;
+    assert_eq!(reader.status, 200, "{reader:?}");
+
+    let store = "powerstrip:store_artifact";
+    let copy = |id: &str| json!({"file_name": "b.txt", "content_ref_id": id});
+    denied(&call(&eve, store, json!({"file_name": "b.txt", "content": "x"})).await, "files:write");
+    denied(&call(&eve, store, copy(&eves)).await, "files:write");
+    let writer = who("eve", "files:write");
+    denied(&call(&writer, store, copy(&anns)).await, "files:read");
+    assert_eq!(call(&writer, store, copy(&eves)).await.status, 200);
+    let ended = json!({"summary": "done", "artifacts": [anns]});
+    denied(&call(&writer, "powerstrip:complete_workflow", ended).await, "files:read");
+}
+
+#[tokio::test]
 async fn over_mcp_files_of_one_tenant_are_invisible_to_another() {
     let setup = setup().await;
     let scope = "tools:read files:read files:write";

@@ -13,6 +13,7 @@ mod isolation;
 mod names;
 mod old_transport;
 mod openapi;
+mod owners;
 mod passing;
 mod peer;
 mod programs;

@@ -30,6 +30,12 @@ fn changed(pointer: &str, to: Value) -> Value {
     tool
 }
 
+fn with(key: &str, value: Value) -> Value {
+    let mut tool = search();
+    tool[key] = value;
+    tool
+}
+
 fn entry(server: &McpServer, more: &str) -> String {
     format!("servers:\n  crm: {{ url: '{}'{more} }}\n", server.url())
 }
@@ -71,6 +77,9 @@ async fn any_changed_part_of_a_definition_is_quarantined() {
         ("inputSchema", changed("/inputSchema/properties/q/enum/1", json!("b\u{e0041}"))),
         ("outputSchema", changed("/outputSchema/properties/found", json!({"default": "x"}))),
         ("annotations", changed("/annotations/readOnlyHint", json!(false))),
+        ("_meta", with("_meta", json!({"ui": {"resourceUri": "ui://crm/other"}}))),
+        ("icons", with("icons", json!([{"src": "https://evil.example/icon.png"}]))),
+        ("execution", with("execution", json!({"taskSupport": "optional"}))),
     ] {
         let called = server.calls();
         server.set_tools(vec![tool, other()]);

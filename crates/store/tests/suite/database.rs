@@ -49,6 +49,20 @@ on_both_engines! {
         assert_eq!(reopened.wire_names().await.unwrap().len(), 4);
     }
 
+    async fn bare_names_have_their_last_owners(test) {
+        let database = test.open().await;
+        assert!(database.bare_names().await.unwrap().is_empty());
+        database.save_bare_names(&[]).await.unwrap();
+        let many: Vec<_> = (0..1_200).map(|n| (format!("t{n:04}"), format!("a:t{n:04}"))).collect();
+        database.save_bare_names(&many).await.unwrap();
+        database.save_bare_names(&pairs(&[("t0001", "a:t0001 b:t0001"), ("z'\"", "c:z")])).await.unwrap();
+        database.close().await;
+        let stored = test.open().await.bare_names().await.unwrap();
+        assert_eq!(stored.len(), 1_201);
+        assert_eq!(stored[1], ("t0001".to_owned(), "a:t0001 b:t0001".to_owned()));
+        assert_eq!(stored[1_200], ("z'\"".to_owned(), "c:z".to_owned()));
+    }
+
     async fn the_last_list_of_each_server_is_stored(test) {
         let database = test.open().await;
         assert_eq!(database.server_list("crm").await.unwrap(), None);

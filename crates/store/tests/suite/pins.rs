@@ -28,6 +28,13 @@ on_both_engines! {
         let pins = database.pins().await.unwrap();
         assert_eq!((pins.len(), kept(&pins, "tool 1").as_deref()), (451, Some("aa")));
 
+        let mut renewed = pin("tool 2", "ee", "{}");
+        renewed.pin.form = 2;
+        database.add_pins(&[renewed]).await.unwrap();
+        database.add_pins(&[pin("tool 2", "ff", "{}")]).await.unwrap();
+        let pins = database.pins().await.unwrap();
+        assert_eq!(kept(&pins, "tool 2").as_deref(), Some("ee"), "a newer form replaces an older one");
+
         database.approve_pins(&[pin("tool 1", "cc", "[]"), pin("new", "dd", "[]")]).await.unwrap();
         database.close().await;
         let reopened = test.open().await;

@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use proto::OWN_SERVER;
+
 use super::{Agent, Listing, Profiles};
 use crate::catalog::{Entry, Snapshot};
 use crate::tool::Part;
@@ -24,11 +26,15 @@ impl View {
     pub(super) fn of(agent: &Agent, profiles: &Profiles, catalog: &Snapshot) -> Self {
         let skills = profiles.skills_of(agent);
         let searches = agent.listing == Listing::Search;
-        let tools = catalog.narrowed(|entry| {
+        let mut tools = catalog.narrowed(|entry| {
             let (id, part) = (&entry.descriptor.id, entry.tool.part());
             part.is_control()
                 || (searches && part.is_finder())
                 || skills.iter().any(|skill| skill.holds(id))
+        });
+        // A name that belongs to a tool outside the view is free in it.
+        tools.narrow_owners(|id| {
+            id.server() == Some(OWN_SERVER) || skills.iter().any(|skill| skill.holds(id))
         });
         let servers = skills.iter().flat_map(|skill| skill.servers.iter().cloned()).collect();
         Self { tools: Arc::new(tools), listing: agent.listing, servers: Some(Arc::new(servers)) }

@@ -188,7 +188,7 @@ impl Offer<'_> {
         let offered = self.tool.descriptor();
         match pins.judge(pinning, offered) {
             Verdict::Trusted => Ok(None),
-            Verdict::FirstSeen(pin) => Ok(Some(pin)),
+            Verdict::FirstSeen(pin) | Verdict::Renewed(pin) => Ok(Some(pin)),
             Verdict::Crowded => Err(NotAdmitted::Fault(crowded(self.source, &offered.id))),
             Verdict::Refused { why, changed, definition } => {
                 Err(NotAdmitted::Quarantined(Box::new(Quarantined {

@@ -1,4 +1,5 @@
-//! Bare names: the part of a tool's id after its server's name, which callers may use where only one tool has it.
+//! Bare names: the part of a tool's id after its server's name, which callers may use where only one tool has it, or
+//! where it belongs to one of them.
 
 use std::collections::HashMap;
 
@@ -34,7 +35,7 @@ impl BareNames {
 }
 
 /// The refusal of a bare name that several tools have.
-pub(super) fn ambiguous(name: &str, found: &[ToolId]) -> Failure {
+pub(crate) fn ambiguous(name: &str, found: &[ToolId]) -> Failure {
     let ids = &found[..found.len().min(MAX_SHOWN)];
     let listed = ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
     let message =

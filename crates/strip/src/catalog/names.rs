@@ -1,6 +1,9 @@
 use std::collections::{HashMap, HashSet};
 
-use proto::{ToolId, wire};
+use proto::{OWN_SERVER, ToolId, WEB_RESEARCH, wire};
+
+use super::BUILT_IN;
+use super::bare_owners::BareClaims;
 
 /// Which of a tool's two names a listing shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +27,7 @@ pub struct WireNames {
     awaited: HashSet<String>,
     /// Names without a prefix whose tools lose them if an awaited source offers them.
     provisional: HashSet<String>,
+    bare: BareClaims,
 }
 
 /// A tool that needs a wire name.
@@ -46,6 +50,17 @@ impl WireNames {
         names
     }
 
+    /// The same with stored pairs of (bare name, owners).
+    #[must_use]
+    pub fn with_bare(mut self, pairs: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.bare = BareClaims::from_stored(pairs);
+        self
+    }
+
+    pub(super) fn bare(&mut self) -> &mut BareClaims {
+        &mut self.bare
+    }
+
     /// Sets the order of sources with unprefixed tools. Until all have published, the names of later ones are provisional.
     pub(super) fn set_order(&mut self, order: Vec<String>, published: impl Fn(&str) -> bool) {
         self.awaited = order.iter().filter(|source| !published(source)).cloned().collect();
@@ -55,11 +70,13 @@ impl WireNames {
     /// Notes that a source has published.
     pub(super) fn arrived(&mut self, source: &str) {
         self.awaited.remove(source);
+        self.bare.arrived(source);
     }
 
     /// Makes all names final, also those that a source that has not published comes first for.
     pub(super) fn settle(&mut self) {
         self.awaited.clear();
+        self.bare.settle();
     }
 
     /// The place of a source in the order; unlisted ones come last.
@@ -76,7 +93,11 @@ impl WireNames {
     pub(super) fn assign(&mut self, tool: &Unnamed<'_>) -> String {
         let Unnamed { id, older_major, unprefixed, source, .. } = *tool;
         let key = older_major.map_or_else(|| id.to_string(), |major| format!("{id}@{major}"));
-        if unprefixed && let Some(bare) = wire::unprefixed(id, older_major) {
+        if older_major.is_none() {
+            self.note_bare(tool);
+        }
+        let unprefixed = wire::unprefixed(id, older_major).filter(|_| unprefixed);
+        if let Some(bare) = unprefixed.filter(|bare| !self.bare.is_taken(bare, id)) {
             // A tool keeps both its names, with and without the server's prefix.
             let key = format!("{key} unprefixed");
             match self.by_name.get(&bare) {
@@ -85,8 +106,14 @@ impl WireNames {
                     self.provisional.insert(bare.clone());
                     return bare;
                 }
-                None => return self.give(key, bare),
-                Some(owner) if *owner == key => return bare,
+                None => {
+                    self.bare.give(&bare, id);
+                    return self.give(key, bare);
+                }
+                Some(owner) if *owner == key => {
+                    self.bare.give(&bare, id);
+                    return bare;
+                }
                 Some(_) => {}
             }
         }
@@ -98,6 +125,28 @@ impl WireNames {
             name = wire::hashed(id, older_major);
         }
         self.give(key, name)
+    }
+
+    /// Notes the bare names of a server's tool. Those of built-in tools belong to the gateway.
+    fn note_bare(&mut self, tool: &Unnamed<'_>) {
+        let (id, Some(server)) = (tool.id, tool.id.server()) else { return };
+        let built_in =
+            server == OWN_SERVER || server == WEB_RESEARCH && tool.source.starts_with(BUILT_IN);
+        let own = id.name();
+        let wire = wire::unprefixed(id, None).filter(|wire| wire != own);
+        for name in [Some(own), wire.as_deref()].into_iter().flatten() {
+            if built_in {
+                self.bare.give(name, id);
+                continue;
+            }
+            // The wire name of another tool is no bare name of this one.
+            let owner = self.by_name.get(name).and_then(|key| tool_of(key));
+            let is_known = |owner: &ToolId| {
+                owner.server().is_none_or(|server| self.bare.owners().knows(server))
+            };
+            let owner = owner.filter(is_known);
+            self.bare.offer(name, owner.as_ref().unwrap_or(id));
+        }
     }
 
     fn give(&mut self, key: String, name: String) -> String {
@@ -115,4 +164,9 @@ impl WireNames {
     pub(super) fn take_new(&mut self) -> Vec<(String, String)> {
         std::mem::take(&mut self.new)
     }
+}
+
+/// The tool of a stored key.
+fn tool_of(key: &str) -> Option<ToolId> {
+    key.split([' ', '@']).next()?.parse().ok()
 }

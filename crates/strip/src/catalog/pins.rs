@@ -7,14 +7,38 @@ use proto::{Descriptor, Digest, canonical, digest, digest_of_parts};
 use serde_json::{Value, json};
 use store::{Pin, PinnedDefinition};
 
-/// The version of the digest's input. A change must keep comparing pins of earlier versions as they were made.
-const FORM: u32 = 1;
+/// The version of the digest's input. A change must keep comparing pins of earlier versions as they were made: where one
+/// still fits, it is replaced without asking.
+const FORM: u32 = 2;
+
+/// The form before: without what [`PARTS`] has beyond its first parts, and without unknown annotations.
+const FIRST_FORM: u32 = 1;
+const FIRST_PARTS: usize = 5;
 
 /// More tools of one server than this are not trusted on first use: it could fill the disk with new names.
 const MAX_PINS: usize = 20_000;
 
 /// The names of a definition's parts in messages.
-const PARTS: [&str; 5] = ["title", "description", "inputSchema", "outputSchema", "annotations"];
+const PARTS: [&str; 8] = [
+    "title",
+    "description",
+    "inputSchema",
+    "outputSchema",
+    "annotations",
+    "_meta",
+    "icons",
+    "execution",
+];
+
+/// Keys of `_meta` that may differ in every list: trace context and progress.
+const VOLATILE_META: [&str; 4] = ["traceparent", "tracestate", "baggage", "progressToken"];
+
+/// The annotations of the first form.
+const FIRST_ANNOTATIONS: [&str; 6] =
+    ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint", FILES];
+
+/// The key of a tool's file rule among its annotations.
+const FILES: &str = "files";
 
 /// Whose tool it is, and whether it is trusted on first use.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +49,8 @@ pub struct Pinning<'a> {
     pub first_use: bool,
     /// Whether the server registered itself, and so may come back under any number of names.
     pub announced: bool,
+    /// The definition as the server lists it.
+    pub listed: Option<&'a Value>,
 }
 
 /// QuarantineReason a tool is not served.
@@ -48,6 +74,8 @@ pub(super) enum Verdict {
     Trusted,
     /// It may be served, and is pinned with it.
     FirstSeen(Box<PinnedDefinition>),
+    /// It is as it was pinned in an earlier form, and is pinned in the current one.
+    Renewed(Box<PinnedDefinition>),
     /// It would exceed the limit of tools of self-registered servers.
     Crowded,
     Refused {
@@ -73,8 +101,14 @@ pub struct Pins {
     new: Vec<PinnedDefinition>,
 }
 
-/// The pinned digests; none if they were made in a form that this version does not know.
-type Pinned = Option<PartDigests>;
+/// The digests of a pin.
+#[derive(Clone, Copy, Debug)]
+enum Pinned {
+    Current(PartDigests),
+    First([Digest; FIRST_PARTS]),
+    /// They were made in a form that this version does not know.
+    Unknown,
+}
 
 impl Default for Pins {
     fn default() -> Self {
@@ -109,7 +143,7 @@ impl Pins {
 
     /// Trusts a definition in place of the one before.
     pub(super) fn set(&mut self, pin: &Pin) {
-        let digests = PartDigests::stored(pin);
+        let digests = Pinned::of(pin);
         let known = self.by_server.entry(pin.server.clone()).or_default();
         let is_new = known.insert(pin.tool.clone(), digests).is_none();
         self.announced_pins += usize::from(is_new && self.announced.contains(&pin.server));
@@ -125,7 +159,9 @@ impl Pins {
     pub(super) fn add(&mut self, pin: PinnedDefinition, announced: bool) -> bool {
         if announced {
             self.announce(&pin.pin.server);
-            if self.is_full() {
+            let known = self.by_server.get(&pin.pin.server);
+            let is_known = known.is_some_and(|known| known.contains_key(&pin.pin.tool));
+            if self.is_full() && !is_known {
                 return false;
             }
         }
@@ -144,19 +180,23 @@ impl Pins {
     }
 
     pub(super) fn judge(&self, pinning: Pinning<'_>, offered: &Descriptor) -> Verdict {
-        let parts = parts(offered);
+        let parts = parts(offered, pinning.listed);
         let digests = PartDigests::of(&parts);
         let definition = digests.whole();
         let refused = |why, changed| Verdict::Refused { why, changed, definition };
         let known = self.by_server.get(pinning.server);
         match known.and_then(|known| known.get(pinning.tool)) {
-            Some(Some(pinned)) if *pinned == digests => Verdict::Trusted,
-            Some(pinned) => {
-                let differs =
-                    |at: &usize| pinned.is_none_or(|pinned| pinned.0[*at] != digests.0[*at]);
-                let changed = (0..PARTS.len()).filter(differs).map(|at| PARTS[at]).collect();
-                refused(QuarantineReason::Changed, changed)
+            Some(Pinned::Current(pinned)) if *pinned == digests => Verdict::Trusted,
+            Some(Pinned::Current(pinned)) => {
+                refused(QuarantineReason::Changed, changed(&pinned.0, &digests.0))
             }
+            Some(Pinned::First(pinned)) => match changed(pinned, &first_digests(&parts)) {
+                same if same.is_empty() => {
+                    Verdict::Renewed(Box::new(made(pinning, digests, &parts)))
+                }
+                changed => refused(QuarantineReason::Changed, changed),
+            },
+            Some(Pinned::Unknown) => refused(QuarantineReason::Changed, PARTS.to_vec()),
             None if !pinning.first_use => refused(QuarantineReason::New, Vec::new()),
             None if known.is_some_and(|known| known.len() >= MAX_PINS) => {
                 refused(QuarantineReason::TooMany, Vec::new())
@@ -172,34 +212,57 @@ impl PartDigests {
         Self(parts.each_ref().map(|part| digest(&canonical::bytes(part))))
     }
 
-    fn stored(pin: &Pin) -> Pinned {
-        if pin.form != FORM || !pin.digests.is_ascii() {
-            return None;
-        }
-        let digests: Vec<Digest> = pin
-            .digests
-            .as_bytes()
-            .chunks(64)
-            .map(|sum| std::str::from_utf8(sum).ok()?.parse().ok())
-            .collect::<Option<_>>()?;
-        digests.try_into().ok().map(Self)
-    }
-
     /// One digest for the whole definition.
     fn whole(&self) -> Digest {
         digest_of_parts(self.0.each_ref().map(|sum| sum.as_bytes().as_slice()))
     }
 }
 
+impl Pinned {
+    fn of(pin: &Pin) -> Self {
+        let digests = digests_of(&pin.digests).unwrap_or_default();
+        let pinned = match pin.form {
+            FORM => digests.try_into().ok().map(|digests| Self::Current(PartDigests(digests))),
+            FIRST_FORM => digests.try_into().ok().map(Self::First),
+            _ => None,
+        };
+        pinned.unwrap_or(Self::Unknown)
+    }
+}
+
+/// The digests in a stored text.
+fn digests_of(text: &str) -> Option<Vec<Digest>> {
+    let digest = |sum: &[u8]| std::str::from_utf8(sum).ok()?.parse().ok();
+    text.as_bytes().chunks(64).map(digest).collect()
+}
+
+/// The names of the parts whose digests differ.
+fn changed(before: &[Digest], now: &[Digest]) -> Vec<&'static str> {
+    let parts = PARTS.iter().zip(before.iter().zip(now));
+    parts.filter(|(_, (before, now))| before != now).map(|(part, _)| *part).collect()
+}
+
+/// The digests of the first form.
+fn first_digests(parts: &[Value; PARTS.len()]) -> [Digest; FIRST_PARTS] {
+    std::array::from_fn(|at| match &parts[at] {
+        Value::Object(annotations) if PARTS[at] == "annotations" => {
+            let mut known = annotations.clone();
+            known.retain(|key, _| FIRST_ANNOTATIONS.contains(&key.as_str()));
+            digest(&canonical::bytes(&Value::Object(known)))
+        }
+        part => digest(&canonical::bytes(part)),
+    })
+}
+
 /// A pin of a tool's present definition.
 pub(super) fn pin(pinning: Pinning<'_>, offered: &Descriptor) -> PinnedDefinition {
-    let parts = parts(offered);
+    let parts = parts(offered, pinning.listed);
     made(pinning, PartDigests::of(&parts), &parts)
 }
 
 /// A tool's definition, as it is pinned and compared.
-pub(super) fn definition(offered: &Descriptor) -> Value {
-    joined(&parts(offered))
+pub(super) fn definition(pinning: Pinning<'_>, offered: &Descriptor) -> Value {
+    joined(&parts(offered, pinning.listed))
 }
 
 fn made(
@@ -224,18 +287,29 @@ fn joined(parts: &[Value; PARTS.len()]) -> Value {
 
 /// Everything that a model or a person is shown, before cleaning, because an invisible change is a change, too. The id and
 /// the limits are left out: those are the operator's.
-fn parts(offered: &Descriptor) -> [Value; PARTS.len()] {
+fn parts(offered: &Descriptor, listed: Option<&Value>) -> [Value; PARTS.len()] {
+    let listed = |key: &str| listed.and_then(|listed| listed.get(key));
     let mut annotations = json!(offered.annotations);
+    for (key, value) in listed("annotations").and_then(Value::as_object).into_iter().flatten() {
+        if !FIRST_ANNOTATIONS.contains(&key.as_str()) {
+            annotations[key] = value.clone();
+        }
+    }
     if let Some(files) = &offered.files {
         // A tool that starts to receive files is a different tool.
-        annotations["files"] = json!(files);
+        annotations[FILES] = json!(files);
     }
+    let mut meta = offered.meta.clone().unwrap_or_default();
+    meta.retain(|key, _| !VOLATILE_META.contains(&key.as_str()));
     let mut parts = [
         json!(offered.title),
         json!(offered.description),
         offered.input_schema.clone(),
         json!(offered.output_schema),
         annotations,
+        Value::Object(meta),
+        json!(listed("icons")),
+        json!(listed("execution")),
     ];
     parts.iter_mut().for_each(sort_sets);
     parts

@@ -37,14 +37,18 @@ impl PartialEq for Quarantined {
 impl Quarantined {
     /// The pin by which the tool would be served as it is now.
     pub fn pin(&self) -> PinnedDefinition {
-        let pinning =
-            Pinning { server: &self.server, tool: &self.tool, first_use: false, announced: false };
-        pins::pin(pinning, self.offered.descriptor())
+        pins::pin(self.pinning(), self.offered.descriptor())
+    }
+
+    fn pinning(&self) -> Pinning<'_> {
+        let listed = self.offered.pinning().and_then(|pinning| pinning.listed);
+        let (server, tool) = (&self.server, &self.tool);
+        Pinning { server, tool, first_use: false, announced: false, listed }
     }
 
     /// The tool's present definition, not cleaned.
     pub fn says(&self) -> Value {
-        pins::definition(self.offered.descriptor())
+        pins::definition(self.pinning(), self.offered.descriptor())
     }
 
     pub(super) fn unprefixed(&self) -> bool {

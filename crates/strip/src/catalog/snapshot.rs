@@ -7,6 +7,7 @@ use serde_json::json;
 use super::admission::{self, Admitted, NotAdmitted, address};
 use super::aliases;
 use super::bare::{self, BareNames};
+use super::bare_owners::{self, BareOwners};
 use super::names::Unnamed;
 use super::{Entry, Fault, Pins, Quarantined, Terms, WireNames};
 use crate::{Failure, Tool};
@@ -24,8 +25,7 @@ pub struct Snapshot {
     /// The quarantined, by id and by wire name.
     waiting: HashMap<String, Arc<Quarantined>>,
     largest_input: usize,
-    /// Whether a server has the name that is used for the gateway's own tools; known in narrowed snapshots, too.
-    alias_taken: bool,
+    owners: Arc<BareOwners>,
     revision: u64,
 }
 
@@ -67,32 +67,39 @@ impl Snapshot {
 
     /// Only the tools for which `keep` returns true; not even the names of the others are in it.
     pub(crate) fn narrowed(&self, keep: impl Fn(&Entry) -> bool) -> Self {
-        let Self { revision, alias_taken, .. } = *self;
-        let mut narrowed = Self { revision, alias_taken, ..Self::default() };
+        let (revision, owners) = (self.revision, Arc::clone(&self.owners));
+        let mut narrowed = Self { revision, owners, ..Self::default() };
         for entry in self.entries.iter().filter(|entry| keep(entry)) {
             narrowed.add(Arc::clone(entry));
         }
         narrowed
     }
 
+    /// Lets only those tools own bare names for which `keep` returns true, whether they are offered now or not.
+    pub(crate) fn narrow_owners(&mut self, keep: impl Fn(&ToolId) -> bool) {
+        self.owners = Arc::new(self.owners.narrowed(keep));
+    }
+
+    pub(super) fn set_owners(&mut self, owners: &Arc<BareOwners>) {
+        self.owners = Arc::clone(owners);
+    }
+
+    /// Whether bare names have the same owners.
+    pub(super) fn has_owners_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.owners, &other.owners)
+    }
+
     fn add(&mut self, entry: Arc<Entry>) {
         self.largest_input = self.largest_input.max(entry.limits.max_input_bytes);
-        self.alias_taken |= aliases::is_taken_by(&entry.descriptor.id);
         self.by_wire.insert(entry.wire.clone(), Arc::clone(&entry));
         let majors = self.by_id.entry(entry.descriptor.id.clone()).or_default();
         majors.push(Arc::clone(&entry));
         self.entries.push(entry);
     }
 
-    /// Notes that a server has the name that is used for the gateway's own tools.
-    pub(super) fn take_alias(&mut self) {
-        self.alias_taken = true;
-    }
-
     pub(super) fn offers_the_same(&self, other: &Self) -> bool {
         let same = |(a, b): (&Arc<Entry>, &Arc<Entry>)| Arc::ptr_eq(a, b);
-        self.alias_taken == other.alias_taken
-            && self.entries.len() == other.entries.len()
+        self.entries.len() == other.entries.len()
             && self.entries.iter().zip(&other.entries).all(same)
             && self.faults == other.faults
             && self.quarantined == other.quarantined
@@ -117,13 +124,12 @@ impl Snapshot {
 
     /// Finds a tool by wire name, canonical id, alias or short URI, pinned or not, or by a bare name that only one tool has.
     pub fn resolve(&self, name: &str) -> Result<&Arc<Entry>, Failure> {
+        // Before all names of servers: no server can take the alias over.
+        if let Some(own) = aliases::resolve(name) {
+            return self.resolve(&own);
+        }
         if let Some(entry) = self.by_wire.get(name) {
             return Ok(entry);
-        }
-        if !self.alias_taken
-            && let Some(own) = aliases::resolve(name)
-        {
-            return self.resolve(&own);
         }
         if let Some(held) = self.waiting(name) {
             return Err(held.failure());
@@ -146,12 +152,43 @@ impl Snapshot {
         if let Some(held) = self.waiting(reference.id.as_str()) {
             return Err(held.failure());
         }
-        let only = match self.bare_names().get(reference.id.as_str()) {
+        if reference.id.server().is_some() {
+            return Err(self.unknown(name));
+        }
+        let bare = reference.id.as_str();
+        match self.owners.of(bare).as_slice() {
+            [] => {}
+            [owner] => return self.by_id.get(*owner).ok_or_else(|| self.absent(name, owner)),
+            _ => return Err(bare::ambiguous(bare, self.bare_names().get(bare))),
+        }
+        let only = match self.bare_names().get(bare) {
             [] => return Err(self.unknown(name)),
+            [only] if self.owners.imitates(bare, only) => return Err(self.unknown(name)),
             [only] => only,
-            several => return Err(bare::ambiguous(reference.id.as_str(), several)),
+            several => return Err(bare::ambiguous(bare, several)),
         };
         self.by_id.get(only).ok_or_else(|| self.unknown(name))
+    }
+
+    /// The failure of a call by a bare name whose owner is not served.
+    fn absent(&self, name: &str, owner: &ToolId) -> Failure {
+        if let Some(held) = self.waiting(owner.as_str()) {
+            return held.failure();
+        }
+        bare_owners::absent(name, owner).unwrap_or_else(|| self.unknown(name))
+    }
+
+    /// The tool that a bare name belongs to, whether it is offered now or not.
+    pub(crate) fn owner_of_bare(&self, name: &str) -> Option<ToolId> {
+        match self.owners.of(name).as_slice() {
+            [owner] => Some((*owner).clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether several servers have a tool of this name, and it is the wire name of none.
+    pub(crate) fn is_shared_bare(&self, name: &str) -> bool {
+        !self.by_wire.contains_key(name) && self.bare_names().get(name).len() > 1
     }
 
     /// Whether a tool of any server has this name behind the server's.
@@ -240,7 +277,6 @@ impl Snapshot {
     }
 
     fn hold(&mut self, held: Arc<Quarantined>) {
-        self.alias_taken |= aliases::is_taken_by(&held.id);
         for name in [held.wire.clone(), held.id.to_string()] {
             self.waiting.insert(name, Arc::clone(&held));
         }

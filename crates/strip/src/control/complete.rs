@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::context::{Context, check, run_of};
+use crate::files::find_readable;
 use crate::tool::Part;
 use crate::typed::{About, TypedOutput, TypedTool};
 use crate::{Failure, Job};
@@ -83,7 +84,7 @@ impl TypedTool for CompleteWorkflow {
         let run = run_of(request)?;
         let mut faults = Vec::new();
         for id in &artifacts {
-            match context.files.find(&request.principal, id).await {
+            match find_readable(&context.files, &request.principal, id).await {
                 Ok(file) if file.kind == FileKind::Reference => faults.push(format!(
                     "`{id}` is a reference, which is kept for a while only; store_artifact makes a file of it"
                 )),

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::{Context, check, run_of};
-use crate::files::{FileRecord, NewFile, fetch_reference, hex};
+use crate::files::{FileRecord, NewFile, check_storing, fetch_reference, find_readable, hex};
 use crate::runs::Run;
 use crate::tool::Part;
 use crate::typed::{About, TypedOutput, TypedTool};
@@ -91,6 +91,7 @@ impl TypedTool for StoreArtifact {
 
     async fn run(&self, input: Input, job: &Job) -> Result<TypedOutput<StoredArtifact>, Failure> {
         let request = &job.request;
+        check_storing(&request.principal)?;
         let context = Context::upgrade(&self.context)?;
         let run = run_of(request)?;
         let (name, content) = content(input)?;
@@ -125,7 +126,7 @@ async fn store(
     match content {
         Content::Bytes(bytes) => files.put(principal, new, stream::iter([Ok(bytes)])).await,
         Content::Reference(id) => {
-            let source = match files.find(principal, &id).await {
+            let source = match find_readable(files, principal, &id).await {
                 // It may be the id of a server for its own reference.
                 Err(missing) if missing.code == Code::NotFound => {
                     fetch_reference(files, &context.resolver, request, &id).await?.ok_or(missing)?

@@ -10,6 +10,7 @@ use futures_util::TryStreamExt as _;
 use proto::{Code, FileId, FileStrategy};
 use serde_json::{Map, Value, json};
 
+use super::access::find_readable;
 use super::issued::{self, fetch, fetch_reference};
 use super::resolver::FileResolver;
 use super::shown::{check_as_shown, show};
@@ -218,10 +219,10 @@ async fn find_file(
     id: &Id<'_>,
 ) -> Result<Option<FileRecord>, Failure> {
     let id = match id {
-        Id::File(id) => return files.find(&request.principal, id).await.map(Some),
+        Id::File(id) => return find_readable(files, &request.principal, id).await.map(Some),
         Id::Reference(id) => {
             return match fetch_reference(files, resolver, request, id).await? {
-                None => files.find(&request.principal, id).await.map(Some),
+                None => find_readable(files, &request.principal, id).await.map(Some),
                 found => Ok(found),
             };
         }

@@ -157,12 +157,45 @@ async fn the_gateways_own_tools_have_an_unlisted_alias_unless_a_server_has_its_n
     let listed = setup.strip.discovery(&principal("acme", "ann"));
     assert_eq!(listed.tools.len(), 2, "{listed:?}");
 
-    setup.strip.catalog().set_servers(["crm", "agentcards"]);
-    assert_eq!(resolves("agentcards:continue"), None, "it has not listed its tools yet");
-    setup.strip.catalog().set_servers(["crm"]);
-    assert_eq!(resolves("agentcards:continue"), own);
+    // Names of servers' tools that look like the alias do not take it over.
+    let imitations = ["crm:agentcards:continue", "crm:agentcards__continue"];
+    let imitations = imitations.map(|id| echo(id).with(|d| d.unprefixed = true));
+    setup.strip.catalog().publish("crm", shared(imitations.into()));
+    for name in ["agentcards:continue", "agentcards__continue"] {
+        assert_eq!(resolves(name), own, "{name}");
+    }
+}
 
-    setup.strip.catalog().publish("agentcards", shared(vec![echo("agentcards:other")]));
-    assert_eq!(resolves("agentcards:continue"), None);
-    assert_eq!(resolves("agentcards:other").as_deref(), Some("agentcards:other"));
+#[tokio::test]
+async fn a_bare_name_stays_with_its_first_server() {
+    let setup = setup(vec![echo("powerstrip:continue")]).await;
+    let catalog = setup.strip.catalog();
+    let resolve = |name: &str| {
+        let found = catalog.snapshot().resolve(name).map(|entry| entry.descriptor.id.to_string());
+        found.map_err(|failure| {
+            (failure.code, failure.details.unwrap_or_default()["server"].clone())
+        })
+    };
+    let owned = |id: &str| Ok(id.to_owned());
+    catalog.set_servers(["good", "evil"], &[]);
+    catalog.publish("good", shared(vec![echo("good:danger")]));
+    let names = ["danger", "continue", "good__danger", "good:danger"];
+    let tools = names.map(|name| echo(&format!("evil:{name}")));
+    catalog.publish("evil", shared(tools.into()));
+    assert_eq!(resolve("danger"), owned("good:danger"));
+    assert_eq!(resolve("continue"), owned("powerstrip:continue"), "built-ins keep their names");
+
+    catalog.publish("good", Vec::new());
+    assert_eq!(resolve("danger"), Err((Code::Unavailable, json!("good"))));
+    for name in ["good:danger", "good__danger"] {
+        let code = resolve(name).expect_err("a tool of another server").0;
+        assert!(matches!(code, Code::NotFound | Code::Unavailable), "{name}: {code:?}");
+    }
+    let unprefixed = echo("more:danger").with(|d| d.unprefixed = true);
+    catalog.publish("more", shared(vec![unprefixed]));
+    assert_eq!(resolve("danger"), Err((Code::Unavailable, json!("good"))), "nor without a prefix");
+    catalog.publish("more", Vec::new());
+
+    catalog.set_servers(["evil"], &[]);
+    assert_eq!(resolve("danger"), owned("evil:danger"), "the name is free");
 }

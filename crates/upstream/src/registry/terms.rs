@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use proto::RefusedServerName;
 use serde_json::Value;
 
 use super::address::AddressFault;
@@ -29,13 +30,11 @@ pub struct Terms {
     pub lease: Duration,
     /// Whether a URL may name this machine, which is safe where the gateway serves only this machine.
     pub loopback: bool,
-    /// Names that belong to the gateway.
-    pub reserved: Vec<String>,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        Self { lease: Duration::from_secs(30), loopback: true, reserved: Vec::new() }
+        Self { lease: Duration::from_secs(30), loopback: true }
     }
 }
 
@@ -48,9 +47,7 @@ impl Terms {
     pub(super) fn check(&self, announcement: &Announcement) -> Result<(), RegistryFault> {
         let Announcement { name, version, tools, .. } = announcement;
         let invalid = |key, reason: String| Err(RegistryFault::Invalid { key, reason });
-        if self.reserved.contains(name) {
-            return Err(RegistryFault::Reserved(name.clone()));
-        }
+        proto::check_server_name(name)?;
         let plain = !version.is_empty() && !version.contains(char::is_control);
         if !plain || version.len() > MAX_VERSION {
             return invalid("version", format!("it has 1 to {MAX_VERSION} plain characters"));
@@ -102,8 +99,8 @@ pub struct Grant {
 pub enum RegistryFault {
     #[error("`{key}`: {reason}")]
     Invalid { key: &'static str, reason: String },
-    #[error("the name `{0}` belongs to the gateway itself")]
-    Reserved(String),
+    #[error(transparent)]
+    Name(#[from] RefusedServerName),
     #[error("the config file has a server `{0}`, and a name is used only once")]
     Configured(String),
     #[error(

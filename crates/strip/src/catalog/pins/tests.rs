@@ -1,10 +1,13 @@
 use proto::{Annotations, Caps, RequestedLimits};
 use semver::Version;
 
-use super::{Descriptor, FORM, MAX_PINS, Pin, Pinning, Pins, QuarantineReason, Verdict, json, pin};
+use super::{
+    Descriptor, FIRST_FORM, FIRST_PARTS, FORM, MAX_PINS, Pin, Pinning, Pins, QuarantineReason,
+    Value, Verdict, json, pin,
+};
 
 const OURS: Pinning<'static> =
-    Pinning { server: "crm", tool: "search", first_use: true, announced: false };
+    Pinning { server: "crm", tool: "search", first_use: true, announced: false, listed: None };
 
 fn search() -> Descriptor {
     Descriptor {
@@ -40,7 +43,7 @@ fn changed(pins: &Pins, change: impl FnOnce(&mut Descriptor)) -> Vec<&'static st
     change(&mut other);
     match pins.judge(OURS, &other) {
         Verdict::Trusted => Vec::new(),
-        Verdict::FirstSeen(_) | Verdict::Crowded => panic!("it is pinned"),
+        Verdict::FirstSeen(_) | Verdict::Renewed(_) | Verdict::Crowded => panic!("it is pinned"),
         Verdict::Refused { why, changed, .. } => {
             assert_eq!(why, QuarantineReason::Changed);
             changed
@@ -78,6 +81,46 @@ fn every_part_that_is_shown_counts_and_what_is_the_operators_does_not() {
         tool.description.clear();
     };
     assert_eq!(changed(&pins, both), ["description", "annotations"]);
+    let meta = |meta: Value| move |tool: &mut Descriptor| tool.meta = meta.as_object().cloned();
+    assert_eq!(changed(&pins, meta(json!({"ui": {"resourceUri": "ui://evil"}}))), ["_meta"]);
+    assert_eq!(changed(&pins, meta(json!({"traceparent": "00-1-2-01"}))), Vec::<&str>::new());
+}
+
+#[test]
+fn what_a_server_lists_beyond_the_descriptor_counts() {
+    let pins = pinned();
+    for (key, value) in [
+        ("icons", json!([{"src": "https://evil.example/icon.png"}])),
+        ("execution", json!({"taskSupport": "required"})),
+        ("annotations", json!({"vendorHint": true})),
+    ] {
+        let listed = json!({"name": "search", key: value});
+        let verdict = pins.judge(Pinning { listed: Some(&listed), ..OURS }, &search());
+        let Verdict::Refused { changed, .. } = verdict else { panic!("{key} is not pinned") };
+        assert_eq!(changed, [key]);
+    }
+    let same = json!({"name": "search", "annotations": {"readOnlyHint": 7}});
+    let verdict = pins.judge(Pinning { listed: Some(&same), ..OURS }, &search());
+    assert!(matches!(verdict, Verdict::Trusted), "a known hint of the wrong type is ignored");
+}
+
+#[test]
+fn a_pin_of_the_first_form_is_renewed_where_it_fits() {
+    let now = pin(OURS, &search()).pin;
+    let first =
+        Pin { form: FIRST_FORM, digests: now.digests[..64 * FIRST_PARTS].to_owned(), ..now };
+    let mut pins = Pins::from_stored([first.clone()]).with_announced(["crm".to_owned()], 1);
+    let changed = pins.judge(OURS, &Descriptor { title: Some("S".to_owned()), ..search() });
+    let Verdict::Refused { changed, .. } = changed else { panic!("the title has changed") };
+    assert_eq!(changed, ["title"]);
+
+    let listed = json!({"name": "search", "icons": [], "annotations": {"vendorHint": true}});
+    let announced = Pinning { listed: Some(&listed), announced: true, ..OURS };
+    let Verdict::Renewed(renewed) = pins.judge(announced, &search()) else { panic!("not renewed") };
+    assert_eq!(renewed.pin.form, FORM);
+    assert!(pins.add(*renewed, true), "it needs no room");
+    assert!(matches!(pins.judge(announced, &search()), Verdict::Trusted));
+    assert!(matches!(pins.judge(OURS, &search()), Verdict::Refused { .. }), "icons are pinned now");
 }
 
 #[test]
@@ -87,7 +130,8 @@ fn a_new_tool_waits_where_the_operator_is_strict() {
     assert!(matches!(verdict, Verdict::Refused { why: QuarantineReason::New, .. }));
     assert!(matches!(pinned().judge(strict, &search()), Verdict::Trusted));
     // Another server's tool of the same name is another tool.
-    let other = Pinning { server: "cr", tool: "search", first_use: true, announced: false };
+    let other =
+        Pinning { server: "cr", tool: "search", first_use: true, announced: false, listed: None };
     assert!(matches!(pinned().judge(other, &search()), Verdict::FirstSeen(_)));
 }
 
@@ -109,7 +153,8 @@ fn servers_that_name_themselves_share_one_room() {
     let stored = |server: &str| Pin { server: server.into(), ..pin(OURS, &search()).pin };
     let mut pins = Pins::from_stored([stored("one"), stored("ours")])
         .with_announced(["one".to_owned(), "empty".to_owned()], 3);
-    let announced = |server, tool| Pinning { server, tool, first_use: true, announced: true };
+    let announced =
+        |server, tool| Pinning { server, tool, first_use: true, announced: true, listed: None };
     for (server, tool) in [("two", "a"), ("one", "b")] {
         let Verdict::FirstSeen(first) = pins.judge(announced(server, tool), &search()) else {
             panic!("{server} has room")

@@ -1,0 +1,118 @@
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf as _, BytesMut};
+use proto::big_integers;
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, ReadBuf};
+
+/// The key of a request's `_meta` that has the path of an integer that was rounded.
+pub(crate) const ROUNDED: &str = "powerstrip/rounded";
+
+/// Longer lines are passed on unread: no door takes such a message.
+const MAX_LINE: usize = 16 << 20;
+
+const CHUNK: usize = 16 * 1024;
+
+/// A pipe of JSON messages, one per line, in which requests with integers that the reader will round are marked: the
+/// reader parses messages itself, so that they cannot be refused before.
+pub(crate) struct MarkedLines<R> {
+    inner: R,
+    /// An incomplete line.
+    line: BytesMut,
+    /// Complete lines that were not read yet.
+    ready: BytesMut,
+}
+
+impl<R> MarkedLines<R> {
+    pub(crate) fn new(inner: R) -> Self {
+        Self { inner, line: BytesMut::new(), ready: BytesMut::new() }
+    }
+
+    /// Takes over what was read.
+    fn take(&mut self, chunk: &[u8]) {
+        let Some(end) = chunk.iter().rposition(|byte| *byte == b'\n') else {
+            self.line.extend_from_slice(chunk);
+            if self.line.len() > MAX_LINE {
+                self.ready.unsplit(self.line.split());
+            }
+            return;
+        };
+        let (lines, rest) = chunk.split_at(end + 1);
+        self.line.extend_from_slice(lines);
+        for line in self.line.split().split_inclusive(|byte| *byte == b'\n') {
+            match mark(line) {
+                Some(marked) => self.ready.extend_from_slice(&marked),
+                None => self.ready.extend_from_slice(line),
+            }
+        }
+        self.line.extend_from_slice(rest);
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for MarkedLines<R> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        while this.ready.is_empty() {
+            let mut chunk = [0; CHUNK];
+            let mut read = ReadBuf::new(&mut chunk);
+            ready!(Pin::new(&mut this.inner).poll_read(context, &mut read))?;
+            if read.filled().is_empty() {
+                // The end: what is left is no complete line.
+                this.ready = this.line.split();
+                break;
+            }
+            this.take(read.filled());
+        }
+        let length = this.ready.len().min(out.remaining());
+        out.put_slice(&this.ready[..length]);
+        this.ready.advance(length);
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// A request with the path of its first big integer in `_meta`; none if it has none.
+fn mark(line: &[u8]) -> Option<Vec<u8>> {
+    let path = big_integers(line).into_iter().next()?;
+    let mut message: Value = serde_json::from_slice(line).ok()?;
+    let params = message.get_mut("params")?.as_object_mut()?;
+    let meta = params.entry("_meta").or_insert_with(|| json!({}));
+    meta.as_object_mut()?.insert(ROUNDED.to_owned(), Value::from(path));
+    let mut marked = serde_json::to_vec(&message).ok()?;
+    marked.push(b'\n');
+    Some(marked)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+
+    async fn read(text: &str) -> String {
+        let mut marked = String::new();
+        let mut lines = MarkedLines::new(text.as_bytes());
+        lines.read_to_string(&mut marked).await.expect("a text");
+        marked
+    }
+
+    #[tokio::test]
+    async fn only_requests_with_big_integers_are_changed() {
+        let plain =
+            "{\"id\": 1,  \"params\": {\"a\": 1e30}}\n[1, \"99999999999999999999\"]\n\nlast";
+        assert_eq!(read(plain).await, plain);
+        let big = "{\"params\": {\"arguments\": {\"n\": 99999999999999999999}}}\n";
+        let marked = read(&format!("{plain}\n{big}{plain}")).await;
+        let line = marked.lines().nth(4).expect("the marked line");
+        let message: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!(message["params"]["_meta"][ROUNDED], json!("/params/arguments/n"));
+        assert!(marked.starts_with(plain) && marked.ends_with(plain), "{marked}");
+        let long = format!("{{\"x\": \"{}\"}}\n", "y".repeat(3 * CHUNK));
+        assert_eq!(read(&long).await, long);
+    }
+}

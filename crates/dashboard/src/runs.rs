@@ -160,6 +160,7 @@ impl Shown<'_> {
         let body = html! {
             (heading(html! { (inert(title)) }, below, html! { a href="/dashboard/runs" { "All runs" } }))
             @if let Some(fault) = fault { p.fault role="alert" { (inert(fault)) } }
+            @if let Some(workflow) = workflow { (workflow::not_undone(workflow)) }
             @if let Some(summary) = &run.summary { blockquote { (inert(summary)) } }
             div #questions data-swap data-version=(version) {
                 @for open in &details.questions { (question::show(open, &run_page(&run.id), viewer)) }

@@ -1,5 +1,7 @@
 //! The socket in the data folder, over which commands reach the process that owns the folder.
 
+mod hang_up;
+
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
@@ -76,7 +78,13 @@ impl SocketDoor {
                     let (door, cut) = (door.clone(), cut.clone());
                     sessions.spawn(async move {
                         let (read, write) = stream.into_split();
-                        let served = cut.run_until_cancelled_owned(door.serve(read, write)).await;
+                        let (read, hang_up) = hang_up::watch(read);
+                        let session = cut.run_until_cancelled_owned(door.serve(read, write));
+                        let served = tokio::select! {
+                            served = session => served,
+                            // Nothing reads the answers any more: dropping the session cancels its calls.
+                            () = hang_up.wait() => None,
+                        };
                         if let Some(Err(error)) = served {
                             tracing::debug!(%error, "a local session ended");
                         }

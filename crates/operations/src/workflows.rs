@@ -70,6 +70,9 @@ pub struct WorkflowSummary {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkflowDetails {
     pub workflow: WorkflowSummary,
+    /// What an aborted, failed or expired workflow has done and could not undo.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_undone: Vec<NotUndone>,
     /// The answer at which it is paused, or with which it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Value>,
@@ -84,6 +87,17 @@ impl WorkflowDetails {
     pub fn checkpoint_id(&self) -> Option<&Value> {
         self.checkpoint.as_ref()?.get("checkpoint_id")
     }
+}
+
+/// A task whose compensation did not succeed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NotUndone {
+    /// The task whose effect remains.
+    pub task_id: String,
+    /// The tool of its compensation.
+    pub tool: String,
+    /// Why it is not undone.
+    pub reason: String,
 }
 
 /// A task of a workflow.

@@ -1,6 +1,7 @@
 //! `stdio`: relays messages between a client and the process that runs the strip. If the strip moves to another process,
 //! the client sees at worst an error that says to try again.
 
+mod client_gone;
 mod session;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
 
+pub(crate) use client_gone::client_gone;
 use session::Session;
 
 /// How long running calls may take to finish before another process takes the data folder over.
@@ -30,13 +32,14 @@ const ALIVE: Duration = Duration::from_secs(1);
 /// This many sessions in a row that end at once are an error.
 const MAX_FAILED_SESSIONS: u32 = 5;
 
-/// Relays until the client closes its end or the process stops.
+/// Relays until the client closes its end, is gone, or the process stops. The calls of a client that is gone are cancelled.
 pub(crate) async fn run<R, W>(
     client: Client<R, W>,
     context: &Arc<Context>,
     loaded: &Loaded,
     agent: Option<&str>,
     shutdown: CancellationToken,
+    gone: CancellationToken,
 ) -> anyhow::Result<()>
 where
     R: AsyncRead + Unpin,
@@ -63,11 +66,16 @@ where
             () = session.handover_requested() => Event::Handover,
             () = ledger.settled(), if !open => Event::Done,
             () = shutdown.cancelled() => Event::Done,
+            () = gone.cancelled() => Event::Gone,
         };
         match event {
             Event::Message(Some(message)) => link.forward_request(&message).await,
             Event::Message(None) => open = false,
             Event::Done => break,
+            Event::Gone => {
+                link.abandon(session).await;
+                return Ok(());
+            }
             Event::Handover | Event::Lost => {
                 if let Event::Handover = event {
                     tracing::info!("handing the data folder over");
@@ -102,6 +110,8 @@ enum Event {
     Lost,
     Handover,
     Done,
+    /// Nothing reads the answers any more.
+    Gone,
 }
 
 /// Both directions between the client and one session.
@@ -162,6 +172,13 @@ impl Link {
     /// Whether the session has sent a message, or lasted for a while.
     fn was_alive(&self) -> bool {
         self.received.load(Ordering::Relaxed) || self.begun.elapsed() > ALIVE
+    }
+
+    /// Ends the session at once, without its last messages.
+    async fn abandon(self, session: Session) {
+        self.down.abort();
+        drop(self.up);
+        session.close().await;
     }
 
     /// Ends the session; its messages until then still reach the client.

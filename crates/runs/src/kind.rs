@@ -31,6 +31,17 @@ impl Kind {
     }
 }
 
+/// What a call is to its run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallRole {
+    /// It belongs to the run, no more.
+    Plain,
+    /// It ends the run.
+    End,
+    /// The workflow engine undoes a task with it.
+    Compensation,
+}
+
 /// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {

@@ -23,8 +23,8 @@ use uuid::Uuid;
 pub use answers::NewQuestion;
 use index::{Key, RunIndex};
 use kind::Kind;
-pub use kind::RunEnd;
-pub use member::{Member, Role};
+pub use kind::{CallRole, RunEnd};
+pub use member::Member;
 pub use proto::SlotType;
 pub use run::{Completion, Run};
 pub use store::RunFilter;
@@ -164,7 +164,8 @@ impl Runs {
     }
 
     /// The run of a workflow that goes on, from memory or the database: who pauses a workflow drops its run. The data tools
-    /// that completed are given, because the last ones may not have been written before a crash.
+    /// that completed are given, because the last ones may not have been written before a crash. A run that was ended for the
+    /// workflow's own end is opened again, because that end was not committed.
     pub async fn resume_workflow(
         &self,
         principal: &Principal,
@@ -178,12 +179,14 @@ impl Runs {
         if !run.owner().is(principal) {
             return Err(no_such_run(&id));
         }
+        run.reopen_unfinished();
         run.count_at_least(data_tools);
         Ok(run)
     }
 
-    /// Ends the run of a workflow and withdraws its open questions. A run that has ended stays as it is. The end is committed
-    /// no later than any change that is submitted to the writer after this.
+    /// Ends the run of a workflow and withdraws its open questions. A run that has ended stays as it is, except that `aborted`
+    /// and `failed` replace `completed`. The end is committed no later than any change that is submitted to the writer after
+    /// this.
     pub async fn end(&self, run: &Arc<Run>, end: RunEnd) -> Result<(), Failure> {
         let now = self.now();
         if !run.end(end, now) {
@@ -200,13 +203,6 @@ impl Runs {
         self.keep(run);
         self.notify(run, RunChange::Completed);
         Ok(())
-    }
-
-    /// Opens the run of a workflow again that `complete_workflow` has ended, because the workflow is aborted: its calls are
-    /// compensated in the same run.
-    pub fn reopen_completed(&self, run: &Arc<Run>) {
-        run.reopen_completed();
-        self.keep(run);
     }
 
     /// Notes that a person rejected a task of a workflow, or that it goes on after that.

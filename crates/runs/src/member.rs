@@ -3,18 +3,9 @@ use std::sync::Arc;
 use proto::{Failure, Principal};
 use store::RunCallRow;
 
-use crate::kind::Kind;
+use crate::kind::{CallRole, Kind};
 use crate::run::Run;
 use crate::{RunChange, RunOf, Runs, TRIES};
-
-/// What a call means for its run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Role {
-    /// It controls the run: its calls are recorded from then on.
-    pub control: bool,
-    /// It ends the run.
-    pub ends: bool,
-}
 
 /// A call's membership in its run, until it is dropped.
 pub struct Member {
@@ -25,27 +16,28 @@ pub struct Member {
 }
 
 impl Runs {
-    /// Joins a call of this tool to its run.
+    /// Joins a call of this tool to its run. With `keeps_calls` the calls of the run are recorded from then on.
     pub async fn enter(
         &self,
         of: &RunOf,
         principal: &Principal,
         tool: &Arc<str>,
-        role: Role,
+        role: CallRole,
+        keeps_calls: bool,
     ) -> Result<Member, Failure> {
         let now = self.now();
         let mut tries = TRIES;
         let (run, number) = loop {
             tries -= 1;
             let run = self.join(of, principal).await?;
-            match run.admit(now, tool, role.ends) {
+            match run.admit(now, tool, role) {
                 Ok(number) => break (run, number),
                 // The current run was completed a moment ago: begin the next one.
                 Err(_) if run.kind() == Kind::Current && tries > 0 => continue,
                 Err(over) => return Err(over),
             }
         };
-        if role.control {
+        if keeps_calls {
             run.keep_calls();
         }
         Ok(Member { runs: self.clone(), run, number, started_ms: now })

@@ -7,7 +7,7 @@ use serde_json::json;
 use store::{QuestionRow, RunRow};
 use tokio::sync::{Notify, watch};
 
-use super::kind::{Kind, Owner, RunEnd, State, new_id};
+use super::kind::{CallRole, Kind, Owner, RunEnd, State, new_id};
 
 /// How many recorded answers are distinguished; further ones do not count.
 const MAX_COUNTED: usize = 64;
@@ -193,12 +193,18 @@ impl Run {
     }
 
     /// Admits a call. A call that ends the run does not wait for itself.
-    pub(super) fn admit(&self, now: u64, tool: &Arc<str>, ends: bool) -> Result<u64, Failure> {
+    pub(super) fn admit(&self, now: u64, tool: &Arc<str>, role: CallRole) -> Result<u64, Failure> {
         let mut inner = self.lock();
-        // The last task of a workflow may be repeated after a crash.
-        let repeated =
-            ends && self.kind == Kind::Workflow && inner.ended == Some(RunEnd::Completed);
-        if let Some(end) = inner.ended.filter(|_| !repeated) {
+        let ends = role == CallRole::End;
+        let passes = match role {
+            CallRole::Plain => false,
+            // The last task of a workflow may be repeated after a crash.
+            CallRole::End => inner.ended == Some(RunEnd::Completed),
+            // A workflow is undone after its run was completed, aborted or failed.
+            CallRole::Compensation => true,
+        };
+        let passes = passes && self.kind == Kind::Workflow;
+        if let Some(end) = inner.ended.filter(|_| !passes) {
             drop(inner);
             return Err(self.over(end));
         }
@@ -372,22 +378,32 @@ impl Run {
         inner.summary = None;
     }
 
-    /// Opens it again if it was completed.
-    pub(super) fn reopen_completed(&self) {
+    /// Opens the run of a workflow that goes on, unless a task has completed it: the workflow's own end was not committed.
+    pub(super) fn reopen_unfinished(&self) {
         let mut inner = self.lock();
-        if inner.ended == Some(RunEnd::Completed) {
+        let completed_by_task = inner.ended == Some(RunEnd::Completed) && inner.summary.is_some();
+        if !completed_by_task {
             inner.ended = None;
-            inner.summary = None;
         }
     }
 
-    /// Ends it; returns false if it has ended before.
+    /// Ends it; returns false if it has ended before. The end of a workflow that was undone replaces its completion.
     pub(super) fn end(&self, end: RunEnd, now: u64) -> bool {
         let mut inner = self.lock();
-        let first = inner.ended.is_none();
+        let undone = matches!(end, RunEnd::Aborted | RunEnd::Failed);
+        let ends = match inner.ended {
+            None => true,
+            Some(RunEnd::Completed) => undone,
+            Some(_) => false,
+        };
         inner.touched_ms = inner.touched_ms.max(now);
-        inner.ended.get_or_insert(end);
-        first
+        if ends {
+            inner.ended = Some(end);
+            if undone {
+                inner.summary = None;
+            }
+        }
+        ends
     }
 
     /// Notes whether a person has rejected a task of the workflow.

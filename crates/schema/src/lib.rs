@@ -3,6 +3,7 @@
 
 mod cost;
 mod document;
+mod empty_texts;
 mod graph;
 mod nulls;
 mod pattern;
@@ -19,6 +20,7 @@ use serde_json::Value;
 
 use cost::{Cost, Detail};
 
+pub use empty_texts::without_empty_texts;
 pub use nulls::without_optional_nulls;
 
 /// The most violations that are reported; a value may have thousands.

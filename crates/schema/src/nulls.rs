@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// How deep a value is searched.
-const MAX_DEPTH: usize = 16;
+pub(crate) const MAX_DEPTH: usize = 16;
 
 /// How many references are followed to find what a schema allows.
 const MAX_REFERENCES: usize = 8;
@@ -68,10 +68,14 @@ fn drop_nulls(root: &Value, schema: &Value, value: &mut Value, depth: usize) -> 
 
 /// Whether a property may be left out but may not be `null`.
 fn is_optional(root: &Value, schema: &Value, properties: &Map<String, Value>, name: &str) -> bool {
-    let required = schema.get("required").and_then(Value::as_array);
-    let is_required = required.is_some_and(|names| names.iter().any(|known| known == name));
     let mut left = MAX_SCHEMAS;
-    !is_required && properties.get(name).is_some_and(|schema| refuses_null(root, schema, &mut left))
+    !is_required(schema, name)
+        && properties.get(name).is_some_and(|schema| refuses_null(root, schema, &mut left))
+}
+
+pub(crate) fn is_required(schema: &Value, name: &str) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.is_some_and(|names| names.iter().any(|known| known == name))
 }
 
 /// Whether a schema certainly does not allow `null`.
@@ -95,7 +99,7 @@ fn refuses_null(root: &Value, schema: &Value, left: &mut usize) -> bool {
 }
 
 /// The schema that a local reference names, or the schema itself.
-fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let mut schema = schema;
     for _ in 0..MAX_REFERENCES {
         let target = schema.get("$ref").and_then(Value::as_str);

@@ -54,4 +54,4 @@ pub use schema::Violation;
 pub use settings::Settings;
 pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState};
 pub use strip::{Parts, Strip};
-pub use tool::{Part, Tool};
+pub use tool::{EmptyTexts, Part, Tool};

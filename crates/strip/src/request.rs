@@ -90,6 +90,8 @@ pub struct Park {
     pub timeout: Option<Duration>,
     /// Why a person is asked, as the reviewer is shown it.
     pub reason: Option<String>,
+    /// Set for a compensation: it is called in the workflow's run even if that run has ended. No door sets it.
+    pub compensates: bool,
 }
 
 impl Request {

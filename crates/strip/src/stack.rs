@@ -12,7 +12,7 @@ use crate::agents::ApprovalRule;
 use crate::approval::Grant;
 use crate::catalog::Entry;
 use crate::client::{Client, TaskClient, ToolClient};
-use crate::guard::approval::{Gate, Passage};
+use crate::guard::approval::{Gate, Passage, check_wanted};
 use crate::guard::arguments::Arguments;
 use crate::guard::audit::{Begin, Content, Decision, OpenRow};
 use crate::guard::idempotency::{CallError, Idempotency, Key, ToolResult};
@@ -51,6 +51,7 @@ impl Guards {
         let Resolved { forwarder, found } = self.resolve(&mut job.request).await;
         if let Ok(entry) = &found {
             shape::drop_optional_nulls(entry, &mut job.request.input);
+            shape::drop_optional_empty_texts(entry, &mut job.request.input);
         }
         let arguments = Arguments::of(&job.request.input);
         let entry = found.as_ref().ok().map(Arc::clone);
@@ -251,6 +252,10 @@ impl Guards {
         if let Some(begin) = begin {
             // Boxed to keep the future of read-only calls small.
             Box::pin(row.begin(begin)).await.map_err(CallError::Refused)?;
+        }
+        if admission.grant.is_some() {
+            // Before the approval is spent: it must not run for a caller that has left.
+            check_wanted(&job.request).map_err(CallError::Refused)?;
         }
         self.run_within_timeout(job, admission).await
     }

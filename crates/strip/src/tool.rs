@@ -46,6 +46,21 @@ impl Part {
     }
 }
 
+/// What an empty text means where a property may be left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EmptyTexts {
+    /// An argument like any other.
+    Keep,
+    /// The property is absent: models send an empty text for every argument that they do not use. Where it means something,
+    /// the property is named here.
+    Drop { except: &'static [&'static str] },
+}
+
+impl EmptyTexts {
+    /// They are absent, whatever the property.
+    pub const DROP: Self = Self::Drop { except: &[] };
+}
+
 /// Anything that can be plugged into the strip. The guard stack checks input, output, size and time for it.
 #[async_trait]
 pub trait Tool: Send + Sync + 'static {
@@ -89,6 +104,11 @@ pub trait Tool: Send + Sync + 'static {
     /// The schema that inputs must fit, where the tool itself reports what is wrong with a part that the descriptor describes.
     fn accepted_input(&self) -> Option<Value> {
         None
+    }
+
+    /// What an empty text means where a property may be left out. Built-in tools drop them.
+    fn empty_texts(&self) -> EmptyTexts {
+        EmptyTexts::Keep
     }
 
     /// Whether large parts of its answers are stored and replaced by references.

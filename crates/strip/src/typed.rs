@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::tool::Part;
+use crate::tool::{EmptyTexts, Part};
 use crate::{Failure, Job, Output, Reply, Tool};
 
 /// What a tool's types do not say.
@@ -92,6 +92,11 @@ pub trait TypedTool: Send + Sync + 'static {
         Part::Data
     }
 
+    /// The optional properties in which an empty text means something; in others it counts as absent.
+    fn keeps_empty(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// The failed result as MCP doors show it; see [`Tool::native_failure`].
     fn native_failure(&self, _failure: &Failure) -> Option<Value> {
         None
@@ -138,6 +143,10 @@ impl<T: TypedTool> Tool for Typed<T> {
 
     fn part(&self) -> Part {
         self.tool.part()
+    }
+
+    fn empty_texts(&self) -> EmptyTexts {
+        EmptyTexts::Drop { except: self.tool.keeps_empty() }
     }
 
     fn native_failure(&self, failure: &Failure) -> Option<Value> {

@@ -36,6 +36,9 @@ pub fn list(workflows: &[WorkflowSummary], style: Style) -> io::Result<()> {
 
 /// Prints one workflow with its tasks.
 pub fn show(details: &WorkflowDetails, style: Style) -> io::Result<()> {
+    if not_undone(details, style)? {
+        line("")?;
+    }
     let workflow = &details.workflow;
     let mut record = Record::new();
     record.field("id", Cell::new(&workflow.workflow_id).tone(Tone::Strong));
@@ -74,6 +77,21 @@ pub fn show(details: &WorkflowDetails, style: Style) -> io::Result<()> {
     record.print(style)?;
     line("")?;
     tasks(&details.tasks).print(style)
+}
+
+/// Prints what the workflow has done and could not undo; returns false if there is nothing.
+pub fn not_undone(details: &WorkflowDetails, style: Style) -> io::Result<bool> {
+    if details.not_undone.is_empty() {
+        return Ok(false);
+    }
+    line(style.bad("not undone:"))?;
+    let mut table = Table::new(["TASK", "COMPENSATION"]);
+    for one in &details.not_undone {
+        table.row([Cell::new(&one.task_id).tone(Tone::Strong), Cell::new(&one.tool)]);
+        table.detail(Cell::new(&one.reason).tone(Tone::Bad));
+    }
+    table.print(style)?;
+    Ok(true)
 }
 
 /// What a person can type; the first characters of an id are enough.

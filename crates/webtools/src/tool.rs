@@ -8,7 +8,7 @@ use research::tools::{Listing, SERVER};
 use research::{Call, Progress};
 use semver::Version;
 use serde_json::{Map, Value};
-use strip::{Failure, Job, Output, Tool};
+use strip::{EmptyTexts, Failure, Job, Output, Tool};
 use tokio_util::sync::CancellationToken;
 
 use crate::current::Current;
@@ -50,6 +50,10 @@ impl Tool for WebTool {
 
     fn stores_excess(&self) -> bool {
         true
+    }
+
+    fn empty_texts(&self) -> EmptyTexts {
+        EmptyTexts::DROP
     }
 
     async fn run(&self, job: &Job) -> Result<Output, Failure> {

@@ -184,7 +184,7 @@ impl Moment<'_> {
         asking.flat_map(questions).collect()
     }
 
-    fn name_of(&self, address: &Address) -> String {
+    pub(crate) fn name_of(&self, address: &Address) -> String {
         let path = paths::path_of(self.plan, address);
         match address.last() {
             Some(step) if step.item >= 0 => format!("{path}[{}]", step.item),
@@ -236,6 +236,10 @@ impl Moment<'_> {
                 answer
             }
         };
+        let not_undone = self.not_undone(true);
+        if !not_undone.is_empty() {
+            answer.insert("not_undone".to_owned(), json!(not_undone));
+        }
         if !self.state.compensations.is_empty() {
             let mut undone = Vec::new();
             for undo in &self.state.compensations {

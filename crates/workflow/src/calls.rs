@@ -299,6 +299,7 @@ impl Calls {
             resume,
             timeout: rule.map(|rule| Duration::from_millis(rule.timeout_ms)),
             reason: rule.and_then(|rule| rule.reason.clone()),
+            compensates: key.undo,
         }));
         request.timeout = task.timeout_ms.filter(|_| !key.undo).map(Duration::from_millis);
         request.run = self.run.clone();

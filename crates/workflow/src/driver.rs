@@ -23,6 +23,7 @@ pub(crate) use commit::LEASE_MS;
 
 use crate::answer::Moment;
 use crate::calls::{Called, Calls, Evaluated};
+use crate::checkpoint;
 use crate::core::{Action, Address, Event, EventKind, Phase, Prepared, State, step};
 use crate::failures::too_many_items;
 use crate::plan::Plan;
@@ -133,9 +134,6 @@ impl Driver {
         mut notices: mpsc::UnboundedReceiver<()>,
     ) {
         let stopping = self.service.stopping.clone();
-        if self.begin.state.ending.is_some() {
-            self.service.strip.runs().reopen_completed(&self.begin.run);
-        }
         self.feed(EventKind::Committed).await;
         self.read_decisions().await;
         let mut idle_since = Instant::now();
@@ -243,7 +241,7 @@ impl Driver {
                 return;
             }
             let at_unix_ms = self.service.now();
-            let new_id = format!("chk_{}", Uuid::new_v4().simple());
+            let new_id = checkpoint::new_id(self.begin.workflow);
             let state = self.begin.state.take();
             let (state, actions) = step(state, Event { at_unix_ms, new_id, kind });
             self.begin.state = state;

@@ -77,6 +77,29 @@ pub(crate) fn refused(workflow: Uuid, checkpoint_id: Option<&str>, refusal: Refu
     invalid(message).details(details)
 }
 
+/// A command names a checkpoint that is not the current one.
+pub(crate) fn wrong_checkpoint(workflow: Uuid, current: Option<&str>, given: &str) -> Failure {
+    let given: String = given.chars().take(100).collect();
+    let message = match current {
+        Some(current) => format!("`{given}` is not the current checkpoint, which is `{current}`"),
+        None => format!(
+            "`{given}` is no checkpoint of this workflow, which is running: call continue without checkpoint_id to wait for it"
+        ),
+    };
+    at_checkpoint(workflow, current, message)
+}
+
+/// A refusal that names the current checkpoint.
+pub(crate) fn at_checkpoint(
+    workflow: Uuid,
+    current: Option<&str>,
+    message: impl Into<String>,
+) -> Failure {
+    let mut details = ids(workflow);
+    details["checkpoint_id"] = json!(current);
+    invalid(message).details(details)
+}
+
 pub(crate) fn too_many(workflow: Uuid, most: u32, wait: Duration) -> Failure {
     let seconds = wait.as_secs_f64().ceil();
     let message = format!(

@@ -3,6 +3,7 @@
 mod active;
 mod answer;
 mod calls;
+mod checkpoint;
 pub mod core;
 mod dag;
 mod driver;
@@ -21,6 +22,7 @@ mod service;
 mod start;
 mod tend;
 mod tools;
+mod undone;
 mod views;
 mod workflows;
 

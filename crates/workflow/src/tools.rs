@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use proto::{Annotations, Caps, Descriptor, Failure, Principal, RequestedLimits, canonical};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use strip::{Job, Output, Part, Tool};
+use strip::{EmptyTexts, Job, Output, Part, Tool};
 use uuid::Uuid;
 
 use crate::core::PauseKind;
@@ -267,6 +267,10 @@ impl Tool for WorkflowTool {
 
     fn references(&self) -> bool {
         false
+    }
+
+    fn empty_texts(&self) -> EmptyTexts {
+        EmptyTexts::DROP
     }
 
     fn accepted_input(&self) -> Option<Value> {

@@ -109,7 +109,8 @@ impl Workflows {
             false => Some(self.answer_of(&live, &snapshot, MAX_ANSWER).await?),
         };
         let events = self.last_events(id).await?;
-        Ok(WorkflowDetails { workflow: summary, checkpoint, tasks, events })
+        let not_undone = moment.not_undone(false);
+        Ok(WorkflowDetails { workflow: summary, not_undone, checkpoint, tasks, events })
     }
 
     /// The run of a workflow that has ended.
@@ -171,6 +172,7 @@ impl Workflows {
                 updated_unix_ms,
                 expires_unix_ms: snapshot["expires_unix_ms"].as_u64().unwrap_or(updated_unix_ms),
             },
+            not_undone: serde_json::from_value(snapshot["not_undone"].clone()).unwrap_or_default(),
             checkpoint,
             tasks,
             events,
@@ -364,6 +366,9 @@ impl Workflows {
             "tasks": listing::short(&details.tasks),
             "events": details.events,
         });
+        if !details.not_undone.is_empty() {
+            report["not_undone"] = json!(details.not_undone);
+        }
         if let Some(answer) = details.checkpoint {
             report["checkpoint"] = answer;
         }

@@ -76,6 +76,22 @@ pub(super) fn show(details: &WorkflowDetails, viewer: &Viewer) -> Markup {
     }
 }
 
+/// What the workflow has done and could not undo.
+pub(super) fn not_undone(details: &WorkflowDetails) -> Markup {
+    html! {
+        div #not-undone data-swap {
+            @if !details.not_undone.is_empty() {
+                div.fault role="alert" {
+                    p { strong { "Not undone" } }
+                    ul { @for one in &details.not_undone {
+                        li { code { (short(&one.task_id, 60)) } ", compensation " code { (short(&one.tool, 60)) } ": " (inert(&one.reason)) }
+                    } }
+                }
+            }
+        }
+    }
+}
+
 fn state(state: &str, outcome: Option<&str>) -> Markup {
     match (state, outcome) {
         ("ended", Some("complete")) => mark(Tone::Good, "complete"),
@@ -188,6 +204,7 @@ fn status(status: &str) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use operations::workflows::NotUndone;
     use serde_json::json;
 
     use super::*;
@@ -202,6 +219,20 @@ mod tests {
             arguments: json!({"text": "<script>"}),
             ..WorkflowTask::default()
         }
+    }
+
+    #[test]
+    fn what_is_not_undone_is_listed_inert() {
+        let mut details = WorkflowDetails::default();
+        assert!(!not_undone(&details).into_string().contains("Not undone"));
+        details.not_undone = vec![NotUndone {
+            task_id: "pay".to_owned(),
+            tool: "bank:refund@1".to_owned(),
+            reason: "UNAVAILABLE: <script>".to_owned(),
+        }];
+        let listed = not_undone(&details).into_string();
+        assert!(listed.contains("Not undone") && listed.contains("pay"), "{listed}");
+        assert!(listed.contains("&lt;script&gt;") && !listed.contains("<script>"), "{listed}");
     }
 
     #[test]

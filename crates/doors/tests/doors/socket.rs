@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use doors::{LocalDoor, LspClient, SocketDoor};
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
@@ -89,4 +89,54 @@ async fn a_stale_socket_is_replaced_and_a_live_one_is_not() {
     let occupied = SocketDoor::bind(&path).await.err().unwrap();
     assert_eq!(occupied.kind(), std::io::ErrorKind::AlreadyExists);
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+}
+
+/// A request in LSP framing, without a client that would cancel it.
+fn frame(id: u64, tool: &str) -> Vec<u8> {
+    let request =
+        json!({"jsonrpc": "2.0", "id": id, "method": "mcp.tool.invoke", "params": {"tool": tool}});
+    let request = request.to_string();
+    format!("Content-Length: {}\r\n\r\n{request}", request.len()).into_bytes()
+}
+
+#[tokio::test]
+async fn a_caller_that_hangs_up_cancels_its_call_and_one_that_stops_sending_does_not() {
+    let (strip, mut gate, folder) = strip(settings()).await;
+    let path = folder.path().join("s");
+    let shutdown = CancellationToken::new();
+    let door = LocalDoor::new(strip, auth::LocalAccess::default().user(), shutdown.clone());
+    let socket = SocketDoor::bind(&path).await.unwrap();
+    let served = tokio::spawn(socket.serve(door, shutdown.clone(), Duration::from_secs(5)));
+
+    let mut gone = UnixStream::connect(&path).await.unwrap();
+    gone.write_all(&frame(1, "test.slow")).await.unwrap();
+    gate.begun.recv().await.unwrap();
+    drop(gone);
+    tokio::time::timeout(TIMEOUT, gate.cancelled.recv()).await.unwrap().unwrap();
+
+    let mcp = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "test_slow", "arguments": {}, "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "0"}, "io.modelcontextprotocol/clientCapabilities": {}}}});
+    let mut gone = UnixStream::connect(&path).await.unwrap();
+    gone.write_all(format!("{mcp}\n").as_bytes()).await.unwrap();
+    gate.begun.recv().await.unwrap();
+    drop(gone);
+    tokio::time::timeout(TIMEOUT, gate.cancelled.recv()).await.unwrap().unwrap();
+
+    let mut reads = UnixStream::connect(&path).await.unwrap();
+    reads.write_all(&frame(2, "test.slow")).await.unwrap();
+    reads.shutdown().await.unwrap();
+    gate.begun.recv().await.unwrap();
+    gate.open.add_permits(1);
+    let mut answer = String::new();
+    reads.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.contains("\"ok\":true"), "{answer}");
+
+    // It stops sending first, and leaves later.
+    let mut gone = UnixStream::connect(&path).await.unwrap();
+    gone.write_all(&frame(3, "test.slow")).await.unwrap();
+    gone.shutdown().await.unwrap();
+    gate.begun.recv().await.unwrap();
+    drop(gone);
+    tokio::time::timeout(TIMEOUT, gate.cancelled.recv()).await.unwrap().unwrap();
+    shutdown.cancel();
+    tokio::time::timeout(TIMEOUT, served).await.unwrap().unwrap().unwrap();
 }

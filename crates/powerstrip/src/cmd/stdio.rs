@@ -38,13 +38,17 @@ impl Stdio {
         let telemetry = Telemetry::start(&loaded, &context, "warn")?;
         let client = Client::new(tokio::io::stdin(), tokio::io::stdout());
         let shutdown = signals::shutdown()?;
+        let gone = relay::client_gone()?;
         let agent = self.agent.as_deref();
         let ended = match &self.url {
             Some(url) => {
                 let gateway = Remote::at(url, agent, &context.environment)?;
-                remote::bridge(client, gateway, shutdown).await
+                tokio::select! {
+                    ended = remote::bridge(client, gateway, shutdown) => ended,
+                    () = gone.cancelled() => Ok(()),
+                }
             }
-            None => relay::run(client, &context, &loaded, agent, shutdown).await,
+            None => relay::run(client, &context, &loaded, agent, shutdown, gone).await,
         };
         telemetry.flush().await;
         ended.map(|()| ExitCode::SUCCESS)

@@ -247,6 +247,9 @@ impl Watcher<'_> {
                 if over && !self.as_json {
                     terminal::line("")?;
                     shown::show(&details, self.style)?;
+                } else if !self.as_json && !details.not_undone.is_empty() {
+                    terminal::line("")?;
+                    shown::not_undone(&details, self.style)?;
                 }
                 return Ok(exit_code(&details));
             }

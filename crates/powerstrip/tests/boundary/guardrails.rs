@@ -35,6 +35,15 @@ async fn input_is_validated_with_all_errors_and_paths() {
 }
 
 #[tokio::test]
+async fn an_empty_text_counts_as_left_out_where_a_built_in_tool_does_not_need_it() {
+    let gateway = Gateway::start().await;
+    let now = gateway.call("time.now", &json!({"offset": ""})).await;
+    assert_eq!(now.status, 200, "{now:?}");
+    let echoed = gateway.call("demo.echo", &json!({"message": ""})).await;
+    assert_eq!(echoed.body["data"], json!({"message": ""}), "a required one stays");
+}
+
+#[tokio::test]
 async fn calls_time_out() {
     let slow = python("t.slow", "import time\ntime.sleep(60)\n", "timeoutMs: 300");
     let gateway = with_packs(&[slow]).start().await;

@@ -10,6 +10,7 @@ mod console;
 mod finding;
 mod invalid;
 mod isolation;
+mod leaving;
 mod names;
 mod old_transport;
 mod openapi;

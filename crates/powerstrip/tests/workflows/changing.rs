@@ -111,7 +111,7 @@ async fn the_eleventh_command_of_a_minute_is_refused_and_abort_never_is() {
     let wait = refused["error"]["data"]["retry_after_ms"].as_u64().unwrap();
     assert!((1..=60_000).contains(&wait), "{refused}");
     assert_eq!(refused["error"]["data"]["retryable"], true, "{refused}");
-    let stale = json!({"workflow_id": id, "checkpoint_id": "chk_old"});
+    let stale = json!({"workflow_id": id, "checkpoint_id": first["checkpoint_id"]});
     assert_eq!(call(&gateway, "continue", stale).await["layer_index"], 10, "waiting is free");
     let status = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
     assert_eq!(status["state"], "paused");
@@ -129,7 +129,7 @@ async fn each_command_is_journaled_with_its_outcome_and_counts() {
     let with = |task: &str| json!({"workflow_id": id, "task_id": task, "arguments": {"task": "x"}});
     let more = |task: &str| json!({"workflow_id": id, "tasks": [work(task, &["a"])]});
     let (accepted, invalid, limited) = ("accepted", "INVALID_INPUT", "RATE_LIMIT");
-    let stale = json!({"workflow_id": id, "checkpoint_id": "chk_old"});
+    let stale = json!({"workflow_id": id, "checkpoint_id": chk});
     let commands = [
         ("skip_task", of("a"), invalid),
         ("skip_task", of("a"), invalid),

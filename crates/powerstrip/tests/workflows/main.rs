@@ -15,4 +15,5 @@ mod questions;
 mod starting;
 mod steering;
 mod support;
+mod undoing;
 mod watching;

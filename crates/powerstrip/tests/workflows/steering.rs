@@ -47,13 +47,24 @@ async fn a_workflow_pauses_after_each_layer_and_can_be_aborted() {
     assert_eq!(first["options"], json!(["continue", "replan", "abort"]));
     let id = first["workflow_id"].clone();
 
-    let stale = json!({"workflow_id": id, "checkpoint_id": "chk_other"});
-    assert_eq!(call(&gateway, "continue", stale).await, first, "a stale id repeats the answer");
+    for unknown in ["chk_other", "latest", "0"] {
+        let unknown = json!({"workflow_id": id, "checkpoint_id": unknown});
+        let refused = call(&gateway, "continue", unknown).await;
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        let current = &first["checkpoint_id"];
+        assert_eq!(refused["error"]["data"]["checkpoint_id"], *current, "{refused}");
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains(current.as_str().unwrap()), "{refused}");
+    }
     let report = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
     assert_eq!(report["state"], "paused", "{report}");
     assert_eq!(report["checkpoint"], first);
-    let second = call(&gateway, "continue", json!({"workflow_id": id, "reason": "fine"})).await;
+    // A model that fills every field.
+    let filled = json!({"workflow_id": id, "reason": "", "checkpoint_id": "", "wait_ms": 20_000});
+    let second = call(&gateway, "continue", filled).await;
     assert_eq!((&second["layer_index"], &second["status"]), (&json!(1), &json!("layer_complete")));
+    let stale = json!({"workflow_id": id, "checkpoint_id": first["checkpoint_id"]});
+    assert_eq!(call(&gateway, "continue", stale).await, second, "a stale id repeats the answer");
 
     let aborted = call(&gateway, "abort", json!({"workflow_id": id, "reason": "enough"})).await;
     assert_eq!(aborted["status"], "aborted", "{aborted}");

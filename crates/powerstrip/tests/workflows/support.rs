@@ -132,7 +132,11 @@ impl Client {
 
 /// Kills the gateway and starts it again.
 pub(crate) async fn crash(gateway: Gateway) -> Gateway {
+    kill(&gateway);
+    gateway.restart().await
+}
+
+pub(crate) fn kill(gateway: &Gateway) {
     let pid = rustix::process::Pid::from_raw(gateway.pid().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    gateway.restart().await
 }

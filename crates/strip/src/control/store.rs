@@ -89,6 +89,11 @@ impl TypedTool for StoreArtifact {
         Part::Control
     }
 
+    fn keeps_empty(&self) -> &'static [&'static str] {
+        // An empty file.
+        &["content"]
+    }
+
     async fn run(&self, input: Input, job: &Job) -> Result<TypedOutput<StoredArtifact>, Failure> {
         let request = &job.request;
         check_storing(&request.principal)?;
@@ -140,7 +145,12 @@ async fn store(
 
 /// The name and the content of an input, or everything that is wrong with it.
 fn content(input: Input) -> Result<(String, Content), Failure> {
-    let Input { file_name, content, content_encoding: encoding, content_ref_id: reference } = input;
+    let Input { file_name, mut content, content_encoding: mut encoding, content_ref_id: reference } =
+        input;
+    if reference.is_some() && content.as_deref() == Some("") {
+        // A model that fills every field names the content by its reference.
+        (content, encoding) = (None, None);
+    }
     let mut faults = Vec::new();
     if encoding.is_some() && content.is_none() {
         faults.push("`content_encoding` belongs to `content`".to_owned());

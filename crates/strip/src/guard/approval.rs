@@ -204,9 +204,7 @@ impl Gate<'_> {
             tokio::select! {
                 biased;
                 outcome = &mut decided => break outcome.ok(),
-                () = call.cancel.cancelled() => {
-                    return Err(Failure::new(Code::Unavailable, "the caller cancelled the call; nothing was run"));
-                }
+                () = call.cancel.cancelled() => check_wanted(call)?,
                 () = self.approvals.ending().cancelled() => {
                     let message = "the gateway is shutting down; the approval stays pending, call again to continue";
                     return Err(Failure::new(Code::Unavailable, message));
@@ -233,7 +231,10 @@ impl Gate<'_> {
         let Some(outcome) = outcome else { return Err(expired(&row.id, self.timeout)) };
         tracing::debug!(approval = row.id, by = outcome.by, state = %outcome.state, "decided");
         match outcome.state {
-            ApprovalState::Approved => Ok(self.grant(claim, row.fingerprint)),
+            ApprovalState::Approved => {
+                check_wanted(call)?;
+                Ok(self.grant(claim, row.fingerprint))
+            }
             ApprovalState::Rejected => {
                 self.approvals.mark_reported(&row.id).await?;
                 Err(rejected(&row.id, outcome.reason.as_deref()))
@@ -365,6 +366,15 @@ impl Gate<'_> {
             client.log(log.as_object().cloned().unwrap_or_default());
         }
     }
+}
+
+/// Fails if the caller has cancelled the call: its approval is kept for the caller's next equal call.
+pub(crate) fn check_wanted(call: &Request) -> Result<(), Failure> {
+    if call.cancel.is_cancelled() {
+        let message = "the caller cancelled the call; nothing was run";
+        return Err(Failure::new(Code::Unavailable, message));
+    }
+    Ok(())
 }
 
 /// Whether the caller's client can show forms.

@@ -6,7 +6,7 @@ use proto::Code;
 use serde_json::{Value, json};
 
 use crate::catalog::Entry;
-use crate::{Failure, Violation};
+use crate::{EmptyTexts, Failure, Violation};
 
 #[derive(Debug)]
 enum Misfit {
@@ -23,6 +23,15 @@ pub(crate) fn check_input(entry: &Entry, input: &Value) -> Result<(), Failure> {
 /// argument that they do not use.
 pub(crate) fn drop_optional_nulls(entry: &Entry, input: &mut Arc<Value>) {
     if let Some(without) = schema::without_optional_nulls(&entry.descriptor.input_schema, input) {
+        *input = Arc::new(without);
+    }
+}
+
+/// Drops `""` where a property may be left out, for tools that take it for absent.
+pub(crate) fn drop_optional_empty_texts(entry: &Entry, input: &mut Arc<Value>) {
+    let EmptyTexts::Drop { except } = entry.tool.empty_texts() else { return };
+    let schema = &entry.descriptor.input_schema;
+    if let Some(without) = schema::without_empty_texts(schema, input, except) {
         *input = Arc::new(without);
     }
 }

@@ -1,5 +1,5 @@
 use proto::Digest;
-use runs::{Completion, Member, Role, RunOf, Runs};
+use runs::{CallRole, Completion, Member, RunOf, Runs};
 use serde_json::Value;
 use store::RunCallRow;
 
@@ -29,9 +29,16 @@ impl Ticket {
         if matches!(request.run, RunOf::Alone) && !part.is_control() {
             return Ok(None);
         }
-        let role = Role { control: part.is_control(), ends: part == Part::End };
+        let role = match part {
+            _ if request.park.as_ref().is_some_and(|park| park.compensates) => {
+                CallRole::Compensation
+            }
+            Part::End => CallRole::End,
+            _ => CallRole::Plain,
+        };
         let tool = entry.descriptor.id.shared();
-        let member = runs.enter(&request.run, &request.principal, &tool, role).await?;
+        let member =
+            runs.enter(&request.run, &request.principal, &tool, role, part.is_control()).await?;
         request.run = RunOf::Joined(member.run().clone());
         Ok(Some(Self { member, part }))
     }

@@ -38,6 +38,16 @@ async fn an_artifact_comes_as_text_as_base64_or_as_a_reference() {
         ),
         (json!({"file_name": "d.bin", "content": "aG\nk", "content_encoding": "base64"}), b"hi"),
         (json!({"file_name": "e.pdf", "content_ref_id": pdf}), b"%PDF-1.7 made by a tool"),
+        // Models that fill every field, and an empty file.
+        (
+            json!({"file_name": "f.pdf", "content": "", "content_encoding": "utf-8", "content_ref_id": pdf}),
+            b"%PDF-1.7 made by a tool",
+        ),
+        (
+            json!({"file_name": "g.txt", "content": "x", "content_encoding": "", "content_ref_id": ""}),
+            b"x",
+        ),
+        (json!({"file_name": "h.txt", "content": "", "content_ref_id": ""}), b""),
     ];
     let mut ids = Vec::new();
     for (input, bytes) in cases {

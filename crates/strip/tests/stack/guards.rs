@@ -165,3 +165,11 @@ async fn new_settings_hold_at_once() {
     let answer = setup.call("t.echo", json!({"x": "a".repeat(90)})).await;
     assert_eq!(code(&answer), Some(Code::InvalidInput));
 }
+
+#[tokio::test]
+async fn an_empty_text_reaches_the_tools_of_others_as_it_was_sent() {
+    let schema = json!({"type": "object", "properties": {"note": {"type": "string"}}});
+    let tool = echo("t.echo").with(|descriptor| descriptor.input_schema = schema);
+    let answer = setup(vec![tool]).await.call("t.echo", json!({"note": ""})).await;
+    assert_eq!(answer.result.unwrap()["echo"], json!({"note": ""}));
+}

@@ -233,3 +233,65 @@ async fn a_stored_output_is_kept_as_long_as_its_run() {
     setup.clock.advance(Duration::from_secs(24 * 60 * 60));
     assert!(setup.strip.files().find(&ann, id).await.is_err());
 }
+
+#[tokio::test]
+async fn compensations_and_no_other_calls_pass_after_the_end_of_a_workflows_run() {
+    let setup = setup(tools()).await.with_control();
+    let (ann, workflow) = (principal("acme", "ann"), Uuid::new_v4());
+    let runs = setup.strip.runs();
+    let run = runs.begin_workflow(&ann, workflow);
+    let compensation = || {
+        let call = within(&run, "w/a~/1", "t.fresh", json!({}));
+        let park = Park { compensates: true, ..Park::clone(call.park.as_ref().unwrap()) };
+        Request { park: Some(Arc::new(park)), ..call }
+    };
+    let end = within(&run, "w/end/1", COMPLETE_WORKFLOW, json!({"summary": "all done"}));
+    assert_eq!(code(&setup.strip.call(end).await), None);
+    assert_eq!(code(&setup.strip.call(compensation()).await), None, "it was aborted afterwards");
+    for ended in [RunEnd::Aborted, RunEnd::Failed] {
+        runs.end(&run, ended).await.unwrap();
+        assert_eq!(
+            state(&setup, run.id()).await,
+            "aborted",
+            "the first end after completion stays"
+        );
+        assert_eq!(code(&setup.strip.call(compensation()).await), None);
+        // A task of the workflow, and its owner by any name of the run.
+        let task = within(&run, "w/b/1", "t.fresh", json!({}));
+        let mut named = task.clone();
+        (named.park, named.door) = (None, Door::Http);
+        named.run = RunOf::Named(run.id().into());
+        for call in [task, named] {
+            assert_eq!(code(&setup.strip.call(call).await), Some(Code::Denied));
+        }
+    }
+    // Runs of other kinds are over for everything.
+    let batch = runs.begin_batch(&ann, "report".to_owned());
+    let other = Request { run: RunOf::Joined(Arc::clone(&batch)), ..compensation() };
+    let mut end = other.clone();
+    (end.tool, end.input, end.park) =
+        (COMPLETE_WORKFLOW.to_owned(), Arc::new(json!({"summary": "x"})), None);
+    assert_eq!(code(&setup.strip.call(end).await), None);
+    assert_eq!(code(&setup.strip.call(other).await), Some(Code::Denied));
+}
+
+#[tokio::test]
+async fn a_workflow_that_goes_on_opens_the_run_that_was_ended_for_it() {
+    let setup = setup(tools()).await.with_control();
+    let ann = principal("acme", "ann");
+    let (ending, completed) = (Uuid::new_v4(), Uuid::new_v4());
+    let run = setup.strip.runs().begin_workflow(&ann, ending);
+    // The process dies before the end of the workflow itself is committed.
+    setup.strip.runs().end(&run, RunEnd::Failed).await.unwrap();
+    let run = setup.strip.runs().begin_workflow(&ann, completed);
+    let end = within(&run, "w/end/1", COMPLETE_WORKFLOW, json!({"summary": "all done"}));
+    assert_eq!(code(&setup.strip.call(end).await), None);
+    drop(run);
+    let setup = setup.restarted(tools()).await;
+    let runs = setup.strip.runs();
+    for (workflow, refusal) in [(ending, None), (completed, Some(Code::Denied))] {
+        let run = runs.resume_workflow(&ann, workflow, 0).await.unwrap();
+        let again = setup.strip.call(within(&run, "w/a/1", "t.fresh", json!({}))).await;
+        assert_eq!(code(&again), refusal);
+    }
+}

@@ -7,6 +7,7 @@ use store::WorkflowPhase;
 use strip::runs::RunEnd;
 
 use super::Driver;
+use crate::checkpoint;
 use crate::core::{Action, Event, EventKind, PauseKind, Refusal, Stage, Verdict, step};
 use crate::listing::tasks_of;
 use crate::paths::graph_of;
@@ -76,8 +77,22 @@ impl Driver {
     /// Whether a command is a `continue` that only waits, which is free.
     fn only_waits(&self, command: &Command) -> bool {
         let Command::Continue { checkpoint_id, .. } = command else { return false };
+        if self.check_known(checkpoint_id.as_deref()).is_err() {
+            return false;
+        }
         let event = EventKind::Continue { checkpoint_id: checkpoint_id.clone() };
         self.foresee(event).is_ok_and(|change| change.repeats)
+    }
+
+    /// Fails if this workflow has no checkpoint of this id, and never had one.
+    fn check_known(&self, checkpoint_id: Option<&str>) -> Result<(), Failure> {
+        let current = self.begin.state.pause().map(|pause| pause.checkpoint_id.as_str());
+        match checkpoint_id {
+            Some(id) if current != Some(id) && !checkpoint::is_of(self.begin.workflow, id) => {
+                Err(failures::wrong_checkpoint(self.begin.workflow, current, id))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Checks a command as a whole. It changes nothing but the number of calls.
@@ -90,6 +105,7 @@ impl Driver {
                 return Ok(Work::Decide(self.approvals_of(&checkpoint_id)?));
             }
             Command::Continue { checkpoint_id, .. } => {
+                self.check_known(checkpoint_id.as_deref())?;
                 self.foresee(EventKind::Continue { checkpoint_id })?
             }
             Command::Abort { reason } => self.foresee(EventKind::Abort { reason })?,
@@ -149,9 +165,6 @@ impl Driver {
         if let Some(added) = &change.added {
             let ids: Vec<_> = added.iter().map(|task| &task.id).collect();
             self.note("replanned", json!({"tasks": ids}));
-        }
-        if matches!(change.event, EventKind::Abort { .. }) {
-            self.service.strip.runs().reopen_completed(&self.begin.run);
         }
         self.feed(change.event).await;
         if self.stopped {
@@ -230,27 +243,18 @@ impl Driver {
 
     /// The approvals that the current checkpoint waits for.
     fn approvals_of(&self, checkpoint_id: &str) -> Result<Vec<String>, Failure> {
-        let details = |current: Option<&str>| {
-            json!({
-                "workflow_id": self.begin.workflow.to_string(),
-                "checkpoint_id": current,
-            })
-        };
+        let workflow = self.begin.workflow;
         let Some(pause) = self.begin.state.pause() else {
             let message = "the workflow waits for no approval: call continue to see what it does";
-            return Err(failures::invalid(message).details(details(None)));
+            return Err(failures::at_checkpoint(workflow, None, message));
         };
+        let current = Some(pause.checkpoint_id.as_str());
         if pause.checkpoint_id != checkpoint_id {
-            let message = format!(
-                "`{}` is not the current checkpoint, which is `{}`",
-                checkpoint_id.chars().take(100).collect::<String>(),
-                pause.checkpoint_id
-            );
-            return Err(failures::invalid(message).details(details(Some(&pause.checkpoint_id))));
+            return Err(failures::wrong_checkpoint(workflow, current, checkpoint_id));
         }
         if pause.kind != PauseKind::Approval {
             let message = "this checkpoint waits for no approval";
-            return Err(failures::invalid(message).details(details(Some(&pause.checkpoint_id))));
+            return Err(failures::at_checkpoint(workflow, current, message));
         }
         Ok(self.approval_ids())
     }

@@ -25,6 +25,7 @@ impl Driver {
     pub(super) fn note_snapshot(&mut self, tasks: &[WorkflowTask]) {
         let data = json!({
             "tasks": tasks,
+            "not_undone": self.moment().not_undone(true),
             "layer": self.begin.state.root.layer,
             "expires_unix_ms": self.begin.expires_unix_ms,
         });

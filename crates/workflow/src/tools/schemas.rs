@@ -261,6 +261,7 @@ fn answer(status: &str) -> Value {
                 "completed_layers": {"type": "integer"},
                 "reason": {"type": "string"},
                 "compensations": results,
+                "not_undone": not_undone(),
             }),
             &["partial_results", "completed_layers", "reason"],
         ),
@@ -277,7 +278,12 @@ fn answer(status: &str) -> Value {
             &["layer_index", "done", "total"],
         ),
         "failed" => (
-            json!({"results": results, "failed_tasks": texts, "compensations": results}),
+            json!({
+                "results": results,
+                "failed_tasks": texts,
+                "compensations": results,
+                "not_undone": not_undone(),
+            }),
             &["results", "failed_tasks"],
         ),
         "planned" => (
@@ -306,6 +312,7 @@ fn answer(status: &str) -> Value {
                 "run_id": {"type": "string"},
                 "expires_at": {"type": "string"},
                 "checkpoint": {"type": "object"},
+                "not_undone": not_undone(),
                 "tasks": definitions,
                 "events": definitions,
             }),
@@ -318,6 +325,22 @@ fn answer(status: &str) -> Value {
     let mut required = required.to_vec();
     required.extend(["status", "workflow_id"]);
     json!({"properties": properties, "required": required})
+}
+
+/// What was done and could not be undone; absent if everything was.
+fn not_undone() -> Value {
+    json!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": {
+                "task_id": {"type": "string"},
+                "tool": {"type": "string"},
+                "reason": {"type": "string"},
+            },
+            "required": ["task_id", "tool", "reason"],
+        },
+    })
 }
 
 fn task_result() -> Value {

@@ -151,3 +151,24 @@ async fn standing_rules_hold_for_what_they_say_until_they_end_or_are_removed() {
     assert!(rows.iter().any(|row| row.arguments.as_deref() == Some(r#"{"n":1}"#)));
     ended.abort();
 }
+
+#[tokio::test]
+async fn an_approval_of_a_call_that_was_cancelled_is_kept_for_the_next_one() {
+    let gate = Gate::within(30.0).await;
+    let call = write(1);
+    let cancel = call.cancel.clone();
+    // Polled by hand, so that it sees the decision and the cancellation at once.
+    let mut waiting = Box::pin(gate.setup.strip.call(call));
+    let row = loop {
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        if let Some(row) = gate.pending().await.pop() {
+            break row;
+        }
+    };
+    gate.approve(&row.id).await.unwrap();
+    cancel.cancel();
+    assert_eq!(code(&waiting.await), Some(Code::Unavailable));
+    assert_eq!((gate.runs(), gate.state(&row.id).await), (0, ApprovalState::Approved));
+    assert!(gate.setup.strip.call(write(1)).await.result.is_ok());
+    assert_eq!((gate.runs(), gate.state(&row.id).await), (1, ApprovalState::Consumed));
+}

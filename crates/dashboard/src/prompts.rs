@@ -107,7 +107,7 @@ pub(super) async fn render(
         let invalid = StatusCode::UNPROCESSABLE_ENTITY;
         let (rendered, status) = match value.filter(|_| !faults.is_unreadable()) {
             None => (html! {}, invalid),
-            Some(value) => match prompt.render(&value) {
+            Some(value) => match strip::run_blocking(usize::MAX, || prompt.render(&value)) {
                 Ok(text) => (
                     html! { h2 { "Rendered" } pre.code #rendered tabindex="0" { (inert(&text)) } },
                     StatusCode::OK,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::error::PromptError;
 use super::render::{self, MAX_RENDERED_BYTES};
 use super::spec::{Constraints, Spec};
-use super::template::TemplateErrorKind;
+use super::template::{Budget, TemplateErrorKind};
 
 /// The largest arguments of one request, as for a tool.
 const MAX_ARGUMENT_BYTES: usize = 65_536;
@@ -104,8 +104,13 @@ impl Prompt {
 
     /// Renders the prompt. Numbers, booleans and JSON may be given as text, because MCP sends every argument as text.
     pub fn render(&self, arguments: &Value) -> Result<String, PromptError> {
+        self.render_within(arguments, &Budget::new())
+    }
+
+    /// Renders the prompt as a part of a template with this budget.
+    pub fn render_within(&self, arguments: &Value, budget: &Budget) -> Result<String, PromptError> {
         let arguments = self.accept(arguments)?;
-        let text = render::render(&self.body, &arguments).map_err(|error| {
+        let text = render::render(&self.body, &arguments, budget).map_err(|error| {
             let too_long = error.kind == TemplateErrorKind::TooLong;
             PromptError::Template {
                 prompt: format!("{}@{}", self.id(), self.major),

@@ -3,7 +3,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
-use super::template::{self, Engine, TemplateError, TemplateErrorKind, UndefinedBehavior};
+use super::template::{self, Budget, Engine, TemplateError, UndefinedBehavior};
 
 /// The longest text that a prompt can become.
 pub(super) const MAX_RENDERED_BYTES: usize = 256 * 1024;
@@ -15,16 +15,12 @@ static ENGINE: LazyLock<Engine> =
     LazyLock::new(|| Engine::new(FUEL, UndefinedBehavior::SemiStrict));
 
 /// Renders a body.
-pub(super) fn render(body: &str, arguments: &Value) -> Result<String, TemplateError> {
-    let text = ENGINE.render(body, template::value(arguments), MAX_RENDERED_BYTES);
-    text.map_err(|error| match error.kind {
-        TemplateErrorKind::FilterTooLarge => TemplateError {
-            kind: TemplateErrorKind::TooLong,
-            message: format!("the text is longer than {MAX_RENDERED_BYTES} bytes"),
-            ..error
-        },
-        _ => error,
-    })
+pub(super) fn render(
+    body: &str,
+    arguments: &Value,
+    budget: &Budget,
+) -> Result<String, TemplateError> {
+    ENGINE.render_within(body, template::value(arguments), MAX_RENDERED_BYTES, budget)
 }
 
 /// The names that a body takes from its arguments, or why it is not a template.

@@ -12,7 +12,7 @@ use super::pins::{self, Pins};
 use super::prompt::Prompt;
 use super::render;
 use super::spec::{self, Spec};
-use super::template::TemplateErrorKind;
+use super::template::{Budget, TemplateErrorKind};
 
 /// The largest body that is read.
 pub(super) const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -359,12 +359,13 @@ impl Loading<'_> {
             Value::Object(arguments.collect::<Map<_, _>>())
         };
         for all in [true, false] {
-            let Err(fault) = render::render(text, &sample(all)) else {
+            let Err(fault) = render::render(text, &sample(all), &Budget::new()) else {
                 continue;
             };
             match fault.kind {
                 TemplateErrorKind::Broken
                 | TemplateErrorKind::TooLong
+                | TemplateErrorKind::TooLarge
                 | TemplateErrorKind::TooSlow => {
                     self.report(Severity::Error, &body.path, fault.line, fault.message);
                     return false;
@@ -374,9 +375,7 @@ impl Loading<'_> {
                     self.report(Severity::Warning, &body.path, fault.line, message);
                 }
                 // The samples are guesses; real arguments may render.
-                TemplateErrorKind::Undefined
-                | TemplateErrorKind::FilterTooLarge
-                | TemplateErrorKind::Other => {}
+                TemplateErrorKind::Undefined | TemplateErrorKind::Other => {}
             }
         }
         true

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use egress::http::{encode_component, has_dot_segment};
 use minijinja::value::ValueKind;
-use minijinja::{AutoEscape, Error, ErrorKind, Value, context};
-use prompts::template::{self, Engine, TemplateErrorKind, UndefinedBehavior};
+use minijinja::{Error, ErrorKind, Output, Value};
+use prompts::template::{self, Bound, Engine, TemplateErrorKind, UndefinedBehavior};
 use proto::Code;
 use strip::Failure;
 
@@ -23,32 +23,33 @@ static ENGINE: LazyLock<Engine> = LazyLock::new(engine);
 /// The engine for URLs. Each value is percent-encoded when it is written, so that it stays in its segment or query
 /// value; only values of the environment, and those that `urlencode` has encoded, are written as they are.
 static URL_ENGINE: LazyLock<Engine> = LazyLock::new(|| {
-    engine().customize(|engine| {
-        engine.set_auto_escape_callback(|_| AutoEscape::Custom("url".into()));
-        engine.set_formatter(|out, _, value| {
-            let text = value.to_string();
-            let written = match &text[..] {
-                "" => out.write_str(EMPTY),
-                text if value.is_safe() => out.write_str(text),
-                text => out.write_str(&encode_component(text)),
-            };
-            written.map_err(Error::from)
-        });
+    let write_value = |out: &mut Output<'_>, value: &Value| {
+        let text = value.to_string();
+        let written = match &text[..] {
+            "" => out.write_str(EMPTY),
+            text if value.is_safe() => out.write_str(text),
+            text => out.write_str(&encode_component(text)),
+        };
+        written.map_err(Error::from)
+    };
+    let tojson = Value::from_function(|value: &Value| {
+        serde_json::to_string(value)
+            .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))
+    });
+    engine()
+        .with_writer("url", write_value)
         // Their results would count as encoded.
-        engine.remove_filter("safe");
-        engine.add_filter("tojson", |value: &Value| {
-            serde_json::to_string(value)
-                .map_err(|error| Error::new(ErrorKind::BadSerialization, error.to_string()))
-        });
-    })
+        .without_filter("safe")
+        .with_filter("tojson", Bound::Json, tojson)
 });
 
 /// Placeholder for an empty value until the path is checked. No other value contains it, since values are encoded.
 const EMPTY: &str = "\0";
 
 fn engine() -> Engine {
-    Engine::new(FUEL, UndefinedBehavior::Strict)
-        .customize(|engine| engine.add_filter("urlencode", urlencode))
+    // A byte becomes three.
+    let filter = Value::from_function(urlencode);
+    Engine::new(FUEL, UndefinedBehavior::Strict).with_filter("urlencode", Bound::Text(3), filter)
 }
 
 /// The engine's own filter leaves `/` as it is. A map becomes `key=value&…`.
@@ -177,7 +178,8 @@ impl Template {
     }
 
     fn fill(&self, engine: &Engine, values: &Values, limit: usize) -> Result<String, Failure> {
-        engine.render(&self.source, values.root.clone(), limit).map_err(|error| {
+        let render = || engine.render(&self.source, values.root.clone(), limit);
+        strip::run_blocking(self.work(), render).map_err(|error| {
             let message = match error.kind {
                 TemplateErrorKind::TooLong => {
                     format!("a template's result exceeds {limit} bytes")
@@ -185,11 +187,16 @@ impl Template {
                 TemplateErrorKind::Undefined => {
                     format!("the template `{}` needs a value that the input lacks", self.shown())
                 }
-                TemplateErrorKind::TooSlow => "a template takes too many steps".to_owned(),
                 _ => format!("the template `{}`: {error}", self.shown()),
             };
             Failure::new(Code::InvalidInput, message)
         })
+    }
+
+    /// How much the runtime must expect: little for plain values.
+    fn work(&self) -> usize {
+        let plain = !self.source.contains("{%") && !self.source.contains(['|', '~', '*', '+', '(']);
+        if plain { 0 } else { usize::MAX }
     }
 
     fn check_env(&self, values: &Values) -> Result<(), Failure> {
@@ -228,15 +235,15 @@ impl Values {
         version: &str,
         env: &BTreeMap<String, String>,
     ) -> Self {
-        let root = context! {
-            input => template::value(input),
-            id => id,
-            version => version,
-            // Marked as safe: the operator's values are written into URLs as they are.
-            env => Value::from_pairs(
-                env.iter().map(|(name, value)| (name, Value::from_safe_string(value.clone()))),
-            ),
-        };
+        // Marked as safe: the operator's values are written into URLs as they are.
+        let env_values =
+            env.iter().map(|(name, value)| (name.as_str(), Value::from_safe_string(value.clone())));
+        let root = template::record([
+            ("input", template::value(input)),
+            ("id", Value::from(id)),
+            ("version", Value::from(version)),
+            ("env", template::record(env_values)),
+        ]);
         Self { root, env: env.keys().cloned().collect() }
     }
 }

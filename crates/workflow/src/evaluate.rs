@@ -12,9 +12,12 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Kwargs;
-use minijinja::{Error, ErrorKind, Value as TemplateValue};
-use prompts::template::{self, Engine, TemplateError, TemplateErrorKind, UndefinedBehavior};
-use proto::PromptRef;
+use minijinja::{Error, ErrorKind, State, Value as TemplateValue};
+use prompts::template::{
+    self, Budget, Engine, MAX_DEPTH, TemplateError, TemplateErrorKind, UndefinedBehavior,
+    is_shallow,
+};
+use proto::{PromptRef, canonical};
 use serde_json::{Map, Value, json};
 
 use crate::Task;
@@ -26,17 +29,27 @@ const FUEL: u64 = 50_000;
 /// The longest template, and the longest text or value that one makes. A plain path may name a larger value.
 pub const MAX_TEMPLATE_BYTES: usize = 64 * 1024;
 
+/// The most bytes of values that the plain paths of a task copy.
+const MAX_COPIED_BYTES: usize = 16 << 20;
+
+/// The most bytes that the values of a scope take in the template engine.
+const MAX_READ_BYTES: usize = 128 << 20;
+
 /// The most prompts that one template renders.
 const MAX_PROMPTS: usize = 20;
 
 /// The one template engine, with the limits of workflows.
 pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
-    Engine::new(FUEL, UndefinedBehavior::Strict).customize(|engine| {
-        if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
-            engine.set_syntax(syntax);
-        }
-    })
+    let engine = Engine::new(FUEL, UndefinedBehavior::Strict).expressions_only();
+    match SyntaxConfig::builder().keep_trailing_newline(true).build() {
+        Ok(syntax) => engine.with_syntax(syntax),
+        Err(_) => engine,
+    }
 });
+
+/// The refusal of `{% … %}`.
+pub(crate) const NO_STATEMENTS: &str =
+    "statements (`{% … %}`) are not allowed in a workflow; use expressions (`{{ … }}`)";
 
 /// What templates see when a task is prepared.
 #[derive(Clone, Default)]
@@ -80,7 +93,7 @@ impl TaskValue {
                 ("status", TemplateValue::from(self.status.as_str())),
                 ("error", template::value(self.error.as_ref().unwrap_or(&Value::Null))),
             ];
-            TemplateValue::from(BTreeMap::from(fields))
+            template::record(fields)
         };
         self.converted.get_or_init(convert).clone()
     }
@@ -128,7 +141,7 @@ pub fn arguments(
     scope: &Scope,
     path: &str,
 ) -> Result<Map<String, Value>, EvaluationError> {
-    let mut evaluator = Evaluator { scope, values: OnceLock::new() };
+    let mut evaluator = Evaluator::new(scope);
     let mut filled = Map::new();
     for (name, value) in arguments {
         filled.insert(name.clone(), evaluator.fill(value, &step_into(path, name))?);
@@ -138,18 +151,18 @@ pub fn arguments(
 
 /// Whether a task's `when` holds.
 pub fn condition(expression: &str, scope: &Scope) -> Result<bool, EvaluationError> {
-    let evaluator = Evaluator { scope, values: OnceLock::new() };
+    let path = "/when";
+    check_length(expression, path)?;
+    let mut evaluator = Evaluator::new(scope);
     let scan = scan_condition(expression);
     let source = scan.whole.as_deref().unwrap_or(&scan.source);
-    check_length(expression, "/when")?;
-    ENGINE
-        .test(source, evaluator.values())
-        .map_err(|error| evaluator.explain(&error, &scan, "/when"))
+    let (values, budget) = evaluator.begin(path)?;
+    ENGINE.test(source, values, &budget).map_err(|error| evaluator.explain(&error, &scan, path))
 }
 
 /// The items of a task's `for_each`.
 pub fn items(for_each: &Value, scope: &Scope) -> Result<Vec<Value>, EvaluationError> {
-    let mut evaluator = Evaluator { scope, values: OnceLock::new() };
+    let mut evaluator = Evaluator::new(scope);
     let path = "/for_each";
     let refuse = |message: String| EvaluationError { path: path.to_owned(), message };
     let found = match for_each {
@@ -225,24 +238,48 @@ pub(crate) fn describe(value: &Value) -> String {
     }
 }
 
+/// Evaluates the templates of one task, with one budget for all of them.
 struct Evaluator<'a> {
     scope: &'a Scope,
-    /// The scope for the template engine; plain paths do not need it.
-    values: OnceLock<TemplateValue>,
+    /// The scope for the template engine, and the budget; plain paths do not need them.
+    engine: Option<(TemplateValue, Budget)>,
+    /// The bytes that plain paths may still copy.
+    left: usize,
 }
 
-impl Evaluator<'_> {
+impl<'a> Evaluator<'a> {
+    fn new(scope: &'a Scope) -> Self {
+        Self { scope, engine: None, left: MAX_COPIED_BYTES }
+    }
+
+    /// The values and the budget of the template engine. The conversion of the values is not part of the budget.
+    fn begin(&mut self, path: &str) -> Result<(TemplateValue, Budget), EvaluationError> {
+        if let Some((values, budget)) = &self.engine {
+            return Ok((values.clone(), budget.clone()));
+        }
+        let values = self
+            .scope
+            .values()
+            .map_err(|message| EvaluationError { path: path.to_owned(), message })?;
+        Ok(self.engine.insert((values, Budget::new())).clone())
+    }
+
     /// A copy of a value with its templates filled in.
     fn fill(&mut self, value: &Value, path: &str) -> Result<Value, EvaluationError> {
         match value {
             Value::String(text) if is_template(text) => {
                 check_length(text, path)?;
                 let scan = scan_template(text);
+                if scan.has_statements {
+                    let message = NO_STATEMENTS.to_owned();
+                    return Err(EvaluationError { path: path.to_owned(), message });
+                }
                 if scan.whole.is_some() {
                     return self.value(&scan, path);
                 }
+                let (values, budget) = self.begin(path)?;
                 ENGINE
-                    .render(&scan.source, self.values(), MAX_TEMPLATE_BYTES)
+                    .render_within(&scan.source, values, MAX_TEMPLATE_BYTES, &budget)
                     .map(Value::String)
                     .map_err(|error| self.explain(&error, &scan, path))
             }
@@ -263,28 +300,24 @@ impl Evaluator<'_> {
     }
 
     /// The value of an expression.
-    fn value(&self, scan: &Scan, path: &str) -> Result<Value, EvaluationError> {
+    fn value(&mut self, scan: &Scan, path: &str) -> Result<Value, EvaluationError> {
         if let [reference] = scan.references.as_slice()
             && reference.alone
         {
-            return self.scope.resolve(reference).map_err(|missing| EvaluationError {
-                path: path.to_owned(),
-                message: missing.to_string(),
-            });
+            let copied = self.scope.read(reference, |value| copy(value, &mut self.left));
+            let copied = copied.map_err(|missing| missing.to_string()).flatten();
+            return copied.map_err(|message| EvaluationError { path: path.to_owned(), message });
         }
         let source = scan.whole.as_deref().unwrap_or(&scan.source);
+        let (values, budget) = self.begin(path)?;
         ENGINE
-            .evaluate(source, self.values(), MAX_TEMPLATE_BYTES)
+            .evaluate(source, values, MAX_TEMPLATE_BYTES, &budget)
             .map_err(|error| self.explain(&error, scan, path))
-    }
-
-    fn values(&self) -> TemplateValue {
-        self.values.get_or_init(|| self.scope.values()).clone()
     }
 
     /// Names the path that has no value, which the engine does not.
     fn explain(&self, error: &TemplateError, scan: &Scan, path: &str) -> EvaluationError {
-        let missing = || scan.references.iter().find_map(|one| self.scope.resolve(one).err());
+        let missing = || scan.references.iter().find_map(|one| self.scope.check(one).err());
         let message = match (error.kind, missing()) {
             (TemplateErrorKind::Undefined, Some(missing)) => missing.to_string(),
             // An operator may have met the missing value.
@@ -295,40 +328,72 @@ impl Evaluator<'_> {
     }
 }
 
+/// A copy of a value of bounded depth, paid for from the bytes that are left.
+fn copy(value: &Value, left: &mut usize) -> Result<Value, String> {
+    if !is_shallow(value, MAX_DEPTH) {
+        return Err(format!("the value is nested deeper than {MAX_DEPTH} levels"));
+    }
+    let rest = left.checked_sub(canonical::len(value));
+    *left = rest.ok_or_else(|| {
+        format!("the values of the task's templates have more than {} MB", MAX_COPIED_BYTES >> 20)
+    })?;
+    Ok(value.clone())
+}
+
 impl Scope {
-    /// The names of this scope for the template engine.
-    fn values(&self) -> TemplateValue {
+    /// The names of this scope for the template engine, or why there are none.
+    fn values(&self) -> Result<TemplateValue, String> {
+        self.check_weight()?;
         let tasks = self.tasks.iter().map(|(id, task)| (id.as_str(), task.convert()));
-        let tasks: BTreeMap<_, _> = tasks.collect();
-        let mut names = BTreeMap::from([("tasks", TemplateValue::from(tasks))]);
+        let mut names = BTreeMap::from([("tasks", template::record(tasks))]);
         names.extend(self.item.as_ref().map(|item| ("item", template::value(item))));
         names.extend(self.index.map(|index| ("index", TemplateValue::from(index))));
         names.extend(self.input.as_ref().map(|input| ("input", template::value(input))));
         if let Some(prompts) = &self.prompts {
             names.insert("prompt", prompt_function(Arc::clone(prompts)));
         }
-        TemplateValue::from(names)
+        Ok(template::record(names))
+    }
+
+    /// Refuses more values than a template can sensibly read; each is copied for the template engine.
+    fn check_weight(&self) -> Result<(), String> {
+        let outputs = self.tasks.values().map(|task| &*task.output);
+        let errors = self.tasks.values().filter_map(|task| task.error.as_ref());
+        let others = [&self.item, &self.input].into_iter().flatten().map(|value| &**value);
+        let mut left = MAX_READ_BYTES;
+        for value in outputs.chain(errors).chain(others) {
+            let rest = template::weigh(value, left).map(|weight| left - weight);
+            left = rest.ok_or_else(|| {
+                format!(
+                    "the values that the template can read take more than {} MiB",
+                    MAX_READ_BYTES >> 20
+                )
+            })?;
+        }
+        Ok(())
     }
 }
 
 /// `prompt("domain/name@1", argument=…)`: the text of a prompt.
 fn prompt_function(prompts: Arc<prompts::Snapshot>) -> TemplateValue {
     let used = AtomicUsize::new(0);
-    TemplateValue::from_function(move |name: String, given: Kwargs| {
+    TemplateValue::from_function(move |state: &State<'_, '_>, name: String, given: Kwargs| {
         let fail = |message: String| Error::new(ErrorKind::InvalidOperation, message);
         if used.fetch_add(1, Ordering::Relaxed) >= MAX_PROMPTS {
             return Err(fail(format!("a template renders at most {MAX_PROMPTS} prompts")));
         }
         let reference: PromptRef =
             name.parse().map_err(|_| fail(format!("`{name}` is not the name of a prompt")))?;
+        let budget = Budget::of(state)?;
         let mut arguments = Map::new();
         for argument in given.args() {
             let value: TemplateValue = given.get(argument)?;
-            let value = serde_json::to_value(&value).unwrap_or(Value::Null);
+            let value = template::argument(&value, &budget)?;
             arguments.insert(argument.to_owned(), value);
         }
         let prompt = prompts.get(&reference).map_err(|error| fail(error.to_string()))?;
-        prompt.render(&json!(arguments)).map_err(|error| fail(error.to_string()))
+        let text = prompt.render_within(&json!(arguments), &budget);
+        text.map_err(|error| fail(error.to_string()))
     })
 }
 

@@ -87,7 +87,8 @@ impl Workflows {
             tools: Arc::clone(strip.view(principal).tools()),
             prompts: strip.prompts().snapshot(),
         };
-        let plan = Plan::of(start.dag, &tools).map_err(|faults| bad_dag(&faults))?;
+        let plan = strip::run_blocking(usize::MAX, || Plan::of(start.dag, &tools))
+            .map_err(|faults| bad_dag(&faults))?;
         let tenant = principal.tenant.as_str();
         let admit = || service.active.admit(&service.database, tenant, settings.max_active);
         if !read(admit).await? {

@@ -35,7 +35,7 @@ pub(super) fn get(
     let own = strip.prompts().snapshot();
     let prompt = own.get(&reference(name)?).map_err(fault)?;
     let arguments = Value::Object(arguments.unwrap_or_default());
-    let text = prompt.render(&arguments).map_err(fault)?;
+    let text = strip::run_blocking(usize::MAX, || prompt.render(&arguments)).map_err(fault)?;
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)])
         .with_description(prompt.description.clone()))
 }

@@ -16,4 +16,5 @@ mod starting;
 mod steering;
 mod support;
 mod undoing;
+mod templates;
 mod watching;

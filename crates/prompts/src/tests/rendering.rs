@@ -3,6 +3,7 @@ use proto::{Blame, Code};
 use serde_json::{Value, json};
 
 use super::{Dir, get};
+use crate::template::Budget;
 use crate::{Prompt, PromptError, render};
 
 /// A prompt `demo/p` with this input schema (YAML, flow or JSON) and body.
@@ -145,19 +146,30 @@ fn arguments_are_never_evaluated() {
 fn runaway_templates_are_stopped() {
     let schema = "{properties: {n: {type: integer, default: 1}, t: {type: string, default: x}}}";
     for (body, arguments, word) in [
-        ("{{ 'x' * n }}", json!({"n": 100_000_000}), "longer than"),
+        ("{{ 'x' * n }}", json!({"n": 100_000_000}), "4 MiB"),
+        ("{{ 'x' * n }}", json!({"n": 300_000}), "longer than"),
         (
             "{% for i in range(n) %}{{ t }}{% endfor %}",
             json!({"n": 99_999, "t": "x".repeat(60_000)}),
-            "longer than",
+            "4 MiB",
         ),
         (
-            "{% for i in range(n) %}{% for j in range(n) %}{% endfor %}{% endfor %}",
-            json!({"n": 99_999}),
+            "{% for i in range(n) %}{% for j in range(n) %}{% set x = 1 %}{% set y = 1 %}{% endfor %}{% endfor %}",
+            json!({"n": 2_000}),
             "too many steps",
         ),
-        ("{{ t|replace('', t) }}", json!({"t": "x".repeat(30_000)}), "longer than"),
-        ("{{ t|indent(n, true) }}", json!({"n": 9_000_000_000_000_i64}), "longer than"),
+        ("{{ t|replace('', t) }}", json!({"t": "x".repeat(30_000)}), "4 MiB"),
+        (
+            "{% set ns = namespace(x=t) %}{% for i in range(n) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
+            json!({"n": 31}),
+            "4 MiB",
+        ),
+        (
+            "{% set ns = namespace(x=t) %}{% for i in range(n) %}{% set ns.x = [ns.x] %}{% endfor %}",
+            json!({"n": 9_000}),
+            "64 levels",
+        ),
+        ("{{ t|indent(n, true) }}", json!({"n": 9_000_000_000_000_i64}), "4 MiB"),
         ("{{ t.missing.deep }}", json!({}), "undefined"),
         ("{{ t + n }}", json!({}), "line 1"),
     ] {
@@ -172,7 +184,7 @@ fn runaway_templates_are_stopped() {
     }
     // Neither of these is there at all.
     for body in ["{{ debug() }}", "{{ '%099999999d'|format(1) }}"] {
-        assert!(render::render(body, &json!({})).is_err(), "{body}");
+        assert!(render::render(body, &json!({}), &Budget::new()).is_err(), "{body}");
     }
 }
 
@@ -240,13 +252,13 @@ proptest! {
 
     #[test]
     fn text_arguments_arrive_unchanged(text in "\\PC{1,80}") {
-        let rendered = render::render("{{ t }}", &json!({"t": text}));
+        let rendered = render::render("{{ t }}", &json!({"t": text}), &Budget::new());
         prop_assert_eq!(rendered.unwrap(), text);
     }
 
     #[test]
     fn any_body_is_rendered_or_refused(body in "(\\{\\{|\\}\\}|\\{%|%\\}|[a-z |.()*'0-9\\[\\]]|for |in |if |end){0,24}") {
         let _ = render::names(&body);
-        let _ = render::render(&body, &json!({"a": [1, "x"], "b": {"c": 2}}));
+        let _ = render::render(&body, &json!({"a": [1, "x"], "b": {"c": 2}}), &Budget::new());
     }
 }

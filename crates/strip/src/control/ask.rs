@@ -147,7 +147,9 @@ fn prompt(prompts: &Prompts, key: &str) -> Result<String, Failure> {
     let named: Option<PromptRef> = key.parse().ok();
     let known = named.and_then(|reference| prompts.get(&reference).ok());
     let text = match known {
-        Some(prompt) => prompt.render(&Value::Object(Map::new()))?,
+        Some(prompt) => {
+            crate::run_blocking(usize::MAX, || prompt.render(&Value::Object(Map::new())))?
+        }
         None => key.to_owned(),
     };
     let text = clean::visible(&text);

@@ -233,7 +233,8 @@ impl Driver {
         let ids: Vec<String> = tasks.tasks.iter().map(|task| task.id.clone()).collect();
         let state = &self.begin.state;
         let present = Present { size: state.size(), from_layer: state.root.layer + 1 };
-        let plan = self.begin.plan.extend(tasks, present, &self.tools());
+        let extend = || self.begin.plan.extend(tasks, present, &self.tools());
+        let plan = strip::run_blocking(usize::MAX, extend);
         let plan = plan.map_err(|faults| failures::bad_dag(&faults))?;
         let added = plan.tasks.iter().filter(|task| ids.contains(&task.task.id));
         let added = added.map(|task| task.definition()).collect();

@@ -22,8 +22,17 @@ impl fmt::Display for Missing {
 }
 
 impl Scope {
-    /// The value at a path.
-    pub(super) fn resolve(&self, reference: &Reference) -> Result<Value, Missing> {
+    /// Whether there is a value at a path.
+    pub(super) fn check(&self, reference: &Reference) -> Result<(), Missing> {
+        self.read(reference, |_| ())
+    }
+
+    /// Reads the value at a path, which may be too large to be copied without a check.
+    pub(super) fn read<T>(
+        &self,
+        reference: &Reference,
+        read: impl FnOnce(&Value) -> T,
+    ) -> Result<T, Missing> {
         let (value, from) = self.root(reference)?;
         let mut value = value.as_ref();
         for (at, step) in reference.steps.iter().enumerate().skip(from) {
@@ -37,7 +46,7 @@ impl Scope {
                 reason: format!("`{}` is {}", reference.path(at), contents(value)),
             })?;
         }
-        Ok(value.clone())
+        Ok(read(value))
     }
 
     /// The value where a path begins, and the number of steps to it.

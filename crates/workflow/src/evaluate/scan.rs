@@ -13,8 +13,8 @@ pub(crate) struct Scan {
     pub(crate) prompts: Vec<PromptUse>,
     pub(crate) filters: BTreeSet<String>,
     pub(crate) tests: BTreeSet<String>,
-    /// The first word of each `{% … %}`.
-    pub(crate) statements: BTreeSet<String>,
+    /// Whether there is a `{% … %}`, which only operators may write.
+    pub(crate) has_statements: bool,
     /// What is between the braces, if the text is exactly one `{{ … }}`.
     pub(crate) whole: Option<String>,
 }
@@ -119,21 +119,12 @@ pub(crate) fn scan_template(text: &str) -> Scan {
         scan.source.push_str(&text[start..start + 2]);
         let code_start = scan.source.len();
         scan.read(text, &tokens, start + 2..end);
-        if of_statement {
-            if let Some(Token { kind: Kind::Name(word), .. }) = tokens.first() {
-                scan.statements.insert((*word).to_owned());
-            }
-        } else if start == 0 && end + 2 == text.len() {
+        scan.has_statements |= of_statement;
+        if !of_statement && start == 0 && end + 2 == text.len() {
             whole = Some(scan.source[code_start..].to_owned());
         }
         at = (end + 2).min(text.len());
         scan.source.push_str(&text[end..at]);
-        let raw = matches!(tokens.as_slice(), [Token { kind: Kind::Name("raw"), .. }]);
-        if of_statement && raw {
-            let rest = find_end_of_raw(text, at);
-            scan.source.push_str(&text[at..rest]);
-            at = rest;
-        }
     }
     scan.source.push_str(&text[at..]);
     // Signs that trim white space are no part of the expression.
@@ -237,20 +228,9 @@ fn read_steps(tokens: &[Token<'_>]) -> (Vec<Step>, usize) {
 }
 
 fn find_start(text: &str, from: usize) -> Option<usize> {
-    ["{{", "{%", "{#"].iter().filter_map(|start| text[from..].find(start)).min().map(|at| from + at)
-}
-
-/// Where `{% endraw %}` begins.
-fn find_end_of_raw(text: &str, from: usize) -> usize {
-    let mut at = from;
-    while let Some(found) = text[at..].find("{%") {
-        let inner = text[at + found + 2..].trim_start_matches(['-', '+']).trim_start();
-        if inner.starts_with("endraw") {
-            return at + found;
-        }
-        at += found + 2;
-    }
-    text.len()
+    let starts = text[from..].match_indices('{').map(|(at, _)| from + at);
+    let is_start = |at: &usize| matches!(text.as_bytes().get(at + 1), Some(b'{' | b'%' | b'#'));
+    starts.into_iter().find(is_start)
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -12,7 +12,7 @@ use super::level::Level;
 use super::planned::PlannedTask;
 use super::tools::{ToolInfo, UnknownName};
 use crate::evaluate::scan::{Reference, Root, Scan, Step, is_template, scan_template};
-use crate::evaluate::{ENGINE, MAX_TEMPLATE_BYTES, scan_condition, step_into};
+use crate::evaluate::{ENGINE, MAX_TEMPLATE_BYTES, NO_STATEMENTS, scan_condition, step_into};
 use crate::{Compensation, Task};
 
 /// The most retries, and the longest pause before one.
@@ -24,9 +24,6 @@ const FOR_EACH: &str = "/for_each";
 
 /// The longest reason that a reviewer is shown.
 const MAX_REASON_CHARS: usize = 2_000;
-
-/// Statements of the template engine that load other templates.
-const LOADERS: [&str; 4] = ["include", "import", "from", "extends"];
 
 pub(super) struct TaskCheck<'a> {
     pub(super) level: &'a Level<'a>,
@@ -259,8 +256,8 @@ impl Texts<'_> {
                 let known =
                     if scan.whole.is_some() { &mut unknown.values } else { &mut unknown.texts };
                 known.insert(pointer.to_owned());
-                let variables = ENGINE.variables(&scan.source, false);
-                let variables = variables.map_err(|error| error.message);
+                let variables =
+                    || ENGINE.variables(&scan.source, false).map_err(|error| error.message);
                 Value::String(self.scanned(text, &scan, variables, &format!("{path}{pointer}")))
             }
             Value::Array(items) => {
@@ -297,7 +294,7 @@ impl Texts<'_> {
     fn expression(&mut self, text: &str, path: &str) -> String {
         let scan = scan_condition(text);
         let source = scan.whole.as_deref().unwrap_or(&scan.source);
-        let variables = ENGINE.expression_variables(source).map_err(|error| error.message);
+        let variables = || ENGINE.expression_variables(source).map_err(|error| error.message);
         self.scanned(text, &scan, variables, path)
     }
 
@@ -310,7 +307,7 @@ impl Texts<'_> {
         &mut self,
         text: &str,
         scan: &Scan,
-        variables: Result<BTreeSet<String>, String>,
+        variables: impl FnOnce() -> Result<BTreeSet<String>, String>,
         path: &str,
     ) -> String {
         if text.len() > MAX_TEMPLATE_BYTES {
@@ -319,7 +316,11 @@ impl Texts<'_> {
             self.report(path, FaultCode::Limit, message);
             return text.to_owned();
         }
-        let variables = match variables {
+        if scan.has_statements {
+            self.report(path, FaultCode::BadExpression, NO_STATEMENTS);
+            return text.to_owned();
+        }
+        let variables = match variables() {
             Ok(variables) => variables,
             Err(message) => {
                 self.report(path, FaultCode::BadExpression, message);
@@ -331,10 +332,6 @@ impl Texts<'_> {
         }
         for name in scan.tests.iter().filter(|name| !ENGINE.has_test(name)) {
             self.report(path, FaultCode::BadExpression, format!("there is no test `{name}`"));
-        }
-        for name in scan.statements.iter().filter(|name| LOADERS.contains(&name.as_str())) {
-            let message = format!("`{name}` is not available: there are no other templates");
-            self.report(path, FaultCode::BadExpression, message);
         }
         self.check_names(&variables, path);
         for reference in &scan.references {

@@ -1,7 +1,9 @@
-//! The gateway's own tools: a few that need nothing installed and double as examples, and those that find other tools.
+//! The gateway's own tools: a few that need nothing installed and double as examples, those that find other tools, and
+//! the one that reads stored results.
 
 mod echo;
 pub mod finder;
+pub mod results;
 mod select;
 mod stats;
 mod time;

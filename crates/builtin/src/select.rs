@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -80,17 +81,30 @@ impl Tool for Select {
         let permit = Arc::clone(&self.running).acquire_owned().await.map_err(|_| stopped())?;
         let input = Arc::clone(&call.request.input);
         let query = tokio::task::spawn_blocking(move || {
-            let selected = path.select(&input["document"], limit);
+            let selected = match document(&input["document"]) {
+                Ok(document) => path.select(&document, limit).map_err(|limit| {
+                    Failure::new(Code::InvalidInput, limit.to_string()).details(
+                        json!({"violations": [{"path": "/path", "message": limit.to_string()}]}),
+                    )
+                }),
+                Err(refusal) => Err(refusal),
+            };
             // Held until here even if the caller is gone: the thread does not stop early.
             drop(permit);
             selected
         });
-        let selected = query.await.map_err(|error| stopped().caused_by(error))?;
-        let selected = selected.map_err(|limit| {
-            Failure::new(Code::InvalidInput, limit.to_string())
-                .details(json!({"violations": [{"path": "/path", "message": limit.to_string()}]}))
-        })?;
+        let selected = query.await.map_err(|error| stopped().caused_by(error))??;
         let matches = Matches { matches: selected.matches, total: selected.total };
         Ok(Output::new(json!(matches)))
     }
+}
+
+/// The document, which models also send as JSON text. Other text has no parts to select, so it is refused.
+fn document(given: &Value) -> Result<Cow<'_, Value>, Failure> {
+    let Value::String(text) = given else { return Ok(Cow::Borrowed(given)) };
+    serde_json::from_str(text).map(Cow::Owned).map_err(|fault| {
+        let message = format!("`document` is a text that is not JSON: {fault}");
+        let violation = json!({"path": "/document", "message": fault.to_string()});
+        Failure::new(Code::InvalidInput, message).details(json!({"violations": [violation]}))
+    })
 }

@@ -86,6 +86,24 @@ async fn select_returns_the_matches_of_a_path() {
 }
 
 #[tokio::test]
+async fn select_reads_a_document_that_is_json_text() {
+    for document in [r#"{"a": [1, 2]}"#, " {\"a\": [1, 2]}\n"] {
+        let input = json!({"document": document, "path": "$.a[*]"});
+        assert_eq!(
+            run("json.select", input).await.unwrap(),
+            json!({"matches": [1, 2], "total": 2})
+        );
+    }
+    let deep = "[".repeat(5_000) + &"]".repeat(5_000);
+    for document in ["no JSON", "{\"a\": ", "", &deep] {
+        let input = json!({"document": document, "path": "$.a"});
+        let failure = run("json.select", input).await.unwrap_err();
+        assert_eq!(failure.code, Code::InvalidInput, "{document}");
+        assert!(failure.message.starts_with("`document` is a text"), "{failure}");
+    }
+}
+
+#[tokio::test]
 async fn a_malformed_path_is_invalid_input() {
     for path in ["items", "$.[", "$..", ""] {
         let failure = run("json.select", json!({"document": {}, "path": path})).await.unwrap_err();

@@ -1,15 +1,13 @@
-//! `file_strategies`: in which form tools take files, and `references`: which parts of answers are stored as files.
+//! `file_strategies`: in which form tools take files.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use proto::{FileArgs, FileRule, FileStrategy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strip::files::{KeepRules, Strategies};
+use strip::files::Strategies;
 
 use crate::agents::Tools;
-use crate::units::{Size, Span};
 
 /// How a tool takes files: a strategy, or a strategy with argument names.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
@@ -96,33 +94,4 @@ impl Names {
 /// The rules as the strip takes them.
 pub(crate) fn rules(written: &BTreeMap<Tools, FileHandling>) -> Strategies {
     Strategies(written.iter().map(|(tools, handling)| (tools.0.clone(), handling.rule())).collect())
-}
-
-/// Which parts of a tool's answer are stored as files and replaced by references.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct References {
-    /// Binary data above this size: images, audio, files, base64.
-    pub binary: Size,
-    /// Text above this size, unless the tool's own `maxOutputBytes` is larger.
-    pub text: Size,
-    /// How long stored parts are kept.
-    pub ttl: Span,
-}
-
-impl References {
-    /// The rules as the strip takes them.
-    pub fn rules(&self) -> KeepRules {
-        KeepRules { binary: self.binary.0, text: self.text.0 }
-    }
-}
-
-impl Default for References {
-    fn default() -> Self {
-        Self {
-            binary: Size(strip::files::BINARY_BYTES),
-            text: Size(64 * 1024),
-            ttl: Span(Duration::from_secs(24 * 3600)),
-        }
-    }
 }

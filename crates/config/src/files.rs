@@ -10,7 +10,7 @@ use strip::files::FileRules;
 use url::Url;
 
 use crate::environment::Environment;
-use crate::file_strategies::References;
+use crate::references::References;
 use crate::secret::{HeaderSource, Secret, SecretFault, SecretReader, SecretSource};
 use crate::units::{Size, Span};
 

@@ -22,6 +22,7 @@ mod loosened;
 mod masked;
 mod overrides;
 mod reader;
+mod references;
 mod registration;
 mod research;
 mod secret;

@@ -7,9 +7,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
-use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 
+use crate::references::ServerReferences;
 use crate::secret::HeaderSource;
 use crate::server_auth::ServerAuth;
 use crate::units::Span;
@@ -81,44 +81,9 @@ pub struct Server {
     /// When tool definitions are trusted: `first_use` (changes need approval), `strict` (new tools need approval,
     /// too) or `off` (always trusted).
     pub pin: PinWhen,
-    /// Whether large parts of answers are stored and replaced by references: `on` or `off`.
-    pub references: StoreLarge,
-}
-
-/// Whether large parts of answers are stored: `on` or `off`, or a YAML boolean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum StoreLarge {
-    /// They are stored and replaced by references.
-    On,
-    /// They are passed to the caller unchanged.
-    Off,
-}
-
-impl<'de> Deserialize<'de> for StoreLarge {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Switch;
-        impl Visitor<'_> for Switch {
-            type Value = StoreLarge;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("`on` or `off`")
-            }
-
-            fn visit_bool<E: de::Error>(self, on: bool) -> Result<StoreLarge, E> {
-                Ok(if on { StoreLarge::On } else { StoreLarge::Off })
-            }
-
-            fn visit_str<E: de::Error>(self, word: &str) -> Result<StoreLarge, E> {
-                match word {
-                    "on" => Ok(StoreLarge::On),
-                    "off" => Ok(StoreLarge::Off),
-                    other => Err(E::custom(format!("`{other}` is not one of `on`, `off`"))),
-                }
-            }
-        }
-        deserializer.deserialize_any(Switch)
-    }
+    /// Whether large parts of answers are stored and replaced by references: `on`, `off`, or sizes in which the server
+    /// differs from `references`, such as `{media: 4MB}`.
+    pub references: ServerReferences,
 }
 
 impl Default for Server {
@@ -151,7 +116,7 @@ impl Default for Server {
             clean_results: false,
             deterministic: Vec::new(),
             pin: PinWhen::default(),
-            references: StoreLarge::On,
+            references: ServerReferences::default(),
         }
     }
 }

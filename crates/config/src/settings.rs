@@ -14,10 +14,11 @@ use crate::agents::{Agent, Embeddings, Skill, Tools};
 use crate::approvals::Approvals;
 use crate::audit::Audit;
 use crate::auth::Auth;
-use crate::file_strategies::{self, FileHandling, References};
+use crate::file_strategies::{self, FileHandling};
 use crate::files::{Files, Storage};
 use crate::limits::Limits;
 use crate::listen::Listen;
+use crate::references::References;
 use crate::registration::Registration;
 use crate::research::Research;
 use crate::servers::{self, Server};
@@ -65,7 +66,7 @@ pub struct Config {
     /// How tools take files, by id or pattern: a strategy, or `{strategy, args}` with argument names.
     #[schemars(with = "BTreeMap<String, FileHandling>")]
     pub file_strategies: BTreeMap<Tools, FileHandling>,
-    /// Which parts of a tool's answer are stored as files and replaced by references.
+    /// What stays in a tool's answer. Larger parts are stored as files and replaced by references.
     pub references: References,
     /// How people decide about calls that need approval.
     pub approvals: Approvals,
@@ -205,7 +206,7 @@ impl Config {
                 ToolNames::Canonical => NameStyle::Canonical,
             },
             files: file_strategies::rules(&self.file_strategies),
-            keep: self.references.rules(),
+            inline: self.references.limits(),
         }
     }
 

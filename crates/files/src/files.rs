@@ -260,6 +260,16 @@ impl Files {
         Ok(opened.map_err(|error| unreadable(record, error))?.map_err(storage_failed).boxed())
     }
 
+    /// A part of a file's bytes.
+    pub async fn range(&self, record: &FileRecord, range: Range<u64>) -> Result<Bytes, Failure> {
+        let mut part = BytesMut::new();
+        let mut bytes = self.open(record, Some(range)).await?;
+        while let Some(chunk) = bytes.try_next().await? {
+            part.extend_from_slice(&chunk);
+        }
+        Ok(part.freeze())
+    }
+
     /// All bytes of a file of at most `limit` bytes.
     pub async fn bytes(&self, record: &FileRecord, limit: u64) -> Result<Bytes, Failure> {
         if record.size > limit {

@@ -14,14 +14,22 @@ use store::{FileRecord, Origin};
 use super::base64_text::{alphabet, decode_pieces, is_data_url};
 use super::blobs::{Blob, Blobs};
 use super::files::Files;
+use super::inline::{InlineLimits, encoded};
 use super::record::{NewFile, hex, uri};
 use super::secrets::Secrets;
 
-/// How much of a stored text a reference shows.
-const PREVIEW_CHARS: usize = 200;
+/// How many bytes of a replaced text stay in the answer.
+const BEGINNING_BYTES: usize = 4 * 1024;
+
+/// How many bytes stay of a value that is stored because an answer has no room for it.
+const SHORT_BEGINNING_BYTES: usize = 200;
 
 /// A shorter text takes less room than its reference.
 const LEAST_STORED: usize = 2_000;
+
+/// The share of a text that its reference may show; less where the whole answer is too long.
+const HALF: usize = 2;
+const EIGHTH: usize = 8;
 
 /// A stored part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,10 +79,7 @@ pub struct LargeParts<'a> {
     pub principal: &'a Principal,
     /// The server that answered.
     pub server: Option<&'a str>,
-    /// Binary of more bytes is large.
-    pub binary: usize,
-    /// Text of more bytes is large.
-    pub text: usize,
+    pub limits: InlineLimits,
     pub blobs: Option<Blobs>,
     /// What begins like a file that the tool got is stored even if it is small: it may be that file.
     pub secrets: Secrets,
@@ -82,6 +87,10 @@ pub struct LargeParts<'a> {
     pub references: Vec<Reference>,
     /// References by the digest of the text that they replace: servers repeat themselves.
     pub known: HashMap<[u8; 32], Value>,
+    /// How many bytes of image and audio blocks were left in the answer.
+    pub media: usize,
+    /// How many smaller copies of pictures may still be made.
+    pub copies: usize,
 }
 
 /// A large part of an answer.
@@ -112,81 +121,7 @@ enum Source {
 impl LargeParts<'_> {
     /// Whether a value may contain large parts.
     pub fn may_be_in(&self, value: &Value) -> bool {
-        self.blobs.is_some() || {
-            let least = (self.binary / 3 * 4).min(self.text);
-            has_longer_text(value, least)
-        }
-    }
-
-    /// Replaces the large parts of an MCP result.
-    pub async fn replace_in_result(&mut self, result: &mut Value) -> Result<(), Failure> {
-        let structured = result.get("structuredContent").filter(|value| !value.is_null()).cloned();
-        if let Some(content) = result.get_mut("structuredContent") {
-            self.replace_in(content).await?;
-        }
-        let replaced = result.get("structuredContent").cloned();
-        for (key, value) in result.as_object_mut().into_iter().flatten() {
-            if key != "content" && key != "structuredContent" {
-                self.replace_in(value).await?;
-            }
-        }
-        let Some(blocks) = result.get_mut("content").and_then(Value::as_array_mut) else {
-            return Ok(());
-        };
-        for block in blocks {
-            let Some(fields) = block.as_object_mut() else { continue };
-            let repeats = |text: &str| {
-                let read: Option<Value> = serde_json::from_str(text).ok();
-                read.is_some() && read == structured
-            };
-            match fields.get("type").and_then(Value::as_str) {
-                Some("image" | "audio") => {
-                    if let Some(reference) = self.in_field(fields, "data", None).await? {
-                        *block = as_text(&reference);
-                    }
-                }
-                Some("resource") => {
-                    let Some(resource) = fields.get_mut("resource").and_then(Value::as_object_mut)
-                    else {
-                        continue;
-                    };
-                    let name = resource.get("uri").and_then(Value::as_str).map(str::to_owned);
-                    let mut found = self.in_field(resource, "blob", name.as_deref()).await?;
-                    if found.is_none() {
-                        found = self.in_field(resource, "text", name.as_deref()).await?;
-                    }
-                    if let Some(reference) = found {
-                        *block = as_text(&reference);
-                    }
-                }
-                Some("text") => {
-                    let text = fields.get("text").and_then(Value::as_str).unwrap_or_default();
-                    if let Some(replaced) =
-                        replaced.as_ref().filter(|_| text.len() > 2 && repeats(text))
-                    {
-                        block["text"] = Value::from(replaced.to_string());
-                    } else if let Some(mut inner) = self.json(text) {
-                        self.replace_in(&mut inner).await?;
-                        block["text"] = Value::from(inner.to_string());
-                    } else if let Some(reference) = self.in_field(fields, "text", None).await? {
-                        *block = as_text(&reference);
-                    }
-                }
-                _ => self.replace_in(block).await?,
-            }
-        }
-        Ok(())
-    }
-
-    /// The JSON in a text, if it contains something large.
-    fn json(&self, text: &str) -> Option<Value> {
-        let extracted = self.blobs.as_ref().is_some_and(|blobs| blobs.is_in(text));
-        let large = extracted || text.len() > self.binary || self.secrets.is_in(text);
-        if !large || !text.trim_start().starts_with(['{', '[']) {
-            return None;
-        }
-        let value: Value = serde_json::from_str(text).ok()?;
-        (self.may_be_in(&value) || self.secrets.are_in(&value)).then_some(value)
+        self.blobs.is_some() || has_longer_text(value, self.limits.least())
     }
 
     /// Replaces every large text in a value.
@@ -196,8 +131,8 @@ impl LargeParts<'_> {
         for (pointer, name) in found {
             let Some(part) = value.pointer_mut(&pointer) else { continue };
             let Value::String(text) = part else { continue };
-            match self.large(text) {
-                Some(large) => *part = self.reference(large, None, &name).await?,
+            match self.large(text, self.limits.data) {
+                Some(large) => *part = self.reference(large, None, &name, HALF).await?,
                 // Restored, it is neither base64 nor large.
                 None => *text = self.restore(text),
             }
@@ -214,7 +149,7 @@ impl LargeParts<'_> {
             let Some(pointer) = longest.1 else { break };
             let Some(part) = value.pointer_mut(&pointer) else { break };
             let Value::String(text) = std::mem::take(part) else { break };
-            *part = self.reference(Large::Text(text), None, key_of(&pointer)).await?;
+            *part = self.reference(Large::Text(text), None, key_of(&pointer), EIGHTH).await?;
         }
         Ok(())
     }
@@ -223,7 +158,7 @@ impl LargeParts<'_> {
     fn find_large(&self, value: &Value, at: &mut String, found: &mut Vec<(String, String)>) {
         let length = at.len();
         match value {
-            Value::String(text) if self.looks_large(text) => {
+            Value::String(text) if self.looks_large(text, self.limits.data) => {
                 found.push((at.clone(), key_of(at).replace("~1", "/").replace("~0", "~")));
             }
             Value::Array(items) => {
@@ -245,62 +180,70 @@ impl LargeParts<'_> {
         }
     }
 
-    fn looks_large(&self, text: &str) -> bool {
-        text.len() > (self.binary / 3 * 4).min(self.text)
+    /// Whether a text may be large, where binary of more bytes than `limit` is.
+    fn looks_large(&self, text: &str, limit: usize) -> bool {
+        text.len() > encoded(limit).min(self.limits.text)
             || self.blobs.as_ref().is_some_and(|blobs| blobs.is_in(text))
             || self.secrets.is_in(text)
     }
 
-    fn restore(&self, text: &str) -> String {
+    pub(crate) fn restore(&self, text: &str) -> String {
         self.blobs.as_ref().map_or_else(|| text.to_owned(), |blobs| blobs.restore(text))
     }
 
-    fn large(&self, text: &str) -> Option<Large> {
+    fn large(&self, text: &str, limit: usize) -> Option<Large> {
         if let Some((before, blob)) = self.blobs.as_ref().and_then(|blobs| blobs.find(text))
+            && blob.length > encoded(limit)
             && (before.is_empty() || is_data_url(before))
             && let Some(engine) = alphabet(blob.length, blob.pieces.iter().flatten().copied())
         {
             return Some(Large::Binary(Source::Blob(blob.clone()), engine));
         }
         let text = self.restore(text);
-        let encoded = match text.split_once(";base64,") {
-            Some((before, encoded)) if is_data_url(&format!("{before};base64,")) => encoded,
+        let base64 = match text.split_once(";base64,") {
+            Some((before, base64)) if is_data_url(&format!("{before};base64,")) => base64,
             _ => &text,
         };
-        if (encoded.len() > self.binary / 3 * 4 || self.secrets.is_prefix_of(encoded))
-            && let Some(engine) = alphabet(encoded.len(), encoded.bytes())
+        let is_base64 = |text: &str| alphabet(text.len(), text.bytes());
+        if (base64.len() > encoded(limit) || self.secrets.is_prefix_of(base64))
+            && let Some(engine) = is_base64(base64)
         {
-            return Some(Large::Binary(Source::Text(encoded.to_owned()), engine));
+            return Some(Large::Binary(Source::Text(base64.to_owned()), engine));
         }
-        (text.len() > self.text).then_some(Large::Text(text))
+        // A short text of base64 stays, even if it is longer than a text may be.
+        let small = || base64.len() <= encoded(limit) && is_base64(base64).is_some();
+        (text.len() > self.limits.text && !small()).then_some(Large::Text(text))
     }
 
-    /// The reference for one field of a block, if the field is large.
-    async fn in_field(
+    /// The reference for one field of a block, if the field is large: a text, or binary of more bytes than `limit`.
+    pub(crate) async fn in_field(
         &mut self,
         fields: &mut Map<String, Value>,
         field: &str,
         name: Option<&str>,
+        limit: usize,
     ) -> Result<Option<Value>, Failure> {
         let Some(text) = fields.get(field).and_then(Value::as_str) else { return Ok(None) };
-        if !self.looks_large(text) {
+        if !self.looks_large(text, limit) {
             return Ok(None);
         }
-        let Some(large) = self.large(text) else {
+        let Some(large) = self.large(text, limit) else {
             let whole = self.restore(text);
             fields.insert(field.to_owned(), Value::from(whole));
             return Ok(None);
         };
         let media_type = fields.get("mimeType").and_then(Value::as_str);
         let name = name.and_then(|uri| uri.rsplit('/').find(|part| !part.is_empty()));
-        self.reference(large, media_type, name.unwrap_or("result")).await.map(Some)
+        self.reference(large, media_type, name.unwrap_or("result"), HALF).await.map(Some)
     }
 
+    /// Stores a part, and returns its reference. Of a text, its beginning stays, at most one part in `share` of it.
     async fn reference(
         &mut self,
         large: Large,
         declared: Option<&str>,
         name: &str,
+        share: usize,
     ) -> Result<Value, Failure> {
         let digest = large.digest();
         if let Some(known) = self.known.get(&digest) {
@@ -323,9 +266,10 @@ impl LargeParts<'_> {
                 (self.files.put(self.principal, new, decode_pieces(pieces, engine)).await?, None)
             }
             Large::Text(text) => {
-                let mut preview: String = text.chars().take(20 * PREVIEW_CHARS).collect();
+                let most = BEGINNING_BYTES.min(text.len() / share);
+                let mut preview = beginning(&text, 2 * most).to_owned();
                 self.secrets.scrub_text(&mut preview);
-                let preview = preview.chars().take(PREVIEW_CHARS).collect();
+                let preview = beginning(&preview, most).to_owned();
                 let whole = stream::iter([Ok(Bytes::from(text))]);
                 (self.files.put(self.principal, new, whole).await?, Some(preview))
             }
@@ -351,7 +295,7 @@ impl Files {
         new: NewFile,
     ) -> Result<Value, Failure> {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let preview = text.chars().take(PREVIEW_CHARS).collect();
+        let preview = beginning(&text, SHORT_BEGINNING_BYTES).to_owned();
         let whole = stream::iter([Ok(Bytes::from(text))]);
         let record = self.put(principal, new, whole).await?;
         let declared = (!value.is_string()).then_some("application/json");
@@ -403,17 +347,14 @@ fn describe(record: &FileRecord, declared: Option<&str>, preview: Option<String>
     });
     if let Some(preview) = preview {
         shown["preview"] = Value::from(preview);
+        shown["truncated"] = Value::from(true);
     }
     shown
 }
 
-/// A reference as a block of text, which every model reads. The link next to it has the name.
-fn as_text(reference: &Value) -> Value {
-    let mut shown = reference.clone();
-    if let Some(fields) = shown.as_object_mut() {
-        fields.remove("name");
-    }
-    json!({"type": "text", "text": shown.to_string()})
+/// The longest beginning of a text that has at most so many bytes.
+fn beginning(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
 }
 
 /// Whether a value contains a text of more bytes.

@@ -6,6 +6,8 @@ use std::path::Path;
 use async_trait::async_trait;
 use proto::{Blame, Code, Failure};
 
+use super::picture::Picture;
+
 /// The text of a file without control and invisible characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtractedText {
@@ -40,6 +42,11 @@ pub struct Source<'a> {
 pub trait ExtractText: Send + Sync {
     /// Extracts the text of a file.
     async fn extract(&self, source: Source<'_>) -> Result<ExtractedText, Failure>;
+
+    /// A copy of a picture whose longest side has at most so many pixels; none if it cannot be made.
+    async fn smaller_picture(&self, _source: Source<'_>, _longest_side: u32) -> Option<Picture> {
+        None
+    }
 }
 
 /// Extracts the text of plain text files.

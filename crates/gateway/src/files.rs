@@ -23,8 +23,8 @@ use store::{
     BucketOptions, Database, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
     HttpService, Objects,
 };
-use strip::files::FileParts;
 use strip::files::text::{ExtractText, ExtractedText, Source};
+use strip::files::{FileParts, Picture};
 
 /// How long the service may take to start its answer. It includes the upload of a part.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
@@ -47,18 +47,21 @@ pub fn parts(
     Ok(parts)
 }
 
-/// Extracts the text of files in the sandbox. No reader sees the files of two tenants.
+/// Extracts the text of files, and scales pictures down, in the sandbox. No reader sees the files of two tenants.
 pub(super) struct ConfinedText(pub(super) Readers);
+
+fn document(source: Source<'_>) -> Document {
+    Document {
+        owner: Some(source.tenant.to_owned()),
+        name: Some(source.name.to_owned()),
+        ..Document::new(source.path.to_owned(), source.media_type)
+    }
+}
 
 #[async_trait]
 impl ExtractText for ConfinedText {
     async fn extract(&self, source: Source<'_>) -> Result<ExtractedText, Failure> {
-        let document = Document {
-            owner: Some(source.tenant.to_owned()),
-            name: Some(source.name.to_owned()),
-            ..Document::new(source.path.to_owned(), source.media_type)
-        };
-        let read = self.0.read(document).await?;
+        let read = self.0.read(document(source)).await?;
         Ok(ExtractedText {
             text: read.text,
             media_type: read.media_type,
@@ -67,6 +70,16 @@ impl ExtractText for ConfinedText {
             removed: read.removed,
             truncated: read.truncated,
         })
+    }
+
+    async fn smaller_picture(&self, source: Source<'_>, longest_side: u32) -> Option<Picture> {
+        match self.0.scale_down(document(source), longest_side).await {
+            Ok(scaled) => Some(Picture { bytes: scaled.bytes, media_type: scaled.media_type }),
+            Err(failure) => {
+                tracing::debug!(%failure, "a picture has no smaller copy");
+                None
+            }
+        }
     }
 }
 

@@ -39,6 +39,7 @@ use auth::secrets::{SecretService, SecretStore};
 use auth::vault::KeySource;
 use auth::{Access, AccessOptions, AdminFault, AdminToken, ApiKeys, ApprovalLinks, LocalAccess};
 use builtin::finder::{self, Finder, Keeper};
+use builtin::results;
 use config::{Loaded, Overrides, Resolved};
 use doors::{LocalDoor, ServerRegistration, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
@@ -166,6 +167,7 @@ impl Gateway {
         strip.catalog().add_registered(holders.keys().map(String::as_str));
         strip.catalog().publish(control::SOURCE, strip.control_tools());
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
+        strip.catalog().publish(results::SOURCE, vec![results::tool(&strip)]);
 
         let ending = CancellationToken::new();
         let keyring = OAuthClient::new(database.clone(), key.clone(), clock.clone());

@@ -6,6 +6,7 @@ pub mod classify;
 pub mod clauses;
 pub mod keywords;
 pub mod model;
+pub mod passages;
 pub mod prose;
 pub mod summary;
 pub mod tools;

@@ -7,7 +7,7 @@
 mod blend;
 mod lexical;
 mod meaning;
-mod postings;
+pub(crate) mod postings;
 mod query;
 mod spelling;
 mod text;

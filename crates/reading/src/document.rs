@@ -74,6 +74,7 @@ impl Document {
             kind if kind.contains("presentationml") => "PPTX",
             kind if kind.contains("spreadsheetml") => "XLSX",
             "text/html" => "HTML page",
+            kind if kind.starts_with("image/") => "picture",
             _ => "file",
         };
         match &self.name {
@@ -100,4 +101,13 @@ pub struct ReadDocument {
     pub truncated: bool,
     /// The sandbox in which it was read.
     pub sandbox: Tier,
+}
+
+/// A smaller copy of a picture.
+#[derive(Clone, Debug)]
+pub struct ScaledPicture {
+    /// In the format that `media_type` names.
+    pub bytes: Bytes,
+    /// `image/png` or `image/jpeg`.
+    pub media_type: String,
 }

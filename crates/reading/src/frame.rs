@@ -9,14 +9,16 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// Changes with the frames: a reader may be a newer program, if this one was replaced while it ran.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The largest header in bytes.
 const MAX_HEADER: u32 = 1 << 20;
 
-/// A document to read; its bytes follow.
+/// A document to read or a picture to scale down; its bytes follow.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Request {
+    /// Set for a picture: the longest side of the copy, in pixels.
+    pub(crate) longest_side: Option<u32>,
     pub(crate) media_type: String,
     pub(crate) charset: Option<String>,
     pub(crate) url: Option<String>,
@@ -44,6 +46,8 @@ pub(crate) enum Answer {
         truncated: bool,
         length: u64,
     },
+    /// It has made a smaller copy of the picture, which follows.
+    Scaled { media_type: String, length: u64 },
     /// The document cannot be read.
     Refused { kind: String, message: String },
     /// A parser panicked.

@@ -1,4 +1,5 @@
-//! Reads untrusted documents in confined child processes of this program: no network, no files, limited memory and time.
+//! Reads untrusted documents, and scales pictures down, in confined child processes of this program: no network, no files,
+//! limited memory and time.
 //! A malicious document can crash its reader, but not the process that asked for its text.
 //!
 //! Readers stay alive between documents. A program that uses [`Readers`] calls [`maybe_run_reader`] at the start of its
@@ -8,12 +9,13 @@ mod bounds;
 mod document;
 mod failure;
 mod frame;
+mod picture;
 mod pool;
 mod reader;
 mod serve;
 
 pub use bounds::Bounds;
-pub use document::{Content, Document, ReadDocument};
+pub use document::{Content, Document, ReadDocument, ScaledPicture};
 pub use documents::{Form, Metadata};
 pub use pool::Readers;
 pub use serve::maybe_run_reader;

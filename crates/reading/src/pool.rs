@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use egress::process::Runner;
+use egress::sandbox::Tier;
 use proto::Failure;
 use tokio::fs::File;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::bounds::Bounds;
-use crate::document::{Content, Document, ReadDocument};
+use crate::document::{Content, Document, ReadDocument, ScaledPicture};
 use crate::failure::{crashed, internal, refused, timed_out, too_large};
 use crate::frame::{Answer, Request};
 use crate::reader::{Body, Reader};
@@ -94,12 +95,43 @@ impl Readers {
 
     /// Reads a document. Dropping the future ends the reader that is at work on it.
     pub async fn read(&self, document: Document) -> Result<ReadDocument, Failure> {
+        let what = document.label();
+        let (answer, text, sandbox) = self.ask(&document, None).await?;
+        let Answer::Read { media_type, parts, meta, removed, truncated, .. } = answer else {
+            return Err(unexpected(answer, &what));
+        };
+        let text = String::from_utf8(text)
+            .map_err(|error| internal("the reader's answer is no text").caused_by(error))?;
+        let meta = *meta;
+        Ok(ReadDocument { text, media_type, parts, meta, removed, truncated, sandbox })
+    }
+
+    /// Makes a copy of a picture (PNG or JPEG) whose longest side has at most so many pixels.
+    pub async fn scale_down(
+        &self,
+        picture: Document,
+        longest_side: u32,
+    ) -> Result<ScaledPicture, Failure> {
+        let (answer, bytes, _) = self.ask(&picture, Some(longest_side)).await?;
+        let Answer::Scaled { media_type, .. } = answer else {
+            return Err(unexpected(answer, &picture.label()));
+        };
+        Ok(ScaledPicture { bytes: bytes.into(), media_type })
+    }
+
+    /// Sends a document to a reader, to a second one if the first was lost while it waited.
+    async fn ask(
+        &self,
+        document: &Document,
+        longest_side: Option<u32>,
+    ) -> Result<(Answer, Vec<u8>, Tier), Failure> {
         let (pool, what) = (&self.0, document.label());
         let length = length_of(&document.content).await?;
         if length > pool.bounds.input {
             return Err(too_large(&what, length, pool.bounds.input));
         }
         let request = Request {
+            longest_side,
             media_type: document.media_type.clone(),
             charset: document.charset.clone(),
             url: document.url.clone(),
@@ -125,29 +157,7 @@ impl Readers {
                 tracing::warn!(stderr, "a document reader ended without an answer");
                 Err(crashed(&what, &stderr, &pool.bounds))
             }
-            Outcome::Answered(Answer::Refused { kind, message }, _) => {
-                Err(refused(&what, &kind, &message))
-            }
-            Outcome::Answered(
-                Answer::Read { media_type, parts, meta, removed, truncated, .. },
-                text,
-            ) => {
-                let text = String::from_utf8(text)
-                    .map_err(|error| internal("the reader's answer is no text").caused_by(error))?;
-                let meta = *meta;
-                Ok(ReadDocument {
-                    text,
-                    media_type,
-                    parts,
-                    meta,
-                    removed,
-                    truncated,
-                    sandbox: tier,
-                })
-            }
-            Outcome::Answered(Answer::Ready { .. } | Answer::Crashed, _) => {
-                Err(internal("the reader's answer was not understood"))
-            }
+            Outcome::Answered(answer, content) => Ok((answer, content, tier)),
         }
     }
 
@@ -202,7 +212,7 @@ impl Pool {
                 Ok(Outcome::Crashed { stderr: reader.last_words().await })
             }
             Ok(Ok((answer, text))) => {
-                self.keep(reader, request.length);
+                self.keep(reader, request);
                 Ok(Outcome::Answered(answer, text))
             }
             Ok(Err(error)) => {
@@ -213,8 +223,10 @@ impl Pool {
         }
     }
 
-    fn keep(self: &Arc<Self>, reader: Reader, length: u64) {
-        if reader.documents >= self.bounds.documents || length > LARGE {
+    fn keep(self: &Arc<Self>, reader: Reader, request: &Request) {
+        // A small picture may have many pixels.
+        let large = request.length > LARGE || request.longest_side.is_some();
+        if reader.documents >= self.bounds.documents || large {
             return;
         }
         let mut idle = self.lock();
@@ -241,6 +253,14 @@ async fn end_unused(pool: Weak<Pool>, longest: Duration) {
             oldest + longest
         };
         sleep_until(next).await;
+    }
+}
+
+/// The failure of an answer that is not the one that was asked for.
+fn unexpected(answer: Answer, what: &str) -> Failure {
+    match answer {
+        Answer::Refused { kind, message } => refused(what, &kind, &message),
+        _ => internal("the reader's answer was not understood"),
     }
 }
 

@@ -89,7 +89,7 @@ impl Reader {
         self.process.tier()
     }
 
-    /// Sends one document, and returns the answer with its text. After an error the reader is useless.
+    /// Sends one document, and returns the answer with its text or picture. After an error the reader is useless.
     pub(crate) async fn ask(
         &mut self,
         request: &Request,
@@ -109,18 +109,18 @@ impl Reader {
         }
         self.stdin.flush().await?;
         let answer = frame::next_header(&mut self.stdout).await?;
-        let mut text = Vec::new();
-        if let Answer::Read { length, .. } = answer {
+        let mut content = Vec::new();
+        if let Answer::Read { length, .. } | Answer::Scaled { length, .. } = answer {
             if length > limit + MARGIN {
-                return Err(io::Error::other("the text is longer than its limit"));
+                return Err(io::Error::other("the answer is longer than its limit"));
             }
-            text.reserve_exact(usize::try_from(length).map_err(io::Error::other)?);
-            (&mut self.stdout).take(length).read_to_end(&mut text).await?;
-            if (text.len() as u64) < length {
+            content.reserve_exact(usize::try_from(length).map_err(io::Error::other)?);
+            (&mut self.stdout).take(length).read_to_end(&mut content).await?;
+            if (content.len() as u64) < length {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
         }
-        Ok((answer, text))
+        Ok((answer, content))
     }
 
     /// Ends the reader, and returns the end of what it has printed to stderr.

@@ -1,4 +1,4 @@
-//! The reader's side: reads one document after the other until its pipe closes.
+//! The reader's side: reads one document or picture after the other until its pipe closes.
 
 use std::io::{self, Read};
 use std::panic;
@@ -7,6 +7,7 @@ use std::process::exit;
 use documents::{Extracted, Limits, Metadata, Options, Unreadable};
 
 use crate::frame::{self, Answer, Request, VERSION};
+use crate::picture;
 use crate::reader::ARGUMENT;
 
 /// Runs this process as a reader if its first argument says so; it ends with the pipe then. Otherwise returns at once.
@@ -25,9 +26,15 @@ fn serve(requests: &mut impl Read, answers: &mut impl io::Write) -> io::Result<(
         let mut bytes = vec![0; usize::try_from(request.length).map_err(io::Error::other)?];
         requests.read_exact(&mut bytes)?;
         // A panic is printed with its location, for the log of the program that asked.
-        let (answer, text) = panic::catch_unwind(move || read(bytes, &request))
-            .unwrap_or((Answer::Crashed, String::new()));
-        frame::write(answers, &answer, text.as_bytes())?;
+        let (answer, content) = panic::catch_unwind(move || match request.longest_side {
+            Some(longest) => picture::scale_down(&bytes, longest),
+            None => {
+                let (answer, text) = read(bytes, &request);
+                (answer, text.into_bytes())
+            }
+        })
+        .unwrap_or((Answer::Crashed, Vec::new()));
+        frame::write(answers, &answer, &content)?;
     }
     Ok(())
 }

@@ -64,7 +64,7 @@ async fn main() {
             rate: RateRules::default(),
             name_style: NameStyle::Wire,
             files: strip::files::Strategies::default(),
-            keep: strip::files::KeepRules::default(),
+            inline: strip::files::InlineLimits::default(),
         },
         Parts {
             audit: AuditTrail::start(database.clone()),

@@ -7,6 +7,7 @@ mod bare_owners;
 mod names;
 mod pins;
 mod quarantine;
+mod similar;
 mod snapshot;
 
 use std::collections::BTreeMap;

@@ -8,10 +8,10 @@ use ::files::{Files, Secrets};
 use crate::approval::{Grant, ShownFile};
 use crate::catalog::Entry;
 use crate::client::{Client, ToolClient};
-use crate::files::{self, FileResolver, Filled, KeepRules, LargeAnswer};
+use crate::files::{self, FileResolver, Filled, InlineLimits, LargeAnswer};
 use crate::guard::idempotency::ToolResult;
 use crate::guard::{deadline, shape, size};
-use crate::{Failure, Job, Output, Reply, Request};
+use crate::{Door, Failure, Job, Output, Reply, Request};
 
 /// Runs tools, with files put into their inputs and large parts taken out of their outputs.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ impl Executor {
         mut job: Job,
         entry: &Arc<Entry>,
         grant: Option<Arc<Grant>>,
-        rules: KeepRules,
+        limits: InlineLimits,
     ) -> impl Future<Output = ToolResult> + Send + use<> {
         let (executor, entry) = (self.clone(), Arc::clone(entry));
         async move {
@@ -37,7 +37,7 @@ impl Executor {
             job.time_limit = entry.limits.timeout;
             let client = job.request.client.take().map(|client| Arc::new(ToolClient::new(client)));
             job.request.client = client.clone().map(|client| client as Arc<dyn Client>);
-            let work = pin!(executor.run_tool(rules, &entry, job));
+            let work = pin!(executor.run_tool(limits, &entry, job));
             let result = deadline::bound(entry.limits.timeout, client.as_deref(), work).await;
             if let (Some(grant), Ok((output, _))) = (grant, &result)
                 && output.reply == Reply::NeedsInput
@@ -63,7 +63,13 @@ impl Executor {
         deadline::bound(entry.limits.timeout, None, shown).await
     }
 
-    async fn run_tool(&self, rules: KeepRules, entry: &Entry, job: Job) -> ToolResult {
+    async fn run_tool(&self, limits: InlineLimits, entry: &Entry, job: Job) -> ToolResult {
+        let limits = limits.with(entry.tool.inline_limits());
+        // A task passes its answer to the next one, and no model looks at it.
+        let limits = match job.request.door {
+            Door::Workflow => limits.without_media(),
+            _ => limits,
+        };
         let (job, secrets) = match &entry.files {
             None => (job, Secrets::default()),
             // Boxed to keep the common future small.
@@ -71,7 +77,7 @@ impl Executor {
         };
         let answer = LargeAnswer {
             files: &self.files,
-            rules,
+            limits,
             entry,
             request: &job.request,
             secrets: &secrets,
@@ -88,7 +94,7 @@ impl Executor {
             Ok(output) => scrub_output(&secrets, output),
             Err(failure) => return Err(secrets.scrub_failure(failure)),
         };
-        let size = size::check_output(entry, &output.data)?;
+        let size = size::check_output(entry, &output, limits)?;
         Ok((output, size))
     }
 

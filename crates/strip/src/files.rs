@@ -8,20 +8,22 @@ mod issued;
 pub mod operations;
 mod references;
 mod resolver;
+mod results;
 mod shown;
 mod strategies;
 
 pub use ::files::{
-    Attachments, BINARY_BYTES, BlobExtractor, Blobs, FileParts, FilePlan, FileRecord, FileRules,
-    Files, Grant, Listing, NewFile, Piece, Progress, Reference, URI, Upload, disposition, hex,
-    text, uri,
+    Attachments, BlobExtractor, Blobs, FileParts, FilePlan, FileRecord, FileRules, Files, Grant,
+    InlineLimits, InlineOverrides, Listing, NewFile, Picture, Piece, Progress, Reference, URI,
+    Upload, disposition, hex, text, uri,
 };
 pub(crate) use access::{check_storing, find_readable};
 pub use audited::FileUse;
 pub(crate) use fill::{Filled, files_to_fill, fill};
 pub(crate) use issued::{fetch_reference, issued_references, remember_issued};
 pub(crate) use references::LargeAnswer;
-pub use references::{KeepRules, data_of};
+pub use references::data_of;
 pub(crate) use resolver::FileResolver;
+pub use results::READ_RESULT;
 pub(crate) use shown::shown_files;
 pub use strategies::Strategies;

@@ -10,8 +10,9 @@ use store::StoreError;
 use crate::agents::{ApprovalRule, View, Views};
 use crate::approval::Approvals;
 use crate::apps::OpenApps;
+use crate::catalog::NameStyle;
 use crate::execution::Executor;
-use crate::files::KeepRules;
+use crate::files::InlineLimits;
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::RateGuard;
@@ -21,7 +22,7 @@ use crate::runs::Runs;
 use crate::servers::Outages;
 use crate::settings::Settings;
 use crate::stop::Stop;
-use crate::{Catalog, Failure};
+use crate::{Catalog, Door, Failure};
 
 /// The guards and the operator's settings for them.
 pub(crate) struct Guards {
@@ -52,8 +53,16 @@ impl Guards {
         self.settings.load().idempotency
     }
 
-    pub(crate) fn keep_rules(&self) -> KeepRules {
-        self.settings.load().keep
+    pub(crate) fn inline_limits(&self) -> InlineLimits {
+        self.settings.load().inline
+    }
+
+    /// The names by which tools are shown to callers of a door: those that models call are the listed ones.
+    pub(crate) fn shown_names(&self, door: Door) -> NameStyle {
+        match door {
+            Door::McpHttp | Door::McpStdio => self.settings.load().name_style,
+            _ => NameStyle::Canonical,
+        }
     }
 
     /// The limits of a tool that declares none.

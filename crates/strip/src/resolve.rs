@@ -7,7 +7,7 @@ use proto::{Code, ToolId, ToolRef, wire};
 use serde_json::json;
 
 use crate::agents::View;
-use crate::catalog::{self, Entry};
+use crate::catalog::{self, Entry, NameStyle};
 use crate::guards::Guards;
 use crate::servers::Outages;
 use crate::{Failure, Request};
@@ -73,7 +73,8 @@ impl Guards {
     }
 
     fn find(&self, view: &View, request: &mut Request) -> Result<Arc<Entry>, Failure> {
-        let found = view.tools().resolve(&request.tool);
+        let style = self.shown_names(request.door);
+        let found = view.tools().resolve_for(&request.tool, style);
         match &found {
             Ok(entry) if entry.wire == request.tool => return Ok(Arc::clone(entry)),
             Ok(entry) if !view.tools().is_shared_bare(&request.tool) => {
@@ -90,8 +91,13 @@ impl Guards {
                 Ok(Arc::clone(entry))
             }
             several => {
-                let ids: Vec<_> = several.iter().map(|tool| tool.descriptor.id.clone()).collect();
-                Err(catalog::ambiguous(&request.tool, &ids))
+                let shown = |entry: &'_ Arc<Entry>| match style {
+                    NameStyle::Wire => entry.wire.clone(),
+                    NameStyle::Canonical => entry.descriptor.id.as_str().to_owned(),
+                };
+                let names: Vec<_> = several.iter().map(shown).collect();
+                let names = names.iter().map(String::as_str).collect();
+                Err(catalog::ambiguous(&request.tool, names))
             }
         }
     }

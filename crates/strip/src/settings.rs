@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use crate::RateRules;
 use crate::catalog::{LimitBounds, NameStyle, Terms};
-use crate::files::{KeepRules, Strategies};
+use crate::files::{InlineLimits, Strategies};
 
 /// What an operator may set, also while the strip runs.
 #[derive(Clone, Debug)]
@@ -13,7 +13,8 @@ pub struct Settings {
     pub rate: RateRules,
     pub name_style: NameStyle,
     pub files: Strategies,
-    pub keep: KeepRules,
+    /// Which parts of answers are not stored and replaced by references.
+    pub inline: InlineLimits,
 }
 
 impl Settings {

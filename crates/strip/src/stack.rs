@@ -266,7 +266,7 @@ impl Guards {
         admission: Admission,
     ) -> Result<(Output, Decision), CallError> {
         let Admission { entry, key, grant } = admission;
-        let run = |job: Job| self.executor.run(job, &entry, grant.clone(), self.keep_rules());
+        let run = |job: Job| self.executor.run(job, &entry, grant.clone(), self.inline_limits());
         let work = pin!(async {
             match key {
                 None => ran(run(job.clone()).await),

@@ -27,7 +27,7 @@ use crate::runs::{REMEMBERED, Run, Runs};
 use crate::servers::{Outages, Server, Servers};
 use crate::settings::Settings;
 use crate::stop::Stop;
-use crate::{Answer, Catalog, Failure, Health, Job, Output, Request, Tool, discovery};
+use crate::{Answer, Catalog, Door, Failure, Health, Job, Output, Request, Tool, discovery};
 
 /// What the strip is built from.
 pub struct Parts {
@@ -196,6 +196,11 @@ impl Strip {
     /// Which of a tool's names listings show.
     pub fn name_style(&self) -> NameStyle {
         self.guards.settings.load().name_style
+    }
+
+    /// The names by which tools are shown to callers of a door.
+    pub fn shown_names(&self, door: Door) -> NameStyle {
+        self.guards.shown_names(door)
     }
 
     /// Runs one call through the whole stack. Always answers; never panics.

@@ -3,6 +3,7 @@ use proto::{Descriptor, Digest};
 use serde_json::Value;
 
 use crate::catalog::Pinning;
+use crate::files::InlineOverrides;
 use crate::{Failure, Job, Output, Request};
 
 /// What a tool is to a run.
@@ -19,12 +20,19 @@ pub enum Part {
     Control,
     /// It ends the run.
     End,
+    /// It reads stored parts of earlier answers. Every agent has it.
+    Reader,
     /// It starts or steers a workflow, which is a run of its own.
     Workflow,
 }
 
 impl Part {
-    /// Whether it belongs to the control-flow tools, which every agent has.
+    /// Whether every agent has it, whatever its skills are.
+    pub fn is_for_every_agent(self) -> bool {
+        self.is_control() || self == Self::Reader
+    }
+
+    /// Whether it belongs to the control-flow tools.
     pub fn is_control(self) -> bool {
         matches!(self, Self::Control | Self::End)
     }
@@ -37,7 +45,7 @@ impl Part {
 
     /// Whether a task of a workflow may call it.
     pub fn is_for_tasks(self) -> bool {
-        self == Self::Data || self.is_control()
+        self == Self::Data || self.is_for_every_agent()
     }
 
     /// Whether it belongs to the tools that an agent with `discovery: search` is shown instead of a list.
@@ -114,6 +122,11 @@ pub trait Tool: Send + Sync + 'static {
     /// Whether large parts of its answers are stored and replaced by references.
     fn references(&self) -> bool {
         true
+    }
+
+    /// Up to which sizes parts of its answers stay, where that differs from the operator's settings for all tools.
+    fn inline_limits(&self) -> InlineOverrides {
+        InlineOverrides::default()
     }
 
     /// Whether an answer above the output limit is made to fit: its longest texts are stored and replaced by references.

@@ -15,6 +15,7 @@ use egress::sandbox::{Mode, Network, Policy, Tier};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proto::{Digest, ToolId, digest};
 use serde::Deserialize;
+use strip::files::InlineOverrides;
 
 pub use invalid::InvalidKey;
 pub use personal::{Personal, PersonalSecret};
@@ -72,6 +73,9 @@ pub struct ServerConfig {
     pub pin: Pin,
     /// Whether large parts of its answers are stored, and replaced by references.
     pub references: bool,
+    /// Up to which sizes parts of its answers stay, where that differs from the settings for all tools.
+    #[serde(skip)]
+    pub inline: InlineOverrides,
     /// Variables and headers of which each person has a value of their own.
     #[serde(skip)]
     pub personal: Personal,
@@ -225,6 +229,7 @@ impl Default for ServerConfig {
             deterministic: Vec::new(),
             pin: Pin::default(),
             references: true,
+            inline: InlineOverrides::default(),
             personal: Personal::default(),
             missing: Vec::new(),
             invalid: Vec::new(),

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use proto::{Code, Descriptor, ToolId};
 use serde_json::Value;
 use strip::catalog::Pinning;
+use strip::files::InlineOverrides;
 use strip::{Failure, Job, Output, Reply, Tool};
 
 use crate::config::{Pin, is_url};
@@ -126,6 +127,10 @@ impl Tool for UpstreamTool {
 
     fn references(&self) -> bool {
         self.server.config.references
+    }
+
+    fn inline_limits(&self) -> InlineOverrides {
+        self.server.config.inline
     }
 
     fn streams(&self) -> bool {

@@ -61,7 +61,7 @@ impl TypedTool for DescribeTool {
     ) -> Result<TypedOutput<ToolDescription>, Failure> {
         let strip = self.finder.strip()?;
         let view = strip.view(&job.request.principal);
-        let entry = view.tools().resolve(&id)?;
+        let entry = view.tools().resolve_for(&id, strip.shown_names(job.request.door))?;
         let descriptor = &entry.descriptor;
         let server = entry.server().filter(|server| *server != super::SOURCE);
         // A tool without a server is always ready.

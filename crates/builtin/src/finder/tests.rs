@@ -72,7 +72,7 @@ async fn setup(tools: Vec<Arc<dyn Tool>>, long_running: bool) -> Setup {
         rate: RateRules::default(),
         name_style: NameStyle::Wire,
         files: strip::files::Strategies::default(),
-        keep: strip::files::KeepRules::default(),
+        inline: strip::files::InlineLimits::default(),
     };
     let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let parts = Parts {

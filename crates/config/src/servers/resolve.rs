@@ -9,7 +9,7 @@ use upstream::{
 
 use super::{
     Confinement, EntryFault, EraOf, InstancesOf, PinWhen, Server, ServerKind, StartWhen,
-    StoreLarge, TransportOf,
+    TransportOf,
 };
 use crate::fault::Fault;
 use crate::research::WEB_RESEARCH;
@@ -250,7 +250,8 @@ impl Server {
                 PinWhen::Strict => Pin::Strict,
                 PinWhen::Off => Pin::Off,
             },
-            references: self.references == StoreLarge::On,
+            references: self.references.stores(),
+            inline: self.references.limits(),
             personal: Personal::default(),
             missing: Vec::new(),
             invalid: Vec::new(),

@@ -67,7 +67,9 @@ fn a_bad_server_names_its_key() {
            m: npx\n  \
            n: { command: x, start: lasy }\n  \
            o: { command: x, shared: true, instances: caller }\n  \
-           p: { command: x, instances: person }\n",
+           p: { command: x, instances: person }\n  \
+           q: { command: x, references: { meida: 1MB } }\n  \
+           r: { command: x, references: { media: much } }\n",
     );
     insta::assert_snapshot!(fixture.invalid_servers());
 }

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use proto::Principal;
+use proto::{Principal, wire};
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use serde_json::value::RawValue;
 use strip::Strip;
 use strip::agents::ApprovalRule;
+use strip::catalog::NameStyle;
+use strip::files::READ_RESULT;
 use tokio_util::sync::CancellationToken;
 
 use super::listing::Listing;
@@ -14,7 +16,15 @@ use super::listing::Listing;
 const INSTRUCTIONS: &str = "Powerstrip gathers the tools of many servers behind one connection. A failed call says \
     why in its text, which begins with a code such as INVALID_INPUT (fix the arguments as it says and call again), \
     RATE_LIMIT, TIMEOUT or UNAVAILABLE (the same call may succeed later). The list of tools can change while you are \
-    connected.";
+    connected. What is too large for an answer is replaced by a `ref_id`: read it with the tool ";
+
+/// The name by which MCP clients see one of the gateway's own tools.
+fn listed_name(strip: &Strip, id: &str) -> String {
+    match (strip.name_style(), id.parse()) {
+        (NameStyle::Wire, Ok(id)) => wire::preferred(&id, None),
+        _ => id.to_owned(),
+    }
+}
 
 /// The strip, and what was prepared from it for MCP clients.
 pub(crate) struct McpState {
@@ -38,7 +48,7 @@ impl McpState {
                 Implementation::new("powerstrip", env!("CARGO_PKG_VERSION"))
                     .with_title("Powerstrip"),
             )
-            .with_instructions(INSTRUCTIONS);
+            .with_instructions(format!("{INSTRUCTIONS}`{}`.", listed_name(&strip, READ_RESULT)));
         Self { strip, info, listing: Listing::default(), shutdown }
     }
 

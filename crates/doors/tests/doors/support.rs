@@ -195,7 +195,7 @@ pub(crate) fn settings() -> Settings {
         rate: RateRules::default(),
         name_style: NameStyle::Wire,
         files: strip::files::Strategies::default(),
-        keep: strip::files::KeepRules::default(),
+        inline: strip::files::InlineLimits::default(),
     }
 }
 

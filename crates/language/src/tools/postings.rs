@@ -1,11 +1,11 @@
-//! The tools that contain a term, with BM25 weights.
+//! The tools, or other texts, that contain a term, with BM25 weights.
 
 /// BM25's k1: how fast repeated uses of a term stop counting.
 const SATURATION: f32 = 1.2;
 
 /// Maps terms to tools with precomputed BM25 weights, so that a search only adds.
 #[derive(Debug)]
-pub(super) struct Postings {
+pub(crate) struct Postings {
     /// Where the entries of each term start; one more than there are terms.
     starts: Vec<u32>,
     entries: Vec<Entry>,
@@ -14,14 +14,14 @@ pub(super) struct Postings {
 
 /// A tool that holds a term.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Entry {
-    pub(super) tool: u32,
-    pub(super) weight: f32,
+pub(crate) struct Entry {
+    pub(crate) tool: u32,
+    pub(crate) weight: f32,
 }
 
 impl Postings {
     /// `tools` lists for every tool its different terms and how often, for its length, it uses each.
-    pub(super) fn build(tools: &[Vec<(u32, f32)>], terms: usize) -> Self {
+    pub(crate) fn build(tools: &[Vec<(u32, f32)>], terms: usize) -> Self {
         let mut starts = vec![0u32; terms + 1];
         for &(term, _) in tools.iter().flatten() {
             starts[term as usize + 1] += 1;
@@ -48,13 +48,13 @@ impl Postings {
     }
 
     /// The tools that hold a term, in their order.
-    pub(super) fn of(&self, term: u32) -> &[Entry] {
+    pub(crate) fn of(&self, term: u32) -> &[Entry] {
         let term = term as usize;
         &self.entries[self.starts[term] as usize..self.starts[term + 1] as usize]
     }
 
     /// How rare a term is: its inverse document frequency.
-    pub(super) fn rarity(&self, term: u32) -> f32 {
+    pub(crate) fn rarity(&self, term: u32) -> f32 {
         self.rarity[term as usize]
     }
 }

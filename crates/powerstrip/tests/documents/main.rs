@@ -3,8 +3,10 @@
 
 mod chain;
 mod forms;
+mod inline;
 mod packs;
 mod references;
 mod refusals;
+mod results;
 mod silence;
 mod support;

@@ -113,6 +113,11 @@ impl Setup {
         mcp_call(&self.gateway.url("/mcp"), tool, input).await
     }
 
+    /// Calls a tool by MCP; returns its result.
+    pub(crate) async fn result_owned(&self, tool: String, input: Value) -> Value {
+        self.result(&tool, input).await
+    }
+
     /// A tool as models see it in the list.
     pub(crate) async fn listed(&self, name: &str) -> Value {
         let tools = mcp_tools(&self.gateway.url("/mcp")).await;

@@ -146,3 +146,28 @@ async fn over_mcp_files_of_one_tenant_are_invisible_to_another() {
         assert_eq!(read.contains("\"error\""), !visible, "{read}");
     }
 }
+
+#[tokio::test]
+async fn read_result_reads_what_the_caller_may_read() {
+    let setup = setup().await;
+    let person = |org: &str, sub: &str, scope: &str| json!({"org": org, "sub": sub, "scope": format!("tools:read tools:call {scope}")});
+    let ann = person("acme", "ann", "files:write");
+    let kept = ask(&setup, &ann, "POST", "/v1/files?name=a.txt", "secret").await;
+    let id = kept.body["data"]["file_id"].as_str().unwrap().to_owned();
+    for (who, expected) in [
+        (&ann, "OK"),
+        (&person("acme", "bob", "files:read"), "OK"),
+        (&person("acme", "bob", ""), "DENIED"),
+        (&person("evil", "ann", "files:read"), "NOT_FOUND"),
+    ] {
+        let request = reqwest::Client::new()
+            .post(setup.gateway.url("/mcp/tool/powerstrip:read_result"))
+            .bearer_auth(setup.token(who.clone()))
+            .json(&json!({"ref_id": id}));
+        let answer = send(request).await.body;
+        let code = answer["errors"][0]["code"].as_str().unwrap_or("OK");
+        assert_eq!(code, expected, "{who}: {answer}");
+        assert_eq!(answer["data"]["text"] == "secret", expected == "OK", "{answer}");
+        assert!(expected == "OK" || !answer.to_string().contains("secret"), "{answer}");
+    }
+}

@@ -42,6 +42,7 @@ async fn pain_7_a_searching_agent_sees_three_tools_and_finds_the_rest() {
             "powerstrip__call_tool",
             "powerstrip__complete_workflow",
             "powerstrip__describe_tool",
+            "powerstrip__read_result",
             "powerstrip__request_user_input",
             "powerstrip__search_tools",
             "powerstrip__store_artifact",
@@ -73,7 +74,7 @@ async fn pain_7_a_searching_agent_sees_three_tools_and_finds_the_rest() {
     assert!(about["inputSchema"]["properties"]["name"].is_object(), "{about}");
     let hidden = mcp_call(&door, "powerstrip__describe_tool", json!({"id": "far:greet"})).await;
     assert_eq!(code(&hidden), &json!("NOT_FOUND"), "{hidden}");
-    assert!(hidden.to_string().contains("near:greet"), "the nearest in view is named: {hidden}");
+    assert!(hidden.to_string().contains("near__greet"), "the nearest in view is named: {hidden}");
 
     // Callers that see the whole list can search as well, but `call_tool` is not listed for them.
     let plain = mcp(&gateway.url("/mcp"), "tools/list", json!({})).await.to_string();

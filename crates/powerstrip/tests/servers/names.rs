@@ -84,6 +84,22 @@ async fn a_bare_name_resolves_at_every_door_if_it_is_unique() {
     );
     let typo = failure(&gateway, "read_fil").await;
     assert!(typo["message"].to_string().contains("`one:read_file`"), "{typo}");
+    // Models are shown the names that they can call, and none that is not similar.
+    for (name, nearest) in [
+        ("read_fil", json!(["one__read_file"])),
+        ("one:read_fiel", json!(["one__read_file"])),
+        ("both", json!(["one__both", "two__both"])),
+        ("send_mail", json!([])),
+    ] {
+        let params = json!({"name": name, "arguments": {}});
+        let refused = mcp(&gateway.url("/mcp"), "tools/call", params).await["error"].clone();
+        assert_eq!(refused["data"]["nearest"], nearest, "{refused}");
+        let said = refused["message"].as_str().unwrap();
+        assert!(!said.contains("one:") || name.contains(':'), "{said}");
+        assert_eq!(said.contains("did you mean"), nearest.as_array().unwrap().len() == 1, "{said}");
+    }
+    let unlike = failure(&gateway, "send_mail").await;
+    assert_eq!(unlike["details"]["nearest"], json!([]), "{unlike}");
     let second = gateway.url("/agents/second/mcp");
     let result = mcp_call(&second, "both", input.clone()).await;
     assert_eq!(result["_meta"]["powerstrip/call"]["tool"], json!("two:both"), "{result}");

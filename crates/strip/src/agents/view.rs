@@ -28,7 +28,7 @@ impl View {
         let searches = agent.listing == Listing::Search;
         let mut tools = catalog.narrowed(|entry| {
             let (id, part) = (&entry.descriptor.id, entry.tool.part());
-            part.is_control()
+            part.is_for_every_agent()
                 || (searches && part.is_finder())
                 || skills.iter().any(|skill| skill.holds(id))
         });

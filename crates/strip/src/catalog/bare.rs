@@ -35,10 +35,10 @@ impl BareNames {
 }
 
 /// The refusal of a bare name that several tools have.
-pub(crate) fn ambiguous(name: &str, found: &[ToolId]) -> Failure {
-    let ids = &found[..found.len().min(MAX_SHOWN)];
-    let listed = ids.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+pub(crate) fn ambiguous(name: &str, found: Vec<&str>) -> Failure {
+    let names = &found[..found.len().min(MAX_SHOWN)];
+    let listed = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let message =
         format!("`{name}` is a tool of {} servers; name the server, as in {listed}", found.len());
-    Failure::new(Code::NotFound, message).details(json!({"tool": name, "nearest": ids}))
+    Failure::new(Code::NotFound, message).details(json!({"tool": name, "nearest": names}))
 }

@@ -9,7 +9,8 @@ use super::aliases;
 use super::bare::{self, BareNames};
 use super::bare_owners::{self, BareOwners};
 use super::names::Unnamed;
-use super::{Entry, Fault, Pins, Quarantined, Terms, WireNames};
+use super::similar;
+use super::{Entry, Fault, NameStyle, Pins, Quarantined, Terms, WireNames};
 use crate::{Failure, Tool};
 
 /// The catalog at one moment. Never changes; a newer one takes its place.
@@ -124,9 +125,14 @@ impl Snapshot {
 
     /// Finds a tool by wire name, canonical id, alias or short URI, pinned or not, or by a bare name that only one tool has.
     pub fn resolve(&self, name: &str) -> Result<&Arc<Entry>, Failure> {
+        self.resolve_for(name, NameStyle::Canonical)
+    }
+
+    /// Finds a tool for a caller to whom similar tools are suggested by these names.
+    pub fn resolve_for(&self, name: &str, style: NameStyle) -> Result<&Arc<Entry>, Failure> {
         // Before all names of servers: no server can take the alias over.
         if let Some(own) = aliases::resolve(name) {
-            return self.resolve(&own);
+            return self.resolve_for(&own, style);
         }
         if let Some(entry) = self.by_wire.get(name) {
             return Ok(entry);
@@ -134,10 +140,10 @@ impl Snapshot {
         if let Some(held) = self.waiting(name) {
             return Err(held.failure());
         }
-        let reference: ToolRef = name.parse().map_err(|_| self.unknown(name))?;
+        let reference: ToolRef = name.parse().map_err(|_| self.unknown(name, style))?;
         let majors = match self.by_id.get(&reference.id) {
             Some(majors) => majors,
-            None => self.majors_of_bare(name, &reference)?,
+            None => self.majors_of_bare(name, &reference, style)?,
         };
         match reference.major {
             None => Ok(&majors[0]),
@@ -148,34 +154,47 @@ impl Snapshot {
         }
     }
 
-    fn majors_of_bare(&self, name: &str, reference: &ToolRef) -> Result<&Vec<Arc<Entry>>, Failure> {
+    fn majors_of_bare(
+        &self,
+        name: &str,
+        reference: &ToolRef,
+        style: NameStyle,
+    ) -> Result<&Vec<Arc<Entry>>, Failure> {
         if let Some(held) = self.waiting(reference.id.as_str()) {
             return Err(held.failure());
         }
         if reference.id.server().is_some() {
-            return Err(self.unknown(name));
+            return Err(self.unknown(name, style));
         }
         let bare = reference.id.as_str();
+        let ambiguous = || {
+            let several = self.bare_names().get(bare);
+            let names = several.iter().map(|id| self.shown_name(id, style)).collect();
+            bare::ambiguous(bare, names)
+        };
         match self.owners.of(bare).as_slice() {
             [] => {}
-            [owner] => return self.by_id.get(*owner).ok_or_else(|| self.absent(name, owner)),
-            _ => return Err(bare::ambiguous(bare, self.bare_names().get(bare))),
+            [owner] => {
+                let served = self.by_id.get(*owner);
+                return served.ok_or_else(|| self.absent(name, owner, style));
+            }
+            _ => return Err(ambiguous()),
         }
         let only = match self.bare_names().get(bare) {
-            [] => return Err(self.unknown(name)),
-            [only] if self.owners.imitates(bare, only) => return Err(self.unknown(name)),
+            [] => return Err(self.unknown(name, style)),
+            [only] if self.owners.imitates(bare, only) => return Err(self.unknown(name, style)),
             [only] => only,
-            several => return Err(bare::ambiguous(bare, several)),
+            _ => return Err(ambiguous()),
         };
-        self.by_id.get(only).ok_or_else(|| self.unknown(name))
+        self.by_id.get(only).ok_or_else(|| self.unknown(name, style))
     }
 
     /// The failure of a call by a bare name whose owner is not served.
-    fn absent(&self, name: &str, owner: &ToolId) -> Failure {
+    fn absent(&self, name: &str, owner: &ToolId, style: NameStyle) -> Failure {
         if let Some(held) = self.waiting(owner.as_str()) {
             return held.failure();
         }
-        bare_owners::absent(name, owner).unwrap_or_else(|| self.unknown(name))
+        bare_owners::absent(name, owner).unwrap_or_else(|| self.unknown(name, style))
     }
 
     /// The tool that a bare name belongs to, whether it is offered now or not.
@@ -206,29 +225,29 @@ impl Snapshot {
         self.bare.get_or_init(|| BareNames::of(newest.map(|entry| &entry.descriptor.id)))
     }
 
-    fn unknown(&self, name: &str) -> Failure {
+    fn unknown(&self, name: &str, style: NameStyle) -> Failure {
         let shown: String = name.chars().take(200).collect();
-        let nearest = self.nearest(&shown);
-        let hint = match nearest.first() {
-            Some(nearest) => format!("; did you mean `{nearest}`?"),
-            None => "; `GET /mcp/discover` or `powerstrip tools` lists what there is".to_owned(),
+        let nearest: Vec<_> = similar::nearest(&shown, self.by_id.keys())
+            .into_iter()
+            .map(|id| self.shown_name(id, style))
+            .collect();
+        let hint = match (nearest.first(), style) {
+            (Some(nearest), _) => format!("did you mean `{nearest}`?"),
+            (None, NameStyle::Wire) => "the list of tools shows what there is".to_owned(),
+            (None, NameStyle::Canonical) => {
+                "`GET /mcp/discover` or `powerstrip tools` lists what there is".to_owned()
+            }
         };
-        Failure::new(Code::NotFound, format!("there is no tool `{shown}`{hint}"))
+        Failure::new(Code::NotFound, format!("there is no tool `{shown}`; {hint}"))
             .details(json!({"tool": shown, "nearest": nearest}))
     }
 
-    fn nearest(&self, name: &str) -> Vec<&str> {
-        let mut scored: Vec<_> = self
-            .by_id
-            .keys()
-            .map(|id| {
-                let whole = strsim::jaro_winkler(name, id.as_str());
-                (whole.max(strsim::jaro_winkler(name, id.name())), id.as_str())
-            })
-            .filter(|(score, _)| *score > 0.8)
-            .collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-        scored.into_iter().take(3).map(|(_, id)| id).collect()
+    /// The name of a tool's newest major.
+    fn shown_name<'a>(&'a self, id: &'a ToolId, style: NameStyle) -> &'a str {
+        match style {
+            NameStyle::Canonical => id.as_str(),
+            NameStyle::Wire => self.by_id.get(id).map_or(id.as_str(), |majors| &majors[0].wire),
+        }
     }
 
     pub(super) fn build(

@@ -3,32 +3,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use files::{BINARY_BYTES, Blobs, Files, LargeParts, Secrets, has_longer_text};
+use files::{Blobs, Files, InlineLimits, LargeParts, Secrets, has_longer_text};
 use proto::canonical;
 use serde_json::{Value, json};
 
 use crate::catalog::Entry;
-use crate::{Failure, Output, Request};
+use crate::{Door, Failure, Output, Request};
 
-/// Which parts of an answer are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeepRules {
-    /// Binary of more bytes than this.
-    pub binary: usize,
-    /// Text of more bytes than this, unless the tool declares longer answers.
-    pub text: usize,
-}
-
-impl Default for KeepRules {
-    fn default() -> Self {
-        Self { binary: BINARY_BYTES, text: 64 * 1024 }
-    }
-}
+/// How many smaller copies of pictures one answer gets.
+const MAX_COPIES: usize = 4;
 
 /// One call whose answer may contain large parts.
 pub(crate) struct LargeAnswer<'a> {
     pub(crate) files: &'a Arc<Files>,
-    pub(crate) rules: KeepRules,
+    pub(crate) limits: InlineLimits,
     pub(crate) entry: &'a Entry,
     pub(crate) request: &'a Request,
     pub(crate) secrets: &'a Secrets,
@@ -37,15 +25,16 @@ pub(crate) struct LargeAnswer<'a> {
 impl LargeAnswer<'_> {
     /// Whether an output may contain a part that must be stored.
     pub(crate) fn is_possible(&self, output: &Output) -> bool {
-        let least = (self.rules.binary / 3 * 4).min(self.longest_text());
+        let least = self.limits().least();
         let value = output.native.as_ref().unwrap_or(&output.data);
         output.blobs.is_some() || has_longer_text(value, least) || self.secrets.are_in(value)
     }
 
     /// A tool may declare longer answers, such as search results, which models read whole.
-    fn longest_text(&self) -> usize {
+    fn limits(&self) -> InlineLimits {
         let declared = self.entry.descriptor.limits.max_output_bytes;
-        self.rules.text.max(declared.map_or(0, |_| self.entry.limits.max_output_bytes))
+        let declared = declared.map_or(0, |_| self.entry.limits.max_output_bytes);
+        InlineLimits { text: self.limits.text.max(declared), ..self.limits }
     }
 
     fn parts(&self, blobs: Option<Blobs>, secrets: Secrets) -> LargeParts<'_> {
@@ -53,12 +42,13 @@ impl LargeAnswer<'_> {
             files: self.files,
             principal: &self.request.principal,
             server: self.entry.server(),
-            binary: self.rules.binary,
-            text: self.longest_text(),
+            limits: self.limits(),
             blobs,
             secrets,
             references: Vec::new(),
             known: HashMap::new(),
+            media: 0,
+            copies: if self.request.door == Door::Workflow { 0 } else { MAX_COPIES },
         }
     }
 

@@ -21,7 +21,7 @@ use super::audit::Decision;
 use super::records::{OnceCall, Records};
 use crate::catalog::Entry;
 use crate::tool::Part;
-use crate::{Failure, Output, Reply, Request};
+use crate::{Door, Failure, Output, Reply, Request};
 use files::references_in;
 
 /// The result of running a tool: its output and the output's size.
@@ -109,8 +109,12 @@ impl Idempotency {
             None if !entry.descriptor.deterministic => return Ok(None),
             None => {
                 cache_key = entry.tool.cache_key(&call.input)?;
+                // Tasks get references where other callers get images.
+                let task = call.door == Door::Workflow && entry.server().is_some();
                 match &cache_key {
+                    Some(key) if task => (b"task's cache key", key.as_bytes()),
                     Some(key) => (b"cache key", key.as_bytes()),
+                    None if task => (b"task's arguments", arguments.digest.as_bytes()),
                     None => (b"arguments", arguments.digest.as_bytes()),
                 }
             }

@@ -1,11 +1,12 @@
 //! Neither a caller nor a tool may send more than the tool's limits allow.
 
+use files::{InlineLimits, encoded};
 use proto::{Code, canonical};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use crate::Failure;
 use crate::catalog::Entry;
+use crate::{Failure, Output};
 
 #[derive(Debug)]
 enum TooLarge {
@@ -21,13 +22,34 @@ pub(crate) fn check_input(entry: &Entry, arguments: &Arguments) -> Result<(), Fa
     Ok(())
 }
 
-/// Returns the size, which the cache needs too.
-pub(crate) fn check_output(entry: &Entry, data: &Value) -> Result<usize, Failure> {
-    let (size, limit) = (canonical::len(data), entry.limits.max_output_bytes);
+/// Returns the size, which the cache needs too. Images and audio that may stay in an answer have limits of their own.
+pub(crate) fn check_output(
+    entry: &Entry,
+    output: &Output,
+    inline: InlineLimits,
+) -> Result<usize, Failure> {
+    let (size, limit) = (canonical::len(&output.data), entry.limits.max_output_bytes);
     if size > limit {
-        return Err(TooLarge::Output { size, limit }.into());
+        let counted = size.saturating_sub(inline_media(output, inline));
+        if counted > limit {
+            return Err(TooLarge::Output { size: counted, limit }.into());
+        }
     }
     Ok(size)
+}
+
+/// The length of the image and audio blocks of a server's result that are within the limits.
+fn inline_media(output: &Output, inline: InlineLimits) -> usize {
+    if output.native.is_none() {
+        return 0;
+    }
+    let blocks = output.data.get("content").and_then(Value::as_array);
+    let media = blocks.into_iter().flatten().filter(|block| {
+        matches!(block.get("type").and_then(Value::as_str), Some("image" | "audio"))
+    });
+    let lengths = media.filter_map(|block| Some(block.get("data")?.as_str()?.len()));
+    let total: usize = lengths.filter(|length| *length <= encoded(inline.media)).sum();
+    total.min(encoded(inline.media_of_answer()))
 }
 
 impl From<TooLarge> for Failure {

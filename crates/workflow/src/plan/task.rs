@@ -176,7 +176,7 @@ impl TaskCheck<'_> {
             }
         };
         let refusal = match info.part {
-            Part::Data | Part::Control => None,
+            Part::Data | Part::Control | Part::Reader => None,
             Part::End if self.level.depth > 0 => {
                 Some("ends the run; put it into the workflow itself")
             }

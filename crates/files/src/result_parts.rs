@@ -1,0 +1,195 @@
+//! Large parts of an MCP result. What a model can look at stays up to a limit; of a larger text its beginning stays, and
+//! of a larger picture a smaller copy.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use proto::{Failure, FileId};
+use serde_json::{Map, Value, json};
+
+use super::inline::encoded;
+use super::large_parts::LargeParts;
+
+impl LargeParts<'_> {
+    /// Replaces the large parts of an MCP result.
+    pub async fn replace_in_result(&mut self, result: &mut Value) -> Result<(), Failure> {
+        let structured = result.get("structuredContent").filter(|value| !value.is_null()).cloned();
+        if let Some(content) = result.get_mut("structuredContent") {
+            self.replace_in(content).await?;
+        }
+        let replaced = result.get("structuredContent").cloned();
+        let structured = Structured { whole: structured, replaced };
+        for (key, value) in result.as_object_mut().into_iter().flatten() {
+            if key != "content" && key != "structuredContent" {
+                self.replace_in(value).await?;
+            }
+        }
+        let Some(blocks) = result.get_mut("content").and_then(Value::as_array_mut) else {
+            return Ok(());
+        };
+        for block in std::mem::take(blocks) {
+            self.replace_in_block(block, &structured, blocks).await?;
+        }
+        Ok(())
+    }
+
+    /// Adds a block to `blocks`, or what replaces it.
+    async fn replace_in_block(
+        &mut self,
+        mut block: Value,
+        structured: &Structured,
+        blocks: &mut Vec<Value>,
+    ) -> Result<(), Failure> {
+        let kind = block.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let Some(fields) = block.as_object_mut() else {
+            blocks.push(block);
+            return Ok(());
+        };
+        let reference = match kind.as_str() {
+            "image" | "audio" => {
+                if self.keep_media(fields) {
+                    None
+                } else {
+                    let found = self.in_field(fields, "data", None, 0).await?;
+                    if let Some(reference) = found.as_ref().filter(|_| kind == "image") {
+                        blocks.extend(self.smaller_copy(fields, reference).await);
+                    }
+                    found
+                }
+            }
+            "resource" => match fields.get_mut("resource").and_then(Value::as_object_mut) {
+                None => None,
+                Some(resource) => {
+                    let (name, limit) =
+                        (resource.get("uri").and_then(Value::as_str), self.limits.data);
+                    let name = name.map(str::to_owned);
+                    match self.in_field(resource, "blob", name.as_deref(), limit).await? {
+                        None => self.in_field(resource, "text", name.as_deref(), limit).await?,
+                        found => found,
+                    }
+                }
+            },
+            "text" => self.in_text(fields, structured).await?,
+            _ => {
+                self.replace_in(&mut block).await?;
+                None
+            }
+        };
+        match reference {
+            Some(reference) => blocks.extend(as_blocks(reference)),
+            None => blocks.push(block),
+        }
+        Ok(())
+    }
+
+    /// Leaves an image or audio block in the answer if it is small enough and not a copy of the caller's own file.
+    fn keep_media(&mut self, fields: &mut Map<String, Value>) -> bool {
+        let Some(data) = fields.get("data").and_then(Value::as_str) else { return true };
+        let length = match self.blobs.as_ref().and_then(|blobs| blobs.find(data)) {
+            Some(("", blob)) => blob.length,
+            _ => data.len(),
+        };
+        let media = self.media.saturating_add(length);
+        if length > encoded(self.limits.media)
+            || media > encoded(self.limits.media_of_answer())
+            || self.is_own_file(data)
+        {
+            return false;
+        }
+        let whole = self.restore(data);
+        self.media = media;
+        fields.insert("data".to_owned(), Value::from(whole));
+        true
+    }
+
+    /// Whether base64 begins like a file that the tool got.
+    fn is_own_file(&self, data: &str) -> bool {
+        let head = match self.blobs.as_ref().and_then(|blobs| blobs.find(data)) {
+            Some(("", blob)) => blob.pieces.first().map(|head| String::from_utf8_lossy(head)),
+            _ => Some(data.into()),
+        };
+        self.secrets.is_in(data) || self.secrets.is_prefix_of(&head.unwrap_or_default())
+    }
+
+    /// The reference for a text block, if the text is large. Only large parts of JSON are replaced, if that is enough.
+    async fn in_text(
+        &mut self,
+        fields: &mut Map<String, Value>,
+        structured: &Structured,
+    ) -> Result<Option<Value>, Failure> {
+        let text = fields.get("text").and_then(Value::as_str).unwrap_or_default();
+        if let Some(replaced) = structured.repeated_by(text) {
+            // Clients compare the two: both have the same references.
+            if let Some(replaced) = replaced {
+                fields.insert("text".to_owned(), Value::from(replaced.to_string()));
+            }
+            return Ok(None);
+        }
+        if let Some(whole) = self.json(text) {
+            let mut inner = whole.clone();
+            self.replace_in(&mut inner).await?;
+            if inner != whole {
+                fields.insert("text".to_owned(), Value::from(inner.to_string()));
+            }
+        }
+        self.in_field(fields, "text", None, self.limits.data).await
+    }
+
+    /// The JSON in a text, if it contains something large.
+    fn json(&self, text: &str) -> Option<Value> {
+        let extracted = self.blobs.as_ref().is_some_and(|blobs| blobs.is_in(text));
+        let large = extracted || text.len() > self.limits.data || self.secrets.is_in(text);
+        if !large || !text.trim_start().starts_with(['{', '[']) {
+            return None;
+        }
+        let value: Value = serde_json::from_str(text).ok()?;
+        (self.may_be_in(&value) || self.secrets.are_in(&value)).then_some(value)
+    }
+
+    /// A block with a smaller copy of a stored picture, unless it is the caller's own file or no copy can be made.
+    async fn smaller_copy(
+        &mut self,
+        fields: &Map<String, Value>,
+        reference: &Value,
+    ) -> Option<Value> {
+        let data = fields.get("data").and_then(Value::as_str).unwrap_or_default();
+        if self.is_own_file(data) || self.copies == 0 {
+            return None;
+        }
+        self.copies -= 1;
+        let id: FileId = reference.get("ref_id")?.as_str()?.parse().ok()?;
+        let record = self.files.find(self.principal, id.as_str()).await.ok()?;
+        let copy = self.files.smaller_picture(&record).await?;
+        let data = BASE64_STANDARD.encode(&copy.bytes);
+        Some(json!({"type": "image", "data": data, "mimeType": copy.media_type}))
+    }
+}
+
+/// The structured content of a result, which servers repeat as text.
+struct Structured {
+    whole: Option<Value>,
+    /// With references.
+    replaced: Option<Value>,
+}
+
+impl Structured {
+    /// Set if a text repeats the structured content: what replaces it, if anything.
+    fn repeated_by(&self, text: &str) -> Option<Option<&Value>> {
+        let whole = self.whole.as_ref().filter(|_| text.len() > 2)?;
+        let read: Value = serde_json::from_str(text).ok()?;
+        (read == *whole).then(|| self.replaced.as_ref().filter(|replaced| *replaced != whole))
+    }
+}
+
+/// A reference as blocks of text, which every model reads: the beginning of a text, and the reference without it. The
+/// link in the answer has the name.
+fn as_blocks(mut reference: Value) -> Vec<Value> {
+    let mut blocks = Vec::new();
+    if let Some(fields) = reference.as_object_mut() {
+        fields.remove("name");
+        if let Some(beginning) = fields.remove("preview") {
+            blocks.push(json!({"type": "text", "text": beginning}));
+        }
+    }
+    blocks.push(json!({"type": "text", "text": reference.to_string()}));
+    blocks
+}

@@ -62,6 +62,11 @@ impl CallOptions {
         Ok(())
     }
 
+    /// The name of the run.
+    pub(crate) fn into_run(self) -> Option<Arc<str>> {
+        self.run
+    }
+
     pub(crate) fn names_run(&self) -> bool {
         self.run.is_some()
     }

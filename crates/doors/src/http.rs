@@ -43,6 +43,7 @@ use strip::Strip;
 use tower::ServiceExt as _;
 
 pub use body::{BodyFault, BodyReader};
+pub(crate) use mcp::StreamNotices;
 pub use options::Options;
 pub use pages::{Pages, is_own_origin};
 pub use registration::{Announced, Declined, Granted, ServerRegistration};

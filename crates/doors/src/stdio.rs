@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exact::MarkedLines;
 use crate::lsp;
-use crate::mcp::{Handler, Identity, McpState};
+use crate::mcp::{Handler, Identity, McpState, RawLists};
 
 /// How much white space may precede the first message.
 const MAX_LEADING_BYTES: usize = 4 * 1024;
@@ -126,6 +126,7 @@ impl LocalDoor {
         let handler =
             Handler::new(Arc::clone(&self.state), Identity::Fixed(Arc::clone(&self.principal)));
         let read = MarkedLines::new(read);
+        let handler = RawLists(handler);
         let running = handler.serve_with_ct((read, write), self.shutdown.child_token()).await;
         match running {
             Ok(running) => {

@@ -69,12 +69,15 @@ pub(super) async fn store_names(
     ending: CancellationToken,
 ) {
     let mut changes = strip.catalog().changes();
+    let mut own_changes = strip.catalog().own_changes();
     loop {
         changes.borrow_and_update();
+        own_changes.borrow_and_update();
         quarantine.store_new_pins().await;
         save_names(&strip, &database).await;
         tokio::select! {
             changed = changes.changed() => if changed.is_err() { return },
+            changed = own_changes.changed() => if changed.is_err() { return },
             () = ending.cancelled() => {
                 quarantine.store_new_pins().await;
                 save_names(&strip, &database).await;

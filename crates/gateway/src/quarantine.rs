@@ -78,17 +78,17 @@ impl Operation for ListQuarantined {
         _: Caller,
         QuarantineQuery { tool }: QuarantineQuery,
     ) -> Result<Vec<QuarantineEntry>, OperationError> {
-        let snapshot = quarantine.strip.catalog().snapshot();
+        let catalog = quarantine.strip.catalog();
         let Some(name) = tool else {
-            return Ok(snapshot
+            return Ok(catalog
                 .quarantined()
                 .iter()
                 .map(|held| QuarantineEntry::of(held))
                 .collect());
         };
-        let held = snapshot.waiting(&name).ok_or_else(|| quarantine.not_waiting(&name))?;
-        let (changes, left_out) = quarantine.changes(held).await?;
-        let entry = QuarantineEntry::of(held);
+        let held = catalog.waiting(&name).ok_or_else(|| quarantine.not_waiting(&name))?;
+        let (changes, left_out) = quarantine.changes(&held).await?;
+        let entry = QuarantineEntry::of(&held);
         Ok(vec![QuarantineEntry { changes: Some(changes), more_changes: Some(left_out), ..entry }])
     }
 }
@@ -150,9 +150,8 @@ impl Quarantine {
 
     /// A tool in quarantine with its changes, for the dashboard.
     pub(super) async fn compare(&self, tool: &str) -> Result<QuarantinedTool, OperationError> {
-        let snapshot = self.strip.catalog().snapshot();
-        let held = snapshot.waiting(tool).ok_or_else(|| self.not_waiting(tool))?;
-        let (changes, left_out) = self.changes(held).await?;
+        let held = self.strip.catalog().waiting(tool).ok_or_else(|| self.not_waiting(tool))?;
+        let (changes, left_out) = self.changes(&held).await?;
         let (reason, definition) = (held.reason(), held.definition.to_string());
         Ok(QuarantinedTool { reason, definition, changes, left_out })
     }
@@ -173,11 +172,11 @@ impl Quarantine {
         &self,
         shown: &[ShownDefinition],
     ) -> Result<Approved, OperationError> {
-        let snapshot = self.strip.catalog().snapshot();
+        let catalog = self.strip.catalog();
         let mut approved = Vec::new();
         let mut pins: Vec<PinnedDefinition> = Vec::new();
         for ShownDefinition { tool, definition } in shown {
-            let held = snapshot.waiting(tool).ok_or_else(|| self.not_waiting(tool))?;
+            let held = catalog.waiting(tool).ok_or_else(|| self.not_waiting(tool))?;
             if held.definition != *definition {
                 return Err(OperationError::invalid(format!(
                     "`{tool}` has changed again since it was shown; look at it once more with \

@@ -47,12 +47,15 @@ pub(super) struct ServerDeps<'a> {
 
 /// Starts connecting the servers and returns at once.
 pub(super) fn start(servers: Servers, deps: ServerDeps<'_>) -> Arc<Upstreams> {
-    let catalog = Arc::clone(deps.strip.catalog());
+    let (catalog, own) = (Arc::clone(deps.strip.catalog()), Arc::clone(deps.strip.catalog()));
     order_names(deps.strip, &servers);
     let upstream_deps = Deps {
         runner: Arc::clone(deps.runner),
         http: deps.client,
         publish: Arc::new(move |name, tools| catalog.publish(&source(name), tools)),
+        publish_own: Arc::new(move |name, instance, tools| {
+            own.publish_own((name, &source(name)), instance, tools)
+        }),
         keyring: Some(Arc::clone(deps.keyring)),
         secrets: Some(Arc::clone(deps.secrets)),
         servers: Arc::clone(deps.strip.servers()),

@@ -36,6 +36,9 @@ pub struct Descriptor {
     pub files: Option<FileRule>,
     /// The `_meta` of a server's tool, for MCP clients.
     pub meta: Option<Map<String, Value>>,
+    /// Other fields of a server's tool, as the server lists them (`icons`, `execution`, …). `annotations` has the hints
+    /// that are not among [`Annotations`].
+    pub extra: Map<String, Value>,
 }
 
 /// Limits that a tool requests, within the operator's bounds.
@@ -158,6 +161,9 @@ impl Descriptor {
         if let Some(files) = &self.files {
             definition["files"] = json!(files);
         }
+        if !self.extra.is_empty() {
+            definition["extra"] = json!(self.extra);
+        }
         digest(&canonical::bytes(&definition))
     }
 
@@ -169,7 +175,8 @@ impl Descriptor {
         }
         removed += clean::json_in_place(&mut self.input_schema);
         removed += self.output_schema.as_mut().map_or(0, clean::json_in_place);
-        for value in self.meta.iter_mut().flat_map(Map::values_mut) {
+        let extra = self.extra.values_mut();
+        for value in self.meta.iter_mut().flat_map(Map::values_mut).chain(extra) {
             removed += clean::json_in_place(value);
         }
         removed

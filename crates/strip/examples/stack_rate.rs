@@ -45,6 +45,7 @@ fn echo(id: &str, deterministic: bool) -> Arc<dyn Tool> {
         annotations: Annotations { read_only_hint: Some(true), ..Annotations::default() },
         implementation: None,
         meta: None,
+        extra: serde_json::Map::new(),
         files: None,
     }))
 }

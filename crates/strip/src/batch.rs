@@ -48,7 +48,7 @@ impl Strip {
     }
 
     async fn run_batch(&self, batch: Batch, frame: Request) -> Result<BatchAnswer, Failure> {
-        let view = self.view(&frame.principal);
+        let view = self.view_of_request(&frame);
         let plan = Plan::of(batch, view.tools())?;
         let mut frame = frame;
         let run = match &frame.run {

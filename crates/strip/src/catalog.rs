@@ -5,12 +5,13 @@ mod aliases;
 mod bare;
 mod bare_owners;
 mod names;
+mod own;
 mod pins;
 mod quarantine;
 mod similar;
 mod snapshot;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -23,11 +24,13 @@ use tokio::sync::watch;
 
 use crate::Tool;
 use crate::files::Strategies;
+use own::{OwnCatalog, OwnOffers};
 
 pub use admission::{MAJORS_SERVED, takes_objects};
 pub(crate) use bare::ambiguous;
 
 pub use names::{NameStyle, WireNames};
+pub(crate) use own::OwnTools;
 pub use pins::{Pinning, Pins, QuarantineReason};
 pub use proto::diff::{Change, changes};
 pub use quarantine::Quarantined;
@@ -109,12 +112,16 @@ pub struct Catalog {
     current: ArcSwap<Snapshot>,
     offers: Mutex<Offers>,
     revision: watch::Sender<u64>,
+    /// The tools of callers' own instances of servers.
+    own: ArcSwap<OwnCatalog>,
+    own_revision: watch::Sender<u64>,
 }
 
 struct Offers {
     /// Sources in the order in which they first published: the earlier one keeps a contested name.
     order: Vec<String>,
     tools: BTreeMap<String, Vec<Arc<dyn Tool>>>,
+    own: OwnOffers,
     terms: Terms,
     names: WireNames,
     pins: Pins,
@@ -135,12 +142,15 @@ impl Catalog {
 
     /// An empty catalog that remembers which definitions are trusted.
     pub fn pinned(bounds: LimitBounds, names: WireNames, pins: Pins) -> Self {
-        let (order, tools) = (Vec::new(), BTreeMap::new());
+        let (order, tools, own) = (Vec::new(), BTreeMap::new(), OwnOffers::new());
         let terms = Terms { bounds, files: Strategies::default() };
+        let offers = Offers { order, tools, own, terms, names, pins };
         Self {
             current: ArcSwap::from_pointee(Snapshot::default()),
-            offers: Mutex::new(Offers { order, tools, terms, names, pins }),
+            offers: Mutex::new(offers),
             revision: watch::channel(0).0,
+            own: ArcSwap::default(),
+            own_revision: watch::channel(0).0,
         }
     }
 
@@ -247,6 +257,13 @@ impl Catalog {
     }
 
     fn rebuild(&self, offers: &mut Offers) {
+        // Tools with a provisional name are named again.
+        let provisional = offers.names.take_provisional();
+        self.rebuild_shared(offers, &provisional);
+        self.rebuild_own(offers, None, &provisional);
+    }
+
+    fn rebuild_shared(&self, offers: &mut Offers, provisional: &HashSet<String>) {
         let previous = self.current.load();
         let revision = previous.revision() + 1;
         let listed: Vec<_> = offers
@@ -255,7 +272,9 @@ impl Catalog {
             .filter_map(|source| Some((source.as_str(), offers.tools.get(source)?.as_slice())))
             .collect();
         let (names, pins) = (&mut offers.names, &mut offers.pins);
-        let mut next = Snapshot::build(&listed, &offers.terms, names, pins, &previous, revision);
+        let known = previous.entries().iter().filter(|entry| !provisional.contains(&entry.wire));
+        let known = known.map(|entry| (admission::address(&entry.tool), entry)).collect();
+        let mut next = Snapshot::admit(&listed, &offers.terms, names, pins, &known, revision);
         let bare = offers.names.bare();
         bare.claim();
         next.set_owners(bare.owners());

@@ -10,7 +10,7 @@ use store::StoreError;
 use crate::agents::{ApprovalRule, View, Views};
 use crate::approval::Approvals;
 use crate::apps::OpenApps;
-use crate::catalog::NameStyle;
+use crate::catalog::{NameStyle, OwnTools};
 use crate::execution::Executor;
 use crate::files::InlineLimits;
 use crate::guard::audit::Audit;
@@ -19,14 +19,15 @@ use crate::guard::rate::RateGuard;
 use crate::history::History;
 use crate::metrics::CallMetrics;
 use crate::runs::Runs;
-use crate::servers::Outages;
+use crate::servers::{ClientIdentity, Outages, Servers};
 use crate::settings::Settings;
 use crate::stop::Stop;
-use crate::{Catalog, Door, Failure};
+use crate::{Catalog, Door, Failure, Request};
 
 /// The guards and the operator's settings for them.
 pub(crate) struct Guards {
     pub(crate) catalog: Arc<Catalog>,
+    pub(crate) servers: Arc<Servers>,
     pub(crate) views: Arc<Views>,
     pub(crate) audit: Arc<Audit>,
     pub(crate) idempotency: Idempotency,
@@ -72,6 +73,36 @@ impl Guards {
 
     pub(crate) fn view(&self, principal: &Principal) -> View {
         self.views.of(principal, self.catalog.snapshot())
+    }
+
+    /// What a client may see and call, with the tools of its own instances of servers.
+    pub(crate) fn view_of(&self, client: &ClientIdentity) -> View {
+        let own = self.own_tools(client);
+        if own.is_empty() {
+            return self.view(&client.principal);
+        }
+        self.views.of_own(&client.principal, self.catalog.snapshot(), own)
+    }
+
+    /// The same for the client of a request.
+    pub(crate) fn view_of_request(&self, request: &Request) -> View {
+        // One atomic load is all that a call pays while no instance has tools of its own.
+        if self.catalog.own().is_empty() {
+            return self.view(&request.principal);
+        }
+        self.view_of(&ClientIdentity::of(request))
+    }
+
+    /// The tools of a client's own instances, where they differ from what their servers offer to all.
+    pub(crate) fn own_tools(&self, client: &ClientIdentity) -> Vec<Arc<OwnTools>> {
+        let own = self.catalog.own();
+        let of_client = |server: &str| {
+            let instance = self.servers.get(server)?.instance(client)?;
+            own.get(server, instance).cloned()
+        };
+        let mut servers: Vec<_> = own.servers().collect();
+        servers.sort_unstable();
+        servers.into_iter().filter_map(of_client).collect()
     }
 
     pub(crate) fn approval_rule(&self, tool: &ToolId) -> ApprovalRule {

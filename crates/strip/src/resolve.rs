@@ -57,7 +57,7 @@ impl Guards {
 
     /// Finds the tool of a call. A call is forwarded once: the guards of the tool that runs apply.
     fn find_tool(&self, request: &mut Request) -> Resolved {
-        let view = self.view(&request.principal);
+        let view = self.view_of_request(request);
         let entry = match self.find(&view, request) {
             Ok(entry) => entry,
             Err(unknown) => return Resolved { forwarder: None, found: Err(unknown) },

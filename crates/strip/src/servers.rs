@@ -1,8 +1,10 @@
 //! The prompts, resources and resource templates of MCP servers, by the names that callers use. The lists are computed
 //! when a server publishes, so that reading them never waits for a server.
 
+mod instances;
 mod listing;
 mod outages;
+mod own_lists;
 mod owners;
 mod watch;
 
@@ -17,15 +19,18 @@ use tokio::sync::{broadcast, watch as revisions};
 
 use crate::{Failure, Job, Output};
 
+pub use instances::{ClientIdentity, InstanceKey};
 pub use listing::{Listing, Offered};
 pub use outages::Outages;
+pub use own_lists::OwnLists;
 pub use owners::{Claims, OfferedAt};
-pub use watch::{Update, Watch};
+pub use watch::{Notice, NoticeKind, Watch};
 
+use instances::{OwnListing, OwnOfferings};
 use watch::Watched;
 
-/// How many updates a subscriber may fall behind before it misses some.
-const UPDATES: usize = 256;
+/// How many notices a subscriber may fall behind before it misses some.
+const NOTICES: usize = 256;
 
 /// A server that offers more than tools.
 #[async_trait]
@@ -46,8 +51,15 @@ pub trait Server: Send + Sync + 'static {
         self.request("resources/read", job).await
     }
 
-    /// Sets the resources, by the server's own URIs, whose changes are subscribed to.
-    fn watch(&self, uris: BTreeSet<String>);
+    /// The instance of the server that serves only this caller; none if the caller uses the one that the gateway lists
+    /// from.
+    fn instance(&self, _client: &ClientIdentity) -> Option<InstanceKey> {
+        None
+    }
+
+    /// Sets the resources, by the server's own URIs, whose changes are subscribed to: at the instance of a client, or at
+    /// the one that the gateway lists from.
+    fn watch(&self, client: Option<&ClientIdentity>, uris: BTreeSet<String>);
 }
 
 /// The lists of one server, each entry as the server wrote it.
@@ -76,8 +88,11 @@ pub struct Servers {
     order: ArcSwap<Vec<String>>,
     prompts: revisions::Sender<u64>,
     resources: revisions::Sender<u64>,
-    updates: broadcast::Sender<Update>,
+    notices: broadcast::Sender<Notice>,
     watched: Mutex<Watched>,
+    own: ArcSwap<OwnOfferings>,
+    own_revision: revisions::Sender<u64>,
+    own_listings: Mutex<Vec<OwnListing>>,
 }
 
 impl Default for Servers {
@@ -88,8 +103,11 @@ impl Default for Servers {
             order: ArcSwap::default(),
             prompts: revisions::channel(0).0,
             resources: revisions::channel(0).0,
-            updates: broadcast::channel(UPDATES).0,
+            notices: broadcast::channel(NOTICES).0,
             watched: Mutex::default(),
+            own: ArcSwap::default(),
+            own_revision: revisions::channel(0).0,
+            own_listings: Mutex::default(),
         }
     }
 }
@@ -118,14 +136,9 @@ impl Servers {
     fn change(&self, change: impl FnOnce(&mut BTreeMap<String, Arc<dyn Server>>)) {
         let mut servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut servers);
-        let order = self.order.load();
-        let place = |server: &dyn Server| {
-            let place = order.iter().position(|name| name == server.name());
-            (server.offering().announced, place.unwrap_or(usize::MAX))
-        };
-        let mut sorted: Vec<_> = servers.values().collect();
-        sorted.sort_by_cached_key(|server| place(&***server));
-        let next = Listing::new(sorted.into_iter());
+        let sorted = self.sorted(&servers).into_iter();
+        let next =
+            Listing::new(sorted.map(|server| (Arc::clone(server), server.offering())).collect());
         let before = self.listing.load_full();
         let prompts = !next.same_prompts(&before);
         let resources = !next.same_resources(&before);
@@ -137,6 +150,21 @@ impl Servers {
         if resources {
             self.resources.send_modify(|revision| *revision += 1);
         }
+    }
+
+    /// The servers in the order of the config; those that registered themselves come last.
+    fn sorted<'a>(
+        &self,
+        servers: &'a BTreeMap<String, Arc<dyn Server>>,
+    ) -> Vec<&'a Arc<dyn Server>> {
+        let order = self.order.load();
+        let place = |server: &dyn Server| {
+            let place = order.iter().position(|name| name == server.name());
+            (server.offering().announced, place.unwrap_or(usize::MAX))
+        };
+        let mut sorted: Vec<_> = servers.values().collect();
+        sorted.sort_by_cached_key(|server| place(&***server));
+        sorted
     }
 
     /// What all of them offer now.

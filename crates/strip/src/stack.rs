@@ -228,7 +228,7 @@ impl Guards {
         seen: &Entry,
         revision: u64,
     ) -> Result<Arc<Entry>, Failure> {
-        let view = self.view(&request.principal);
+        let view = self.view_of_request(request);
         let entry = view.tools().resolve(&request.tool)?;
         if entry.definition != seen.definition || entry.tool.revision() != revision {
             let message = "the tool changed while a person decided about the call, so it was not run; call again to ask again";

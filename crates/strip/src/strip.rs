@@ -24,7 +24,7 @@ use crate::guards::Guards;
 use crate::history::History;
 use crate::metrics::CallMetrics;
 use crate::runs::{REMEMBERED, Run, Runs};
-use crate::servers::{Outages, Server, Servers};
+use crate::servers::{ClientIdentity, Outages, OwnLists, Server, Servers};
 use crate::settings::Settings;
 use crate::stop::Stop;
 use crate::{Answer, Catalog, Door, Failure, Health, Job, Output, Request, Tool, discovery};
@@ -76,10 +76,11 @@ impl Strip {
         };
         Arc::new(Self {
             prompts,
-            servers,
+            servers: Arc::clone(&servers),
             control: Arc::new(control),
             guards: Guards {
                 catalog,
+                servers: Arc::clone(&servers),
                 views,
                 runs,
                 audit,
@@ -241,6 +242,22 @@ impl Strip {
     /// What a caller may see and call: everything, or as an agent the tools of its skills.
     pub fn view(&self, principal: &Principal) -> View {
         self.guards.view(principal)
+    }
+
+    /// The same for a client, with the tools of its own instances of servers.
+    pub fn view_of(&self, client: &ClientIdentity) -> View {
+        self.guards.view_of(client)
+    }
+
+    /// The same for the client of a request.
+    pub fn view_of_request(&self, request: &Request) -> View {
+        self.guards.view_of_request(request)
+    }
+
+    /// What a client's own instances of servers list.
+    pub fn own_lists(&self, client: &ClientIdentity) -> OwnLists {
+        let tools = self.guards.own_tools(client);
+        OwnLists { tools, offerings: self.servers.own_offerings(client) }
     }
 
     /// Whether a call of a tool must be approved: the strictest rule of all skills that have the tool.

@@ -75,6 +75,7 @@ impl About {
             },
             implementation: None,
             meta: None,
+            extra: serde_json::Map::new(),
         }
     }
 }

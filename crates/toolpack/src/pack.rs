@@ -85,6 +85,7 @@ impl Pack {
             annotations: manifest.annotations.clone(),
             implementation: Some(implementation(&manifest, code_digest)),
             meta: None,
+            extra: serde_json::Map::new(),
             files: manifest.files.clone(),
         };
         Ok(Self { manifest, descriptor, folder: own_folder, code, readable, files })

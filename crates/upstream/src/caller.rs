@@ -2,8 +2,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use auth::client::Holder;
-use proto::{Principal, canonical};
+use proto::{Principal, canonical, digest_of_parts};
 use serde_json::{Map, Value};
+use strip::servers::{ClientIdentity, InstanceKey};
 use strip::{Client, Request};
 
 use crate::config::{Instances, ServerConfig};
@@ -29,16 +30,21 @@ pub(crate) struct Caller {
 
 impl Caller {
     pub(crate) fn new(principal: &Arc<Principal>, client: Option<&Arc<dyn Client>>) -> Self {
-        let declared = client.map(|client| rpc::question_capabilities(client.capabilities()));
-        let questions = match declared {
-            Some(questions) if !questions.is_empty() => {
-                canonical::bytes(&Value::Object(questions)).into()
-            }
-            _ => Arc::default(),
-        };
-        let apps = client.is_some_and(|client| rpc::shows_apps(client.capabilities()));
-        let direct = client.is_some_and(|client| rpc::is_asked_directly(&**client));
         let principal = Arc::clone(principal);
+        let Some(client) = client else { return Self::declaring(principal, &Map::new(), false) };
+        let declared = client.capabilities();
+        let direct = rpc::is_asked_directly(client.ask_mode(), declared);
+        Self::declaring(principal, declared, direct)
+    }
+
+    fn declaring(principal: Arc<Principal>, declared: &Map<String, Value>, direct: bool) -> Self {
+        let questions = rpc::question_capabilities(declared);
+        let questions = if questions.is_empty() {
+            Arc::default()
+        } else {
+            canonical::bytes(&Value::Object(questions)).into()
+        };
+        let apps = rpc::shows_apps(declared);
         Self { principal, questions, apps, direct, session: None, personal: None }
     }
 
@@ -52,6 +58,33 @@ impl Caller {
             }
             Instances::Shared => None,
         }
+    }
+
+    /// The caller whose session or process serves the requests of a client; none where all callers share one.
+    pub(crate) fn of_client(client: &ClientIdentity, config: &ServerConfig) -> Option<Self> {
+        let session = match config.instances {
+            Instances::Caller => None,
+            Instances::Session => client.session.clone(),
+            Instances::Shared => return None,
+        };
+        let declared = &client.capabilities;
+        let direct = rpc::is_asked_directly(client.asking, declared);
+        let principal = Arc::clone(&client.principal);
+        Some(Self { session, ..Self::declaring(principal, declared, direct) })
+    }
+
+    /// Identifies its process or session. Its secrets are left out: with others it gets a new one.
+    pub(crate) fn instance_key(&self) -> InstanceKey {
+        let Principal { tenant, subject, agent, .. } = &*self.principal;
+        let optional = |part: Option<&str>| part.map(|part| format!("={part}")).unwrap_or_default();
+        InstanceKey(digest_of_parts([
+            tenant.as_str().as_bytes(),
+            subject.as_bytes(),
+            optional(agent.as_deref()).as_bytes(),
+            &self.questions,
+            &[u8::from(self.apps)],
+            optional(self.session.as_deref()).as_bytes(),
+        ]))
     }
 
     /// The same caller with secrets of their own.

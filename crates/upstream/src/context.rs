@@ -4,13 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderValue;
 use proto::{Scrubber, secrets_of};
-use strip::servers::Servers;
+use strip::servers::{Notice, NoticeKind, Servers};
 use tokio::sync::{Notify, watch};
 
 use crate::caller::Caller;
 use crate::config::ServerConfig;
 use crate::deps::Deps;
+use crate::instances::{Announced, Instances};
 use crate::journal::Journal;
+use crate::notifications::Channel;
 use crate::personal::{PersonalSecrets, PersonalValues};
 
 /// A scrubber for text that is read line by line: it also finds each line of a secret of several lines.
@@ -30,6 +32,10 @@ struct WithToken {
 pub(crate) struct ServerContext {
     /// One of its lists may have changed.
     pub(crate) changed: Notify,
+    /// The lists that it says have changed, and that were not listed since.
+    announced: Mutex<Announced>,
+    /// Callers' own processes and sessions.
+    pub(crate) instances: Arc<Instances>,
     /// The URIs of resources that clients are subscribed to.
     pub(crate) watched: watch::Sender<BTreeSet<String>>,
     /// Removes the server's secrets from what it sends.
@@ -64,6 +70,8 @@ impl ServerContext {
             secrets,
             with_token: Mutex::default(),
             changed: Notify::new(),
+            announced: Mutex::default(),
+            instances: Arc::new(Instances::new(deps.timing)),
             watched: watch::Sender::default(),
             refused_questions: AtomicU64::new(0),
             server: server.to_owned(),
@@ -118,8 +126,31 @@ impl ServerContext {
         self.refused_questions.load(Ordering::Relaxed)
     }
 
-    /// Notifies subscribed clients that a resource has changed.
-    pub(crate) fn resource_updated(&self, uri: &str) {
-        self.servers.updated(&self.server, uri);
+    /// Schedules a listing of what has changed: the lists of a caller's instance, and those for all.
+    pub(crate) fn list_changed(&self, channel: Channel<'_>, announced: Announced) {
+        let of_caller = match channel {
+            Channel::Caller(Some(caller)) => self.instances.announce(caller, announced),
+            Channel::Caller(None) | Channel::Gateway => false,
+        };
+        if !of_caller {
+            self.announced.lock().unwrap_or_else(PoisonError::into_inner).add(announced);
+        }
+        self.changed.notify_one();
+    }
+
+    /// Takes the lists that were announced since the last call.
+    pub(crate) fn take_announced(&self) -> Announced {
+        std::mem::take(&mut self.announced.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Notifies subscribed clients that a resource has changed. A caller's instance notifies that caller's clients.
+    pub(crate) fn resource_updated(&self, channel: Channel<'_>, uri: &str) {
+        let instance = match channel {
+            Channel::Gateway => None,
+            Channel::Caller(Some(caller)) => Some(caller.instance_key()),
+            Channel::Caller(None) => return,
+        };
+        let kind = NoticeKind::Updated(uri.into());
+        self.servers.notify(Notice { server: self.server.as_str().into(), instance, kind });
     }
 }

@@ -88,6 +88,7 @@ impl Definition {
             annotations,
             implementation: None,
             meta: meta(&tool["_meta"]),
+            extra: extra(tool),
             files: files(&tool["_meta"])?,
         };
         let header_params = header_params(&descriptor.input_schema)?;
@@ -123,6 +124,33 @@ fn meta(meta: &Value) -> Option<Map<String, Value>> {
     let mut meta = meta.as_object()?.clone();
     meta.retain(|key, _| !key.starts_with("powerstrip/"));
     (!meta.is_empty()).then_some(meta)
+}
+
+/// The fields of a tool that the gateway reads, and the hints among its annotations.
+const FIELDS: [&str; 7] =
+    ["name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"];
+const HINTS: [&str; 5] =
+    ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+
+/// The other fields, as the server lists them.
+fn extra(tool: &Value) -> Map<String, Value> {
+    let others = |value: &Value, known: &[&str]| -> Map<String, Value> {
+        let fields = value.as_object().into_iter().flatten();
+        let others = fields.filter(|(key, _)| !known.contains(&key.as_str()));
+        others.map(|(key, value)| (key.clone(), value.clone())).collect()
+    };
+    let mut extra = others(tool, &FIELDS);
+    let hints = others(&tool["annotations"], &HINTS);
+    if !hints.is_empty() {
+        extra.insert("annotations".to_owned(), hints.into());
+    }
+    // The gateway runs such a tool as a task for clients that call it without one.
+    if let Some(support) = extra.get_mut("execution").and_then(|run| run.get_mut("taskSupport"))
+        && support == "required"
+    {
+        *support = "optional".into();
+    }
+    extra
 }
 
 /// How the tool takes files, where its server says so.

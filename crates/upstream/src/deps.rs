@@ -10,13 +10,19 @@ use proto::{Clock, Digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strip::Tool;
-use strip::servers::{Claims, OfferedAt, Servers};
+use strip::servers::{Claims, InstanceKey, OfferedAt, Servers};
 
 use crate::era::Era;
+use crate::instances::Announced;
 use crate::timing::Timing;
 
 /// Puts the whole list of one server into the catalog.
 pub type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
+
+/// Puts the whole list of one caller's instance of a server into the catalog, for that caller only, or takes it out.
+/// Returns whether this is a change.
+pub type PublishOwn =
+    Arc<dyn Fn(&str, InstanceKey, Option<Vec<Arc<dyn Tool>>>) -> bool + Send + Sync>;
 
 /// What servers are connected with, put together once by the binary.
 #[derive(Clone)]
@@ -29,6 +35,8 @@ pub struct Deps {
     pub secrets: Option<Arc<SecretStore>>,
     /// Usually `Catalog::publish`.
     pub publish: Publish,
+    /// Usually `Catalog::publish_own`.
+    pub publish_own: PublishOwn,
     /// Where prompts and resources are published.
     pub servers: Arc<Servers>,
     pub lists: Arc<dyn ListStore>,
@@ -64,6 +72,18 @@ pub struct ToolList {
     /// What the server offers in addition to tools.
     #[serde(default, alias = "beside")]
     pub other: OtherOfferings,
+}
+
+impl ToolList {
+    /// Which lists of a later one differ.
+    pub(crate) fn changes(&self, later: &Self) -> Announced {
+        let (before, now) = (&self.other, &later.other);
+        Announced {
+            tools: self.tools != later.tools,
+            prompts: before.prompts != now.prompts,
+            resources: before.resources != now.resources || before.templates != now.templates,
+        }
+    }
 }
 
 /// What a server lists in addition to tools.

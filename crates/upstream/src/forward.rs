@@ -8,9 +8,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use proto::Code;
 use serde_json::Value;
-use strip::servers::{Offering, Server as StripServer};
+use strip::servers::{ClientIdentity, InstanceKey, Offering, Server as StripServer};
 use strip::{Failure, Job, Output, Reply};
 
+use crate::caller::Caller;
 use crate::conversation::ServerReply;
 use crate::error::TransportError;
 use crate::rpc::{Params, RpcRequest, RpcResult};
@@ -42,12 +43,29 @@ impl StripServer for Server {
         self.forward("resources/read", job, |result| result.get().into()).await
     }
 
-    fn watch(&self, uris: BTreeSet<String>) {
-        self.context.watched.send_replace(uris);
+    fn instance(&self, client: &ClientIdentity) -> Option<InstanceKey> {
+        let caller = self.own_instance_of(client)?;
+        Some(caller.instance_key())
+    }
+
+    fn watch(&self, client: Option<&ClientIdentity>, uris: BTreeSet<String>) {
+        let own = client.and_then(|client| Some((client, self.instance(client)?)));
+        match own {
+            Some((client, instance)) => self.context.instances.watch(instance, client, uris),
+            None => {
+                self.context.watched.send_replace(uris);
+            }
+        }
     }
 }
 
 impl Server {
+    /// The caller by which a client's own process or session is known; none if it uses what the gateway lists from.
+    fn own_instance_of(&self, client: &ClientIdentity) -> Option<Caller> {
+        let caller = Caller::of_client(client, &self.config)?;
+        self.transport.instance_of(&caller, !self.config.personal.is_empty())
+    }
+
     /// Forwards a request; `text` decides whether extracted parts of the result are restored.
     async fn forward(
         &self,

@@ -12,12 +12,13 @@ mod replica;
 mod session;
 mod tokens;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use egress::http::Scope;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, interval, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -31,7 +32,7 @@ use crate::error::{AskResult, TransportError};
 use crate::personal::Outdated;
 use crate::questions;
 use crate::random;
-use crate::rpc::RpcRequest;
+use crate::rpc::{Params, RpcRequest};
 use crate::status::{ReplicaStatus, State, Status};
 use crate::timing::Timing;
 use exchange::Exchange;
@@ -161,6 +162,34 @@ impl HttpTransport {
                 Ok(several[if load(other) < load(one) { other } else { one }])
             }
         }
+    }
+
+    /// Whether a caller has sessions of its own: the modern era has none.
+    pub(crate) fn has_sessions_for(&self, caller: &Caller) -> bool {
+        let info =
+            self.replicas.iter().find_map(|replica| replica.info().map(|info| (replica, info)));
+        info.is_some_and(|(replica, info)| {
+            info.era == Era::Legacy || replica.may_speak_legacy(&info) && caller.is_asked_directly()
+        })
+    }
+
+    /// Asks in the session that a caller has, and opens none.
+    pub(crate) async fn ask_own(&self, caller: &Caller, request: &RpcRequest<'_>) -> AskResult {
+        match self.replicas.iter().find(|replica| replica.has_session_of(caller)) {
+            Some(replica) => replica.ask_legacy(Some(caller), request).await,
+            None => Err(TransportError::Expired),
+        }
+    }
+
+    /// Keeps the session of a caller, subscribed to the resources that are watched there, until there are none.
+    pub(crate) async fn keep(
+        &self,
+        caller: &Caller,
+        watched: watch::Receiver<BTreeSet<String>>,
+    ) -> Result<(), TransportError> {
+        let request = RpcRequest::plain("resources/subscribe", Params::None);
+        let replica = &self.replicas[self.choose(Some(caller), &request, None)?];
+        listen::keep(replica, caller, watched).await
     }
 
     fn down(&self) -> TransportError {

@@ -1,6 +1,7 @@
 //! MCP servers as tools of the strip: child processes and URLs, both protocol eras, replicas. The tools stay in the
 //! catalog while a server is down, and a failing server affects only its own callers.
 
+mod allowance;
 mod backoff;
 mod caller;
 mod config;
@@ -13,6 +14,7 @@ mod error;
 mod forward;
 mod handshake;
 mod http;
+mod instances;
 mod journal;
 mod listing;
 mod message_buffer;
@@ -48,7 +50,7 @@ pub use config::{
     ConfigFault, EraChoice, Instances, InvalidKey, Kind, Personal, PersonalSecret, Pin, Reach,
     Sandbox, SandboxMode, ServerConfig, Start, UrlTransport,
 };
-pub use deps::{Deps, ListStore, OtherOfferings, Publish, ToolList};
+pub use deps::{Deps, ListStore, OtherOfferings, Publish, PublishOwn, ToolList};
 pub use era::Era;
 pub use registry::operations;
 pub use registry::{

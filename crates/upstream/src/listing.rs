@@ -6,6 +6,7 @@ use std::sync::Arc;
 use proto::{ToolId, UI_META, UI_RESOURCE, UI_RESOURCE_META, clean};
 use serde_json::{Map, Value, json};
 
+use crate::caller::Caller;
 use crate::definition::{Definition, ROUNDED};
 use crate::deps::OtherOfferings;
 use crate::error::{TransportError, shown};
@@ -30,17 +31,21 @@ const MAX_BYTES: usize = 64 * 1024 * 1024;
 /// More faults than this are only counted in the log.
 const MAX_FAULTS: usize = 100;
 
-/// Fetches every page of `tools/list`.
-pub(crate) async fn fetch(transport: &Transport) -> Result<Vec<Arc<Value>>, TransportError> {
+/// Fetches every page of `tools/list`, for all or from the instance that a caller has.
+pub(crate) async fn fetch(
+    transport: &Transport,
+    caller: Option<&Caller>,
+) -> Result<Vec<Arc<Value>>, TransportError> {
     if let Transport::OpenApi(service) = transport {
         return service.list().await;
     }
-    pages(transport, "tools/list", "tools").await
+    pages(transport, caller, "tools/list", "tools").await
 }
 
 /// Fetches what a server offers in addition to tools. A list that cannot be fetched stays as it was.
 pub(crate) async fn fetch_other(
     transport: &Transport,
+    caller: Option<&Caller>,
     stated: &Value,
     before: &OtherOfferings,
 ) -> OtherOfferings {
@@ -48,7 +53,7 @@ pub(crate) async fn fetch_other(
         if stated.get(capability).is_none_or(Value::is_null) {
             return Vec::new();
         }
-        pages(transport, method, key).await.unwrap_or_else(|error| {
+        pages(transport, caller, method, key).await.unwrap_or_else(|error| {
             tracing::debug!(%error, method, "a list cannot be fetched");
             before.clone()
         })
@@ -77,6 +82,7 @@ pub(crate) fn apps(tools: &[Arc<Value>]) -> Vec<String> {
 
 async fn pages(
     transport: &Transport,
+    caller: Option<&Caller>,
     method: &str,
     key: &str,
 ) -> Result<Vec<Arc<Value>>, TransportError> {
@@ -86,7 +92,11 @@ async fn pages(
     let mut bytes = 0;
     for _ in 0..MAX_PAGES {
         let request = RpcRequest::plain(method, Params::Map(&params));
-        let page = match transport.ask(None, &request).await? {
+        let answer = match caller {
+            Some(caller) => transport.ask_own(caller, &request).await?,
+            None => transport.ask(None, &request).await?,
+        };
+        let page = match answer {
             Ok(page) => page,
             // A server without such a list does not know the method.
             Err(error) if error.code == -32601 && entries.is_empty() => return Ok(entries),
@@ -155,8 +165,10 @@ impl Offer {
         server: &Arc<Server>,
         before: &[Arc<UpstreamTool>],
     ) -> Self {
-        let known: HashMap<&str, &Arc<UpstreamTool>> =
-            before.iter().map(|tool| (tool.remote(), tool)).collect();
+        let mut known: HashMap<&str, Vec<&Arc<UpstreamTool>>> = HashMap::new();
+        for tool in before {
+            known.entry(tool.remote()).or_default().push(tool);
+        }
         let mut offer = Self::default();
         let mut names: HashSet<ToolId> = HashSet::new();
         if listed.len() > MAX_TOOLS {
@@ -180,12 +192,11 @@ impl Offer {
     fn tool(
         listed: &Arc<Value>,
         server: &Arc<Server>,
-        known: &HashMap<&str, &Arc<UpstreamTool>>,
+        known: &HashMap<&str, Vec<&Arc<UpstreamTool>>>,
     ) -> Result<Option<Arc<UpstreamTool>>, String> {
         let same = listed["name"]
             .as_str()
-            .and_then(|name| known.get(name))
-            .filter(|tool| tool.is_defined_by(listed));
+            .and_then(|name| known.get(name)?.iter().find(|tool| tool.is_defined_by(listed)));
         if let Some(same) = same {
             return Ok(Some(Arc::clone(same)));
         }

@@ -6,7 +6,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use strip::{Client, LogLevel};
 
+use crate::caller::Caller;
 use crate::context::ServerContext;
+use crate::instances::Announced;
 
 /// Which client a message is for.
 pub(crate) enum Recipient {
@@ -14,35 +16,34 @@ pub(crate) enum Recipient {
     Token(u64),
     /// The message does not say which request it belongs to.
     Unspecified,
+    /// The same for a log message, which may arrive after the answer.
+    Log,
 }
 
 /// Whose channel a notification arrived on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Channel {
-    /// The gateway's own stream or process, on which it has subscribed to resources.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Channel<'a> {
+    /// The gateway's own stream or process.
     Gateway,
-    /// One caller's exchange, session or process; what arrives there concerns only that caller.
-    Caller,
+    /// The exchange, session or process of one caller, if it is of one; what arrives there concerns only that caller.
+    Caller(Option<&'a Caller>),
 }
 
-/// Delivers a notification to its recipient. Drops progress that no client asked for, messages that cannot be read, and
-/// updates of resources on a caller's channel, where the gateway has no subscription.
+/// Delivers a notification to its recipient. Drops progress that no client asked for, and messages that cannot be read.
 pub(crate) fn dispatch(
     context: &ServerContext,
-    channel: Channel,
+    channel: Channel<'_>,
     method: &str,
     params: Option<&RawValue>,
     find_client: impl FnOnce(Recipient) -> Option<Arc<dyn Client>>,
 ) {
+    if let Some(announced) = Announced::of(method) {
+        return context.list_changed(channel, announced);
+    }
     match method {
-        "notifications/tools/list_changed"
-        | "notifications/prompts/list_changed"
-        | "notifications/resources/list_changed" => context.changed.notify_one(),
         "notifications/resources/updated" => {
-            if channel == Channel::Gateway
-                && let Some(uri) = read(params).as_ref().and_then(|params| params["uri"].as_str())
-            {
-                context.resource_updated(uri);
+            if let Some(uri) = read(params).as_ref().and_then(|params| params["uri"].as_str()) {
+                context.resource_updated(channel, uri);
             }
         }
         "notifications/progress" => {
@@ -57,7 +58,7 @@ pub(crate) fn dispatch(
             let Some(message) = read(params) else { return };
             let level = message.get("level").and_then(Value::as_str).and_then(LogLevel::named);
             let Some(level) = level else { return };
-            let Some(client) = find_client(Recipient::Unspecified) else { return };
+            let Some(client) = find_client(Recipient::Log) else { return };
             if client.log_level().is_some_and(|least| least <= level) {
                 client.log(message);
             }

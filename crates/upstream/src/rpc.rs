@@ -254,9 +254,8 @@ fn declared(client: &dyn Client) -> Map<String, Value> {
 
 /// Whether a client is asked by requests of its own while a call waits, as legacy servers do it. A server that speaks
 /// both eras is spoken to in the legacy one for such a client: many servers ask nothing in the modern one.
-pub(crate) fn is_asked_directly(client: &dyn Client) -> bool {
-    client.ask_mode() == AskMode::Direct
-        && QUESTION_CAPABILITIES.iter().any(|can| client.capabilities().contains_key(*can))
+pub(crate) fn is_asked_directly(asking: AskMode, declared: &Map<String, Value>) -> bool {
+    asking == AskMode::Direct && QUESTION_CAPABILITIES.iter().any(|can| declared.contains_key(*can))
 }
 
 /// The part of a client's capabilities that says what it can be asked.

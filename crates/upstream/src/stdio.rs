@@ -7,12 +7,13 @@ mod launch;
 mod pipes;
 mod slot;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use operations::servers::ProcessView;
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -119,16 +120,60 @@ impl StdioTransport {
         }
     }
 
+    /// The caller by which its process is known; none if it uses the process that the tools are listed from.
+    /// A process with secrets of a person is never that one.
+    pub(crate) fn instance_of(&self, caller: &Caller, personal: bool) -> Option<Caller> {
+        let caller = self.known_caller(caller);
+        if personal {
+            return Some(caller);
+        }
+        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_owner = slots.owner.as_ref().is_none_or(|owner| *owner == caller);
+        (!may_own_primary(&caller) || !is_owner).then_some(caller)
+    }
+
+    /// A modern server receives the client's capabilities with each request, a legacy one only in the handshake: there,
+    /// each set of capabilities needs its own process.
+    fn known_caller(&self, caller: &Caller) -> Caller {
+        let modern = self.launcher.known().is_modern_for(caller);
+        if modern { caller.without_capabilities() } else { caller.clone() }
+    }
+
+    /// Asks the process that a caller has, and starts none.
+    pub(crate) async fn ask_own(&self, caller: &Caller, request: &RpcRequest<'_>) -> AskResult {
+        let slot = {
+            let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            slots.others.get(caller).map(|member| Claim::new(&member.slot, true))
+        };
+        let connection = slot.as_ref().and_then(|claim| claim.slot.current());
+        match connection {
+            Some(connection) => connection.ask(request).await,
+            None => Err(TransportError::Expired),
+        }
+    }
+
+    /// Keeps the process of a caller until nothing is watched there; an error if it ends before.
+    pub(crate) async fn keep(
+        &self,
+        caller: &Caller,
+        mut watched: watch::Receiver<BTreeSet<String>>,
+    ) -> Result<(), TransportError> {
+        let claim = self.claim(Some(caller), false)?;
+        let Some(connection) = claim.slot.connection().await? else {
+            return Err(TransportError::Expired);
+        };
+        tokio::select! {
+            _ = watched.wait_for(BTreeSet::is_empty) => Ok(()),
+            () = connection.wait_until_ended() => Err(TransportError::lost("the process has ended")),
+        }
+    }
+
     /// Claims the process of a caller. This happens under the lock of the table, so that no claimed slot is evicted.
     fn claim(&self, caller: Option<&Caller>, own: bool) -> Result<Claim, TransportError> {
         let Some(caller) = caller else { return Ok(Claim::new(&self.primary, own)) };
-        // A modern server receives the client's capabilities with each request, a legacy one only in the handshake: there,
-        // each set of capabilities needs its own process.
-        let modern = self.launcher.known().is_modern_for(caller);
-        let caller = &if modern { caller.without_capabilities() } else { caller.clone() };
+        let caller = &self.known_caller(caller);
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        // With several people, no caller may claim the primary process.
-        if !caller.can_be_asked() && caller.is_local() && caller.personal().is_none() {
+        if may_own_primary(caller) {
             let owner = slots.owner.get_or_insert_with(|| caller.clone());
             if owner == caller {
                 return Ok(Claim::new(&self.primary, own));
@@ -267,4 +312,9 @@ impl StdioTransport {
             }
         }
     }
+}
+
+/// Whether a caller may claim the process that the tools are listed from. With several people, none may.
+fn may_own_primary(caller: &Caller) -> bool {
+    !caller.can_be_asked() && caller.is_local() && caller.personal().is_none()
 }

@@ -213,7 +213,9 @@ impl RunningTask<'_> {
         &mut self,
         asked: &Map<String, Value>,
     ) -> Result<Result<(), RpcError>, TransportError> {
-        let client = self.client.filter(|client| rpc::is_asked_directly(&***client));
+        let client = self
+            .client
+            .filter(|client| rpc::is_asked_directly(client.ask_mode(), client.capabilities()));
         let answered = match client {
             Some(client) => questions::ask_all(&**client, asked).await.ok(),
             None => None,

@@ -43,6 +43,11 @@ impl UpstreamTool {
         &self.definition.remote
     }
 
+    /// The definition as it was listed.
+    pub(crate) fn listed(&self) -> &Value {
+        &self.listed
+    }
+
     pub(crate) fn is_defined_by(&self, listed: &Arc<Value>) -> bool {
         Arc::ptr_eq(&self.listed, listed) || self.listed == *listed
     }

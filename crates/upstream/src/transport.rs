@@ -1,12 +1,15 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::sync::watch;
 
 use crate::caller::Caller;
 use crate::config::{Kind, ServerConfig};
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::era::Era;
-use crate::error::AskResult;
+use crate::error::{AskResult, TransportError};
 use crate::http::HttpTransport;
 use crate::openapi::OpenApiService;
 use crate::personal::Outdated;
@@ -45,6 +48,39 @@ impl Transport {
             Self::Stdio(stdio) => stdio.ask(caller, request).await,
             // Its tools and its list have methods of their own; it has nothing else.
             Self::OpenApi(_) => Ok(Err(RpcError::unknown_method(request.method))),
+        }
+    }
+
+    /// The caller by which its own process or session is known; none if it uses what the gateway lists from.
+    /// `personal` says whether it has secrets of its own.
+    pub(crate) fn instance_of(&self, caller: &Caller, personal: bool) -> Option<Caller> {
+        match self {
+            Self::Http(http) => http.has_sessions_for(caller).then(|| caller.clone()),
+            Self::Stdio(stdio) => stdio.instance_of(caller, personal),
+            Self::OpenApi(_) => None,
+        }
+    }
+
+    /// Asks the process or session that a caller has, and starts none.
+    pub(crate) async fn ask_own(&self, caller: &Caller, request: &RpcRequest<'_>) -> AskResult {
+        match self {
+            Self::Http(http) => http.ask_own(caller, request).await,
+            Self::Stdio(stdio) => stdio.ask_own(caller, request).await,
+            Self::OpenApi(_) => Ok(Err(RpcError::unknown_method(request.method))),
+        }
+    }
+
+    /// Keeps the process or session of a caller, with subscriptions to the resources that are watched there, until there
+    /// are none; an error if it ends before.
+    pub(crate) async fn keep(
+        &self,
+        caller: &Caller,
+        watched: watch::Receiver<BTreeSet<String>>,
+    ) -> Result<(), TransportError> {
+        match self {
+            Self::Http(http) => http.keep(caller, watched).await,
+            Self::Stdio(stdio) => stdio.keep(caller, watched).await,
+            Self::OpenApi(_) => Ok(()),
         }
     }
 

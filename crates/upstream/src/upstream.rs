@@ -1,3 +1,5 @@
+mod own_lists;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,15 +10,17 @@ use serde_json::{Map, Value};
 use strip::servers::Offering;
 use strip::{Failure, Tool};
 use tokio::sync::watch;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::allowance::Allowance;
 use crate::backoff::Backoff;
 use crate::caller::Caller;
 use crate::config::{InvalidKey, PersonalSecret, ServerConfig};
 use crate::deps::{Deps, OtherOfferings, ToolList};
 use crate::error::{TransportError, without_places};
+use crate::instances::Announced;
 use crate::journal::Journal;
 use crate::listing::{self, Offer};
 use crate::rpc::{Params, RpcRequest};
@@ -102,6 +106,7 @@ impl Upstream {
             upstream.tasks.spawn(async move { lister.keep_listing(list).await });
             let server = Arc::clone(&upstream.server);
             upstream.tasks.spawn(async move { server.transport.maintain().await });
+            upstream.tasks.spawn(Arc::clone(&upstream).keep_own_lists());
         }
         upstream
     }
@@ -277,6 +282,9 @@ impl Upstream {
         // Limits the rate for a server that announces changes without pause.
         let mut pauses = interval(self.deps.timing.backoff);
         pauses.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // Limits the rate of announcements without a change.
+        let mut unchanged_allowed = Allowance::new(Instant::now());
+        let mut not_before = Instant::now();
         loop {
             let known = self.listed().raw.is_some();
             tokio::select! {
@@ -286,16 +294,23 @@ impl Upstream {
             }
             let limit = self.deps.timing.list;
             let fetching = async {
+                sleep_until(not_before).await;
                 pauses.tick().await;
-                let tools = timeout(limit, listing::fetch(&self.server.transport)).await;
+                let announced = self.server.context.take_announced();
+                let tools = timeout(limit, listing::fetch(&self.server.transport, None)).await;
                 let tools = tools.unwrap_or(Err(TransportError::TimedOut(limit)))?;
                 let other = self.list_other(&tools).await;
-                Ok::<_, TransportError>((tools, other))
+                Ok::<_, TransportError>((announced, tools, other))
             };
             let Some(fetched) = self.stop.run_until_cancelled(fetching).await else { return };
             match fetched {
-                Ok((tools, other)) => {
-                    self.accept(tools, other).await;
+                Ok((announced, tools, other)) => {
+                    let unchanged = announced.without(self.accept(tools, other).await);
+                    self.pass_on(None, unchanged);
+                    if unchanged.any() {
+                        let now = Instant::now();
+                        not_before = now + unchanged_allowed.take(now);
+                    }
                     self.listed().error = None;
                     let is_process = self.server.config.command.is_some();
                     let quiet = if is_process { self.deps.timing.stable } else { Duration::ZERO };
@@ -348,7 +363,7 @@ impl Upstream {
     async fn list_other(&self, tools: &[Arc<Value>]) -> OtherOfferings {
         let before = self.listed().raw.as_ref().map(|list| list.other.clone()).unwrap_or_default();
         let stated = self.status().capabilities.unwrap_or_default();
-        let fetching = listing::fetch_other(&self.server.transport, &stated, &before);
+        let fetching = listing::fetch_other(&self.server.transport, None, &stated, &before);
         let other = timeout(self.deps.timing.list, fetching).await.unwrap_or(before);
         if self.server.transport.lists_with_personal_token() {
             // Other callers must not see what one person's token shows.
@@ -375,7 +390,8 @@ impl Upstream {
         }
     }
 
-    async fn accept(&self, tools: Vec<Arc<Value>>, other: OtherOfferings) {
+    /// Offers a new list, and returns what has changed in it.
+    async fn accept(&self, tools: Vec<Arc<Value>>, other: OtherOfferings) -> Announced {
         let list = Arc::new(ToolList {
             tools,
             listed_at: self.deps.clock.unix_ms(),
@@ -383,14 +399,16 @@ impl Upstream {
             origin: self.server.config.origin(),
             other,
         });
-        let same = self.listed().raw.as_ref().is_some_and(|known| known.tools == list.tools);
-        if same {
+        let known = self.last_list();
+        let changed = known.as_ref().map_or(Announced::ALL, |known| known.changes(&list));
+        if !changed.tools {
             self.offer_other(&list);
             self.listed().raw = Some(Arc::clone(&list));
         } else {
             self.offer(Arc::clone(&list)).await;
         }
         self.deps.lists.save(self.name(), &list).await;
+        changed
     }
 
     /// Publishes what the server offers in addition to tools.

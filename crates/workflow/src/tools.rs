@@ -221,6 +221,7 @@ impl About {
             },
             implementation: None,
             meta: None,
+            extra: serde_json::Map::new(),
         }
     }
 }

@@ -47,6 +47,7 @@ fn named(id: &str, description: &str) -> Arc<dyn Tool> {
         annotations: Annotations::default(),
         implementation: None,
         meta: None,
+        extra: serde_json::Map::new(),
         files: None,
     }))
 }

@@ -5,6 +5,7 @@ mod direct;
 pub(super) mod door;
 pub(super) mod errors;
 mod library;
+mod stream_notices;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use super::{reply, routes, scopes};
 use crate::exact::check_integers;
 use door::SESSION_ID;
 use library::{LibraryRequest, RequestContext};
+pub(crate) use stream_notices::StreamNotices;
 
 /// Serves a request of the router.
 pub(super) async fn serve(State(shared): State<Shared>, request: Request) -> Response {

@@ -24,6 +24,7 @@ use rmcp::transport::streamable_http_server::session::{
     RestoreOutcome, ServerSseMessage, SessionId, SessionManager, SessionState, SessionStore,
     SessionStoreError,
 };
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
@@ -169,6 +170,21 @@ impl Sessions {
             id: call.into(),
             cancel,
         })
+    }
+
+    /// The capabilities that the client of a session declared, if the session uses this revision.
+    pub(super) fn capabilities(&self, id: &str, version: &str) -> Option<Map<String, Value>> {
+        let mut table = self.table();
+        let session = table.get_mut(id)?;
+        if !session.ready || session.version != version {
+            return None;
+        }
+        session.used = Instant::now();
+        let declared = session.start.as_ref()?.capabilities.clone();
+        match serde_json::to_value(declared) {
+            Ok(Value::Object(declared)) => Some(declared),
+            _ => None,
+        }
     }
 
     /// Cancels the direct call with this id; false if there is none.

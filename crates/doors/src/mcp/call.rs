@@ -1,13 +1,12 @@
 //! `tools/call`, for the direct path and for rmcp.
 
-use std::sync::Arc;
-
 use http::HeaderMap;
 use proto::Code;
 use rmcp::model::{
     CallToolResponse, CallToolResult, CreateTaskResult, ErrorData, InputRequiredResult,
 };
 use serde_json::Value;
+use strip::servers::ClientIdentity;
 use strip::{Reply, Request};
 
 use super::apps::Links;
@@ -36,7 +35,7 @@ pub(crate) async fn call(state: &McpState, call: Request) -> Result<CallToolResu
 /// Calls a tool and renders its answer for the protocol revision of the client.
 pub(super) async fn answer(state: &McpState, call: Request) -> Result<CallToolResponse, ErrorData> {
     let (resumed, modern) = (call.resume.is_some(), call.modern);
-    let principal = Arc::clone(&call.principal);
+    let client = ClientIdentity::of(&call);
     let answer = state.strip.call(call).await;
     match (answer.reply, &answer.native) {
         (Reply::NeedsInput, Some(native)) => {
@@ -56,8 +55,10 @@ pub(super) async fn answer(state: &McpState, call: Request) -> Result<CallToolRe
     if let Some(native) = &mut native
         && let Some((server, _)) = answer.meta.tool.split_once(':')
     {
-        let (listing, readable) =
-            (state.strip.servers().listing(), state.strip.may_use_server(&principal, server));
+        let (listing, readable) = (
+            state.strip.servers().listing_of(&client),
+            state.strip.may_use_server(&client.principal, server),
+        );
         native.translate(&Links { listing: &listing, server, readable });
     }
     match answer.result {

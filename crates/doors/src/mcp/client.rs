@@ -3,29 +3,34 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use http::request::Parts;
+use proto::canonical;
 use rmcp::RoleServer;
 use rmcp::model::{
-    CustomRequest, LoggingMessageNotification, ProgressNotification, ProgressToken, RequestId,
-    ServerNotification, ServerRequest,
+    ClientCapabilities, CustomRequest, LoggingMessageNotification, ProgressNotification,
+    ProgressToken, RequestId, ServerNotification, ServerRequest,
 };
 use rmcp::service::{OriginatingRequestId, Peer, PeerRequestOptions, RequestContext, ServiceError};
 use serde_json::{Map, Value};
 use strip::{AskError, AskMode, Client, LogLevel};
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::context::{is_modern, log_level};
 use super::render;
-use crate::http::SessionUse;
+use crate::http::{SessionUse, StreamNotices};
 
 /// How long a person may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How many notices may wait for a slow client; further ones are dropped.
-const MAX_NOTICES: usize = 256;
+/// How many notices may wait for a slow client, and their size; further ones are dropped.
+const MAX_NOTICES: usize = 1_024;
+const MAX_NOTICE_BYTES: usize = 8 * 1024 * 1024;
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const PROGRESS_TOKEN: &str = "progressToken";
@@ -39,30 +44,37 @@ pub(super) struct RequestClient {
     log_level: Option<LogLevel>,
     peer: Peer<RoleServer>,
     request: RequestId,
-    notices: mpsc::Sender<ServerNotification>,
+    notices: mpsc::Sender<QueuedNotice>,
+    /// How many bytes of notices wait.
+    waiting: Arc<AtomicUsize>,
     /// Cancelled when the request is answered.
     answered: CancellationToken,
 }
 
+/// A notice and its size.
+struct QueuedNotice {
+    notice: ServerNotification,
+    bytes: usize,
+}
+
 /// The notices for a client while its tool runs.
 pub(super) struct NoticeQueue {
-    notices: mpsc::Receiver<ServerNotification>,
+    notices: mpsc::Receiver<QueuedNotice>,
+    waiting: Arc<AtomicUsize>,
+    /// The stream of the answer, for a session over HTTP.
+    stream: Option<StreamNotices>,
     peer: Peer<RoleServer>,
     _answered: DropGuard,
 }
 
-/// The client of a request, if it asks for more than a plain call does.
+/// The client of a request with these capabilities, if it asks for more than a plain call does.
 pub(super) fn of(
     context: &RequestContext<RoleServer>,
+    declared: Map<String, Value>,
     session_level: Option<LogLevel>,
     resumed: bool,
 ) -> Option<(Arc<dyn Client>, NoticeQueue)> {
     let modern = is_modern(context);
-    let declared = match context.meta.get(CAPABILITIES) {
-        Some(Value::Object(declared)) => declared.clone(),
-        _ if modern => Map::new(),
-        _ => declared(context),
-    };
     let progress = context.meta.get_progress_token();
     let level = if modern { context.meta.log_level().and_then(log_level) } else { session_level };
     let for_server = |(key, _): &(&String, &Value)| {
@@ -82,30 +94,47 @@ pub(super) fn of(
         return None;
     }
     let (notices, queue) = mpsc::channel(MAX_NOTICES);
-    let answered = CancellationToken::new();
+    let (answered, waiting) = (CancellationToken::new(), Arc::<AtomicUsize>::default());
+    let parts = context.extensions.get::<Parts>();
     let queue = NoticeQueue {
         notices: queue,
+        waiting: Arc::clone(&waiting),
+        stream: parts.and_then(|parts| parts.extensions.get::<StreamNotices>()).cloned(),
         peer: context.peer.clone(),
         _answered: answered.clone().drop_guard(),
     };
     let client = RequestClient {
         capabilities: declared,
         meta,
-        asking: if modern { AskMode::Rounds } else { AskMode::Direct },
+        asking: ask_mode(modern),
         progress,
         log_level: level,
         peer: context.peer.clone(),
         request: context.id.clone(),
         notices,
+        waiting,
         answered,
     };
     Some((Arc::new(client), queue))
 }
 
-/// The capabilities that a legacy client declared when it connected.
-fn declared(context: &RequestContext<RoleServer>) -> Map<String, Value> {
-    let declared = context.client_capabilities().map(serde_json::to_value);
-    match declared {
+/// How a client of this era is asked questions.
+pub(super) fn ask_mode(modern: bool) -> AskMode {
+    if modern { AskMode::Rounds } else { AskMode::Direct }
+}
+
+/// The capabilities of the client: those in the request, or those that a legacy client declared when it connected.
+pub(super) fn capabilities(context: &RequestContext<RoleServer>) -> Map<String, Value> {
+    match context.meta.get(CAPABILITIES) {
+        Some(Value::Object(declared)) => declared.clone(),
+        _ if is_modern(context) => Map::new(),
+        _ => declared(context.client_capabilities()),
+    }
+}
+
+/// The capabilities as MCP writes them.
+pub(super) fn declared(capabilities: Option<ClientCapabilities>) -> Map<String, Value> {
+    match capabilities.map(serde_json::to_value) {
         Some(Ok(Value::Object(declared))) => declared,
         _ => Map::new(),
     }
@@ -155,7 +184,16 @@ pub(super) async fn cancel_on_end<T>(
 }
 
 impl NoticeQueue {
-    async fn send(&self, notice: ServerNotification) {
+    async fn send(&self, QueuedNotice { notice, bytes }: QueuedNotice) {
+        self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+        let notice = match &self.stream {
+            // After a lost connection the library keeps it for the client's next one.
+            Some(stream) => match stream.send(notice) {
+                Ok(()) => return,
+                Err(notice) => notice,
+            },
+            None => notice,
+        };
         if let Err(error) = self.peer.send_notification(notice).await {
             tracing::debug!(%error, "a notice could not be delivered");
         }
@@ -163,9 +201,25 @@ impl NoticeQueue {
 }
 
 impl RequestClient {
-    fn notify(&self, notice: ServerNotification) {
+    fn notify(&self, notice: ServerNotification, bytes: usize) {
         // A client that does not keep up misses some notices.
-        let _ = self.notices.try_send(notice);
+        if self.waiting.fetch_add(bytes, Ordering::Relaxed) > MAX_NOTICE_BYTES {
+            self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+            return;
+        }
+        let late = match self.notices.try_send(QueuedNotice { notice, bytes }) {
+            Ok(()) => return,
+            Err(TrySendError::Full(_)) => None,
+            Err(TrySendError::Closed(queued)) => Some(queued.notice),
+        };
+        self.waiting.fetch_sub(bytes, Ordering::Relaxed);
+        // A log message that a server sends after its answer still belongs to the session of the client.
+        if let Some(notice @ ServerNotification::LoggingMessageNotification(_)) = late
+            && self.asking == AskMode::Direct
+        {
+            let peer = self.peer.clone();
+            tokio::spawn(async move { peer.send_notification(notice).await });
+        }
     }
 }
 
@@ -197,9 +251,11 @@ impl Client for RequestClient {
         let token = self.progress.as_ref().and_then(|token| serde_json::to_value(token).ok());
         let Some(token) = token else { return };
         report.insert(PROGRESS_TOKEN.to_owned(), token);
-        if let Ok(report) = serde_json::from_value(Value::Object(report)) {
+        let report = Value::Object(report);
+        let bytes = canonical::len(&report);
+        if let Ok(report) = serde_json::from_value(report) {
             let notice = ProgressNotification::new(report);
-            self.notify(ServerNotification::ProgressNotification(notice));
+            self.notify(ServerNotification::ProgressNotification(notice), bytes);
         }
     }
 
@@ -208,9 +264,11 @@ impl Client for RequestClient {
     }
 
     fn log(&self, message: Map<String, Value>) {
-        if let Ok(message) = serde_json::from_value(Value::Object(message)) {
+        let message = Value::Object(message);
+        let bytes = canonical::len(&message);
+        if let Ok(message) = serde_json::from_value(message) {
             let notice = LoggingMessageNotification::new(message);
-            self.notify(ServerNotification::LoggingMessageNotification(notice));
+            self.notify(ServerNotification::LoggingMessageNotification(notice), bytes);
         }
     }
 

@@ -7,9 +7,10 @@ use http::request::Parts;
 use proto::{Principal, TraceId};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
-use rmcp::service::RequestContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use serde_json::Value;
 use strip::runs::RunOf;
+use strip::servers::ClientIdentity;
 use strip::{Door, LogLevel, Request};
 
 use super::call::{answer, call_options, run_of_header};
@@ -18,6 +19,7 @@ use super::context::{is_modern, session_of, trace};
 use super::notices::{ChangeNotifier, ResourceSubscriptions};
 use super::state::McpState;
 use super::{client, results};
+use crate::call_options::CallOptions;
 
 /// The header with the session id of a legacy client over HTTP.
 const SESSION_ID: &str = "mcp-session-id";
@@ -97,20 +99,55 @@ impl Handler {
         }
     }
 
+    /// The caller of a request and its client.
+    pub(super) fn client(
+        &self,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<ClientIdentity, ErrorData> {
+        let modern = is_modern(context);
+        let named = call_options(|key| context.meta.get(key)).ok().and_then(CallOptions::into_run);
+        let session = || self.run_of(context, modern).session().map(Into::into);
+        Ok(ClientIdentity {
+            principal: self.principal(context)?,
+            capabilities: client::capabilities(context),
+            asking: client::ask_mode(modern),
+            session: named.or_else(session),
+        })
+    }
+
+    /// The caller and client of a legacy connection that has just been opened.
+    pub(super) fn client_of_connection(
+        &self,
+        context: &NotificationContext<RoleServer>,
+    ) -> Option<ClientIdentity> {
+        let parts = context.extensions.get::<Parts>();
+        let admitted = parts.and_then(|parts| parts.extensions.get::<Arc<Principal>>()).cloned();
+        let declared = context.peer.peer_info().map(|info| info.capabilities.clone());
+        Some(ClientIdentity {
+            principal: admitted.or_else(|| self.caller())?,
+            capabilities: client::declared(declared),
+            asking: client::ask_mode(false),
+            session: Some(self.session_id(parts)),
+        })
+    }
+
     /// The run of a request that names none: the session of a legacy client, the current run of others.
     pub(super) fn run_of(&self, context: &RequestContext<RoleServer>, modern: bool) -> RunOf {
         if modern {
             return RunOf::Current;
         }
-        let parts = context.extensions.get::<Parts>();
-        let id = parts.and_then(|parts| parts.headers.get(SESSION_ID)?.to_str().ok());
-        RunOf::Session(match id {
+        RunOf::Session(self.session_id(context.extensions.get::<Parts>()))
+    }
+
+    /// The session id of a legacy client.
+    fn session_id(&self, parts: Option<&Parts>) -> Arc<str> {
+        match parts.and_then(|parts| parts.headers.get(SESSION_ID)?.to_str().ok()) {
             Some(id) => id.into(),
             None => {
                 let own = || TraceId::random().to_string().into();
                 Arc::clone(self.session.get_or_init(own))
             }
-        })
+        }
     }
 
     pub(super) async fn call(
@@ -136,10 +173,12 @@ impl Handler {
         call.run = self.run_of(&context, modern);
         options.apply(&mut call);
         let mut notices = None;
-        if self.state.may_ask(&call.principal, &call.tool) {
+        let client = self.client(&context)?;
+        if self.state.may_ask(&client, &call.tool) {
             let resume = results::resume(request.input_responses, request.request_state);
             (call.client, notices) =
-                client::of(&context, self.log_level(), resume.is_some()).unzip();
+                client::of(&context, client.capabilities, self.log_level(), resume.is_some())
+                    .unzip();
             call.resume = resume.map(Arc::new);
         }
         let (session, cancelled) = (session_of(&context).cloned(), context.ct);

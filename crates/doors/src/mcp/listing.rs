@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use strip::Strip;
 use strip::agents::View;
 use strip::catalog::{Entry, NameStyle};
+use strip::servers::ClientIdentity;
 
 use super::apps::Links;
 use crate::schema;
@@ -29,7 +30,12 @@ const CURSOR: &str = "after:";
 pub(super) struct Listing {
     plain: Slot,
     agents: RwLock<HashMap<String, Arc<Slot>>>,
+    /// The latest lists for clients with their own instances of servers.
+    own: Mutex<Vec<Arc<Prepared>>>,
 }
+
+/// How many lists for clients with their own instances of servers are kept.
+const MAX_OWN: usize = 16;
 
 /// The latest list for one agent, or for callers without one.
 #[derive(Default)]
@@ -72,11 +78,11 @@ impl Listing {
     pub(super) fn page(
         &self,
         strip: &Strip,
-        principal: &Principal,
+        client: &ClientIdentity,
         cursor: Option<&str>,
         modern: bool,
     ) -> Result<ListToolsResult, ErrorData> {
-        let prepared = self.current(strip, principal);
+        let prepared = self.for_client(strip, client);
         let start = prepared
             .start(cursor)
             .ok_or_else(|| ErrorData::invalid_params("the cursor is not from this server", None))?;
@@ -87,17 +93,31 @@ impl Listing {
     pub(super) fn serialised_page(
         &self,
         strip: &Strip,
-        principal: &Principal,
+        client: &ClientIdentity,
         cursor: Option<&str>,
     ) -> Option<Arc<RawValue>> {
-        let prepared = self.current(strip, principal);
+        let prepared = self.for_client(strip, client);
         let start = prepared.start(cursor)?;
         let page = prepared.serialised.get(start / PAGE).filter(|_| start % PAGE == 0)?;
         page.get_or_init(|| {
-            let text = serde_json::to_string(&prepared.page(start, true)).ok()?;
+            let page = prepared.page(start, true);
+            let text = match prepared.with_extra(&page) {
+                Some(whole) => whole.to_string(),
+                None => serde_json::to_string(&page).ok()?,
+            };
             RawValue::from_string(text).ok().map(Arc::from)
         })
         .clone()
+    }
+
+    /// The page as JSON with fields that the library does not know; none if it has no such fields.
+    pub(super) fn with_extra(
+        &self,
+        strip: &Strip,
+        client: &ClientIdentity,
+        page: &ListToolsResult,
+    ) -> Option<Value> {
+        self.for_client(strip, client).with_extra(page)
     }
 
     /// The input schema of a tool by any of its names, as it is listed.
@@ -117,8 +137,8 @@ impl Listing {
     }
 
     /// Whether some of a tool's arguments must be repeated in headers.
-    pub(super) fn takes_headers(&self, strip: &Strip, principal: &Principal, name: &str) -> bool {
-        match self.current(strip, principal).find(name) {
+    pub(super) fn takes_headers(&self, strip: &Strip, client: &ClientIdentity, name: &str) -> bool {
+        match self.for_client(strip, client).find(name) {
             None => false,
             Some(FoundTool::Listed(listed)) => listed.takes_headers,
             Some(FoundTool::Unlisted(entry)) => {
@@ -126,6 +146,31 @@ impl Listing {
                 schema.is_some_and(schema::marks_headers)
             }
         }
+    }
+
+    /// The list for a client, with the tools of its own instances of servers.
+    fn for_client(&self, strip: &Strip, client: &ClientIdentity) -> Arc<Prepared> {
+        let shared = self.current(strip, &client.principal);
+        let view = strip.view_of(client);
+        let servers = strip.servers().listing_of(client);
+        if shared.view.is(&view) && Arc::ptr_eq(&shared.servers, &servers) {
+            return shared;
+        }
+        let is_fresh = |known: &&Arc<Prepared>| {
+            known.view.is(&view)
+                && known.style == shared.style
+                && Arc::ptr_eq(&known.servers, &servers)
+        };
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = own.iter().find(is_fresh) {
+            return Arc::clone(known);
+        }
+        let prepared = Arc::new(Prepared::new(&view, shared.style, servers, Some(&*shared)));
+        if own.len() >= MAX_OWN {
+            own.remove(0);
+        }
+        own.push(Arc::clone(&prepared));
+        prepared
     }
 
     fn current(&self, strip: &Strip, principal: &Principal) -> Arc<Prepared> {
@@ -222,6 +267,32 @@ impl Prepared {
         result.ttl_ms = modern.then_some(TTL_MS);
         result.cache_scope = modern.then_some(CacheScope::Private);
         result
+    }
+
+    /// The page as JSON with fields that the library does not know; none if it has no such fields.
+    fn with_extra(&self, page: &ListToolsResult) -> Option<Value> {
+        let extra = |tool: &Tool| {
+            let place = self.tools.binary_search_by(|listed| listed.tool.name.cmp(&tool.name));
+            let extra = &self.tools.get(place.ok()?)?.entry.descriptor.extra;
+            (!extra.is_empty()).then_some(extra)
+        };
+        let extras: Vec<_> = page.tools.iter().map(extra).collect();
+        if extras.iter().all(Option::is_none) {
+            return None;
+        }
+        let mut whole = serde_json::to_value(page).ok()?;
+        let tools = whole.get_mut("tools").and_then(Value::as_array_mut)?;
+        for (tool, extra) in tools.iter_mut().zip(extras) {
+            for (field, value) in extra.into_iter().flatten() {
+                match (tool.get_mut(field), value) {
+                    (Some(Value::Object(known)), Value::Object(more)) => {
+                        known.extend(more.iter().map(|(key, value)| (key.clone(), value.clone())));
+                    }
+                    _ => tool[field] = value.clone(),
+                }
+            }
+        }
+        Some(whole)
     }
 
     fn find(&self, name: &str) -> Option<FoundTool<'_>> {

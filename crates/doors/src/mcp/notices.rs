@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use proto::Principal;
 use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
 use strip::Strip;
-use strip::servers::{Update, Watch};
+use strip::servers::{ClientIdentity, Notice, Watch};
 use tokio::task::JoinHandle;
 
 use super::changes::{Change, Changes, ListVersions};
@@ -27,7 +26,7 @@ impl ResourceSubscriptions {
     }
 
     /// Subscribes to a resource; false if it does not exist or the limit is reached.
-    pub(super) fn add(&self, strip: &Strip, principal: &Principal, uri: &str) -> bool {
+    pub(super) fn add(&self, strip: &Strip, client: &Arc<ClientIdentity>, uri: &str) -> bool {
         let mut table = self.table();
         if table.contains_key(uri) {
             return true;
@@ -35,7 +34,7 @@ impl ResourceSubscriptions {
         if table.len() >= MAX_SUBSCRIBED {
             return false;
         }
-        let found = watch(strip, principal, uri);
+        let found = watch(strip, client, uri);
         found.map(|watch| table.insert(uri.to_owned(), watch)).is_some()
     }
 
@@ -44,18 +43,18 @@ impl ResourceSubscriptions {
     }
 
     /// The URI by which the client knows an updated resource.
-    fn find(&self, update: &Update) -> Option<String> {
-        self.table().values().find_map(|watch| watch.concerns(update))
+    fn find(&self, notice: &Notice) -> Option<String> {
+        self.table().values().find_map(|watch| watch.concerns(notice))
     }
 }
 
 /// Watches a resource that the caller may read.
-fn watch(strip: &Strip, principal: &Principal, uri: &str) -> Option<Watch> {
-    let found = strip.servers().listing().resource(uri)?;
-    if !strip.may_use_server(principal, found.server.name()) {
+fn watch(strip: &Strip, client: &Arc<ClientIdentity>, uri: &str) -> Option<Watch> {
+    let found = strip.servers().listing_of(client).resource(uri)?;
+    if !strip.may_use_server(&client.principal, found.server.name()) {
         return None;
     }
-    strip.servers().watch(uri)
+    strip.servers().watch(client, uri)
 }
 
 /// Notifies a legacy client of changes until it is dropped.
@@ -64,14 +63,13 @@ pub(super) struct ChangeNotifier(JoinHandle<()>);
 impl ChangeNotifier {
     /// A client whose session was parked is first notified of what has changed since.
     pub(super) fn start(
-        state: &McpState,
+        mut changes: Changes,
         peer: Peer<RoleServer>,
         subscriptions: Arc<ResourceSubscriptions>,
         parked: Option<ListVersions>,
     ) -> Self {
-        let mut changes = Changes::of(&state.strip);
-        let now = ListVersions::of(&state.strip);
-        let mut missed = parked.map(|parked| parked.changes(now)).into_iter().flatten();
+        let missed = parked.map(|parked| changes.missed_since(parked));
+        let mut missed = missed.into_iter().flatten();
         Self(tokio::spawn(async move {
             loop {
                 let next = match missed.next() {
@@ -83,7 +81,7 @@ impl ChangeNotifier {
                     Change::Tools => peer.notify_tool_list_changed().await,
                     Change::Prompts => peer.notify_prompt_list_changed().await,
                     Change::Resources => peer.notify_resource_list_changed().await,
-                    Change::Updated(update) => match subscriptions.find(&update) {
+                    Change::Updated(notice) => match subscriptions.find(&notice) {
                         None => Ok(()),
                         Some(uri) => {
                             let param = ResourceUpdatedNotificationParam::new(uri);
@@ -108,17 +106,17 @@ impl Drop for ChangeNotifier {
 /// Serves one `subscriptions/listen` until the client disconnects or the gateway stops.
 pub(super) async fn serve_subscription(
     state: &McpState,
-    principal: &Principal,
+    client: &Arc<ClientIdentity>,
     context: &SubscriptionContext,
 ) {
-    let mut changes = Changes::of(&state.strip);
+    let mut changes = Changes::of(&state.strip, Arc::clone(client));
     let accepted = context.accepted();
     let mut watches = Vec::new();
     let mut unknown: Vec<&String> =
         accepted.resource_subscriptions.iter().flatten().take(MAX_SUBSCRIBED).collect();
     let mut find = |watches: &mut Vec<Watch>| {
         unknown.retain(|uri| {
-            let found = watch(&state.strip, principal, uri);
+            let found = watch(&state.strip, client, uri);
             let missing = found.is_none();
             watches.extend(found);
             missing
@@ -147,8 +145,8 @@ pub(super) async fn serve_subscription(
             Change::Resources if accepted.resources_list_changed == Some(true) => {
                 sink.notify_resource_list_changed().await
             }
-            Change::Updated(update) => {
-                match watches.iter().find_map(|watch| watch.concerns(&update)) {
+            Change::Updated(notice) => {
+                match watches.iter().find_map(|watch| watch.concerns(&notice)) {
                     Some(uri) => sink.notify_resource_updated(uri).await,
                     None => Ok(()),
                 }

@@ -1,6 +1,6 @@
 //! The prompts of the strip: lists, renders and completes them.
 
-use proto::{Code, Principal, PromptRef};
+use proto::{Code, PromptRef};
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, GetPromptResult,
     JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Reference, Role,
@@ -8,14 +8,15 @@ use rmcp::model::{
 use serde_json::Value;
 use strip::Strip;
 use strip::prompts::PromptError;
+use strip::servers::ClientIdentity;
 
 use super::listing::TTL_MS;
 use super::servers;
 
-pub(super) fn list(strip: &Strip, principal: &Principal, modern: bool) -> ListPromptsResult {
+pub(super) fn list(strip: &Strip, client: &ClientIdentity, modern: bool) -> ListPromptsResult {
     let own = strip.prompts().snapshot();
     let mut prompts: Vec<Prompt> = own.prompts().iter().map(listed).collect();
-    prompts.extend(servers::prompts(strip, principal));
+    prompts.extend(servers::prompts(strip, client));
     let mut result = ListPromptsResult::with_all_items(prompts);
     result.ttl_ms = modern.then_some(TTL_MS);
     result.cache_scope = modern.then_some(CacheScope::Private);

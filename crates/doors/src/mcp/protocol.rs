@@ -17,7 +17,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 
-use super::changes::ListVersions;
+use super::changes::{Changes, ListVersions};
 use super::context::{is_modern, keep_worker, log_level, session_of, trace};
 use super::handler::Handler;
 use super::notices::{self, ChangeNotifier};
@@ -51,9 +51,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        let principal = self.principal(&context)?;
+        let client = self.client(&context)?;
         let (strip, modern) = (&self.state.strip, is_modern(&context));
-        self.state.listing.page(strip, &principal, cursor.as_deref(), modern)
+        self.state.listing.page(strip, &client, cursor.as_deref(), modern)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
@@ -81,8 +81,8 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let principal = self.principal(&context)?;
-        Ok(prompts::list(&self.state.strip, &principal, is_modern(&context)))
+        let client = self.client(&context)?;
+        Ok(prompts::list(&self.state.strip, &client, is_modern(&context)))
     }
 
     async fn get_prompt(
@@ -91,9 +91,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let strip = &self.state.strip;
-        let principal = self.principal(&context)?;
-        let found = strip.servers().listing().prompt(&request.name);
-        match found.filter(|found| strip.may_use_server(&principal, found.server.name())) {
+        let client = self.client(&context)?;
+        let found = strip.servers().listing_of(&client).prompt(&request.name);
+        match found.filter(|found| strip.may_use_server(&client.principal, found.server.name())) {
             Some(found) if !prompts::has(strip, &request.name) => {
                 self.forward_prompt(found, request, context).await
             }
@@ -117,14 +117,14 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let (strip, principal) = (&self.state.strip, self.principal(&context)?);
+        let (strip, client) = (&self.state.strip, self.client(&context)?);
         let cursor = request.and_then(|request| request.cursor);
-        let mut listed = servers::resources(strip, &principal, is_modern(&context));
+        let mut listed = servers::resources(strip, &client, is_modern(&context));
         // The resources of servers are on the first page; all later pages are files.
         if cursor.is_some() {
             listed.resources.clear();
         }
-        files::list(strip, &principal, cursor, &mut listed).await?;
+        files::list(strip, &client.principal, cursor, &mut listed).await?;
         Ok(listed)
     }
 
@@ -133,9 +133,9 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let principal = self.principal(&context)?;
-        let mut listed = servers::templates(&self.state.strip, &principal, is_modern(&context));
-        files::template(&principal, &mut listed)?;
+        let client = self.client(&context)?;
+        let mut listed = servers::templates(&self.state.strip, &client, is_modern(&context));
+        files::template(&client.principal, &mut listed)?;
         Ok(listed)
     }
 
@@ -164,11 +164,11 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let principal = self.principal(&context)?;
+        let client = Arc::new(self.client(&context)?);
         if !self.state.strip.servers().listing().has("resources") {
             return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
         }
-        if self.subscriptions.add(&self.state.strip, &principal, &request.uri) {
+        if self.subscriptions.add(&self.state.strip, &client, &request.uri) {
             keep_worker(session_of(&context));
             return Ok(());
         }
@@ -235,8 +235,8 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let principal = self.principal(context.request_context())?;
-        notices::serve_subscription(&self.state, &principal, &context).await;
+        let client = Arc::new(self.client(context.request_context())?);
+        notices::serve_subscription(&self.state, &client, &context).await;
         Ok(())
     }
 
@@ -245,8 +245,10 @@ impl ServerHandler for Handler {
         let subscriptions = Arc::clone(&self.subscriptions);
         let parts = context.extensions.get::<Parts>();
         let parked = parts.and_then(|parts| parts.extensions.get::<ListVersions>()).copied();
+        let Some(client) = self.client_of_connection(&context) else { return };
         self.notifier.get_or_init(|| {
-            ChangeNotifier::start(&self.state, context.peer, subscriptions, parked)
+            let changes = Changes::of(&self.state.strip, Arc::new(client));
+            ChangeNotifier::start(changes, context.peer, subscriptions, parked)
         });
     }
 }

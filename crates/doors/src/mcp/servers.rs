@@ -13,7 +13,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use strip::servers::{Offered, Server};
+use strip::servers::{ClientIdentity, Offered, Server};
 use strip::{Output, Reply, Request, Resume, Strip};
 
 use super::apps::Links;
@@ -25,13 +25,17 @@ use super::listing::TTL_MS;
 use super::results::{error_of, resume, typed};
 
 /// The prompts of all servers, as clients see them.
-pub(super) fn prompts(strip: &Strip, principal: &Principal) -> Vec<Prompt> {
-    let listing = strip.servers().listing();
-    listing.prompts().filter_map(|listed| entry(strip, principal, listed)).collect()
+pub(super) fn prompts(strip: &Strip, client: &ClientIdentity) -> Vec<Prompt> {
+    let listing = strip.servers().listing_of(client);
+    listing.prompts().filter_map(|listed| entry(strip, &client.principal, listed)).collect()
 }
 
-pub(super) fn resources(strip: &Strip, principal: &Principal, modern: bool) -> ListResourcesResult {
-    let listing = strip.servers().listing();
+pub(super) fn resources(
+    strip: &Strip,
+    client: &ClientIdentity,
+    modern: bool,
+) -> ListResourcesResult {
+    let (listing, principal) = (strip.servers().listing_of(client), &client.principal);
     let listed = listing.resources().filter_map(|listed| entry(strip, principal, listed)).collect();
     let mut result = ListResourcesResult::with_all_items(listed);
     result.ttl_ms = modern.then_some(TTL_MS);
@@ -41,10 +45,10 @@ pub(super) fn resources(strip: &Strip, principal: &Principal, modern: bool) -> L
 
 pub(super) fn templates(
     strip: &Strip,
-    principal: &Principal,
+    client: &ClientIdentity,
     modern: bool,
 ) -> ListResourceTemplatesResult {
-    let listing = strip.servers().listing();
+    let (listing, principal) = (strip.servers().listing_of(client), &client.principal);
     let listed = listing.templates().filter_map(|listed| entry(strip, principal, listed)).collect();
     let mut result = ListResourceTemplatesResult::with_all_items(listed);
     result.ttl_ms = modern.then_some(TTL_MS);
@@ -75,11 +79,12 @@ impl Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let listing = self.state.strip.servers().listing();
-        let principal = self.principal(&context)?;
+        let client = self.client(&context)?;
+        let listing = self.state.strip.servers().listing_of(&client);
         let found = listing.resource(&request.uri);
-        let found =
-            found.filter(|found| self.state.strip.may_use_server(&principal, found.server.name()));
+        let found = found.filter(|found| {
+            self.state.strip.may_use_server(&client.principal, found.server.name())
+        });
         let Some(found) = found else {
             let message = format!("there is no resource `{}`", request.uri);
             return Err(ErrorData::resource_not_found(message, Some(json!({"uri": request.uri}))));
@@ -115,11 +120,12 @@ impl Handler {
             params,
             resume: resume(request.input_responses, request.request_state),
         };
+        let client = self.client(&context)?;
         let mut output = self.forward(forwarded, context).await?;
         if output.reply == Reply::NeedsInput {
             return typed::<InputRequiredResult>(&output.data).map(Into::into);
         }
-        let listing = self.state.strip.servers().listing();
+        let listing = self.state.strip.servers().listing_of(&client);
         let links = Links { listing: &listing, server: found.server.name(), readable: true };
         links.translate_prompt(Arc::make_mut(&mut output.data));
         Ok(GetPromptResponse::Complete(typed(&output.data)?))
@@ -131,8 +137,8 @@ impl Handler {
         request: &CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Option<Result<CompleteResult, ErrorData>> {
-        let listing = self.state.strip.servers().listing();
-        let principal = self.principal(&context).ok()?;
+        let client = self.client(&context).ok()?;
+        let listing = self.state.strip.servers().listing_of(&client);
         let (found, key) = match &request.r#ref {
             Reference::Prompt(named) => (listing.prompt(&named.name)?, "name"),
             Reference::Resource(named) => {
@@ -142,7 +148,7 @@ impl Handler {
             }
             _ => return None,
         };
-        if !self.state.strip.may_use_server(&principal, found.server.name()) {
+        if !self.state.strip.may_use_server(&client.principal, found.server.name()) {
             return None;
         }
         if !found.server.offering().has("completions") {
@@ -198,7 +204,9 @@ impl Handler {
         call.run = self.run_of(&context, call.modern);
         let meta = &context.meta;
         call_options(|key| meta.get(key))?.apply(&mut call);
-        let (client, notices) = client::of(&context, self.log_level(), resume.is_some()).unzip();
+        let declared = client::capabilities(&context);
+        let (client, notices) =
+            client::of(&context, declared, self.log_level(), resume.is_some()).unzip();
         call.client = client;
         call.resume = resume.map(Arc::new);
         let (session, cancelled) = (session_of(&context).cloned(), context.ct);

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use proto::{Principal, wire};
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use strip::Strip;
 use strip::agents::ApprovalRule;
 use strip::catalog::NameStyle;
 use strip::files::READ_RESULT;
+use strip::servers::ClientIdentity;
 use tokio_util::sync::CancellationToken;
 
 use super::listing::Listing;
@@ -59,15 +61,28 @@ impl McpState {
     /// A page of the tools, serialised for a client of 2026-07-28.
     pub(crate) fn page(
         &self,
-        principal: &Principal,
+        client: &ClientIdentity,
         cursor: Option<&str>,
     ) -> Option<Arc<RawValue>> {
-        self.listing.serialised_page(&self.strip, principal, cursor)
+        self.listing.serialised_page(&self.strip, client, cursor)
+    }
+
+    /// A page of the tools as JSON for a client before 2026-07-28; none if no page begins there.
+    pub(crate) fn legacy_page(
+        &self,
+        client: &ClientIdentity,
+        cursor: Option<&str>,
+    ) -> Option<Value> {
+        let mut page = self.listing.page(&self.strip, client, cursor, false).ok()?;
+        // A field of later revisions.
+        page.result_type = None;
+        let whole = self.listing.with_extra(&self.strip, client, &page);
+        whole.or_else(|| serde_json::to_value(&page).ok())
     }
 
     /// Whether a call may send its caller notices or questions: those of servers do, and those that need approval.
-    pub(crate) fn may_ask(&self, principal: &Principal, name: &str) -> bool {
-        let view = self.strip.view(principal);
+    pub(crate) fn may_ask(&self, client: &ClientIdentity, name: &str) -> bool {
+        let view = self.strip.view_of(client);
         match view.tools().resolve(name) {
             Ok(entry) => {
                 let id = &entry.descriptor.id;
@@ -79,7 +94,7 @@ impl McpState {
     }
 
     /// Whether some of a tool's arguments must be repeated in headers.
-    pub(crate) fn takes_headers(&self, principal: &Principal, name: &str) -> bool {
-        self.listing.takes_headers(&self.strip, principal, name)
+    pub(crate) fn takes_headers(&self, client: &ClientIdentity, name: &str) -> bool {
+        self.listing.takes_headers(&self.strip, client, name)
     }
 }

@@ -72,6 +72,7 @@ where
             annotations: Annotations::default(),
             implementation: None,
             meta: None,
+            extra: serde_json::Map::new(),
             files: None,
         },
         work: Box::new(move |call| Box::pin(work(call))),

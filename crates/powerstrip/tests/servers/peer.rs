@@ -92,6 +92,12 @@ impl Stream {
         self.first(method, |message| message["method"] == method).await
     }
 
+    /// The next message of any of these kinds.
+    pub(crate) async fn next_of(&mut self, methods: &[&str]) -> Value {
+        let is_it = |message: &Value| methods.iter().any(|method| message["method"] == *method);
+        self.first("notice", is_it).await
+    }
+
     /// The answer to the request that opened the stream.
     pub(crate) async fn answer(&mut self) -> Value {
         self.first("answer", |message| message.get("method").is_none()).await

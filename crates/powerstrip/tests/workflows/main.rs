@@ -15,6 +15,6 @@ mod questions;
 mod starting;
 mod steering;
 mod support;
-mod undoing;
 mod templates;
+mod undoing;
 mod watching;

@@ -59,6 +59,7 @@ fn named(id: &str) -> Arc<dyn Tool> {
         annotations: Annotations::default(),
         implementation: None,
         meta: None,
+        extra: serde_json::Map::new(),
         files: None,
     }))
 }

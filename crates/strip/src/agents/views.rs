@@ -1,12 +1,12 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 use proto::{Principal, ToolId};
 
 use super::{AgentReport, ApprovalRule, Profiles, Skill, View};
-use crate::catalog::Snapshot;
+use crate::catalog::{OwnTools, Snapshot};
 
 /// The views of all agents. Each is computed once for every catalog and config, on first use.
 #[derive(Default)]
@@ -15,6 +15,27 @@ pub(crate) struct Views {
     compiled: ArcSwap<Compiled>,
     /// Whether any skill asks for approvals.
     asks: AtomicBool,
+    own: Mutex<Vec<OwnView>>,
+}
+
+/// How many views of callers with their own instances of servers are kept ready.
+const MAX_OWN_VIEWS: usize = 32;
+
+/// The view of a caller with its own instances of servers, and what it was made from.
+struct OwnView {
+    catalog: Arc<Snapshot>,
+    profiles: Arc<Profiles>,
+    agent: Option<String>,
+    own: Vec<Arc<OwnTools>>,
+    view: View,
+}
+
+impl OwnView {
+    fn is_made_from(&self, agent: Option<&String>, own: &[Arc<OwnTools>]) -> bool {
+        self.agent.as_ref() == agent
+            && self.own.len() == own.len()
+            && self.own.iter().zip(own).all(|(known, now)| Arc::ptr_eq(known, now))
+    }
 }
 
 #[derive(Default)]
@@ -54,6 +75,38 @@ impl Views {
             None => View::plain(catalog),
             Some(name) => self.of_agent(name, catalog),
         }
+    }
+
+    /// The same for a caller with its own instances of servers.
+    pub(crate) fn of_own(
+        &self,
+        principal: &Principal,
+        catalog: Arc<Snapshot>,
+        own: Vec<Arc<OwnTools>>,
+    ) -> View {
+        let profiles = self.profiles();
+        let agent = principal.agent.as_ref();
+        let mut ready = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        ready.retain(|known| {
+            Arc::ptr_eq(&known.catalog, &catalog) && Arc::ptr_eq(&known.profiles, &profiles)
+        });
+        if let Some(known) = ready.iter().find(|known| known.is_made_from(agent, &own)) {
+            return known.view.clone();
+        }
+        let merged = catalog.with_own(&own);
+        let view = match agent {
+            None => View::plain(Arc::new(merged)),
+            Some(name) => match profiles.agents.get(name) {
+                Some(agent) => View::of(agent, &profiles, &merged),
+                None => View::nothing(),
+            },
+        };
+        if ready.len() >= MAX_OWN_VIEWS {
+            ready.remove(0);
+        }
+        let agent = principal.agent.clone();
+        ready.push(OwnView { catalog, profiles, agent, own, view: view.clone() });
+        view
     }
 
     /// Whether a tool of this id would be in the caller's view.

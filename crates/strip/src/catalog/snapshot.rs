@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use proto::{Code, ToolId, ToolRef};
 use serde_json::json;
 
-use super::admission::{self, Admitted, NotAdmitted, address};
+use super::admission::{self, Admitted, Known, NotAdmitted};
 use super::aliases;
 use super::bare::{self, BareNames};
 use super::bare_owners::{self, BareOwners};
@@ -88,6 +88,38 @@ impl Snapshot {
     /// Whether bare names have the same owners.
     pub(super) fn has_owners_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.owners, &other.owners)
+    }
+
+    /// The source that has a tool of this id.
+    pub(super) fn source_of(&self, id: &ToolId) -> Option<&str> {
+        let served = self.by_id.get(id).and_then(|majors| majors.first());
+        let held = || self.waiting(id.as_str()).map(|held| held.source.as_str());
+        served.map(|entry| entry.source.as_str()).or_else(held)
+    }
+
+    /// Everything but the tools of these sources.
+    pub(super) fn without(&self, sources: &impl Fn(&str) -> bool) -> Self {
+        let mut rest = self.narrowed(|entry| !sources(&entry.source));
+        rest.faults = self.faults.clone();
+        for held in self.quarantined.iter().filter(|held| !sources(&held.source)) {
+            rest.hold(Arc::clone(held));
+        }
+        rest
+    }
+
+    /// Adds the tools of another snapshot.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        other.entries.iter().for_each(|entry| self.add(Arc::clone(entry)));
+        other.quarantined.iter().for_each(|held| self.hold(Arc::clone(held)));
+    }
+
+    /// Restores the order of the entries after tools were added.
+    pub(super) fn sort(&mut self) {
+        self.entries.sort_by(|a, b| {
+            let (one, other) = (&a.descriptor, &b.descriptor);
+            one.id.cmp(&other.id).then_with(|| other.version.cmp(&one.version))
+        });
+        self.quarantined.sort_by(|a, b| a.id.cmp(&b.id));
     }
 
     fn add(&mut self, entry: Arc<Entry>) {
@@ -250,21 +282,18 @@ impl Snapshot {
         }
     }
 
-    pub(super) fn build(
+    /// Admits the offered tools; the entries of those that are known are used again.
+    pub(super) fn admit(
         offers: &[(&str, &[Arc<dyn Tool>])],
         terms: &Terms,
         names: &mut WireNames,
         pins: &mut Pins,
-        previous: &Snapshot,
+        known: &Known<'_>,
         revision: u64,
     ) -> Self {
-        // Tools with a provisional name are named again.
-        let provisional = names.take_provisional();
-        let known = previous.entries.iter().filter(|entry| !provisional.contains(&entry.wire));
-        let known = known.map(|entry| (address(&entry.tool), entry)).collect();
         let (chosen, mut faults) = admission::choose(offers);
         let mut found = Vec::with_capacity(chosen.len());
-        for admitted in admission::admit(&chosen, terms, pins, &known) {
+        for admitted in admission::admit(&chosen, terms, pins, known) {
             match admitted {
                 Ok(Admitted::Known(entry)) => found.push(Found::Known(entry)),
                 Ok(Admitted::New(entry, pin)) => {

@@ -49,9 +49,7 @@ struct Entry {
 }
 
 impl Listing {
-    pub(super) fn new<'a>(servers: impl Iterator<Item = &'a Arc<dyn Server>>) -> Self {
-        let servers: Vec<Listed> =
-            servers.map(|server| (Arc::clone(server), server.offering())).collect();
+    pub(super) fn new(servers: Vec<Listed>) -> Self {
         let renamed = vec![HashMap::new(); servers.len()];
         let mut listing = Self { schemes: Schemes::new(&servers), renamed, ..Self::default() };
         listing.add_prompts(&servers);

@@ -1,8 +1,10 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use serde_json::json;
+use proto::{Principal, TenantId, Via};
+use serde_json::{Map, json};
 
 use super::*;
+use crate::AskMode;
 
 /// A server that lists resources and answers nothing.
 struct Lister {
@@ -28,7 +30,7 @@ impl Server for Lister {
         Ok(Output::new(json!({})))
     }
 
-    fn watch(&self, _uris: BTreeSet<String>) {}
+    fn watch(&self, _client: Option<&ClientIdentity>, _uris: BTreeSet<String>) {}
 }
 
 fn lister(name: &'static str, announced: bool, template: &str) -> Arc<dyn Server> {
@@ -41,6 +43,22 @@ fn lister(name: &'static str, announced: bool, template: &str) -> Arc<dyn Server
         ..Offering::default()
     };
     Arc::new(Lister { name, offering: Arc::new(offering) })
+}
+
+fn client() -> Arc<ClientIdentity> {
+    let principal = Principal {
+        tenant: TenantId::new("acme"),
+        subject: "ada".to_owned(),
+        agent: None,
+        scopes: Vec::new(),
+        via: Via::Local,
+    };
+    Arc::new(ClientIdentity {
+        principal: Arc::new(principal),
+        capabilities: Map::new(),
+        asking: AskMode::Rounds,
+        session: None,
+    })
 }
 
 #[test]
@@ -61,15 +79,17 @@ fn a_server_that_named_itself_takes_no_resource_from_one_that_the_operator_named
 fn a_subscriber_is_notified_of_its_resource_and_what_is_below_it_only() {
     let servers = Arc::new(Servers::default());
     servers.publish(lister("crm", false, "crm://customers/{id}"));
-    let watch = servers.watch("crm://customers").unwrap();
+    let client = client();
+    let watch = servers.watch(&client, "crm://customers").unwrap();
     let notified = |server: &str, uri: &str| {
-        watch.concerns(&Update { server: server.into(), uri: uri.into() })
+        let kind = NoticeKind::Updated(uri.into());
+        watch.concerns(&Notice { server: server.into(), instance: None, kind })
     };
     assert_eq!(notified("crm", "crm://customers").as_deref(), Some("crm://customers"));
     assert_eq!(notified("crm", "crm://customers/7").as_deref(), Some("crm://customers/7"));
     assert_eq!(notified("crm", "crm://customers-of-others"), None, "it only begins alike");
     assert_eq!(notified("aa", "crm://customers"), None, "it is another server's");
-    assert!(servers.watch("crm+").is_none(), "a whole server cannot be subscribed to");
+    assert!(servers.watch(&client, "crm+").is_none(), "a whole server cannot be subscribed to");
 }
 
 fn since(now_ms: u64) -> OfferedAt {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use strip::agents::{Agent, Listing, Profiles, Skill};
 use strip::control::STORE_ARTIFACT;
 use strip::runs::RunOf;
-use strip::servers::{Offering, Server};
+use strip::servers::{ClientIdentity, Offering, Server};
 use strip::{Answer, Failure, Job, Output, Request};
 
 use crate::support::{Fake, Setup, ask, code, principal, setup, tool};
@@ -42,7 +42,7 @@ impl Server for TextServer {
         Ok(Output::new(json!({"contents": [{"uri": call.request.input["uri"], "text": text}]})))
     }
 
-    fn watch(&self, _: BTreeSet<String>) {}
+    fn watch(&self, _: Option<&ClientIdentity>, _: BTreeSet<String>) {}
 }
 
 /// A tool that answers with a reference, and with a link by which it can be read.

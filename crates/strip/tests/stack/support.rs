@@ -96,6 +96,7 @@ pub(crate) fn tool(
             annotations: Annotations::default(),
             implementation: None,
             meta: None,
+            extra: serde_json::Map::new(),
             files: None,
         },
         work: Box::new(work),

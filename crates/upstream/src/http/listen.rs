@@ -10,6 +10,7 @@ use super::exchange::{Endpoint, encode};
 use super::headers;
 use super::listener::Listener;
 use super::replica::Replica;
+use crate::caller::Caller;
 use crate::era::Era;
 use crate::error::TransportError;
 use crate::rpc::{Params, RpcRequest};
@@ -90,6 +91,37 @@ async fn subscribe(
         current = requested;
         if watched.changed().await.is_err() {
             return TransportError::lost("no client listens any more");
+        }
+    }
+}
+
+/// Keeps a caller's session, subscribed to the watched resources, until there are none; an error if it ends before.
+pub(super) async fn keep(
+    replica: &Replica,
+    caller: &Caller,
+    mut watched: watch::Receiver<BTreeSet<String>>,
+) -> Result<(), TransportError> {
+    // Holding the slot keeps the session from being closed as idle.
+    let slot = replica.slot(Some(caller))?;
+    let session = slot.open(|| replica.initialize(Some(caller))).await?;
+    let mut current = BTreeSet::new();
+    loop {
+        let requested = watched.borrow_and_update().clone();
+        for (method, params) in subscription::changes(&current, &requested) {
+            let request = RpcRequest::plain(method, Params::Map(&params));
+            // The server may refuse one resource and still accept others.
+            let _answer = replica.ask_legacy(Some(caller), &request).await?;
+        }
+        if requested.is_empty() {
+            return Ok(());
+        }
+        current = requested;
+        tokio::select! {
+            changed = watched.changed() => if changed.is_err() { return Ok(()) },
+            () = session.wait_until_gone() => {
+                slot.close(&session);
+                return Err(TransportError::Expired);
+            }
         }
     }
 }

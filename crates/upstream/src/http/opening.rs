@@ -28,9 +28,11 @@ impl Replica {
     ) -> Result<Era, TransportError> {
         let choose = |info: &ServerInfo| {
             // Whether a modern server speaks the legacy era, too, shows only when it is tried.
-            let both = info.may_speak_legacy && self.protocol.era == EraChoice::Auto;
+            let both = self.may_speak_legacy(info);
             let client = request.client.filter(|_| request.answers.is_none());
-            let direct = client.is_some_and(|client| rpc::is_asked_directly(&**client));
+            let direct = client.is_some_and(|client| {
+                rpc::is_asked_directly(client.ask_mode(), client.capabilities())
+            });
             if both && direct { Era::Legacy } else { info.era }
         };
         if let Some(info) = &*self.info.load() {
@@ -39,6 +41,11 @@ impl Replica {
         // Boxed to keep the common future small.
         let info = Box::pin(self.find_era(caller)).await?;
         Ok(choose(&info))
+    }
+
+    /// Whether a modern server may be asked in the legacy era.
+    pub(super) fn may_speak_legacy(&self, info: &ServerInfo) -> bool {
+        info.may_speak_legacy && self.protocol.era == EraChoice::Auto
     }
 
     async fn find_era(&self, caller: Option<&Caller>) -> Result<Arc<ServerInfo>, TransportError> {
@@ -156,10 +163,13 @@ impl Replica {
         };
         let info = read_initialize(answer)?;
         let mut session = Session::new(answered.get(headers::SESSION).cloned(), &info);
+        session.instance = caller.map(|caller| self.exchange.context.instances.begin(caller));
+        let notifies_changes = info.notifies_changes;
         self.learn(info);
         let endpoint = self.endpoint(caller, &session);
         self.exchange.notify(&endpoint, Method::POST, initialized()).await?;
-        if session.has_id() && caller.is_some_and(Caller::can_be_asked) {
+        let listens = |caller: &Caller| caller.can_be_asked() || notifies_changes;
+        if session.has_id() && caller.is_some_and(listens) {
             session.listen(&self.exchange, endpoint).await;
         }
         Ok(Ok(session))
@@ -179,6 +189,7 @@ impl Replica {
         };
         let info = read_initialize(answer)?;
         let mut session = Session::new(None, &info);
+        session.instance = caller.map(|caller| self.exchange.context.instances.begin(caller));
         self.learn(info);
         self.exchange.notify(channel.endpoint(), Method::POST, initialized()).await?;
         session.channel = Some(channel);

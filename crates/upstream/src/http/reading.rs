@@ -207,7 +207,7 @@ impl Exchange {
                     }
                     Ok(Message::Notification { method, params }) => {
                         let find = |recipient| listener.client(&recipient);
-                        let channel = listener.channel();
+                        let channel = listener.channel(endpoint.caller.as_ref());
                         notifications::dispatch(&self.context, channel, &method, params, find);
                     }
                     Err(why) => fault = Some(TransportError::malformed(why)),

@@ -173,7 +173,11 @@ impl Replica {
         }
     }
 
-    async fn ask_legacy(&self, caller: Option<&Caller>, request: &RpcRequest<'_>) -> AskResult {
+    pub(super) async fn ask_legacy(
+        &self,
+        caller: Option<&Caller>,
+        request: &RpcRequest<'_>,
+    ) -> AskResult {
         let slot = self.slot(caller)?;
         let session = slot.open(|| self.initialize(caller)).await?;
         let endpoint = self.endpoint(caller, &session);
@@ -192,6 +196,10 @@ impl Replica {
             CancelOnDrop { exchange: &self.exchange, endpoint: &endpoint, id, armed: true };
         let posted = self.post_legacy(&session, &endpoint, id, body, request.client).await;
         cancel.armed = false;
+        if posted.is_ok() && session.may_log_on_stream(request.client) {
+            // Boxed to keep the common future small.
+            Box::pin(session.clients.settle()).await;
+        }
         let rejected = match posted? {
             PostOutcome::Answer { answer: Err(error), .. }
                 if handshake::is_other_version(&error) =>
@@ -255,7 +263,7 @@ impl Replica {
         self.gateway.close(session);
     }
 
-    fn slot(&self, caller: Option<&Caller>) -> Result<Arc<SessionSlot>, TransportError> {
+    pub(super) fn slot(&self, caller: Option<&Caller>) -> Result<Arc<SessionSlot>, TransportError> {
         let Some(caller) = caller else { return Ok(Arc::clone(&self.gateway)) };
         let mut table = self.table();
         if let Some(slot) = table.get(caller) {

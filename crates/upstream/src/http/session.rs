@@ -5,8 +5,10 @@ use arc_swap::ArcSwapOption;
 use egress::http::Body;
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::Value;
+use strip::Client;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::channel::SseChannel;
@@ -15,6 +17,7 @@ use super::headers;
 use super::listener::{Listener, WaitingClients};
 use crate::error::TransportError;
 use crate::handshake::ServerInfo;
+use crate::instances::InstanceGuard;
 use crate::notifications::SessionLogLevel;
 use crate::sse::Position;
 
@@ -35,8 +38,12 @@ pub(super) struct Session {
     pub(super) log_level: SessionLogLevel,
     /// The clients whose requests are in progress.
     pub(super) clients: Arc<WaitingClients>,
+    /// The caller's instance that the session is.
+    pub(super) instance: Option<InstanceGuard>,
+    /// Cancelled when the session is no longer used, or the server has ended it.
+    gone: CancellationToken,
     /// Ends with the session.
-    _listening: Option<AbortOnDropHandle<()>>,
+    listening: Option<AbortOnDropHandle<()>>,
 }
 
 impl Session {
@@ -53,7 +60,9 @@ impl Session {
             channel: None,
             log_level: SessionLogLevel::default(),
             clients: Arc::default(),
-            _listening: None,
+            instance: None,
+            gone: CancellationToken::new(),
+            listening: None,
         }
     }
 
@@ -61,6 +70,7 @@ impl Session {
     pub(super) async fn listen(&mut self, exchange: &Arc<Exchange>, endpoint: Endpoint) {
         let (opened, open) = oneshot::channel();
         let (exchange, clients) = (Arc::clone(exchange), Arc::clone(&self.clients));
+        let gone = self.gone.clone();
         let listening = tokio::spawn(async move {
             let mut opened = Some(opened);
             let mut position = Position::default();
@@ -75,19 +85,38 @@ impl Session {
                 let ended =
                     exchange.follow(&resumed, get, body, listener, &mut position, on_open).await;
                 // The stream is optional.
-                if matches!(ended, Err(TransportError::Status { .. })) {
+                if let Err(TransportError::Status { status, .. }) = ended {
+                    if status == 404 {
+                        gone.cancel();
+                    }
                     return;
                 }
                 tokio::time::sleep(position.retry.unwrap_or(STREAM_PAUSE).max(MIN_PAUSE)).await;
             }
         });
-        self._listening = Some(AbortOnDropHandle::new(listening));
+        self.listening = Some(AbortOnDropHandle::new(listening));
         let _ = tokio::time::timeout(STREAM_PAUSE, open).await;
     }
 
     /// Whether requests can be sent in it, as far as the gateway knows.
     pub(super) fn is_open(&self) -> bool {
         self.channel.as_ref().is_none_or(SseChannel::is_open)
+    }
+
+    /// Whether log messages for a client may arrive on the stream of the session.
+    pub(super) fn may_log_on_stream(&self, client: Option<&Arc<dyn Client>>) -> bool {
+        let states_logging = || self.capabilities.as_ref()?.get("logging");
+        self.listening.is_some()
+            && client.is_some_and(|client| client.log_level().is_some())
+            && states_logging().is_some()
+    }
+
+    /// Waits until the session is no longer used, or the server has ended it.
+    pub(super) async fn wait_until_gone(&self) {
+        match &self.channel {
+            Some(channel) => channel.wait_until_ended().await,
+            None => self.gone.cancelled().await,
+        }
     }
 
     pub(super) fn has_id(&self) -> bool {
@@ -170,11 +199,14 @@ impl SessionSlot {
 
     /// Forgets a session, unless it has been replaced already.
     pub(super) fn close(&self, session: &Arc<Session>) {
+        session.gone.cancel();
         self.current.compare_and_swap(session, None);
     }
 
     pub(super) fn take(&self) -> Option<Arc<Session>> {
-        self.current.swap(None)
+        let session = self.current.swap(None);
+        session.iter().for_each(|session| session.gone.cancel());
+        session
     }
 
     pub(super) fn is_idle(&self, allowed: Duration) -> bool {

@@ -21,7 +21,6 @@ use crate::deps::Deps;
 use crate::era::Era;
 use crate::error::TransportError;
 use crate::journal::Journal;
-use crate::notifications::Channel;
 use crate::pending::Pending;
 use crate::rpc::{Params, RpcRequest};
 use crate::subscription;
@@ -82,8 +81,7 @@ impl Launcher {
         &self.name
     }
 
-    /// Starts a process, notes it in `latest`, and does the handshake for a caller. The gateway's own process also
-    /// subscribes to changes.
+    /// Starts a process, notes it in `latest`, does the handshake for a caller, and subscribes to changes.
     pub(super) async fn start(
         &self,
         latest: &Mutex<Option<StartedProcess>>,
@@ -99,8 +97,7 @@ impl Launcher {
             }
             let piped = self.runner.spawn_piped(spec).await;
             let piped = piped.map_err(|why| TransportError::Unreachable(why.to_string().into()))?;
-            let channel = if caller.is_none() { Channel::Gateway } else { Channel::Caller };
-            let mut child = self.attach(piped, channel, caller);
+            let mut child = self.attach(piped, caller);
             *latest.lock().unwrap_or_else(PoisonError::into_inner) =
                 child.pid.map(|pid| StartedProcess { pid, started_unix_ms: self.clock.unix_ms() });
             let connection = Arc::clone(&child.connection);
@@ -136,13 +133,17 @@ impl Launcher {
         });
         let child = began.await.unwrap_or(Err(TransportError::TimedOut(timing.start)))?;
         let info = child.connection.info();
-        if caller.is_none() && info.notifies_changes {
-            child.listen(&self.context);
+        if info.notifies_changes {
+            let watched = match caller {
+                None => self.context.watched.subscribe(),
+                Some(caller) => self.context.instances.watched(caller.instance_key()),
+            };
+            child.listen(watched);
         }
         Ok(child)
     }
 
-    fn attach(&self, piped: Piped, channel: Channel, caller: Option<&Caller>) -> Child {
+    fn attach(&self, piped: Piped, caller: Option<&Caller>) -> Child {
         let Piped { stdin, stdout, stderr: stderr_pipe, process } = piped;
         let pid = process.id();
         self.context.journal.note(pid, "started".to_owned());
@@ -154,14 +155,15 @@ impl Launcher {
             context: Arc::clone(&self.context),
             unexpected_messages: Arc::clone(&self.unexpected_messages),
             shared: self.shared,
-            channel,
+            caller: caller.cloned(),
             secrets: self.context.scrubber_of(caller),
         };
         let writing = tokio::spawn(pipes::write(stdin, queue));
-        let reading =
-            tokio::spawn(
-                async move { reader.read(BufReader::with_capacity(64 * 1024, stdout)).await },
-            );
+        let instance = caller.map(|caller| self.context.instances.begin(caller));
+        let reading = tokio::spawn(async move {
+            let _until_the_end = instance;
+            reader.read(BufReader::with_capacity(64 * 1024, stdout)).await
+        });
         let listening = tokio::spawn({
             let context = Arc::clone(&self.context);
             let secrets = self.context.stderr_scrubber_of(caller);
@@ -232,9 +234,8 @@ pub(super) struct Child {
 
 impl Child {
     /// Subscribes to changes, and again when other resources are watched.
-    fn listen(&self, context: &Arc<ServerContext>) {
+    fn listen(&self, mut watched: watch::Receiver<BTreeSet<String>>) {
         let connection = Arc::clone(&self.connection);
-        let mut watched = context.watched.subscribe();
         tokio::spawn(async move {
             let info = connection.info();
             if info.era == Era::Legacy {

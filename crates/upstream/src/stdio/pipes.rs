@@ -10,6 +10,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
 use super::connection::terminated_line;
+use crate::caller::Caller;
 use crate::context::ServerContext;
 use crate::error::TransportError;
 use crate::message_buffer::{MAX_ANSWER_BYTES, MessageBuffer, RawMessage};
@@ -49,7 +50,8 @@ pub(super) struct Reader {
     pub(super) unexpected_messages: Arc<AtomicU64>,
     /// Whether several callers use this process.
     pub(super) shared: bool,
-    pub(super) channel: Channel,
+    /// The caller whose process it is; none for the one that the tools are listed from.
+    pub(super) caller: Option<Caller>,
     /// Removes secrets from messages.
     pub(super) secrets: Scrubber,
 }
@@ -112,9 +114,15 @@ impl Reader {
             Ok(Message::Notification { method, params }) => {
                 let find = |recipient| match recipient {
                     Recipient::Token(token) => self.pending.client_of(token),
-                    Recipient::Unspecified => self.pending.latest_client(self.shared),
+                    Recipient::Unspecified | Recipient::Log => {
+                        self.pending.latest_client(self.shared)
+                    }
                 };
-                notifications::dispatch(&self.context, self.channel, &method, params, find);
+                let channel = match &self.caller {
+                    None => Channel::Gateway,
+                    caller => Channel::Caller(caller.as_ref()),
+                };
+                notifications::dispatch(&self.context, channel, &method, params, find);
                 None
             }
             Err(why) => Some(why),

@@ -101,6 +101,14 @@ impl Slot {
         self.wake.notify_one();
     }
 
+    /// The connection, if the process is up.
+    pub(super) fn current(&self) -> Option<Arc<Connection>> {
+        match &*self.stage() {
+            Stage::Up(connection) if connection.is_open() => Some(Arc::clone(connection)),
+            _ => None,
+        }
+    }
+
     /// The connection, waited for while the process starts; `None` if the slot was given up.
     pub(super) async fn connection(&self) -> Result<Option<Arc<Connection>>, TransportError> {
         let mut stages = self.stage.subscribe();
@@ -216,7 +224,8 @@ impl Slot {
     async fn idle(&self, connection: &Connection, allowed: Duration) {
         loop {
             let until = self.idle_since() + allowed;
-            if Instant::now() >= until && connection.close_if_idle() {
+            let is_held = self.users.load(Ordering::Acquire) > 0;
+            if Instant::now() >= until && !is_held && connection.close_if_idle() {
                 return;
             }
             sleep_until(until.max(Instant::now() + allowed / 4)).await;

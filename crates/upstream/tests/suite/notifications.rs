@@ -10,6 +10,7 @@ use http::Method;
 use proto::TenantId;
 use serde_json::{Value, json};
 use strip::AskMode;
+use strip::servers::{Notice, NoticeKind};
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::TryRecvError;
 
@@ -90,7 +91,7 @@ fn legacy(received: &ReceivedRequest, now: &Arc<Notify>) -> Response {
 }
 
 #[tokio::test]
-async fn updates_count_only_on_the_gateways_own_stream() {
+async fn only_updates_on_the_gateways_own_stream_are_for_all() {
     for (era, behaviour) in
         [("modern", modern as fn(&ReceivedRequest, &Arc<Notify>) -> Response), ("legacy", legacy)]
     {
@@ -99,24 +100,32 @@ async fn updates_count_only_on_the_gateways_own_stream() {
         let fake = Fake::new(move |received| std::future::ready(behaviour(&received, &trigger)));
         let setup = Setup::with(vec![("far", at(&fake.url()))]).await;
         setup.wait_for_tool("far:touch").await;
-        let mut updates = setup.servers.updates();
+        let mut notices = setup.servers.notices();
         setup.run(call_by("ann", "far:touch", json!({}))).await.unwrap();
         // With a legacy server, a client that can be asked has its own stream.
         let caller = Arc::new(Caller::new(AskMode::Direct, json!({"elicitation": {}})));
         setup.run(by("bob", "far:touch", &caller)).await.unwrap();
         // The updates in the calls and on callers' streams are older than this one.
         now.notify_one();
-        let first = tokio::time::timeout(TIMEOUT, updates.recv()).await.unwrap().unwrap();
-        assert_eq!(&*first.uri, "in:stream", "{era}");
-        assert_eq!(updates.try_recv(), Err(TryRecvError::Empty), "{era}");
+        let first = async {
+            loop {
+                let notice = notices.recv().await.unwrap();
+                if notice.instance.is_none() {
+                    break notice;
+                }
+            }
+        };
+        let first = tokio::time::timeout(TIMEOUT, first).await.unwrap();
+        assert_eq!(first.kind, NoticeKind::Updated("in:stream".into()), "{era}");
+        assert_eq!(notices.try_recv(), Err(TryRecvError::Empty), "{era}");
     }
 }
 
 #[tokio::test]
-async fn updates_count_only_from_the_gateways_own_process() {
+async fn only_updates_of_the_gateways_own_process_are_for_all() {
     let setup = Setup::with(vec![("py", server(&["tools=touch,pid"]))]).await;
     setup.wait_for_tool("py:touch").await;
-    let mut updates = setup.servers.updates();
+    let mut notices = setup.servers.notices();
     let touch = async |tenant: &str, subject: &str, uri: &str| {
         let mut call = call_by(subject, "py:touch", json!({"uri": uri}));
         Arc::make_mut(&mut call.principal).tenant = TenantId::new(tenant);
@@ -127,6 +136,11 @@ async fn updates_count_only_from_the_gateways_own_process() {
     touch("local", "key:ci", "of:key").await;
     // The local user shares it.
     touch("local", "local", "of:home").await;
-    assert_eq!(&*updates.try_recv().unwrap().uri, "of:home");
-    assert_eq!(updates.try_recv(), Err(TryRecvError::Empty));
+    let mut seen = Vec::new();
+    while let Ok(Notice { instance, kind: NoticeKind::Updated(uri), .. }) = notices.try_recv() {
+        seen.push((instance, uri));
+    }
+    let [(Some(ann), _), (Some(key), _), (None, home)] = &seen[..] else { panic!("{seen:?}") };
+    assert_ne!(ann, key, "each caller has its own process");
+    assert_eq!(&**home, "of:home");
 }

@@ -109,6 +109,12 @@ impl Setup {
                 let catalog = Arc::clone(&catalog);
                 Arc::new(move |source, tools| catalog.publish(source, tools))
             },
+            publish_own: {
+                let catalog = Arc::clone(&catalog);
+                Arc::new(move |name, instance, tools| {
+                    catalog.publish_own((name, name), instance, tools)
+                })
+            },
             servers: Arc::clone(&offered),
             lists: Arc::clone(&lists) as Arc<dyn ListStore>,
             clock: clock.clone(),

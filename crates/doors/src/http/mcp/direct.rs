@@ -19,7 +19,7 @@ use strip::runs::RunOf;
 use super::door::{McpDoor, SESSION_ID};
 use crate::http::reply;
 use crate::mcp::{self, McpState};
-use message::{Answer, CALL, CallParams, ListParams, Message, Meta, only, write_answer};
+use message::{Answer, CALL, CallParams, ListParams, Message, only, write_answer};
 
 const VERSION: &str = "2026-07-28";
 const LIST: &str = "tools/list";
@@ -42,18 +42,23 @@ pub(super) async fn answer(
     }
     match only(&parts.headers, "mcp-method")? {
         CALL => call(&door.state, parts, body, principal).await,
-        LIST => list(&door.state, body, principal),
+        LIST => list(&door.state, parts, body, principal),
         _ => None,
     }
 }
 
-fn list(state: &McpState, body: &[u8], principal: &Principal) -> Option<Response> {
+fn list(
+    state: &McpState,
+    parts: &Parts,
+    body: &[u8],
+    principal: &Arc<Principal>,
+) -> Option<Response> {
     let message: Message<'_, ListParams<'_>> = serde_json::from_slice(body).ok()?;
-    let Meta { version, capabilities, .. } = &message.params.meta;
-    if !message.is_plain(LIST) || *version != Some(VERSION) || capabilities.is_none() {
+    if !message.is_plain(LIST) || message.params.meta.version != Some(VERSION) {
         return None;
     }
-    let result: Option<Arc<RawValue>> = Some(state.page(principal, message.params.cursor)?);
+    let client = message.params.meta.client(parts, principal)?;
+    let result: Option<Arc<RawValue>> = Some(state.page(&client, message.params.cursor)?);
     let answer = Answer { jsonrpc: "2.0", id: message.id, result, error: None };
     Some(reply::json(StatusCode::OK, &answer))
 }
@@ -72,11 +77,11 @@ async fn call(
     let plain = message.is_plain(CALL) && message.params.meta.version == Some(VERSION);
     let params = message.params;
     let name = params.name;
-    let capabilities = params.meta.capabilities.as_ref()?;
+    let client = params.meta.client(parts, principal)?;
     if !plain
         || only(&parts.headers, "mcp-name") != Some(name)
-        || (!capabilities.is_empty() && state.may_ask(principal, name))
-        || state.takes_headers(principal, name)
+        || (!client.capabilities.is_empty() && state.may_ask(&client, name))
+        || state.takes_headers(&client, name)
     {
         return None;
     }

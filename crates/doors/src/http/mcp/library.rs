@@ -19,6 +19,7 @@ use strip::{Door, Failure, RefusedRequest};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::errors::{self, INTERNAL_ERROR, INVALID_REQUEST, SESSION_NOT_FOUND};
+use super::stream_notices::{self, WithNotices};
 use crate::http::admission::Admitted;
 use crate::http::reply;
 use crate::http::sessions::SessionFault;
@@ -88,6 +89,12 @@ impl LibraryRequest<'_> {
             self.parts.extensions.insert(used);
             held.session = Some(stream);
         }
+        let mut waiting = None;
+        if self.session.is_some() && !is_get {
+            let (notices, queue) = stream_notices::channel();
+            self.parts.extensions.insert(notices);
+            waiting = Some(queue);
+        }
         let guarded = shared.access.is_guarded();
         let admitted =
             guarded.then(|| Admitted::new(TOOLS_READ, &self.parts, Arc::clone(principal)));
@@ -118,9 +125,13 @@ impl LibraryRequest<'_> {
         };
         response.map(|body| {
             let body = body.into_data_stream().take_until(Box::pin(ending));
-            Body::from_stream(body.inspect(move |_| {
+            let body = body.inspect(move |_| {
                 let _until_the_end = &held;
-            }))
+            });
+            match waiting {
+                Some(waiting) => Body::from_stream(WithNotices::new(body, waiting)),
+                None => Body::from_stream(body),
+            }
         })
     }
 }

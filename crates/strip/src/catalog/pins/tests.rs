@@ -25,6 +25,7 @@ fn search() -> Descriptor {
         annotations: Annotations::default(),
         implementation: None,
         meta: None,
+        extra: serde_json::Map::new(),
         files: None,
     }
 }

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use strip::runs::RunOf;
-use strip::{Door, Request};
+use strip::servers::ClientIdentity;
+use strip::{AskMode, Door, Request};
 
 use crate::http::reply;
 use crate::mcp;
@@ -72,6 +73,22 @@ pub(super) struct Meta<'a> {
 }
 
 impl Meta<'_> {
+    /// The caller and client of a modern request; none if it does not say what the client can do.
+    pub(super) fn client(
+        &self,
+        parts: &Parts,
+        principal: &Arc<Principal>,
+    ) -> Option<ClientIdentity> {
+        let mut options = mcp::call_options(|key| self.option(key)).ok()?;
+        mcp::run_of_header(&parts.headers, &mut options).ok()?;
+        Some(ClientIdentity {
+            principal: Arc::clone(principal),
+            capabilities: self.capabilities.clone()?,
+            asking: AskMode::Rounds,
+            session: options.into_run(),
+        })
+    }
+
     fn option(&self, key: &str) -> Option<&Value> {
         match key {
             "powerstrip/idempotency-key" => self.key.as_ref(),

@@ -15,12 +15,16 @@ use proto::{Principal, TraceId};
 use rmcp::model::{CallToolResult, ErrorData};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use strip::AskMode;
 use strip::runs::RunOf;
+use strip::servers::ClientIdentity;
 use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
 
+use super::LIST;
 use super::message::{Answer, CALL, CallParams, Message, only, write_answer};
 use crate::http::mcp::door::{McpDoor, SESSION_ID};
+use crate::http::reply;
 use crate::mcp;
 
 /// How long the head of an answer is held back. A call that takes longer is answered with an event stream, whose comments
@@ -49,6 +53,9 @@ pub(super) async fn answer(
     principal: &Arc<Principal>,
 ) -> Option<Response> {
     let session = only(&parts.headers, SESSION_ID)?;
+    if let Some(listed) = list(door, parts, body, principal, session) {
+        return Some(listed);
+    }
     let Ok(message) = serde_json::from_slice::<Message<'_, CallParams<'_>>>(body) else {
         let said: Cancelled<'_> = serde_json::from_slice(body).ok()?;
         let known = said.method == "notifications/cancelled"
@@ -99,6 +106,50 @@ pub(super) async fn answer(
             stream_answer(message.id.to_owned(), work)
         }
     })
+}
+
+/// A request for a list of tools. It may have any `_meta`, which does not change the answer in these revisions.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListParams<'a> {
+    cursor: Option<&'a str>,
+    #[serde(rename = "_meta")]
+    meta: Option<ListMeta>,
+}
+
+#[derive(Deserialize)]
+struct ListMeta {
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
+    version: Option<serde::de::IgnoredAny>,
+}
+
+/// Lists the tools with the fields that the library's types do not have.
+fn list(
+    door: &McpDoor,
+    parts: &Parts,
+    body: &[u8],
+    principal: &Arc<Principal>,
+    session: &str,
+) -> Option<Response> {
+    let message: Message<'_, Option<ListParams<'_>>> = serde_json::from_slice(body).ok()?;
+    let (cursor, meta) =
+        message.params.as_ref().map_or((None, None), |p| (p.cursor, p.meta.as_ref()));
+    if !message.is_plain(LIST) || meta.is_some_and(|meta| meta.version.is_some()) {
+        return None;
+    }
+    let version = only(&parts.headers, "mcp-protocol-version")?;
+    let capabilities = door.sessions.capabilities(session, version)?;
+    let client = ClientIdentity {
+        principal: Arc::clone(principal),
+        capabilities,
+        asking: AskMode::Direct,
+        session: Some(session.into()),
+    };
+    let result = Some(door.state.legacy_page(&client, cursor)?);
+    Some(reply::json(
+        StatusCode::OK,
+        &Answer { jsonrpc: "2.0", id: message.id, result, error: None },
+    ))
 }
 
 type Answered = Result<CallToolResult, ErrorData>;

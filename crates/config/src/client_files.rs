@@ -7,12 +7,14 @@ mod env_file;
 mod import;
 mod jsonc;
 mod literals;
+mod reserved;
 mod sections;
 mod template;
 mod toml;
 
-pub use edit::{ClientFile, format_of};
+pub use edit::{ClientFile, Written, format_of};
 pub use import::{Imported, Importer, Literals};
+pub(crate) use literals::contains_secret;
 
 use std::path::Path;
 
@@ -25,12 +27,7 @@ const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Reads the text of a client's file.
 fn read_text(path: &Path) -> Result<String, String> {
-    let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
-    let length = std::fs::metadata(path).map_err(unreadable)?.len();
-    if length > MAX_FILE_BYTES {
-        return Err(format!("{length} bytes are too many for a client's configuration"));
-    }
-    std::fs::read_to_string(path).map_err(unreadable)
+    userfiles::read_text(path, MAX_FILE_BYTES).map_err(|error| format!("cannot be read: {error}"))
 }
 
 /// Reads JSON with comments, or TOML where the file's name says so.

@@ -12,8 +12,7 @@ use serde_json::{Map, Value};
 use crate::settings::YAML_LIMITS;
 use text::{Patch, Style};
 
-pub(crate) use file::replace_file;
-pub use file::update;
+pub use file::{servers_in, update};
 
 const SECTION: &str = "servers";
 const DISABLED: &str = "disabled";

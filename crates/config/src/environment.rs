@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::dotenv;
@@ -68,17 +69,15 @@ impl Environment {
     /// This environment, completed by the `.env` file of a folder, and what is wrong with that file.
     pub(crate) fn with_dotenv(&self, folder: &Path) -> (Self, Vec<Fault>) {
         let file = folder.join(dotenv::FILE_NAME);
-        let length = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
-        if length == 0 {
-            return (self.clone(), Vec::new());
-        }
-        let unusable = |why: String| (self.clone(), vec![Fault::of_file(&file, None, why)]);
-        if length > dotenv::MAX_BYTES {
-            return unusable(format!("is not read: {length} bytes are too many"));
-        }
-        let text = match std::fs::read_to_string(&file) {
+        let text = match userfiles::read_text(&file, dotenv::MAX_BYTES) {
             Ok(text) => text,
-            Err(error) => return unusable(format!("cannot be read: {error}")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return (self.clone(), Vec::new());
+            }
+            Err(error) => {
+                let why = format!("cannot be read: {error}");
+                return (self.clone(), vec![Fault::of_file(&file, None, why)]);
+            }
         };
         let parsed = dotenv::parse(&text);
         let mut completed = self.clone();

@@ -1,7 +1,6 @@
 //! Reads the file and merges it with flags, environment variables and defaults.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -97,8 +96,8 @@ struct Content {
 
 fn read_file(path: &Path) -> Result<Content, BadConfig> {
     let refused = |line, message: String| BadConfig(vec![Fault::of_file(path, line, message)]);
-    let text =
-        read_text(path).map_err(|error| refused(None, format!("cannot be read: {error}")))?;
+    let text = userfiles::read_text(path, YAML_LIMITS.max_bytes as u64)
+        .map_err(|error| refused(None, format!("cannot be read: {error}")))?;
     let tree =
         Node::parse(&text, YAML_LIMITS).map_err(|error| refused(error.line, error.message))?;
     // Editors truncate a file before they write it. Falling back to defaults would drop `auth`, approvals and limits.
@@ -143,14 +142,6 @@ fn add_servers(
     let refused = imported.refused.into_iter();
     let refused = refused.map(|(name, why)| format!("the server `{name}` is not used: {why}"));
     Ok(refused.chain(imported.notes).map(fault).collect())
-}
-
-fn read_text(path: &Path) -> io::Result<String> {
-    let length = std::fs::metadata(path)?.len();
-    if length > YAML_LIMITS.max_bytes as u64 {
-        return Err(io::Error::other(format!("{length} bytes are too many for a config file")));
-    }
-    std::fs::read_to_string(path)
 }
 
 /// Checks what types alone cannot: settings that contradict each other or do not fit the machine. Secrets are not

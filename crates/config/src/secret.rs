@@ -19,6 +19,9 @@ const FORMS: &str = "`{env: NAME}`, `{file: PATH}` or `{secret: NAME}`";
 /// Takes the place of any secret while a config is checked without its secrets.
 const ASSUMED: &str = "assumed";
 
+/// The largest file of a secret, such as a chain of certificates.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
 /// A secret's value; prints as `****`.
 #[derive(Clone)]
 pub struct Secret(SecretString);
@@ -183,7 +186,7 @@ impl SecretSource {
                 .ok_or_else(|| SecretFault::Unset(env.clone())),
             (Self::File { file }, _) => {
                 let path = reader.base.join(file);
-                match std::fs::read_to_string(&path) {
+                match userfiles::read_text(&path, MAX_FILE_BYTES) {
                     Ok(text) if text.trim_end_matches(['\r', '\n']).is_empty() => {
                         Err(SecretFault::Empty(path))
                     }

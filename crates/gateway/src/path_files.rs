@@ -52,10 +52,12 @@ impl Operation for PutFile {
         caller: Caller,
         PutFileInput { path, name, ttl_ms }: PutFileInput,
     ) -> Result<FileView, OperationError> {
-        let file = File::open(&path).await.map_err(|error| at_path(&path, error))?;
-        if !file.metadata().await.is_ok_and(|found| found.is_file()) {
-            return Err(at_path(&path, "not a file").into());
-        }
+        let opened = {
+            let path = path.clone();
+            tokio::task::spawn_blocking(move || userfiles::open(&path)).await
+        };
+        let opened = opened.unwrap_or_else(|stopped| Err(stopped.into()));
+        let file = File::from_std(opened.map_err(|error| at_path(&path, error))?);
         let bytes =
             ReaderStream::with_capacity(file, CHUNK).map_err(move |error| at_path(&path, error));
         let mut new = NewFile::new(FileKind::File, name);

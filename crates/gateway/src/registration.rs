@@ -1,8 +1,8 @@
 //! Registration of servers: who may register, and how requests reach the registry.
 
-use std::fs::{OpenOptions, Permissions};
+use std::fs::Permissions;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -122,13 +122,7 @@ fn declined(fault: RegistryFault) -> Declined {
 /// The token in the data folder, made when it is asked for the first time. Only its owner may read it.
 pub(super) fn local_token(folder: &Path) -> io::Result<String> {
     let path = folder.join(TOKEN_FILE);
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(&path)?;
+    let mut file = userfiles::open_private(&path)?;
     let meta = file.metadata()?;
     if meta.permissions().mode() & 0o077 != 0 {
         file.set_permissions(Permissions::from_mode(0o600))?;

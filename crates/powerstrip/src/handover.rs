@@ -1,9 +1,9 @@
 //! Handover of a data folder. One process owns a data folder. A `serve` process that finds it owned asks the owner to
 //! release it: a `stdio` process does and becomes a client, another `serve` process refuses.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -105,13 +105,7 @@ struct Successor(#[expect(dead_code, reason = "holds the lock as long as it is o
 
 impl Successor {
     fn claim(path: &Path) -> io::Result<Option<Self>> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(path.join(SUCCESSOR_LOCK))?;
+        let file = userfiles::open_private(&path.join(SUCCESSOR_LOCK))?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),

@@ -52,14 +52,7 @@ impl<'a> Installer<'a> {
 
     /// The names of the servers in the file.
     pub(crate) fn servers(&self) -> anyhow::Result<BTreeSet<String>> {
-        let text = match std::fs::read_to_string(&self.file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(BTreeSet::new());
-            }
-            Err(error) => return Err(error).with_context(|| self.shown()),
-        };
-        let names = edit::server_names(&text).with_context(|| self.shown())?;
+        let names = edit::servers_in(&self.file).with_context(|| self.shown())?;
         Ok(names.into_iter().collect())
     }
 
@@ -68,7 +61,10 @@ impl<'a> Installer<'a> {
         &self,
         change: impl FnOnce(&str) -> Result<String, edit::EditError>,
     ) -> anyhow::Result<()> {
-        edit::update(&self.file, change).with_context(|| self.shown())
+        if edit::update(&self.file, change).with_context(|| self.shown())? {
+            note_narrowed(&self.file);
+        }
+        Ok(())
     }
 
     /// An importer that moves secrets out of entries, and leaves known servers alone unless they are replaced.
@@ -166,6 +162,11 @@ impl<'a> Installer<'a> {
     fn shown(&self) -> String {
         format!("{} was not changed", self.file.display())
     }
+}
+
+/// Says that a file was closed to other users.
+pub(crate) fn note_narrowed(file: &Path) {
+    terminal::note(format_args!("{} contains secrets: only you can read it now", file.display()));
 }
 
 /// The keys of an entry that differ from their defaults.

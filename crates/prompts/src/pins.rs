@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use proto::{Digest, Finding, PromptRef, Severity, digest};
 use schema::yaml::{Limits, Node};
 use serde_json::Value;
+use userfiles::{Access, UserFile};
 
 use super::body;
 use super::fault::Fault;
@@ -171,9 +171,6 @@ pub fn pin(dir: &Path) -> Result<Vec<PromptRef>, Vec<Finding>> {
 
 /// A reader sees the old registry or the new one, never half of either.
 fn write(dir: &Path, text: &str) -> std::io::Result<()> {
-    let draft = dir.join(format!(".{FILE}.{}", std::process::id()));
-    fs::write(&draft, text)?;
-    fs::rename(&draft, dir.join(FILE)).inspect_err(|_| {
-        let _ = fs::remove_file(&draft);
-    })
+    let file = UserFile::find(&dir.join(FILE))?;
+    file.replace(text.as_bytes(), Access::AsBefore).map(drop)
 }

@@ -96,7 +96,7 @@ impl Listing {
         }
         let inputs = self.secrets.iter().chain(&self.bearer);
         let inputs = inputs.map(|(key, what)| (key.clone(), what.clone())).collect();
-        Ok(Recipe { entry, inputs })
+        Ok(Recipe { entry, inputs, ..Recipe::default() })
     }
 
     /// How the server is started or reached, on one line.

@@ -32,11 +32,7 @@ pub fn read_lenses(
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let length = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
-    if length > MAX_BYTES {
-        return Err(format!("it has {length} bytes, at most {MAX_BYTES} are read"));
-    }
-    std::fs::read_to_string(path).map_err(|error| error.to_string())
+    userfiles::read_text(path, MAX_BYTES).map_err(|error| error.to_string())
 }
 
 /// The YAML files of a folder, by name.

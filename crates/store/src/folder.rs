@@ -1,6 +1,6 @@
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, DirBuilder, File, Permissions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::rand;
@@ -54,11 +54,11 @@ fn ignore_in_git(path: &Path) -> io::Result<()> {
     if !ours || file.exists() {
         return Ok(());
     }
-    open_private(&file)?.write_all(b"*\n")
+    userfiles::open_private(&file)?.write_all(b"*\n")
 }
 
 fn claim_prepared(path: &Path) -> io::Result<Claim> {
-    let mut file = open_private(&path.join(LOCK_FILE))?;
+    let mut file = userfiles::open_private(&path.join(LOCK_FILE))?;
     match file.try_lock() {
         Ok(()) => {
             file.set_len(0)?;
@@ -98,7 +98,7 @@ pub(crate) fn prepare(path: &Path) -> Result<(), StoreError> {
 /// The 32 random bytes that a file in the data folder keeps for its owner only; made at first use.
 pub fn private_key(path: &Path) -> Result<[u8; 32], StoreError> {
     let kept = || {
-        let mut file = open_private(path)?;
+        let mut file = userfiles::open_private(path)?;
         if file.metadata()?.permissions().mode() & 0o077 != 0 {
             file.set_permissions(Permissions::from_mode(0o600))?;
         }
@@ -118,9 +118,4 @@ pub fn private_key(path: &Path) -> Result<[u8; 32], StoreError> {
         Ok(key)
     };
     kept().map_err(|source| StoreError::Folder { path: path.to_owned(), source })
-}
-
-/// Opens a file that only its owner may read and write, and creates it if need be.
-pub(crate) fn open_private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }

@@ -14,30 +14,34 @@ use serde_json::Value;
 /// Which of our crates each crate may use. Arrows point down only; what is not listed is an absence that we promise.
 const ARROWS: &[(&str, &[&str])] = &[
     ("proto", &[]),
-    ("store", &["proto"]),
+    ("userfiles", &[]),
+    ("store", &["proto", "userfiles"]),
     ("egress", &[]),
     ("operations", &["proto"]),
-    ("auth", &["proto", "store", "egress", "operations"]),
+    ("auth", &["proto", "userfiles", "store", "egress", "operations"]),
     ("schema", &["proto"]),
     ("openapi", &["proto", "egress", "schema"]),
     ("files", &["proto", "store", "schema"]),
     ("approvals", &["proto", "store"]),
     ("runs", &["proto", "store"]),
     ("jsonpath", &[]),
-    ("prompts", &["proto", "schema"]),
+    ("prompts", &["proto", "userfiles", "schema"]),
     ("strip", &["proto", "store", "schema", "files", "approvals", "runs", "prompts", "operations"]),
     ("toolpack", &["proto", "egress", "schema", "jsonpath", "prompts", "strip"]),
     ("workflow", &["proto", "store", "schema", "prompts", "strip", "operations"]),
-    ("upstream", &["proto", "egress", "auth", "schema", "openapi", "strip", "operations"]),
+    (
+        "upstream",
+        &["proto", "userfiles", "egress", "auth", "schema", "openapi", "strip", "operations"],
+    ),
     ("language", &[]),
     ("documents", &[]),
     ("builtin", &["proto", "schema", "jsonpath", "strip", "language"]),
     ("doors", &["proto", "auth", "strip", "operations"]),
-    ("config", &["proto", "store", "egress", "auth", "schema", "strip", "upstream"]),
+    ("config", &["proto", "userfiles", "store", "egress", "auth", "schema", "strip", "upstream"]),
     ("terminal", &["proto", "operations", "config"]),
     ("reading", &["proto", "egress", "documents"]),
     ("search", &["proto", "egress"]),
-    ("research", &["proto", "egress", "documents", "language", "reading", "search"]),
+    ("research", &["proto", "userfiles", "egress", "documents", "language", "reading", "search"]),
     ("webtools", &["proto", "egress", "schema", "strip", "config", "reading", "research"]),
     ("recipes", &["egress", "schema", "config", "terminal"]),
     ("remote", &["proto", "egress", "config"]),
@@ -46,6 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "gateway",
         &[
             "proto",
+            "userfiles",
             "store",
             "egress",
             "operations",
@@ -70,6 +75,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "powerstrip",
         &[
             "proto",
+            "userfiles",
             "store",
             "egress",
             "operations",
@@ -381,6 +387,32 @@ fn the_files_that_pages_name_exist() {
                 continue;
             }
             assert!(root().join(path).exists(), "{page} names {path}, which does not exist");
+        }
+    }
+}
+
+/// Ways to reach a file that `userfiles` replaces: they follow links, block on pipes and read without end.
+const RAW_FILE_ACCESS: [&str; 7] = [
+    "fs::write(",
+    "fs::copy(",
+    "fs::read(",
+    "fs::read_to_string(",
+    "File::create(",
+    "File::open(",
+    "OpenOptions",
+];
+
+#[test]
+fn files_of_people_are_read_and_written_by_one_crate() {
+    let folders = ["config/src", "recipes/src", "remote/src", "terminal/src", "powerstrip/src/cmd"];
+    let files = folders.iter().flat_map(|folder| sources(&root().join("crates").join(folder)));
+    let tests =
+        |file: &PathBuf| file.ends_with("tests.rs") || file.iter().any(|part| part == "tests");
+    for file in files.filter(|file| !tests(file)) {
+        let text = std::fs::read_to_string(&file).expect("a source file");
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(&text);
+        for raw in RAW_FILE_ACCESS {
+            assert!(!code.contains(raw), "{}: use `userfiles` instead of `{raw}`", shown(&file));
         }
     }
 }

@@ -3,7 +3,7 @@
 mod answer;
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -127,8 +127,11 @@ impl OpenApiService {
             if stamp.is_some_and(|(_, length)| length > MAX_BYTES as u64) {
                 return Err(TransportError::TooLarge(MAX_BYTES as u64));
             }
-            let read = tokio::fs::read(location).await;
+            let path = PathBuf::from(location);
+            let read = move || userfiles::read(&path, MAX_BYTES as u64);
+            let read = tokio::task::spawn_blocking(read).await;
             return read
+                .unwrap_or_else(|stopped| Err(stopped.into()))
                 .map_err(|why| TransportError::Unreachable(format!("{location}: {why}").into()));
         }
         let rule = Rule::for_url(location)

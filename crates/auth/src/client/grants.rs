@@ -34,7 +34,7 @@ const ID_JAG: &str = "urn:ietf:params:oauth:token-type:id-jag";
 const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 
 /// The largest subject token that is read from a file.
-const MAX_SUBJECT_BYTES: usize = 64 * 1024;
+const MAX_SUBJECT_BYTES: u64 = 64 * 1024;
 
 impl ServerTokens {
     /// Gets a token instead of a refused one, or a first one.
@@ -286,10 +286,13 @@ impl ServerTokens {
     async fn subject(&self) -> Result<Secret, Fault> {
         let text = match &self.config.subject {
             Some(SubjectToken::Given(secret)) => return Ok(secret.clone()),
-            Some(SubjectToken::File(path)) => tokio::fs::read_to_string(path).await.ok(),
+            Some(SubjectToken::File(path)) => {
+                let path = path.clone();
+                let read = move || userfiles::read_text(&path, MAX_SUBJECT_BYTES).ok();
+                tokio::task::spawn_blocking(read).await.ok().flatten()
+            }
             None => None,
         };
-        let text = text.filter(|text| text.len() <= MAX_SUBJECT_BYTES);
         let token = text.as_deref().map(str::trim).filter(|token| !token.is_empty());
         token
             .map(Secret::new)

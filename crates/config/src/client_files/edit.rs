@@ -3,18 +3,28 @@
 mod json;
 mod toml;
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
+use userfiles::{Access, UserFile};
 
-use super::{parse, read_text};
+use super::{MAX_FILE_BYTES, contains_secret, parse, read_text};
 use crate::clients::Format;
-use crate::edit::replace_file;
 
 /// The format of a file, by its name.
 pub fn format_of(path: &Path) -> Format {
     let toml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml"));
     if toml { Format::Toml } else { Format::Json }
+}
+
+/// What became of a file.
+#[derive(Debug)]
+pub struct Written {
+    /// The copy of the file that was there.
+    pub backup: Option<PathBuf>,
+    /// Whether users who could read the file before no longer can.
+    pub narrowed: bool,
 }
 
 /// The text of a client's file.
@@ -79,14 +89,19 @@ impl ClientFile {
         self.accept(edited, &expected)
     }
 
-    /// Replaces a file with this text. The file that was there is copied first; returns the name of the copy.
-    pub fn write(&self, path: &Path) -> std::io::Result<Option<std::path::PathBuf>> {
-        let backup = if path.exists() { Some(back_up(path)?) } else { None };
+    /// Replaces a file with this text. The file that was there is copied first. With secrets in it, only its owner can
+    /// read the file afterwards; the copy is always so.
+    pub fn write(&self, path: &Path) -> io::Result<Written> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        replace_file(path, &self.text)?;
-        Ok(backup)
+        let file = UserFile::find(path)?;
+        let backup = file.back_up(MAX_FILE_BYTES)?;
+        let secret =
+            parse(&self.text, self.format).is_ok_and(|document| contains_secret(&document));
+        let access = if secret { Access::OwnerOnly } else { Access::AsBefore };
+        let narrowed = file.replace(self.text.as_bytes(), access)?;
+        Ok(Written { backup, narrowed })
     }
 
     fn document(&self) -> Result<Value, String> {
@@ -130,17 +145,6 @@ fn place<'a>(document: &'a mut Value, path: &[&str]) -> &'a mut Value {
         value = &mut value[*key];
     }
     value
-}
-
-/// Copies a file to the first free name in its folder, with its mode.
-fn back_up(path: &Path) -> std::io::Result<std::path::PathBuf> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let numbered = (1..).map(|number| format!("{name}.bak{number}"));
-    let mut names = std::iter::once(format!("{name}.bak")).chain(numbered);
-    let free = names.find(|name| !path.with_file_name(name).exists());
-    let backup = path.with_file_name(free.unwrap_or_else(|| format!("{name}.bak")));
-    std::fs::copy(path, &backup)?;
-    Ok(backup)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::entry::{Entry, Transport};
 use super::env_file;
 use super::sections::{Section, inputs, project_of, sections};
 use super::template::{self, Part, Places};
-use super::{format_of, literals, parse, read_text};
+use super::{format_of, literals, parse, read_text, reserved};
 use crate::environment::Environment;
 use crate::secret::{HeaderSource, Secret, SecretReader, SecretSource};
 use crate::servers::{Server, TransportOf, clean};
@@ -149,6 +149,13 @@ impl Work<'_> {
         if self.server.is_empty() {
             let why = "the name has no letter or digit".to_owned();
             return self.imported.refused.push((written.to_owned(), why));
+        }
+        if let Some(other) = reserved::other_name(&self.server) {
+            self.imported.notes.push(format!(
+                "`{}` is a name of the gateway's own tools, which stay available",
+                self.server
+            ));
+            self.server = other;
         }
         if self.importer.skip.contains(&self.server) {
             let note = format!("{written}: skipped, there is a server `{}` already", self.server);

@@ -1,6 +1,7 @@
 //! Finds secrets that are written out in client files. A value that is taken for one without being one is stored in
 //! the vault, which does no harm; the opposite would put a secret into the config.
 
+use serde_json::{Map, Value};
 use url::Url;
 
 /// Parts of names whose values are secrets.
@@ -130,6 +131,35 @@ pub(super) fn secret_in_argument(before: Option<&str>, argument: &str) -> Option
         return Some(0);
     }
     (!is_option(argument) && looks_secret(argument)).then_some(0)
+}
+
+/// Whether a document, of a client or the config, contains a secret that is written out.
+pub(crate) fn contains_secret(document: &Value) -> bool {
+    match document {
+        Value::Object(map) if is_reference(map) => false,
+        Value::Object(map) => map.iter().any(|(key, value)| match value {
+            Value::String(text) => {
+                let address = text.starts_with("http") && !looks_secret(text);
+                !text.contains("${") && !address && is_secret(key, text)
+            }
+            value => contains_secret(value),
+        }),
+        Value::Array(items) => items.iter().enumerate().any(|(at, item)| match item {
+            Value::String(text) => {
+                let before = at.checked_sub(1).and_then(|before| items[before].as_str());
+                !text.contains("${") && secret_in_argument(before, text).is_some()
+            }
+            item => contains_secret(item),
+        }),
+        _ => false,
+    }
+}
+
+/// Whether a mapping names a secret instead of containing it: `{secret: NAME}`.
+fn is_reference(map: &Map<String, Value>) -> bool {
+    const KEYS: [&str; 5] = ["env", "file", "secret", "per", "prefix"];
+    let names = |key: &&str| map.get(*key).is_some_and(Value::is_string);
+    KEYS[..3].iter().any(names) && map.keys().all(|key| KEYS.contains(&key.as_str()))
 }
 
 #[cfg(test)]

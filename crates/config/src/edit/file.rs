@@ -1,56 +1,40 @@
-//! Replaces a file in one step.
+//! Edits the config file on disk.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::EditError;
+use userfiles::{Access, UserFile};
+
+use super::{EditError, parse, server_names};
+use crate::client_files::contains_secret;
+use crate::settings::YAML_LIMITS;
+
+const MAX_BYTES: u64 = YAML_LIMITS.max_bytes as u64;
 
 /// Edits a file under a lock, so that no change of another command is lost. A file that does not exist counts as
-/// empty. Nothing is written if the text stays the same.
+/// empty. Nothing is written if the text stays the same. Returns whether users who could read the file before no longer
+/// can, which is so if it contains secrets.
 pub fn update(
     path: &Path,
     edit: impl FnOnce(&str) -> Result<String, EditError>,
-) -> Result<(), EditError> {
+) -> Result<bool, EditError> {
     let failed = |why| EditError::File { path: path.to_owned(), why };
-    // A link stays a link.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    };
-    let lock = File::open(&folder).map_err(failed)?;
-    lock.lock().map_err(failed)?;
-    let before = match fs::read_to_string(&target) {
-        Ok(text) => Some(text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(failed(error)),
-    };
+    let file = UserFile::find(path).map_err(failed)?;
+    file.lock().map_err(failed)?;
+    let before = file.read_text(MAX_BYTES).map_err(failed)?;
     let after = edit(before.as_deref().unwrap_or_default())?;
     if before.as_deref() == Some(after.as_str()) {
-        return Ok(());
+        return Ok(false);
     }
-    replace_file(&target, &after).map_err(failed)
+    let secret = parse(&after).is_ok_and(|document| contains_secret(&document));
+    let access = if secret { Access::OwnerOnly } else { Access::AsBefore };
+    file.replace(after.as_bytes(), access).map_err(failed)
 }
 
-/// Writes a temporary file in the same folder and renames it: readers see the old text or the new one. A link stays a link.
-pub(crate) fn replace_file(path: &Path, text: &str) -> io::Result<()> {
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let written = (|| {
-        let mut file =
-            OpenOptions::new().write(true).create(true).truncate(true).open(&temporary)?;
-        if let Ok(known) = fs::metadata(path) {
-            file.set_permissions(known.permissions())?;
-        }
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    })();
-    if written.is_err() {
-        // Best effort: the error of the write is the one to report.
-        let _ = fs::remove_file(&temporary);
+/// The servers that the config file at a path names; none if there is no file.
+pub fn servers_in(path: &Path) -> Result<Vec<String>, EditError> {
+    match userfiles::read_text(path, MAX_BYTES) {
+        Ok(text) => server_names(&text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(why) => Err(EditError::File { path: path.to_owned(), why }),
     }
-    written
 }

@@ -32,7 +32,7 @@ fn connections_below(open: usize) -> usize {
 }
 
 /// Whether something failed because the process, or the machine, has no more of what it takes to start a program.
-pub fn is_exhausted(error: &io::Error) -> bool {
+pub(super) fn is_exhausted(error: &io::Error) -> bool {
     use rustix::io::Errno;
 
     let exhausted = [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM];

@@ -210,5 +210,7 @@ fn write(file: &Path, server: &str, disabled: bool) -> Result<(), WriteFault> {
     if std::fs::metadata(file).is_ok_and(|known| known.permissions().readonly()) {
         return Err(WriteFault::ReadOnly);
     }
-    edit::update(file, |text| edit::set_disabled(text, server, disabled)).map_err(WriteFault::Edit)
+    edit::update(file, |text| edit::set_disabled(text, server, disabled))
+        .map(drop)
+        .map_err(WriteFault::Edit)
 }

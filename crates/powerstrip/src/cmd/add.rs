@@ -1,5 +1,7 @@
+mod consent;
+
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,7 +13,7 @@ use crate::exit::Usage;
 use crate::installer::{self, Expected, Installer, describe_import, note_import};
 use recipes::Recipe;
 use recipes::catalog::{self, Listing};
-use recipes::mcp_registry::{self, RegistryServer};
+use recipes::mcp_registry::{self, Options, RegistryServer};
 use terminal::Style;
 
 const EXAMPLES: &str = "\
@@ -62,12 +64,22 @@ pub(crate) struct Add {
     /// Replace a server of this name.
     #[arg(long)]
     force: bool,
-    /// Do not ask before a command that a registry names is added.
+    /// Do not ask before a server of a registry is added.
     #[arg(short, long)]
     yes: bool,
+    /// Accept a server of a registry that is in a private network.
+    #[arg(long)]
+    allow_private: bool,
     /// List the servers of the catalog, or those that match NAME.
     #[arg(long)]
     list: bool,
+}
+
+/// A server that was looked up by its name.
+struct Found {
+    recipe: Recipe,
+    /// Its name in the registry; none if it is from the catalog that ships with the program.
+    registry_name: Option<String>,
 }
 
 impl Add {
@@ -78,6 +90,7 @@ impl Add {
         }
         let name = self.name.clone().unwrap_or_default();
         let given = self.given()?;
+        proto::check_server_name(&name).map_err(|why| Usage(why.to_string()))?;
         let known = installer.servers()?;
         proto::check_look_alike(&name, known.iter().map(String::as_str))
             .map_err(|why| Usage(why.to_string()))?;
@@ -88,13 +101,14 @@ impl Add {
             );
             return Err(Usage(usage).into());
         }
+        let mut from_registry = None;
         let mut recipe = match (self.command.split_first(), &self.url) {
             (Some(_), Some(_)) => {
                 return Err(Usage("a server has a URL or a command, not both".to_owned()).into());
             }
             (Some((program, args)), None) => {
                 let entry = json!({"command": program, "args": args});
-                Recipe { entry: object(entry), inputs: Vec::new() }
+                Recipe { entry: object(entry), ..Recipe::default() }
             }
             (None, Some(url)) => {
                 if !url.contains("://") && !url.contains("${") {
@@ -103,10 +117,13 @@ impl Add {
                     );
                     return Err(Usage(usage).into());
                 }
-                Recipe { entry: object(json!({"url": url})), inputs: Vec::new() }
+                Recipe { entry: object(json!({"url": url})), ..Recipe::default() }
             }
             (None, None) => {
-                self.look_up(&installer, self.from.as_deref().unwrap_or(&name), &given).await?
+                let wanted = self.from.as_deref().unwrap_or(&name);
+                let found = self.look_up(&installer, wanted, &given).await?;
+                from_registry = found.registry_name;
+                found.recipe
             }
         };
         self.complete(&mut recipe, &given, &installer)?;
@@ -122,6 +139,9 @@ impl Add {
                 "`{name}` cannot name a server: use letters, digits, `-`, `.` and single `_`"
             );
             return Err(Usage(usage).into());
+        }
+        if let Some(listed) = &from_registry {
+            self.ask(listed, &recipe, &imported, &importer.taken).await?;
         }
         let notes = std::mem::take(&mut imported.notes);
         notes.iter().for_each(terminal::note);
@@ -189,10 +209,11 @@ impl Add {
         installer: &Installer<'_>,
         name: &str,
         given: &BTreeMap<String, String>,
-    ) -> anyhow::Result<Recipe> {
+    ) -> anyhow::Result<Found> {
         let listed = catalog::listings();
         if let Some(listing) = listed.iter().find(|listing| listing.name == name) {
-            return Ok(listing.recipe(&self.arguments, given).map_err(Usage)?);
+            let recipe = listing.recipe(&self.arguments, given).map_err(Usage)?;
+            return Ok(Found { recipe, registry_name: None });
         }
         let Some(registry) = self.registry(installer)? else {
             let names: Vec<_> = listed.iter().map(|listing| listing.name.as_str()).collect();
@@ -208,9 +229,10 @@ impl Add {
         let config = installer.load()?.config;
         let found = mcp_registry::search(&config, &registry, name).await?;
         let server = choose(&found, name, &registry)?;
-        let recipe = server.recipe(&self.arguments, given).map_err(Usage)?;
-        self.confirm(&server.name, &recipe)?;
-        Ok(recipe)
+        let options =
+            Options { arguments: &self.arguments, given, allow_private: self.allow_private };
+        let recipe = server.recipe(&options).map_err(Usage)?;
+        Ok(Found { recipe, registry_name: Some(server.name.clone()) })
     }
 
     fn registry(&self, installer: &Installer<'_>) -> anyhow::Result<Option<String>> {
@@ -218,31 +240,6 @@ impl Add {
             Some(url) => Ok(Some(url.clone())),
             None => Ok(installer.load()?.config.server_registry),
         }
-    }
-
-    /// Asks before a command that others wrote is run.
-    fn confirm(&self, name: &str, recipe: &Recipe) -> anyhow::Result<()> {
-        let Some(program) = recipe.entry.get("command").and_then(Value::as_str) else {
-            return Ok(());
-        };
-        let args = recipe.entry.get("args").and_then(Value::as_array).into_iter().flatten();
-        let words = args.filter_map(Value::as_str).map(terminal::shown);
-        let line = [program.to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ");
-        terminal::note(format_args!("{name} will be run as: {line}"));
-        if self.yes {
-            return Ok(());
-        }
-        if !io::stdin().is_terminal() {
-            let usage = "the registry names a command to run; agree to it with --yes".to_owned();
-            return Err(Usage(usage).into());
-        }
-        write!(io::stderr(), "Add it? [y/N] ")?;
-        let mut answer = String::new();
-        io::stdin().read_line(&mut answer)?;
-        if matches!(answer.trim(), "y" | "Y" | "yes") {
-            return Ok(());
-        }
-        anyhow::bail!("nothing was added")
     }
 
     async fn list(&self, context: &Context, installer: &Installer<'_>) -> anyhow::Result<ExitCode> {

@@ -1,6 +1,6 @@
 mod gate;
 
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::pin::pin;
 use std::process::ExitCode;
@@ -31,6 +31,9 @@ Examples:
 The answer's data goes to standard output, with --json the whole envelope; what went wrong goes to standard error.
 If a gateway runs on the same data folder, the call goes through it; otherwise the command holds the strip for this one
 call. Records of deterministic tools are in memory, so --verify is of use with a running gateway.";
+
+/// The largest input that is read.
+const MAX_INPUT_BYTES: u64 = 64 << 20;
 
 /// Call a tool and print its answer
 #[derive(Debug, Args)]
@@ -127,14 +130,12 @@ pub(crate) async fn invoke(
 
 fn input(text: &str) -> anyhow::Result<Value> {
     let text = match text.strip_prefix('@') {
-        Some(file) => std::fs::read_to_string(Path::new(file))
+        Some(file) => userfiles::read_text(Path::new(file), MAX_INPUT_BYTES)
             .with_context(|| format!("--input {text}: cannot read the file"))?,
         None if text == "-" => {
-            let mut text = String::new();
-            io::stdin()
-                .read_to_string(&mut text)
-                .context("--input -: cannot read standard input")?;
-            text
+            let bytes = userfiles::read_all(io::stdin(), MAX_INPUT_BYTES);
+            let bytes = bytes.context("--input -: cannot read standard input")?;
+            String::from_utf8(bytes).context("--input -: cannot read standard input")?
         }
         None => text.to_owned(),
     };

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::exit::Usage;
 use crate::handover;
-use crate::installer::{self, Expected, Installed, Installer, note_import};
+use crate::installer::{self, Expected, Installed, Installer, note_import, note_narrowed};
 use client::{Route, entry, path_of};
 use terminal::table::{Cell, Table};
 use terminal::{Style, Tone};
@@ -94,7 +94,11 @@ impl Connect {
         let backup = if file == before {
             None
         } else {
-            file.write(&path).with_context(|| path.display().to_string())?
+            let written = file.write(&path).with_context(|| path.display().to_string())?;
+            if written.narrowed {
+                note_narrowed(&path);
+            }
+            written.backup
         };
         let outcome = match &installed {
             Some(installed) => {

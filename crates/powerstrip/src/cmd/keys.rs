@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use auth::key_operations::{AddKey, AddKeyInput, KeyView, ListKeys, RevokeKey, RevokeKeyInput};
 use clap::{Args, Subcommand};
-use config::Span;
+use config::{Config, Span};
 use operations::NoInput;
 
 use crate::context::Context;
@@ -72,7 +72,9 @@ impl KeysCommand {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
         let client = OperationClient::for_keys(&loaded).await?;
-        let done = self.action.unwrap_or(Action::Ls).run(&client, context).await;
+        let action = self.action.unwrap_or(Action::Ls);
+        action.warn_of_unknown_agent(&loaded.config, context);
+        let done = action.run(&client, context).await;
         client.close().await;
         telemetry.flush().await;
         done.map(|()| ExitCode::SUCCESS)
@@ -80,6 +82,21 @@ impl KeysCommand {
 }
 
 impl Action {
+    /// A key may be made before its agent is configured, but a misspelt name would leave its bearer without tools.
+    fn warn_of_unknown_agent(&self, config: &Config, context: &Context) {
+        let Self::Add(Add { agent: Some(agent), .. }) = self else { return };
+        if config.agents.contains_key(agent) {
+            return;
+        }
+        let near = schema::yaml::nearest(agent, config.agents.keys().map(String::as_str));
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let warning = Style::stderr(&context.environment).doubtful("warning:");
+        terminal::note(format_args!(
+            "{warning} the config has no agent `{}`{hint}",
+            terminal::shown(agent)
+        ));
+    }
+
     async fn run(self, client: &OperationClient, context: &Context) -> anyhow::Result<()> {
         let as_json = context.global.json;
         match self {

@@ -1,5 +1,5 @@
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -245,11 +245,8 @@ fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     }
-    let file = fs::OpenOptions::new().write(true).create_new(true).open(path);
-    match file {
-        Ok(mut file) => {
-            file.write_all(text.as_bytes()).with_context(|| format!("cannot write {shown}"))
-        }
+    match userfiles::create_new(path, text.as_bytes()) {
+        Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             bail!("{shown} exists already and is left as it is")
         }

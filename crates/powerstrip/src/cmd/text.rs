@@ -1,4 +1,3 @@
-use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -47,7 +46,7 @@ pub(crate) struct TextCommand {
 impl TextCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let mut head = Vec::new();
-        let opened = File::open(&self.file);
+        let opened = userfiles::open(&self.file);
         let read =
             opened.and_then(|file| file.take(documents::SNIFFED as u64).read_to_end(&mut head));
         read.with_context(|| format!("`{}` could not be opened", self.file.display()))?;

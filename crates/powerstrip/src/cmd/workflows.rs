@@ -146,7 +146,7 @@ impl Action {
 
 /// Reads a file: `{tasks}`, or the whole input of execute_dag.
 fn read(file: &Path, per_layer: bool) -> anyhow::Result<StartInput> {
-    let text = std::fs::read_to_string(file)
+    let text = userfiles::read_text(file, LIMITS.max_bytes as u64)
         .with_context(|| format!("{} cannot be read", file.display()))?;
     let mut given: Map<String, Value> =
         yaml::parse(&text, LIMITS).with_context(|| format!("{} is no workflow", file.display()))?;

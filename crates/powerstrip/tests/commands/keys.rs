@@ -22,6 +22,7 @@ fn keys_are_made_listed_and_revoked() {
     let secret = made.ok().trim();
     assert!(secret.starts_with("ps_") && !secret.contains(char::is_whitespace), "{made:?}");
     assert!(made.stderr.contains("only once"), "{made:?}");
+    assert!(made.stderr.contains("the config has no agent `bot`"), "{made:?}");
     let listed = project.run(&["keys", "list", "--json"]);
     assert!(!listed.ok().contains(secret) && !listed.ok().contains("hash"), "{listed:?}");
     let listed = listed.json_of(0);

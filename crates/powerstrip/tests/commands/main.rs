@@ -19,3 +19,4 @@ mod stdio;
 mod telemetry;
 mod terminal;
 mod text;
+mod user_files;

@@ -170,7 +170,11 @@ async fn a_registry_is_searched_where_the_catalog_has_nothing() {
     let refused = folder.run(&["add", "storms"]).await;
     assert!(refused.failed(2).contains("--yes"), "{refused:?}");
     assert!(refused.stderr.contains("npx -y @x/storms@1.0.0"), "{refused:?}");
-    folder.json(&["add", "weather"]).await;
+    let private = folder.run(&["add", "weather", "--yes"]).await;
+    assert!(private.failed(2).contains("--allow-private"), "{private:?}");
+    let unasked = folder.run(&["add", "weather", "--allow-private"]).await;
+    assert!(unasked.failed(2).contains("--yes"), "{unasked:?}");
+    folder.json(&["add", "weather", "--yes", "--allow-private"]).await;
     let answer = folder.run(&["call", "weather:forecast", "--input", "{}"]).await;
     assert!(answer.ok().contains("forecast"), "{answer:?}");
     let none = folder.run(&["add", "x", "--registry", "http://127.0.0.1:1"]).await;

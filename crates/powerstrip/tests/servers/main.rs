@@ -27,6 +27,7 @@ mod programs;
 mod quarantine;
 mod questions;
 mod registration;
+mod registry_entries;
 mod reload;
 mod runs;
 mod secrets;

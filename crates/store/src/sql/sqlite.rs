@@ -11,7 +11,7 @@ use sqlx::sqlite::{
 use super::migrate::migrate;
 use super::{Connection, Dialect, STATEMENTS, Transaction, query};
 use crate::StoreError;
-use crate::folder::{self, DATABASE_FILE};
+use crate::folder::DATABASE_FILE;
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -29,8 +29,11 @@ impl Sqlite {
     pub(super) async fn open(data_dir: &Path) -> Result<Self, StoreError> {
         let path = data_dir.join(DATABASE_FILE);
         // SQLite gives its side files the mode of the database file, so this line covers all of them.
-        folder::open_private(&path)
-            .map_err(|source| StoreError::Folder { path: path.clone(), source })?;
+        // The file may be a link to another disk, but no file is created through a link.
+        if !path.exists() {
+            userfiles::open_private(&path)
+                .map_err(|source| StoreError::Folder { path: path.clone(), source })?;
+        }
 
         let options = connect_options(&path);
         let name = path.display().to_string();
@@ -149,7 +152,7 @@ mod tests {
     async fn settings_that_would_lose_commits_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(DATABASE_FILE);
-        folder::open_private(&path).unwrap();
+        userfiles::open_private(&path).unwrap();
         let check = async |options: SqliteConnectOptions| {
             let pool = SqlitePool::connect_with(options).await.unwrap();
             let mut connection = Connection::Sqlite(pool.acquire().await.unwrap());

@@ -102,12 +102,12 @@ fn a_file_is_backed_up_before_it_is_replaced() {
     let path = folder.path().join("new/mcp.json");
     let mut file = ClientFile::read(&path).unwrap();
     file.set(&["a"], &json!(1)).unwrap();
-    assert_eq!(file.write(&path).unwrap(), None);
+    assert_eq!(file.write(&path).unwrap().backup, None);
     let first = std::fs::read_to_string(&path).unwrap();
     file.set(&["a"], &json!(2)).unwrap();
-    let backup = file.write(&path).unwrap().unwrap();
+    let backup = file.write(&path).unwrap().backup.unwrap();
     assert_eq!(std::fs::read_to_string(&backup).unwrap(), first);
-    assert_ne!(file.write(&path).unwrap().unwrap(), backup);
+    assert_ne!(file.write(&path).unwrap().backup.unwrap(), backup);
 }
 
 proptest! {

@@ -1,4 +1,6 @@
-use super::{is_secret, looks_secret, secret_in_argument};
+use serde_json::json;
+
+use super::{contains_secret, is_secret, looks_secret, secret_in_argument};
 
 #[test]
 fn secrets_are_distinguished_from_settings() {
@@ -46,4 +48,25 @@ fn secrets_in_arguments_are_found_with_the_text_before_them() {
         assert_eq!(found(Some("-y"), harmless), None, "{harmless}");
     }
     assert!(!looks_secret("mcp-server-20250514"));
+}
+
+#[test]
+fn references_to_secrets_are_no_secrets() {
+    let token = "ghp_0123456789abcdefghij";
+    for document in [
+        json!({"mcpServers": {"a": {"env": {"A_TOKEN": token}}}}),
+        json!({"servers": {"a": {"args": ["--api-key", "far-key-123456"]}}}),
+        json!({"servers": {"a": {"url": "https://x.example/?token=far-key-123456"}}}),
+        json!({"oauth": [{"refreshToken": "far-key-123456"}]}),
+    ] {
+        assert!(contains_secret(&document), "{document}");
+    }
+    for document in [
+        json!({"servers": {"a": {"env": {"A_TOKEN": {"secret": "A_TOKEN"}}}}}),
+        json!({"servers": {"a": {"headers": {"Authorization": {"prefix": "Bearer ", "env": "A_TOKEN"}}}}}),
+        json!({"mcpServers": {"a": {"env": {"A_TOKEN": "${A_TOKEN}"}, "args": ["--token=${A_TOKEN}"]}}}),
+        json!({"auth": {"token_endpoint": "https://x.example/token"}, "listen": "127.0.0.1:0"}),
+    ] {
+        assert!(!contains_secret(&document), "{document}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The server loop: disconnects slow clients, limits connections, and lets running requests finish on shutdown.
 
 mod in_place;
+mod linger;
 mod pool;
 
 use std::convert::Infallible;
@@ -14,6 +15,8 @@ use axum::extract::Request;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
+use http::header::CONNECTION;
+use http::{HeaderValue, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -25,6 +28,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::{HttpDoor, Metrics};
 use in_place::InPlace;
+use linger::LingeringStream;
 use pool::{Pool, Slot};
 
 pub use pool::Peer;
@@ -66,6 +70,10 @@ impl Default for ServerLimits {
 /// How long calls have to answer that are cancelled at the end of the drain time.
 const ANSWER_TIME: Duration = Duration::from_secs(2);
 
+/// How long connections without a running request stay open once the gateway stops: a request may be on its way, and
+/// would be lost if its connection were closed.
+const IDLE_TIME: Duration = Duration::from_millis(300);
+
 /// Serves until `shutdown`, then lets running requests finish for at most `drain`.
 pub fn serve(
     listener: TcpListener,
@@ -97,8 +105,13 @@ async fn run(
     limits: ServerLimits,
 ) -> io::Result<()> {
     let door = Arc::new(door);
-    let mut serving =
-        Serving { door, limits, stop: shutdown.clone(), cut: CancellationToken::new() };
+    let mut serving = Serving {
+        door,
+        limits,
+        stop: shutdown.clone(),
+        stopping: Arc::default(),
+        cut: CancellationToken::new(),
+    };
     let pool = Pool::new(limits.max_connections, limits.max_anonymous_per_address);
     let before = TaskTracker::new();
     let folding = fold_metrics();
@@ -108,6 +121,7 @@ async fn run(
     });
 
     accept(&listener, &serving, &pool, &before, shutdown.cancelled()).await;
+    serving.stopping.store(true, Ordering::Relaxed);
     before.close();
     let deadline = Instant::now() + drain;
     // The listener stays open until the requests are done, so that probes learn that the gateway is not ready.
@@ -118,7 +132,8 @@ async fn run(
         let _ = tokio::time::timeout_at(deadline, before.wait()).await;
     };
     accept(&listener, &serving, &pool, &during, done).await;
-    drop(listener);
+    accept_waiting(listener, &serving, &pool, &during);
+    during.close();
     if !before.is_empty() {
         tracing::warn!(
             connections = before.len(),
@@ -127,8 +142,8 @@ async fn run(
         serving.door.stop_calls();
         let _ = tokio::time::timeout(ANSWER_TIME, before.wait()).await;
     }
+    let _ = tokio::time::timeout(IDLE_TIME, during.wait()).await;
     serving.cut.cancel();
-    during.close();
     before.wait().await;
     during.wait().await;
     folding.abort();
@@ -152,17 +167,29 @@ async fn accept(
         };
         match accepted {
             (permit, Ok((stream, address))) => {
-                let serving = serving.clone();
-                let slot = pool.enter(address.ip(), permit);
-                let peer = Arc::clone(slot.peer());
-                let task = connections.spawn(InPlace::new(serving.connection(stream, slot)));
-                peer.set_task(task.abort_handle());
+                serving.spawn(stream, pool.enter(address.ip(), permit), connections);
             }
             (_, Err(error)) => {
                 // Most likely out of file descriptors; some will be free soon.
                 tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
+        }
+    }
+}
+
+/// Closes a listener after the connections that wait to be accepted: they would be reset with it.
+fn accept_waiting(
+    listener: TcpListener,
+    serving: &Serving,
+    pool: &Arc<Pool>,
+    connections: &TaskTracker,
+) {
+    let Ok(listener) = listener.into_std() else { return };
+    while let Ok((stream, address)) = listener.accept() {
+        let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
+        if let Ok(stream) = stream {
+            serving.spawn(stream, pool.enter(address.ip(), None), connections);
         }
     }
 }
@@ -181,22 +208,40 @@ struct Serving {
     limits: ServerLimits,
     /// Ends every connection after its running requests.
     stop: CancellationToken,
+    /// Whether the gateway stops: each answer is then the last one on its connection.
+    stopping: Arc<AtomicBool>,
     /// Ends every connection at once.
     cut: CancellationToken,
 }
 
 impl Serving {
+    fn spawn(&self, stream: TcpStream, slot: Slot, connections: &TaskTracker) {
+        let peer = Arc::clone(slot.peer());
+        let task = connections.spawn(InPlace::new(self.clone().connection(stream, slot)));
+        peer.set_task(task.abort_handle());
+    }
+
     async fn connection(self, stream: TcpStream, slot: Slot) {
         let _ = stream.set_nodelay(true);
         let requested = Arc::new(AtomicBool::new(false));
         let service = {
             let (door, requested) = (Arc::clone(&self.door), Arc::clone(&requested));
-            let peer = Arc::clone(slot.peer());
+            let (peer, stopping) = (Arc::clone(slot.peer()), Arc::clone(&self.stopping));
             service_fn(move |request: Request<Incoming>| {
                 requested.store(true, Ordering::Relaxed);
+                // HTTP/2 has its own message for that.
+                let closable = request.version() < Version::HTTP_2;
                 let request = request.map(axum::body::Body::new);
                 let answer = Arc::clone(&door).answer(request, Arc::clone(&peer));
-                answer.map(Ok::<_, Infallible>)
+                let stopping = Arc::clone(&stopping);
+                answer.map(move |mut response| {
+                    if closable && stopping.load(Ordering::Relaxed) {
+                        response
+                            .headers_mut()
+                            .insert(CONNECTION, HeaderValue::from_static("close"));
+                    }
+                    Ok::<_, Infallible>(response)
+                })
             })
         };
         let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -213,6 +258,7 @@ impl Serving {
             .max_concurrent_streams(self.limits.max_streams)
             .keep_alive_interval(Some(self.limits.header_timeout))
             .keep_alive_timeout(self.limits.header_timeout);
+        let stream = LingeringStream::new(stream, Arc::clone(&self.stopping));
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
         let mut signals = self.signals();
         loop {
@@ -240,9 +286,10 @@ impl Serving {
         let limits = &self.limits;
         let first = limits.first_request_timeout.min(limits.header_timeout);
         let first_request = tokio::time::sleep(first);
+        let idle = self.stop.cancelled().then(|()| tokio::time::sleep(IDLE_TIME));
         FuturesUnordered::from_iter([
             first_request.map(|()| Signal::FirstRequestDue).boxed(),
-            self.stop.cancelled().map(|()| Signal::Stop).boxed(),
+            idle.map(|()| Signal::Stop).boxed(),
             self.cut.cancelled().map(|()| Signal::Cut).boxed(),
         ])
     }

@@ -446,8 +446,9 @@ impl Gateway {
     /// Ends sessions, commits pending rows and releases the data folder.
     pub async fn close(self) {
         self.closing.cancel();
-        self.workflows.all.stop();
         self.approvals.end();
+        self.strip.runs().end_waiting();
+        self.workflows.all.drain(DRAIN_TIMEOUT).await;
         if !self.sockets.is_empty() {
             tokio::time::sleep(FIRST_REQUEST_TIMEOUT).await;
         }

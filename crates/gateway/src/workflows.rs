@@ -1,6 +1,7 @@
 //! Sets up workflows.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use auth::Access;
 use config::Config;
@@ -54,18 +55,12 @@ impl Gateway {
     }
 
     /// Continues the workflows that ran when the last process ended, once the servers are ready. Their owners are checked
-    /// against these access rules. Starts nothing new after `shutdown`.
-    pub fn resume_workflows(&self, access: Access, shutdown: CancellationToken) {
+    /// against these access rules.
+    pub fn resume_workflows(&self, access: Access) {
         let workflows = self.workflows.all.clone();
         workflows.set_owner_check(Arc::new(move |owner| {
             access.still_valid(owner).map_err(|gone| gone.to_string())
         }));
-        let ended = workflows.clone();
-        // Callers that wait for workflows would delay the shutdown.
-        tokio::spawn(async move {
-            shutdown.cancelled().await;
-            ended.stop();
-        });
         let mut running = self.workflows.running.lock();
         let running = running.as_deref_mut().map(std::mem::take).unwrap_or_default();
         let (upstreams, ending) = (Arc::clone(&self.upstreams), self.ending.clone());
@@ -76,5 +71,18 @@ impl Gateway {
             };
             ending.run_until_cancelled(resumed).await
         });
+    }
+
+    /// After `shutdown`, lets running tasks finish for at most `time` and starts nothing new.
+    pub(crate) fn drain_workflows(
+        &self,
+        shutdown: CancellationToken,
+        time: Duration,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let workflows = self.workflows.all.clone();
+        async move {
+            shutdown.cancelled().await;
+            workflows.drain(time).await;
+        }
     }
 }

@@ -12,7 +12,8 @@ use crate::{Caller, OperationError};
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkflowQuery {
-    /// Only workflows in this state: `running`, `paused` or `ended`.
+    /// Only workflows in this state: `running`, `paused`, `quarantined` (paused because processes died while it was active)
+    /// or `ended`.
     pub state: Option<String>,
     /// Only workflows whose id begins so.
     pub id: Option<String>,
@@ -136,7 +137,7 @@ pub struct WorkflowEvent {
     pub number: i64,
     pub at_unix_ms: u64,
     /// `layer_started`, `task_started`, `task_done`, `layer_complete`, `decision_required`, `input_required`,
-    /// `replanned`, `complete`, `failed`, `aborted`, `expired`, or `command`.
+    /// `quarantined`, `replanned`, `complete`, `failed`, `aborted`, `expired`, or `command`.
     pub kind: String,
     pub data: Value,
 }

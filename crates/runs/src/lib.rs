@@ -18,6 +18,7 @@ use std::time::Duration;
 use proto::{Blame, Clock, Code, Failure, Principal};
 use store::{AuditTrail, Database, RunCallRow, RunChanges, RunName, RunRow, StoreError};
 use tokio::sync::{Notify, broadcast};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 pub use answers::NewQuestion;
@@ -110,6 +111,8 @@ struct Shared {
     writer: OnceLock<()>,
     events: broadcast::Sender<RunEvent>,
     answered: broadcast::Sender<String>,
+    /// The gateway stops: calls wait for no answer.
+    ending: CancellationToken,
 }
 
 #[derive(Default)]
@@ -132,6 +135,7 @@ impl Runs {
             writer: OnceLock::new(),
             events: broadcast::channel(EVENTS).0,
             answered: broadcast::channel(EVENTS).0,
+            ending: CancellationToken::new(),
         }))
     }
 
@@ -143,6 +147,16 @@ impl Runs {
     /// Subscribes to the ids of runs of which a question was answered or declined: calls do not make it fall behind.
     pub fn answered(&self) -> broadcast::Receiver<String> {
         self.0.answered.subscribe()
+    }
+
+    /// Ends the wait of calls for answers, because the gateway stops. Their questions stay open.
+    pub fn end_waiting(&self) {
+        self.0.ending.cancel();
+    }
+
+    /// Cancelled when the gateway stops.
+    pub fn ending(&self) -> &CancellationToken {
+        &self.0.ending
     }
 
     /// Begins a run for a batch of calls that names none.

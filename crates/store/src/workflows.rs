@@ -10,7 +10,7 @@ use proto::Digest;
 use uuid::Uuid;
 
 use crate::sql::{Row, query};
-use crate::{Database, StoreError};
+use crate::{Crashes, Database, StoreError};
 
 mod change;
 mod list;
@@ -21,7 +21,8 @@ pub(crate) use change::{Submitted, apply};
 pub use list::WorkflowFilter;
 
 const COLUMNS: &str = "workflow_id, run, tenant, owner, agent, principal, client_key, dag, intent, config, state, phase, \
-                       control_calls, created_at, updated_at, expires_at, lease_owner, lease_until, fence, start_sum";
+                       control_calls, created_at, updated_at, expires_at, lease_owner, lease_until, fence, start_sum, \
+                       crashes, crashes_in_all";
 
 const TASK: &str = "workflow_id, task, item, status, attempt, result, started_at, ended_at";
 
@@ -74,6 +75,8 @@ pub struct WorkflowRow {
     pub lease_until_unix_ms: u64,
     /// Writes with another fence change nothing; each claim raises it.
     pub fence: u64,
+    /// The processes that died while they drove it.
+    pub crashes: Crashes,
 }
 
 /// One task of a workflow, or one item of it.
@@ -204,26 +207,34 @@ impl Database {
         rows.first().map(|row| row.get("fence")).transpose()
     }
 
-    /// Makes this process the driver of the running workflows, even if they are leased, and returns them. Paused ones are
-    /// taken over when they are needed. Only the owner of the database may call it, before any call is accepted.
-    pub async fn take_over_workflows(
-        &self,
-        lease: Lease<'_>,
-    ) -> Result<Vec<WorkflowRow>, StoreError> {
-        let update = query(
-            "UPDATE workflow_dags SET lease_owner = $1, lease_until = $2, fence = fence + 1 \
-             WHERE phase = 'running' AND lease_owner IS DISTINCT FROM $1",
-        );
-        self.sql.execute(update.bind(lease.owner).bind(lease.until_unix_ms)).await?;
+    /// Takes the running workflows from processes that have died, and returns all that run. Nothing of those processes can
+    /// write to them any more. Each is claimed once this process drives it; paused ones, too. Only the owner of the database
+    /// may call it, before any call is accepted.
+    pub async fn take_over_workflows(&self, owner: &str) -> Result<Vec<WorkflowRow>, StoreError> {
+        let update = query(format!(
+            "UPDATE workflow_dags SET {}, lease_owner = NULL, fence = fence + 1 \
+             WHERE phase = 'running' AND lease_owner <> $1",
+            Crashes::COUNT
+        ));
+        self.sql.execute(update.bind(owner)).await?;
         self.running_workflows().await
+    }
+
+    /// Releases the workflows that a process drives, because it stops in an orderly way.
+    pub async fn release_workflows(&self, owner: &str) -> Result<(), StoreError> {
+        let update = query(
+            "UPDATE workflow_dags SET lease_owner = NULL WHERE phase = 'running' AND lease_owner = $1",
+        );
+        self.sql.execute(update.bind(owner)).await.map(drop)
     }
 
     /// Makes this process the driver of one workflow, even if it is leased. Only the owner of the database may call it.
     pub async fn take_over_workflow(&self, id: Uuid, lease: Lease<'_>) -> Result<(), StoreError> {
-        let update = query(
-            "UPDATE workflow_dags SET lease_owner = $2, lease_until = $3, fence = fence + 1 \
+        let update = query(format!(
+            "UPDATE workflow_dags SET {}, lease_owner = $2, lease_until = $3, fence = fence + 1 \
              WHERE workflow_id = $1 AND lease_owner IS DISTINCT FROM $2",
-        )
+            Crashes::COUNT
+        ))
         .bind(id.to_string())
         .bind(lease.owner)
         .bind(lease.until_unix_ms);
@@ -399,6 +410,7 @@ fn read(row: &Row) -> Result<WorkflowRow, StoreError> {
         lease_owner: row.optional("lease_owner")?,
         lease_until_unix_ms: row.get("lease_until")?,
         fence: row.get("fence")?,
+        crashes: Crashes::read(row)?,
     })
 }
 

@@ -70,6 +70,10 @@ pub fn show(details: &WorkflowDetails, style: Style) -> io::Result<()> {
         }
     } else if options.contains(&"continue") {
         record.field("continue", command("workflows continue", &workflow.workflow_id));
+    } else if workflow.outcome.as_deref() == Some("quarantined") {
+        let forced = format!("{} --force", workflow.workflow_id);
+        record.field("continue", command("workflows continue", &forced));
+        record.field("abort", command("workflows abort", &workflow.workflow_id));
     }
     if !options.is_empty() {
         record.field("agents may", Cell::new(options.join(", ")));
@@ -125,6 +129,7 @@ fn state(workflow: &WorkflowSummary) -> Cell {
     match (workflow.state.as_str(), workflow.outcome.as_deref()) {
         ("ended", Some("complete")) => Cell::new("complete").tone(Tone::Good),
         ("ended", Some(outcome)) => Cell::new(outcome).tone(Tone::Bad),
+        ("paused", Some("quarantined")) => Cell::new("paused (quarantined)").tone(Tone::Bad),
         ("paused", Some(reason)) => {
             Cell::new(format_args!("paused ({reason})")).tone(Tone::Doubtful)
         }
@@ -205,7 +210,7 @@ impl Live {
     fn describe(&self, event: &WorkflowEvent) -> String {
         let tone = match event.kind.as_str() {
             "complete" => Tone::Good,
-            "failed" | "aborted" | "expired" => Tone::Bad,
+            "failed" | "aborted" | "expired" | "quarantined" => Tone::Bad,
             "decision_required" | "input_required" => Tone::Doubtful,
             _ => Tone::Plain,
         };

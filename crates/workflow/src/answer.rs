@@ -13,6 +13,7 @@ use crate::outage::read;
 use crate::paths;
 use crate::plan::{Plan, PlannedTask};
 use crate::results::{ResultKey, Results, Status, TaskResult};
+use crate::resume::QUARANTINED;
 
 /// A workflow at one moment.
 pub(crate) struct Moment<'a> {
@@ -105,6 +106,9 @@ impl Moment<'_> {
             ),
             PauseKind::OwnerGone { reason } => {
                 (Some("owner_gone"), json!({"reason": reason}), &["abort"])
+            }
+            PauseKind::Quarantined { reason } => {
+                (Some(QUARANTINED), json!({"reason": reason}), &["abort"])
             }
         };
         let mut all = Map::new();

@@ -212,28 +212,40 @@ impl Calls {
         filled.map_err(unfit)
     }
 
-    /// Makes the call of a cell, or its compensation.
+    /// Makes the call of a cell, or its compensation; none if the process stops before the call begins.
     pub(crate) async fn call(
         &self,
         key: &ResultKey,
         attempt: u32,
         cancel: CancellationToken,
-    ) -> Called {
-        // Closed only when the process ends.
-        let _slot = self.service.slots.acquire().await;
+    ) -> Option<Called> {
+        let draining = &self.service.draining;
+        // The semaphore is never closed.
+        let _slot = draining.run_until_cancelled(self.service.slots.acquire()).await?;
         let mut outage = Outage::default();
         let request = loop {
-            match self.request(key, attempt, cancel.clone()).await {
+            match draining.run_until_cancelled(self.request(key, attempt, cancel.clone())).await? {
                 Ok(request) => break request,
                 Err(failure) if outage.wait(&failure, &cancel).await => {}
-                Err(failure) => return Called::failed(&failure, None),
+                Err(failure) => return Some(Called::failed(&failure, None)),
             }
         };
+        if draining.is_cancelled() {
+            return None;
+        }
+        Some(self.run_call(request, outage, cancel).await)
+    }
+
+    async fn run_call(
+        &self,
+        mut request: Request,
+        mut outage: Outage,
+        cancel: CancellationToken,
+    ) -> Called {
         let arguments = Some((*request.input).clone());
         if cancel.is_cancelled() {
             return Called::failed(&failures::cancelled(), arguments);
         }
-        let mut request = request;
         for _ in 0..MAX_ROUNDS {
             let answer = loop {
                 let answer = self.service.strip.call(request.clone()).await;

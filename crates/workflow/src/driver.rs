@@ -54,14 +54,30 @@ pub(crate) struct Begin {
     pub(crate) control_calls: Vec<u64>,
     pub(crate) expires_unix_ms: u64,
     pub(crate) last_event: u64,
+    /// A process died while it drove the workflow, which has made no progress since.
+    pub(crate) crashed: bool,
 }
 
 /// The result of something that runs concurrently with the driver.
 enum Done {
     Event(EventKind),
-    Called { key: ResultKey, called: Box<Called> },
-    Prepared { task: Address, outcome: Prepared, error: Option<Value> },
-    Entered { cell: Address, error: Option<Value> },
+    Called {
+        key: ResultKey,
+        called: Box<Called>,
+    },
+    /// The process stops, so the call did not begin.
+    NotCalled {
+        key: ResultKey,
+    },
+    Prepared {
+        task: Address,
+        outcome: Prepared,
+        error: Option<Value>,
+    },
+    Entered {
+        cell: Address,
+        error: Option<Value>,
+    },
 }
 
 pub(crate) struct Driver {
@@ -81,6 +97,8 @@ pub(crate) struct Driver {
     published: watch::Sender<Arc<Snapshot>>,
     /// The DAG must be written with the next state.
     plan_changed: bool,
+    /// The crashes are forgotten with the next state.
+    forgives_crashes: bool,
     /// Another process drives the workflow, or the database refused for good.
     stopped: bool,
 }
@@ -106,6 +124,7 @@ impl Driver {
             published: snapshots,
             results: Arc::clone(&begin.results),
             run: Arc::clone(&begin.run),
+            crashed: begin.crashed,
         });
         let driver = Self {
             service: Arc::clone(service),
@@ -121,10 +140,11 @@ impl Driver {
             version: 0,
             published,
             plan_changed: false,
+            forgives_crashes: false,
             stopped: false,
         };
         service.live().insert(live.workflow, Arc::clone(&live));
-        tokio::spawn(driver.run(received, notices));
+        service.drivers.spawn(driver.run(received, notices));
         live
     }
 
@@ -133,12 +153,16 @@ impl Driver {
         mut commands: mpsc::UnboundedReceiver<Message>,
         mut notices: mpsc::UnboundedReceiver<()>,
     ) {
-        let stopping = self.service.stopping.clone();
+        let (draining, stopping) = (self.service.draining.clone(), self.service.stopping.clone());
         self.feed(EventKind::Committed).await;
         self.read_decisions().await;
         let mut idle_since = Instant::now();
         let mut in_use = false;
         while !self.stopped && self.begin.state.outcome().is_none() {
+            let drains = draining.is_cancelled();
+            if drains && self.cancels.is_empty() {
+                break;
+            }
             let paused = self.running.is_empty() && self.begin.state.pause().is_some();
             let idle = paused && self.submitted.is_none();
             let leaves_at = idle_since + if in_use { IDLE } else { self.patience() };
@@ -146,6 +170,7 @@ impl Driver {
             tokio::select! {
                 biased;
                 () = stopping.cancelled() => break,
+                () = draining.cancelled(), if !drains => {}
                 // Before results: those may keep coming, and an abort does not wait for them.
                 Some(message) = commands.recv() => {
                     self.command(message).await;
@@ -172,7 +197,11 @@ impl Driver {
             }
         }
         self.leave(&mut self.service.live());
-        self.announce().await;
+        if draining.is_cancelled() {
+            self.wait_until_written().await;
+        } else {
+            self.announce().await;
+        }
     }
 
     /// How long it stays in memory without a command.
@@ -255,6 +284,10 @@ impl Driver {
 
     /// Does what an action says; returns the event that it leads to at once.
     async fn perform(&mut self, action: Action) -> Option<EventKind> {
+        if action.begins_work() && self.service.draining.is_cancelled() {
+            // The next process does it: nothing is stored of what has not begun.
+            return None;
+        }
         match action {
             Action::CheckOwner => {
                 let valid = self.service.check_owner(&self.begin.principal);
@@ -335,7 +368,10 @@ impl Driver {
                 // The gateway ends the calls in flight: the next start makes them again.
                 std::future::pending::<()>().await;
             }
-            Done::Called { key, called: Box::new(called) }
+            match called {
+                Some(called) => Done::Called { key, called: Box::new(called) },
+                None => Done::NotCalled { key },
+            }
         });
     }
 
@@ -358,14 +394,19 @@ impl Driver {
     async fn take(&mut self, done: Result<Done, JoinError>) -> bool {
         let Ok(done) = done else { return false };
         let waits = matches!(&done, Done::Called { called, .. } if called.waits_for_people());
-        let event = self.event_of(done);
-        self.apply(event).await;
+        if let Some(event) = self.event_of(done) {
+            self.apply(event).await;
+        }
         waits
     }
 
-    /// Keeps a result; returns the event that it is to the core.
-    fn event_of(&mut self, done: Done) -> EventKind {
-        match done {
+    /// Keeps a result; returns the event that it is to the core, if it is one.
+    fn event_of(&mut self, done: Done) -> Option<EventKind> {
+        let event = match done {
+            Done::NotCalled { key } => {
+                self.cancels.remove(&key);
+                return None;
+            }
             Done::Event(event) => event,
             Done::Prepared { task, outcome, error } => {
                 let key = ResultKey::call(task.clone());
@@ -405,7 +446,8 @@ impl Driver {
                 });
                 EventKind::Called { cell: key.address, undo: key.undo, outcome }
             }
-        }
+        };
+        Some(event)
     }
 
     /// Shows others the current state.

@@ -68,6 +68,10 @@ pub(crate) fn refused(workflow: Uuid, checkpoint_id: Option<&str>, refusal: Refu
         Refusal::Completed => {
             "complete_workflow has ended the run of this workflow, so nothing can follow: call continue or abort"
         }
+        Refusal::Quarantined => {
+            "the workflow is quarantined because gateway processes died while it was active: abort it, or have an operator \
+             run `powerstrip workflows continue ID --force`"
+        }
         Refusal::Started => "the task has begun or ended, so it cannot be changed any more",
     };
     let mut details = ids(workflow);
@@ -143,6 +147,11 @@ pub(crate) fn cancelled() -> Failure {
     Failure::new(Code::Unavailable, "the workflow was aborted before the task ended")
         .retryable(false)
         .details(json!({"cancelled": true}))
+}
+
+pub(crate) fn only_operators(workflow: Uuid) -> Failure {
+    let message = "only an operator may continue a quarantined workflow: `powerstrip workflows continue ID --force`";
+    Failure::new(Code::Denied, message).details(ids(workflow))
 }
 
 pub(crate) fn stopping() -> Failure {

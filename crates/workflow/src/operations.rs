@@ -225,6 +225,9 @@ ContinueInput {
     checkpoint_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     wait_ms: Option<u64>,
+    /// Continue a quarantined workflow; only operators may.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    force: bool,
 });
 
 steer!(Replan, "replan", "gateway.replanWorkflow", "Plan more tasks for a workflow",

@@ -9,6 +9,7 @@ use strip::Strip;
 use strip::runs::Run;
 use tokio::sync::{Semaphore, broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::active::Active;
@@ -62,7 +63,11 @@ pub(crate) struct Service {
     pub(crate) process: String,
     pub(crate) slots: Semaphore,
     pub(crate) active: Active,
+    /// The process stops: nothing new starts.
+    pub(crate) draining: CancellationToken,
+    /// The process ends: what still runs is cut off.
     pub(crate) stopping: CancellationToken,
+    pub(crate) drivers: TaskTracker,
     live: Mutex<HashMap<Uuid, Arc<Live>>>,
     /// Workflows that get their first driver from the task that starts them, and from no other.
     starting: watch::Sender<HashSet<Uuid>>,
@@ -83,6 +88,8 @@ pub(crate) struct Live {
     pub(crate) published: watch::Receiver<Arc<Snapshot>>,
     pub(crate) results: Arc<Results>,
     pub(crate) run: Arc<Run>,
+    /// A process died while it drove the workflow, which has made no progress since.
+    pub(crate) crashed: bool,
 }
 
 /// A workflow as others see it.
@@ -149,6 +156,10 @@ pub(crate) enum Command {
     Respond {
         checkpoint_id: String,
     },
+    /// Continue, also a quarantined workflow.
+    Release {
+        reason: Option<String>,
+    },
     /// End a paused workflow whose time is over.
     Expire,
     /// Wait until everything so far is committed.
@@ -183,7 +194,9 @@ impl Service {
             process: Uuid::new_v4().to_string(),
             slots: Semaphore::new(MAX_CALLS),
             active: Active::default(),
+            draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
+            drivers: TaskTracker::new(),
             live: Mutex::default(),
             starting: watch::Sender::default(),
             loading: tokio::sync::Mutex::default(),
@@ -281,6 +294,7 @@ impl Command {
             Self::Skip { .. } => "skip_task",
             Self::Inject { .. } => "inject_tasks",
             Self::Respond { .. } => "approval_response",
+            Self::Release { .. } => "continue --force",
             Self::Expire => "expire",
             Self::Flush => "flush",
         }
@@ -288,7 +302,9 @@ impl Command {
 
     pub(crate) fn reason(&self) -> Option<&str> {
         match self {
-            Self::Continue { reason, .. } | Self::Skip { reason, .. } => reason.as_deref(),
+            Self::Continue { reason, .. }
+            | Self::Skip { reason, .. }
+            | Self::Release { reason } => reason.as_deref(),
             Self::Abort { reason } => Some(reason),
             _ => None,
         }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use proto::{Digest, Failure, Principal, canonical, digest};
 use serde_json::json;
 use store::{
-    Receipt, RowChange, StoreError, WorkflowChange, WorkflowEventRow, WorkflowOwner, WorkflowPhase,
-    WorkflowRow,
+    Crashes, Receipt, RowChange, StoreError, WorkflowChange, WorkflowEventRow, WorkflowOwner,
+    WorkflowPhase, WorkflowRow,
 };
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -74,6 +74,9 @@ impl Workflows {
         principal: &Arc<Principal>,
         start: Start,
     ) -> Result<Started, Failure> {
+        if self.service().draining.is_cancelled() {
+            return Err(stopping());
+        }
         let start_sum = start.client_key.is_some().then(|| start.sum());
         if let Some(key) = &start.client_key
             && let Some(id) = self.started_with(principal, key, start_sum).await?
@@ -119,6 +122,7 @@ impl Workflows {
             lease_owner: Some(service.process.clone()),
             lease_until_unix_ms: now.saturating_add(LEASE_MS),
             fence: 1,
+            crashes: Crashes::default(),
         };
         let expires_unix_ms = row.expires_unix_ms;
         let new = NewWorkflow {
@@ -226,6 +230,7 @@ impl Workflows {
                 control_calls: Vec::new(),
                 expires_unix_ms: new.expires_unix_ms,
                 last_event: 1,
+                crashed: false,
             },
         );
         if let Some(reply) = reply {

@@ -14,7 +14,7 @@ use strip::{EmptyTexts, Job, Output, Part, Tool};
 use uuid::Uuid;
 
 use crate::core::PauseKind;
-use crate::failures::{invalid, native, not_found, stopping, unsupported};
+use crate::failures::{invalid, native, not_found, only_operators, stopping, unsupported};
 use crate::fit::{MAX_ANSWER, cut};
 use crate::plan::Reading;
 use crate::service::{Accepted, Arguments, Command, Live, Service};
@@ -251,6 +251,7 @@ struct Input {
     wait_ms: Option<u64>,
     approved: bool,
     feedback: Option<String>,
+    force: bool,
     task_id: String,
     arguments: Option<Arguments>,
     tasks: Value,
@@ -275,7 +276,11 @@ impl Tool for WorkflowTool {
     }
 
     fn accepted_input(&self) -> Option<Value> {
-        Some(schemas::without_tasks(self.descriptor.input_schema.clone()))
+        let listed = schemas::without_tasks(self.descriptor.input_schema.clone());
+        Some(match self.kind {
+            Kind::Continue => schemas::with_force(listed),
+            _ => listed,
+        })
     }
 
     fn native_failure(&self, failure: &Failure) -> Option<Value> {
@@ -362,7 +367,11 @@ impl ToolCall<'_> {
         if kind == Kind::ApprovalResponse {
             return self.respond(id, &input).await;
         }
+        if input.force && self.job.request.on_behalf_of.is_none() {
+            return Err(only_operators(id));
+        }
         let command = || match kind {
+            Kind::Continue if input.force => Command::Release { reason: input.reason.clone() },
             Kind::Abort => Command::Abort { reason: input.reason.clone().unwrap_or_default() },
             Kind::RetryTask => Command::Retry {
                 task_id: input.task_id.clone(),

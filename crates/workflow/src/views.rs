@@ -23,6 +23,7 @@ use crate::listing;
 use crate::outage::{read, retry};
 use crate::plan::Plan;
 use crate::results::shorten;
+use crate::resume::QUARANTINED;
 use crate::workflows::{Workflows, run_id};
 
 /// How many events are shown with a workflow, and read at a time.
@@ -218,6 +219,7 @@ fn outcome_of(phase: &Phase) -> Option<String> {
         PauseKind::Input => "input_required",
         PauseKind::OwnerGone { .. } => "owner_gone",
         PauseKind::Rejected => "rejected",
+        PauseKind::Quarantined { .. } => QUARANTINED,
     };
     Some(kind.to_owned())
 }
@@ -232,15 +234,18 @@ impl WorkflowConsole for Workflows {
         let phase = match query.state.as_deref() {
             None => None,
             Some("running") => Some(WorkflowPhase::Running),
-            Some("paused") => Some(WorkflowPhase::Paused),
+            Some("paused" | QUARANTINED) => Some(WorkflowPhase::Paused),
             Some("ended") => Some(WorkflowPhase::Ended),
             Some(_) => {
-                return Err(OperationError::invalid("`state` is one of running, paused, ended"));
+                return Err(OperationError::invalid(
+                    "`state` is one of running, paused, quarantined, ended",
+                ));
             }
         };
         let filter = WorkflowFilter {
             tenant: caller.tenant().map(str::to_owned),
             phase,
+            quarantined: query.state.as_deref() == Some(QUARANTINED),
             run_prefix: query.id.map(|id| {
                 let hex = id.strip_prefix("run_").unwrap_or(&id).replace('-', "");
                 format!("run_{}", hex.to_lowercase())
@@ -321,7 +326,7 @@ impl WorkflowConsole for Workflows {
                     }
                     loop {
                         tokio::select! {
-                            () = service.stopping.cancelled() => return None,
+                            () = service.draining.cancelled() => return None,
                             notice = notices.recv() => match notice {
                                 Ok(workflow) if workflow != id => {}
                                 Ok(_) | Err(RecvError::Lagged(_)) => break,

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use proto::{Clock, Failure, Principal, canonical, time};
 use serde_json::{Value, json};
-use store::{Lease, StoreError, WorkflowRow};
+use store::{WorkflowPhase, WorkflowRow};
 use strip::waiting::{Patience, longest_wait, wait_for};
 use strip::{Job, Output, Reply, Strip};
 use uuid::Uuid;
 
 use crate::core::{CellStage, Phase, Saved, Verdict, rebuild};
-use crate::driver::{Begin, Driver, LEASE_MS};
+use crate::drain::LAST_WAIT;
+use crate::driver::{Begin, Driver};
 use crate::failures::{no_checkpoint, not_found, stopping, unavailable};
 use crate::fit::{Fitting, MAX_ANSWER, cut};
 use crate::listing;
@@ -65,42 +66,6 @@ impl Workflows {
         self.0.settings.store(Arc::new(settings));
     }
 
-    /// Starts nothing new, because the process ends. Workflows continue at the next start.
-    pub fn stop(&self) {
-        self.0.stopping.cancel();
-    }
-
-    /// Takes over the workflows that ran when the last process ended, and returns them. Call it before any call is
-    /// accepted.
-    pub async fn take_over(&self) -> Result<Vec<Uuid>, StoreError> {
-        let running = self.0.database.take_over_workflows(self.lease()).await?;
-        Ok(running.into_iter().map(|row| row.id).collect())
-    }
-
-    fn lease(&self) -> Lease<'_> {
-        let now = self.0.now();
-        Lease {
-            owner: &self.0.process,
-            now_unix_ms: now,
-            until_unix_ms: now.saturating_add(LEASE_MS),
-        }
-    }
-
-    /// Drives the workflows that ran when the process ended, and those whose people have decided since.
-    pub async fn resume_all(&self, running: Vec<Uuid>) {
-        let count = running.len();
-        for id in running {
-            if let Err(failure) = self.load(id).await {
-                tracing::error!(workflow = %id, "a workflow cannot be resumed: {failure}");
-                self.wake_again_after(id, &failure);
-            }
-        }
-        if count > 0 {
-            tracing::info!("{count} workflows continue");
-        }
-        self.wake_all().await;
-    }
-
     /// A workflow with its driver, from memory or the database; none if it has ended or never was.
     pub(crate) async fn load(&self, id: Uuid) -> Result<Option<Arc<Live>>, Failure> {
         let Some(live) = retry(|| self.find_or_drive(id)).await? else { return Ok(None) };
@@ -119,25 +84,12 @@ impl Workflows {
         if let Some(live) = known() {
             return Ok(Some(live));
         }
-        if self.0.stopping.is_cancelled() {
+        if self.0.draining.is_cancelled() {
             return Err(stopping());
         }
         match self.claim(id).await.map_err(unavailable)? {
             Some(row) => self.drive(row).await.map(Some),
             None => Ok(None),
-        }
-    }
-
-    /// Reads a workflow. One that paused in an earlier process is taken over first, so that nothing of that process can
-    /// write to it any more.
-    async fn claim(&self, id: Uuid) -> Result<Option<WorkflowRow>, StoreError> {
-        let database = &self.0.database;
-        match database.workflow(id).await? {
-            Some(row) if row.lease_owner.as_ref() != Some(&self.0.process) => {
-                database.take_over_workflow(id, self.lease()).await?;
-                database.workflow(id).await
-            }
-            found => Ok(found),
         }
     }
 
@@ -162,6 +114,7 @@ impl Workflows {
         let records = results.read(&plan, tasks);
         let state = rebuild(Arc::new(graph_of(&plan)), saved, records);
         let principal = Arc::new(principal);
+        let crashed = row.phase == WorkflowPhase::Running && row.crashes.in_a_row > 0;
         let done = state.count(|stage| *stage == CellStage::Ended(Verdict::Success)) as u64;
         let run = service.strip.runs().resume_workflow(&principal, row.id, done).await?;
         Ok(Driver::start(
@@ -177,6 +130,7 @@ impl Workflows {
                 control_calls,
                 expires_unix_ms: row.expires_unix_ms,
                 last_event: last.last().map_or(0, |event| event.number),
+                crashed,
             },
         ))
     }
@@ -287,12 +241,23 @@ impl Workflows {
                 && Some(snapshot.version) != wait.seen
                 && (wait.settled.is_empty() || !live.awaits(snapshot, wait.settled))
         };
-        let done = async { published.wait_for(ready).await.is_ok() };
+        let ends = async {
+            self.0.draining.cancelled().await;
+            tokio::time::sleep(LAST_WAIT).await;
+        };
+        let done = async {
+            tokio::select! {
+                changed = published.wait_for(ready) => changed.is_ok(),
+                () = ends => false,
+            }
+        };
         let longest = longest_wait(job, Patience { asks: false, wait: wait.longest });
         let message = || format!("workflow {} is running", live.workflow);
         let done = wait_for(&job.request, longest, message, done).await;
         let snapshot = live.published.borrow().clone();
-        if done == Some(false) && snapshot.is_running() {
+        // The workflow goes on at the next start, and the caller needs its id.
+        let continues = self.0.draining.is_cancelled();
+        if done == Some(false) && snapshot.is_running() && !continues {
             return Err(stopping());
         }
         let data = self.answer_of(live, &snapshot, MAX_ANSWER).await?;

@@ -19,6 +19,9 @@ use crate::words::{Tone, approval_page, count, in_url, inert, json, mark, short,
 /// The kind of a run that is a workflow.
 const KIND: &str = "workflow";
 
+/// Why a workflow is paused in which processes died.
+const QUARANTINED: &str = "quarantined";
+
 /// The workflow of a run, if it is one.
 pub(super) async fn load(
     dashboard: &Dashboard,
@@ -69,6 +72,7 @@ pub(super) fn show(details: &WorkflowDetails, viewer: &Viewer) -> Markup {
                 @if workflow.state != "ended" { " · expires: " (time::left(workflow.expires_unix_ms, viewer.now_ms)) }
                 " · " a href=(format!("/dashboard/runs/{}/graph.svg", in_url(&workflow.run_id))) download="" { "Export as SVG" }
             }
+            @if workflow.outcome.as_deref() == Some(QUARANTINED) { (quarantine(details)) }
             @if let Some(checkpoint) = &details.checkpoint { (decisions(checkpoint)) }
             @if details.tasks.len() <= MAX_DRAWN { (draw(&details.tasks)) }
             (tasks(&details.tasks))
@@ -96,9 +100,20 @@ fn state(state: &str, outcome: Option<&str>) -> Markup {
     match (state, outcome) {
         ("ended", Some("complete")) => mark(Tone::Good, "complete"),
         ("ended", Some(outcome)) => mark(Tone::Bad, &inert(outcome)),
+        ("paused", Some(QUARANTINED)) => mark(Tone::Bad, "paused: quarantined"),
         ("paused", Some(reason)) => mark(Tone::Doubtful, &format!("paused: {}", inert(reason))),
         ("paused", None) => mark(Tone::Doubtful, "paused"),
         (other, _) => mark(Tone::Quiet, &inert(other)),
+    }
+}
+
+/// Why a workflow is quarantined, and the commands that end that.
+fn quarantine(details: &WorkflowDetails) -> Markup {
+    let id = &details.workflow.workflow_id;
+    let reason = details.checkpoint.as_ref().and_then(|checkpoint| checkpoint["reason"].as_str());
+    html! {
+        p { (inert(reason.unwrap_or_default())) }
+        pre.code { "powerstrip workflows continue " (inert(id)) " --force\npowerstrip workflows abort " (inert(id)) }
     }
 }
 
@@ -255,5 +270,11 @@ mod tests {
         assert!(stored.contains("href=\"/dashboard/files/ref_1\""), "{stored}");
         let asked = json!({"decision_context": "Delete?", "decisions": [{"approval_id": "apr_1", "task_id": "b", "tool": "x"}]});
         assert!(decisions(&asked).into_string().contains("/dashboard/approvals/apr_1"));
+        let mut paused = WorkflowDetails::default();
+        paused.workflow.workflow_id = "w1".to_owned();
+        paused.checkpoint = Some(json!({"reason": "2 processes <died>"}));
+        let shown = quarantine(&paused).into_string();
+        assert!(shown.contains("2 processes &lt;died&gt;"), "{shown}");
+        assert!(shown.contains("workflows continue w1 --force"), "{shown}");
     }
 }

@@ -5,6 +5,8 @@ use doors::{Options, ServerLimits};
 use http::{Method, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::mcp_legacy::Client;
 use crate::support::{
@@ -115,4 +117,45 @@ async fn event_streams_do_not_delay_the_shutdown() {
         began.elapsed() < Duration::from_millis(1_400),
         "the shutdown did not wait for the drain time"
     );
+}
+
+/// Sends a request on an open connection and reads until the gateway closes it; fails if the connection is reset.
+async fn exchange(stream: &mut TcpStream, body: usize) -> String {
+    let head = format!(
+        "POST /mcp/tool/test.echo HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {body}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    // The answer may come before the body is read.
+    let _ = stream.write_all(&vec![b' '; body]).await;
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.expect("the connection is not reset");
+    String::from_utf8(answer).unwrap()
+}
+
+#[tokio::test]
+async fn requests_on_open_connections_are_refused_with_an_answer() {
+    let gateway = gateway().await;
+    let connect = || async { TcpStream::connect(gateway.address).await.unwrap() };
+    let (mut unused, mut large) = (connect().await, connect().await);
+    let mut used = connect().await;
+    used.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    let mut answer = [0; 15];
+    used.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200 OK");
+    // The others are accepted before this one is answered.
+    assert_eq!(gateway.get("/healthz").await.status, StatusCode::OK);
+
+    gateway.shutdown.cancel();
+    let (unused, used, large) = tokio::join!(
+        exchange(&mut unused, 2),
+        exchange(&mut used, 2),
+        exchange(&mut large, 300_000)
+    );
+    for answer in [unused, used, large] {
+        assert!(answer.contains("HTTP/1.1 503 Service Unavailable\r\n"), "{answer}");
+        let lower = answer.to_lowercase();
+        assert!(lower.contains("connection: close") && lower.contains("retry-after:"), "{answer}");
+        assert!(answer.contains("UNAVAILABLE"), "{answer}");
+    }
+    gateway.served.await.unwrap().unwrap();
 }

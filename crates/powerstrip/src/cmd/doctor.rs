@@ -1,3 +1,5 @@
+mod workflows;
+
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::ExitCode;
@@ -64,8 +66,12 @@ impl Doctor {
                 checks.push(Found { what: "config", ok: true, warning: false, detail });
                 checks.extend(loaded.invalid.iter().map(invalid_server));
                 let (found, owner) = data_folder(&loaded.config.data_dir);
+                let usable = found.ok;
                 checks.push(found);
                 checks.push(address(loaded.config.listen, owner));
+                if usable {
+                    checks.extend(workflows::check(loaded).await);
+                }
             }
             Err(faults) => checks.push(Found {
                 what: "config",

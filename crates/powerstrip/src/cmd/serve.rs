@@ -17,6 +17,7 @@ use gateway::reload::Reload;
 use gateway::{Foundation, Freshness, Gateway, approvals};
 use serde_json::json;
 use tokio::net::TcpListener;
+use tokio::time::Instant;
 
 use crate::context::Context;
 use crate::handover::{self, HandoverListener};
@@ -53,6 +54,12 @@ pub(crate) struct Serve {
 
 /// How long calls under way may take to finish when the gateway is stopped.
 const DRAIN: Duration = Duration::from_secs(20);
+
+/// How long `serve` tries to listen on an address that is in use. A process that was killed holds its port until its last
+/// thread has left the kernel, which takes up to half a second on a busy machine.
+const BIND_TIME: Duration = Duration::from_secs(3);
+
+const BIND_PAUSE: Duration = Duration::from_millis(25);
 
 /// The memory for bodies of requests, unless the config sets it.
 const LEAST_BODY_MEMORY: usize = 16 << 20;
@@ -105,7 +112,8 @@ impl Serve {
         let webhook = gateway.approval_webhook(&loaded, &public)?;
         let servers = gateway.server_registration(access.is_some())?;
         let access = gateway.access(access, &public);
-        gateway.resume_workflows(access.clone(), shutdown.clone());
+        gateway.resume_workflows(access.clone());
+        let draining = tokio::spawn(gateway.drain_workflows(shutdown.clone(), DRAIN));
         let limited = limited(&loaded.config.limits);
         let codes = Arc::new(SignInCodes::new(gateway.strip().clock().clone()));
         let pages = dashboard::pages(dashboard::Parts {
@@ -138,12 +146,16 @@ impl Serve {
         if let Some(webhook) = webhook {
             tokio::spawn(webhook.serve(Arc::clone(gateway.approvals()), shutdown.clone()));
         }
-        // Calls that wait for approval would delay the shutdown; their approvals stay pending.
+        // Calls that wait for people would delay the shutdown; their approvals and questions stay pending.
         tokio::spawn({
             let (approvals, shutdown) = (Arc::clone(gateway.approvals()), shutdown.clone());
+            let strip = Arc::downgrade(gateway.strip());
             async move {
                 shutdown.cancelled().await;
                 approvals.end();
+                if let Some(strip) = strip.upgrade() {
+                    strip.runs().end_waiting();
+                }
             }
         });
         let door = HttpDoor::new(Arc::clone(gateway.strip()), access, options);
@@ -168,6 +180,7 @@ impl Serve {
             () = refusing => Ok(()),
         };
         shutdown.cancel();
+        let _ = draining.await;
         let _ = following.await;
         drop(handover_listener);
         Gateway::close_shared(gateway).await;
@@ -198,7 +211,16 @@ fn body_memory() -> usize {
 }
 
 async fn bind(listen: Listen) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(listen.0).await.map_err(|error| match error.kind() {
+    let deadline = Instant::now() + BIND_TIME;
+    let bound = loop {
+        match TcpListener::bind(listen.0).await {
+            Err(error) if is_in_use(&error) && Instant::now() < deadline => {
+                tokio::time::sleep(BIND_PAUSE).await;
+            }
+            bound => break bound,
+        }
+    };
+    bound.map_err(|error| match error.kind() {
         io::ErrorKind::AddrInUse => {
             let holder = find_holder(listen.0);
             let by = holder.as_ref().map(|holder| format!(" by {holder}")).unwrap_or_default();
@@ -209,8 +231,9 @@ async fn bind(listen: Listen) -> anyhow::Result<TcpListener> {
                 false => String::new(),
             };
             anyhow!(
-                "{listen} is already in use{by}.{other} Choose another address with --listen, such as --listen {}:0 \
+                "{listen} is already in use{by}; tried for {} s.{other} Choose another address with --listen, such as --listen {}:0 \
                  for a free port",
+                BIND_TIME.as_secs(),
                 listen.0.ip()
             )
         }
@@ -219,6 +242,10 @@ async fn bind(listen: Listen) -> anyhow::Result<TcpListener> {
         }
         _ => anyhow!("cannot listen on {listen}: {error}"),
     })
+}
+
+fn is_in_use(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AddrInUse
 }
 
 /// How the operator signs in to the dashboard.

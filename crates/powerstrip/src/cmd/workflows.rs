@@ -49,7 +49,7 @@ enum Action {
     #[command(visible_alias = "list")]
     Ls {
         /// Only workflows in this state.
-        #[arg(long, value_name = "STATE", value_parser = ["running", "paused", "ended"])]
+        #[arg(long, value_name = "STATE", value_parser = ["running", "paused", "quarantined", "ended"])]
         state: Option<String>,
         /// The most workflows to list.
         #[arg(long, value_name = "COUNT", default_value_t = 50)]
@@ -71,6 +71,9 @@ enum Action {
         id: String,
         #[arg(long)]
         reason: Option<String>,
+        /// Continue it even if it is quarantined because processes died while it was active.
+        #[arg(long)]
+        force: bool,
     },
     /// End a workflow and undo what can be undone
     Abort {
@@ -120,11 +123,13 @@ impl Action {
                 let id = answer["workflow_id"].as_str().unwrap_or_default().to_owned();
                 watcher.follow(&id, 0, true).await
             }
-            Self::Continue { id, reason } => {
+            Self::Continue { id, reason, force } => {
                 let id = resolve(access, id).await?;
                 let before = watcher.details(&id).await?;
                 let wait_ms = Some(FIRST_WAIT_MS);
-                let input = ContinueInput { id: id.clone(), reason, checkpoint_id: None, wait_ms };
+                let workflow = id.clone();
+                let input =
+                    ContinueInput { id: workflow, reason, checkpoint_id: None, wait_ms, force };
                 let answer = access.run::<ContinueWorkflow>(&input).await?;
                 let paused_at = answer.get("checkpoint_id");
                 if paused_at.is_some() && paused_at == before.checkpoint_id() {

@@ -1,7 +1,7 @@
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
-use testkit::{Gateway, eventually};
+use testkit::{Gateway, ReservedPort, eventually};
 
 use crate::project::{Project, run_in};
 
@@ -103,6 +103,21 @@ fn a_port_in_use_is_explained() {
             && stderr.contains("--listen"),
         "{stderr}"
     );
+}
+
+/// As after `kill -9`: the port is free once the kernel has ended the last thread of the old process.
+#[tokio::test]
+async fn a_port_that_becomes_free_is_waited_for() {
+    let port = ReservedPort::reserve();
+    let taken = TcpListener::bind(port.address()).unwrap();
+    let freed = tokio::task::spawn_blocking(move || {
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        drop(taken);
+    });
+    let gateway = Gateway::with().at(&port).start().await;
+    freed.await.unwrap();
+    assert_eq!(gateway.address(), port.address());
+    assert_eq!(gateway.get("/healthz").await.status, 200);
 }
 
 #[tokio::test]

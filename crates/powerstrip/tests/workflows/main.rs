@@ -3,6 +3,7 @@
 
 mod changing;
 mod decisions;
+mod draining;
 mod examples;
 mod execution;
 mod expiry;
@@ -11,6 +12,7 @@ mod limits;
 mod listing;
 mod outages;
 mod people;
+mod quarantine;
 mod questions;
 mod starting;
 mod steering;

@@ -53,6 +53,7 @@ impl Dialect {
                 include_str!("../../migrations/sqlite/0002_call_details.sql"),
                 include_str!("../../migrations/sqlite/0003_workflows.sql"),
                 include_str!("../../migrations/sqlite/0004_workflow_starts.sql"),
+                include_str!("../../migrations/sqlite/0005_workflow_crashes.sql"),
                 include_str!("../../migrations/sqlite/0006_bare_names.sql"),
             ],
             Self::Postgres => &[
@@ -60,6 +61,7 @@ impl Dialect {
                 include_str!("../../migrations/postgres/0002_call_details.sql"),
                 include_str!("../../migrations/postgres/0003_workflows.sql"),
                 include_str!("../../migrations/postgres/0004_workflow_starts.sql"),
+                include_str!("../../migrations/postgres/0005_workflow_crashes.sql"),
                 include_str!("../../migrations/postgres/0006_bare_names.sql"),
             ],
         }

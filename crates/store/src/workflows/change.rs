@@ -49,6 +49,8 @@ pub struct WorkflowUpdate {
     pub updated_unix_ms: u64,
     pub expires_unix_ms: Option<u64>,
     pub lease_until_unix_ms: Option<u64>,
+    /// An operator has the workflow resumed: its crashes count no longer.
+    pub forgives_crashes: bool,
 }
 
 /// The last answer of a workflow. Its owner and idempotency key are stored with it.
@@ -176,10 +178,13 @@ fn merged<'a>(steps: &[&'a Submitted], held: &HashSet<Claim>) -> Vec<(Claim, Mer
     for step in steps {
         let claim = step.claim();
         match &step.change.row {
-            Some(RowChange::Insert(_)) => {}
+            Some(RowChange::Insert(_)) => continue,
             Some(RowChange::Update(update)) => updates.entry(claim).or_default().add(update),
-            None if held.contains(&claim) => {}
+            None if held.contains(&claim) => continue,
             None => drop(updates.entry(claim).or_default()),
+        }
+        if step.change.tasks.iter().any(|task| task.ended_unix_ms.is_some()) {
+            updates.entry(claim).or_default().add_progress();
         }
     }
     updates.into_iter().collect()

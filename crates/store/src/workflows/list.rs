@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::WorkflowPhase;
 use crate::sql::{Query, query};
-use crate::{Database, StoreError};
+use crate::{Crashes, Database, StoreError};
 
 /// No list is longer, whatever limit is asked for.
 const MAX_LISTED: u32 = 500;
@@ -16,6 +16,8 @@ pub struct WorkflowFilter {
     pub tenant: Option<String>,
     /// Only in this phase.
     pub phase: Option<WorkflowPhase>,
+    /// Only those that are not resumed because processes died while they drove them.
+    pub quarantined: bool,
     /// Only those whose run has an id that begins so.
     pub run_prefix: Option<String>,
     pub limit: Option<u32>,
@@ -33,6 +35,10 @@ impl Database {
              (SELECT run, updated_at AS changed FROM workflow_dags WHERE true",
         )
         .and("phase = ", phase());
+        let select = match filter.quarantined {
+            true => select.push(&format!(" AND {}", Crashes::poison_condition())),
+            false => select,
+        };
         let select = narrow(select, filter, "run")
             .push(" ORDER BY updated_at DESC, run LIMIT ")
             .push_bind(first)

@@ -15,8 +15,8 @@ use crate::sql::{Batch, Connection, Row, query};
 /// How many rows one statement changes.
 const WIDEST: usize = 64;
 
-const DAG_COLUMNS: usize = 20;
-const UPDATE_COLUMNS: usize = 9;
+const DAG_COLUMNS: usize = 22;
+const UPDATE_COLUMNS: usize = 11;
 const ANSWER_COLUMNS: usize = 3;
 const TASK_COLUMNS: usize = 9;
 const CHECKPOINT_COLUMNS: usize = 5;
@@ -38,7 +38,8 @@ static UPDATE: LazyLock<Batch> = LazyLock::new(|| {
             "UPDATE workflow_dags SET dag = COALESCE(column3, dag), state = COALESCE(column4, state), \
              phase = COALESCE(column5, phase), control_calls = COALESCE(column6, control_calls), \
              updated_at = COALESCE(column7, updated_at), expires_at = COALESCE(column8, expires_at), \
-             lease_until = COALESCE(column9, lease_until) \
+             lease_until = COALESCE(column9, lease_until), crashes = COALESCE(column10, crashes), \
+             crashes_in_all = COALESCE(column11, crashes_in_all) \
              FROM ({values}) AS changed WHERE workflow_id = column1 AND fence = column2 \
              RETURNING workflow_id, fence"
         )
@@ -93,6 +94,8 @@ pub(super) struct Merged<'a> {
     updated_unix_ms: Option<u64>,
     expires_unix_ms: Option<u64>,
     lease_until_unix_ms: Option<u64>,
+    crashes: Option<u64>,
+    crashes_in_all: Option<u64>,
 }
 
 impl<'a> Merged<'a> {
@@ -105,6 +108,14 @@ impl<'a> Merged<'a> {
         self.updated_unix_ms = Some(update.updated_unix_ms);
         self.expires_unix_ms = update.expires_unix_ms.or(self.expires_unix_ms);
         self.lease_until_unix_ms = update.lease_until_unix_ms.or(self.lease_until_unix_ms);
+        if update.forgives_crashes {
+            (self.crashes, self.crashes_in_all) = (Some(0), Some(0));
+        }
+    }
+
+    /// Records that a task has ended: what makes progress is no poison.
+    pub(super) fn add_progress(&mut self) {
+        self.crashes = Some(0);
     }
 }
 
@@ -136,6 +147,8 @@ pub(super) async fn insert(
                 row.lease_until_unix_ms.into(),
                 row.fence.into(),
                 row.start_sum.as_ref().into(),
+                row.crashes.in_a_row.into(),
+                row.crashes.in_all.into(),
             ]
         })
         .await?;
@@ -159,6 +172,8 @@ pub(super) async fn update(
                 update.updated_unix_ms.into(),
                 update.expires_unix_ms.into(),
                 update.lease_until_unix_ms.into(),
+                update.crashes.into(),
+                update.crashes_in_all.into(),
             ]
         })
         .await?;

@@ -3,6 +3,7 @@
 
 mod approvals;
 mod calls;
+mod crashes;
 mod database;
 mod folder;
 mod names;

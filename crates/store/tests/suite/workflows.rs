@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use store::{
-    AuditTrail, Database, Lease, Receipt, RowChange, RunChanges, RunRow, StoreError,
+    AuditTrail, Crashes, Database, Lease, Receipt, RowChange, RunChanges, RunRow, StoreError,
     WorkflowAnswer, WorkflowChange, WorkflowCheckpointRow, WorkflowEventRow, WorkflowFilter,
     WorkflowOwner, WorkflowPhase, WorkflowRow, WorkflowTaskRow, WorkflowUpdate,
 };
@@ -13,7 +13,7 @@ use crate::support::{on_both_engines, row};
 
 const ANN: WorkflowOwner<'static> = WorkflowOwner { tenant: "acme", subject: "ann", agent: None };
 
-fn workflow(client_key: Option<&str>) -> WorkflowRow {
+pub(crate) fn workflow(client_key: Option<&str>) -> WorkflowRow {
     let id = Uuid::new_v4();
     WorkflowRow {
         id,
@@ -36,10 +36,11 @@ fn workflow(client_key: Option<&str>) -> WorkflowRow {
         lease_owner: Some("one".to_owned()),
         lease_until_unix_ms: 50,
         fence: 1,
+        crashes: Crashes::default(),
     }
 }
 
-fn insert(row: &WorkflowRow) -> WorkflowChange {
+pub(crate) fn insert(row: &WorkflowRow) -> WorkflowChange {
     WorkflowChange {
         row: Some(RowChange::Insert(Box::new(row.clone()))),
         events: vec![event(row.id, 1, "started")],
@@ -363,16 +364,16 @@ on_both_engines! {
         }
         let (database, trail) = test.started().await;
         let lease = Lease { owner: "two", now_unix_ms: 10, until_unix_ms: 60 };
-        let taken = database.take_over_workflows(lease).await.unwrap();
-        let now = |row: &WorkflowRow| WorkflowRow {
-            lease_owner: Some("two".to_owned()),
-            lease_until_unix_ms: 60,
+        let taken = database.take_over_workflows("two").await.unwrap();
+        let released = WorkflowRow {
+            lease_owner: None,
             fence: 2,
-            ..row.clone()
+            crashes: Crashes { in_a_row: 1, in_all: 1 },
+            ..running.clone()
         };
-        assert_eq!(taken, [now(&running)]);
+        assert_eq!(taken, [released]);
         assert!(matches!(save(&trail, step(running.id, 1)).await, Err(StoreError::Fenced)));
-        assert_eq!(database.take_over_workflows(lease).await.unwrap(), taken, "its own stay");
+        assert_eq!(database.take_over_workflows("two").await.unwrap(), taken, "it is free");
         assert_eq!(database.workflow(paused.id).await.unwrap(), Some(paused.clone()));
         for _ in 0..2 {
             database.take_over_workflow(paused.id, lease).await.unwrap();

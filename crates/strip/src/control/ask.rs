@@ -202,6 +202,7 @@ impl OpenQuestion<'_> {
         tokio::select! {
             _ = wait => {}
             () = elicitation => {}
+            () = self.runs.ending().cancelled() => {}
         }
         Ok(self.outcome().unwrap_or_else(|| self.waiting()))
     }

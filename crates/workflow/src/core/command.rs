@@ -13,6 +13,9 @@ impl Stepper {
         let Phase::Paused(pause) = &self.state.phase else {
             return self.actions.push(Action::Repeat);
         };
+        if self.state.is_quarantined() {
+            return self.actions.push(Action::Refuse(Refusal::Quarantined));
+        }
         let stale = checkpoint_id.is_some_and(|id| id != pause.checkpoint_id);
         match pause.kind {
             PauseKind::Layer | PauseKind::TaskFailed if !stale => {
@@ -26,6 +29,14 @@ impl Stepper {
                 }
             }
             _ => self.actions.push(Action::Repeat),
+        }
+    }
+
+    /// Leaves the quarantine.
+    pub(super) fn release(&mut self) {
+        match self.state.is_quarantined() {
+            true => self.resume(),
+            false => self.actions.push(Action::Repeat),
         }
     }
 
@@ -56,6 +67,7 @@ impl Stepper {
                 PauseKind::Approval | PauseKind::Input | PauseKind::OwnerGone { .. } => {
                     Some(Refusal::Waits)
                 }
+                PauseKind::Quarantined { .. } => Some(Refusal::Quarantined),
             },
             _ => Some(Refusal::NotPaused),
         }

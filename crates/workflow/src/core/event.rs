@@ -47,6 +47,8 @@ pub enum EventKind {
     Continue {
         checkpoint_id: Option<String>,
     },
+    /// An operator has a quarantined workflow continue.
+    Release,
     Abort {
         reason: String,
     },
@@ -130,6 +132,27 @@ pub enum Action {
     Repeat,
 }
 
+impl Action {
+    /// Whether tools are called or templates evaluated because of it.
+    pub fn begins_work(&self) -> bool {
+        match self {
+            Self::CheckOwner
+            | Self::StartLayer { .. }
+            | Self::Prepare { .. }
+            | Self::Enter { .. }
+            | Self::Call { .. }
+            | Self::Delay { .. } => true,
+            Self::Cancel
+            | Self::Withdraw
+            | Self::Record(_)
+            | Self::Save
+            | Self::Submit
+            | Self::Refuse(_)
+            | Self::Repeat => false,
+        }
+    }
+}
+
 /// Why a command had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -143,6 +166,8 @@ pub enum Refusal {
     Started,
     /// A task has ended the run.
     Completed,
+    /// Only an operator continues it.
+    Quarantined,
 }
 
 /// The stored state of a task or an item.

@@ -54,6 +54,10 @@ pub enum PauseKind {
         reason: String,
     },
     Rejected,
+    /// Processes died while it was active: only an operator continues it.
+    Quarantined {
+        reason: String,
+    },
 }
 
 /// How a workflow ended.
@@ -352,6 +356,11 @@ impl State {
             Phase::Paused(pause) => Some(pause),
             _ => None,
         }
+    }
+
+    pub fn is_quarantined(&self) -> bool {
+        let kind = self.pause().map(|pause| &pause.kind);
+        matches!(kind, Some(PauseKind::Quarantined { .. }))
     }
 
     pub fn outcome(&self) -> Option<&Outcome> {

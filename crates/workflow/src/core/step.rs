@@ -47,6 +47,7 @@ impl Stepper {
                 self.settled(&cell, undo, approved, feedback);
             }
             EventKind::Continue { checkpoint_id } => self.go_on(checkpoint_id.as_deref()),
+            EventKind::Release => self.release(),
             EventKind::Abort { reason } => self.abort(reason),
             EventKind::Retry { task } => self.retry(task),
             EventKind::Skip { task } => self.skip(task),
@@ -265,7 +266,7 @@ impl Stepper {
             } else {
                 self.end_undo(place, Verdict::Rejected);
             }
-            if matches!(self.state.phase, Phase::Paused(_)) {
+            if matches!(self.state.phase, Phase::Paused(_)) && !self.state.is_quarantined() {
                 self.resume();
             }
             return;
@@ -291,6 +292,9 @@ impl Stepper {
             }
         }
         let parked = self.state.count(|stage| *stage == CellStage::Parked);
+        if self.state.is_quarantined() {
+            return self.actions.push(Action::Submit);
+        }
         match &self.state.phase {
             Phase::Running => self.advance(),
             // Without an approval to wait for, the layer is over, or waits for answers only.

@@ -201,6 +201,36 @@ fn an_abort_that_a_crash_interrupts_is_carried_out_after_it() {
 }
 
 /// A task with a list, for each item of which these nodes run.
+#[test]
+fn only_an_operator_leads_out_of_quarantine() {
+    let (mut state, _) = started(graph(vec![node(0, &[]), node(0, &[])]), false);
+    (state, _) = step(state, called(Address::task(0), CallOutcome::Parked));
+    let pause = |reason: &str| Pause {
+        checkpoint_id: "chk_q".to_owned(),
+        kind: PauseKind::Quarantined { reason: reason.to_owned() },
+    };
+    state.phase = Phase::Paused(pause("it crashed"));
+    for command in [
+        EventKind::Continue { checkpoint_id: Some("chk_q".to_owned()) },
+        EventKind::Modify { task: 1 },
+        EventKind::Skip { task: 1 },
+    ] {
+        let (_, actions) = step(state.clone(), event(command));
+        assert_eq!(actions, [Action::Refuse(Refusal::Quarantined)]);
+    }
+    let cell = Address::task(0);
+    let approved = EventKind::Settled { cell, undo: false, approved: true, feedback: None };
+    let (state, actions) = step(state, event(approved));
+    assert_eq!(actions, [Action::Submit], "nothing runs");
+    let (released, actions) = step(state.clone(), event(EventKind::Release));
+    assert_eq!(actions, [Action::Submit, Action::CheckOwner]);
+    let (_, actions) = step(released, event(EventKind::OwnerChecked(Ok(()))));
+    let called = |cell| Action::Call { cell, undo: false };
+    assert!(actions.contains(&called(Address::task(0))), "{actions:?}");
+    let (aborted, _) = step(state, event(EventKind::Abort { reason: "enough".to_owned() }));
+    assert!(aborted.ending.is_some() && aborted.pause().is_none());
+}
+
 fn each(nodes: Vec<Node>) -> Node {
     let inner = (!nodes.is_empty()).then(|| graph(nodes));
     Node { for_each: true, graph: inner, ..node(0, &[]) }

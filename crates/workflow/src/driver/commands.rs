@@ -40,11 +40,13 @@ impl Driver {
     pub(super) async fn command(&mut self, message: Message) {
         let Message { command, reply, place: _place } = message;
         let result = match command {
-            Command::Expire => self.expire().await,
             Command::Flush => {
                 self.announce().await;
                 Ok(Accepted::Repeats { version: self.version })
             }
+            // The next process does it.
+            _ if self.service.draining.is_cancelled() => Err(failures::stopping()),
+            Command::Expire => self.expire().await,
             command => self.control(command).await,
         };
         // The caller may have left; the command counts anyway.
@@ -108,6 +110,10 @@ impl Driver {
                 self.check_known(checkpoint_id.as_deref())?;
                 self.foresee(EventKind::Continue { checkpoint_id })?
             }
+            Command::Release { .. } if self.begin.state.is_quarantined() => {
+                self.foresee(EventKind::Release)?
+            }
+            Command::Release { .. } => self.foresee(EventKind::Continue { checkpoint_id: None })?,
             Command::Abort { reason } => self.foresee(EventKind::Abort { reason })?,
             Command::Retry { task_id, arguments } => {
                 let task = self.position(&task_id)?;
@@ -166,6 +172,7 @@ impl Driver {
             let ids: Vec<_> = added.iter().map(|task| &task.id).collect();
             self.note("replanned", json!({"tasks": ids}));
         }
+        self.forgives_crashes |= matches!(change.event, EventKind::Release);
         self.feed(change.event).await;
         if self.stopped {
             return Err(failures::stopping());

@@ -14,6 +14,7 @@ use super::{Driver, SETTLE};
 use crate::core::{Outcome, Pause, PauseKind, Phase};
 use crate::fit::{Fitting, MAX_ANSWER};
 use crate::listing::tasks_of;
+use crate::resume::QUARANTINED;
 
 pub(super) const FIRST_RETRY: Duration = Duration::from_millis(50);
 const LAST_RETRY: Duration = Duration::from_secs(2);
@@ -73,6 +74,7 @@ impl Driver {
             PauseKind::Input => "input_required",
             PauseKind::OwnerGone { .. } => "owner_gone",
             PauseKind::Rejected => "rejected",
+            PauseKind::Quarantined { .. } => QUARANTINED,
         };
         let fields = self.moment().fields(&pause.kind);
         let checkpoint = WorkflowCheckpointRow {
@@ -136,6 +138,7 @@ impl Driver {
             updated_unix_ms: now,
             expires_unix_ms: Some(self.begin.expires_unix_ms),
             lease_until_unix_ms: Some(now.saturating_add(LEASE_MS)),
+            forgives_crashes: mem::take(&mut self.forgives_crashes),
         };
         WorkflowChange { row: Some(RowChange::Update(Box::new(update))), ..self.rows_change() }
     }

@@ -95,6 +95,12 @@ pub(super) fn without_tasks(mut schema: Value) -> Value {
     schema
 }
 
+/// A schema that also admits `force`, which operators use and agents are not shown.
+pub(super) fn with_force(mut schema: Value) -> Value {
+    schema["properties"]["force"] = json!({"type": "boolean"});
+    schema
+}
+
 pub(super) fn execute_dag() -> Value {
     let workflow = json!({
         "type": "object",

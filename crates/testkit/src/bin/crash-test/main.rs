@@ -42,7 +42,7 @@ async fn main() -> ExitCode {
         }
     };
     let begun = Instant::now();
-    let (mut killed, mut workflows, mut runs) = (0, 0, 0);
+    let (mut killed, mut workflows, mut runs, mut quarantined) = (0, 0, 0, 0);
     let mut seed = options.seed;
     while killed < options.rounds {
         let kills = KILLS.min(options.rounds - killed);
@@ -51,9 +51,10 @@ async fn main() -> ExitCode {
                 killed += kills;
                 workflows += summary.workflows;
                 runs += summary.runs;
+                quarantined += summary.quarantined;
                 println!(
-                    "seed {seed}: {kills} kills, {} workflows, {} runs of tools, {} repeated",
-                    summary.workflows, summary.runs, summary.repeated
+                    "seed {seed}: {kills} kills, {} workflows, {} runs of tools, {} repeated, {} quarantined",
+                    summary.workflows, summary.runs, summary.repeated, summary.quarantined
                 );
             }
             Err(violation) => {
@@ -66,7 +67,7 @@ async fn main() -> ExitCode {
     }
     let seconds = begun.elapsed().as_secs();
     println!(
-        "{killed} kills, {workflows} workflows, {runs} runs of tools, 0 violations, {seconds} s"
+        "{killed} kills, {workflows} workflows, {runs} runs of tools, {quarantined} quarantined, 0 violations, {seconds} s"
     );
     ExitCode::SUCCESS
 }

@@ -26,6 +26,8 @@ pub(crate) struct Record {
     /// Whether an abort was sent, which cancels its approvals even if the answer was lost.
     pub(crate) aborting: bool,
     pub(crate) ended: bool,
+    /// How often it was quarantined and released.
+    pub(crate) quarantined: u64,
 }
 
 /// An approval that was requested.

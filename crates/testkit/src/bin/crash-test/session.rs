@@ -34,6 +34,7 @@ pub(crate) struct Summary {
     pub(crate) workflows: u64,
     pub(crate) runs: u64,
     pub(crate) repeated: u64,
+    pub(crate) quarantined: u64,
 }
 
 /// The workflows of a session.
@@ -147,7 +148,9 @@ impl Session {
         database::check(folder, database_url)?;
         server.kill().await;
         let (runs, repeated) = ledger.counts();
-        Ok(Summary { workflows: clients.all().len() as u64, runs, repeated })
+        let all = clients.all();
+        let quarantined = all.iter().map(|steered| steered.record().quarantined).sum();
+        Ok(Summary { workflows: all.len() as u64, runs, repeated, quarantined })
     }
 }
 

@@ -37,6 +37,8 @@ enum Outcome {
     Answer(Value),
     /// The gateway was killed, or refused for a moment.
     Again,
+    /// Only an operator may continue the workflow.
+    Quarantined,
 }
 
 impl World {
@@ -72,6 +74,10 @@ impl World {
         if error["code"].as_str().is_some_and(|code| passing.contains(&code)) {
             sleep(RETRY).await;
             return Ok(Outcome::Again);
+        }
+        let message = error["message"].as_str().unwrap_or_default();
+        if error["code"] == "INVALID_INPUT" && message.contains("quarantined") {
+            return Ok(Outcome::Quarantined);
         }
         Err(format!("{tool} {input}: {error}"))
     }
@@ -115,6 +121,12 @@ impl Steered {
                 self.ask(world, "abort", &input, None).await?;
                 continue;
             }
+            if answer["checkpoint_type"] == "quarantined" {
+                self.release(world, &id).await?;
+                self.ask(world, "continue", &json!({"workflow_id": id, "wait_ms": WAIT_MS}), None)
+                    .await?;
+                continue;
+            }
             if answer["checkpoint_type"] == "approval_required" {
                 self.decide(world, &answer).await?;
             }
@@ -127,6 +139,26 @@ impl Steered {
                 input["checkpoint_id"] = checkpoint;
             }
             self.ask(world, "continue", &input, None).await?;
+        }
+    }
+
+    /// Has a quarantined workflow continue, as an operator does.
+    async fn release(&self, world: &World, id: &Value) -> Result<(), String> {
+        world.wait_until_up().await?;
+        self.record().quarantined += 1;
+        let id = id.as_str().unwrap_or_default();
+        let request = world.client.post(world.url(&format!("/v1/workflows/{id}/continue")));
+        let input = json!({"force": true, "wait_ms": 0});
+        match request.bearer_auth(world.admin_token()).json(&input).send().await {
+            // Refused for a moment, or the gateway was killed: the client asks again.
+            Ok(answer) if answer.status().is_success() || answer.status().is_server_error() => {
+                Ok(())
+            }
+            Ok(answer) => {
+                let text = answer.text().await.unwrap_or_default();
+                Err(format!("{}: a quarantined workflow is not released: {text}", self.spec.name))
+            }
+            Err(_) => Ok(()),
         }
     }
 
@@ -189,8 +221,10 @@ impl Steered {
         loop {
             let outcome = world.call(tool, input, key).await;
             let outcome = outcome.map_err(|error| format!("{}: {error}", self.spec.name))?;
-            if let Outcome::Answer(answer) = outcome {
-                return self.record().observe(&self.spec, &answer);
+            match outcome {
+                Outcome::Answer(answer) => return self.record().observe(&self.spec, &answer),
+                Outcome::Quarantined => self.release(world, &input["workflow_id"]).await?,
+                Outcome::Again => {}
             }
             // A killed gateway is noticed before it is announced.
             sleep(Duration::from_millis(5)).await;

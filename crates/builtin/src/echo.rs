@@ -14,7 +14,6 @@ pub(super) struct Echo(Descriptor);
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is used: the input is returned as it is")]
 struct Input {
-    /// The text to return.
     message: String,
 }
 
@@ -28,8 +27,7 @@ struct Echoed {
 
 impl Default for Echo {
     fn default() -> Self {
-        let description = "Returns the given message unchanged. Use it to check that the gateway is reachable and that \
-                           calls arrive as they were sent.";
+        let description = "Returns the message unchanged, to test the gateway.";
         let about = About::reader("demo.echo", "Echo", description).deterministic();
         Self(about.descriptor::<Input, Echoed>())
     }

@@ -22,12 +22,10 @@ pub(super) struct Select {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is used: the document is not copied")]
 struct Input {
-    /// The JSON document to select from.
     document: Value,
-    /// A JSONPath expression; it begins with `$`.
+    /// Begins with `$`.
     #[schemars(length(min = 1, max = 1000))]
     path: String,
-    /// The most matches to return.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 1000))]
     limit: u64,
@@ -50,8 +48,7 @@ impl Default for Select {
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let description = "Selects the parts of a JSON document that a JSONPath expression (RFC 9535) matches, such as \
-                           `$.items[?@.price < 10].name`. Use it to pick values out of a large JSON answer instead of \
-                           reading all of it.";
+                           `$.items[?@.price < 10].name`.";
         let about = About::reader("json.select", "Select from JSON", description).deterministic();
         Self {
             running: Arc::new(Semaphore::new((processors / 2).max(1))),

@@ -10,7 +10,6 @@ pub(super) struct Stats;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The text to measure.
     text: String,
 }
 
@@ -35,8 +34,8 @@ impl TypedTool for Stats {
     type Output = Counts;
 
     fn about(&self) -> About {
-        let description = "Counts the characters, words, lines and bytes of a text and estimates how many tokens a \
-                           language model would read it as. Use it to see whether a text fits a limit.";
+        let description =
+            "Counts the characters, words, lines and bytes of a text and estimates its tokens.";
         About::reader("text.stats", "Text statistics", description).deterministic()
     }
 

@@ -17,7 +17,7 @@ const WEEKDAYS: [&str; 7] =
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The offset from UTC, such as `+02:00` or `-05:30`; UTC if absent.
+    /// Such as `+02:00`.
     #[schemars(regex(pattern = "^[+-][0-9]{2}:[0-9]{2}$"))]
     offset: Option<String>,
 }
@@ -41,8 +41,8 @@ impl TypedTool for Now {
     type Output = Moment;
 
     fn about(&self) -> About {
-        let description = "Returns the current date and time, in UTC or at a given offset from it, with the weekday. \
-                           Use it whenever an answer depends on what day or time it is.";
+        let description =
+            "Returns the current date, time and weekday, in UTC or at an offset from it.";
         About::reader("time.now", "Current time", description)
     }
 

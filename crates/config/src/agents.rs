@@ -7,6 +7,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strip::agents::{self, Listing, Pattern};
+use strip::catalog::SchemaForm;
 
 use crate::reader::nearest;
 use crate::research::WEB_RESEARCH;
@@ -83,6 +84,28 @@ pub struct Agent {
     pub skills: Vec<String>,
     /// How the agent learns which tools exist.
     pub discovery: Discovery,
+    /// The form of input schemas in the agent's tool list; by default that of `schemas` at the top.
+    pub schemas: Option<Schemas>,
+}
+
+/// The form of the input schemas of servers' tools and toolpacks in tool lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Schemas {
+    /// As they are.
+    #[default]
+    AsIs,
+    /// Rewritten to what every model API accepts. Calls are still checked against the originals.
+    Portable,
+}
+
+impl Schemas {
+    pub(crate) fn form(self) -> SchemaForm {
+        match self {
+            Self::AsIs => SchemaForm::AsIs,
+            Self::Portable => SchemaForm::Portable,
+        }
+    }
 }
 
 /// How an agent learns which tools exist.
@@ -127,7 +150,8 @@ impl Agent {
             Discovery::List => Listing::Whole,
             Discovery::Search => Listing::Search,
         };
-        agents::Agent { skills: self.skills.clone(), listing }
+        let schemas = self.schemas.map(Schemas::form);
+        agents::Agent { skills: self.skills.clone(), listing, schemas }
     }
 }
 

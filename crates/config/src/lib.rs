@@ -35,7 +35,7 @@ mod units;
 mod workflows;
 
 pub use crate::auth::Auth;
-pub use agents::{Agent, Approve, Discovery, Embeddings, Skill, Tools};
+pub use agents::{Agent, Approve, Discovery, Embeddings, Schemas, Skill, Tools};
 pub use approvals::{Approvals, Elicitation, Webhook};
 pub use audit::{Audit, Payloads};
 pub use docs::{reference_page, schema};

@@ -10,7 +10,7 @@ use strip::catalog::NameStyle;
 use strip::files::FileRules;
 use strip::{Rate, RateRules, Settings};
 
-use crate::agents::{Agent, Embeddings, Skill, Tools};
+use crate::agents::{Agent, Embeddings, Schemas, Skill, Tools};
 use crate::approvals::Approvals;
 use crate::audit::Audit;
 use crate::auth::Auth;
@@ -74,6 +74,8 @@ pub struct Config {
     pub embeddings: Embeddings,
     /// The form of tool names in MCP.
     pub tool_names: ToolNames,
+    /// The form of the input schemas of servers' tools and toolpacks in tool lists.
+    pub schemas: Schemas,
     /// Time, size and rate limits of calls.
     pub limits: Limits,
     /// Limits of workflows.
@@ -113,6 +115,7 @@ impl Default for Config {
             approvals: Approvals::default(),
             embeddings: Embeddings::default(),
             tool_names: ToolNames::default(),
+            schemas: Schemas::default(),
             limits: Limits::default(),
             workflows: Workflows::default(),
             research: Research::default(),
@@ -205,6 +208,7 @@ impl Config {
                 ToolNames::Wire => NameStyle::Wire,
                 ToolNames::Canonical => NameStyle::Canonical,
             },
+            schemas: self.schemas.form(),
             files: file_strategies::rules(&self.file_strategies),
             inline: self.references.limits(),
         }

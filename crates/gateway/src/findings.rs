@@ -5,7 +5,7 @@ mod agents;
 use std::collections::HashSet;
 use std::path::Path;
 
-use config::{Config, Fault, Loaded};
+use config::{Config, Fault, Loaded, Schemas};
 use proto::{Clock, Finding, Severity, ToolId};
 
 /// Checks the tools, prompts and agents of a configuration without running anything.
@@ -60,6 +60,9 @@ fn lint(config: &Config, reserved: &HashSet<ToolId>) -> Vec<Finding> {
     let tools: Vec<_> =
         config.tools.iter().filter(|folder| !missing_default(folder)).cloned().collect();
     let mut findings = toolpack::lint(&tools, reserved);
+    if config.schemas == Schemas::AsIs {
+        findings.extend(toolpack::unportable(&tools, reserved));
+    }
     findings.extend(prompts::lint(&config.prompts));
     findings
 }

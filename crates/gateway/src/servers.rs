@@ -213,6 +213,12 @@ fn summarize(status: Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -
             tool: entry.descriptor.id.to_string(),
             characters: entry.hidden_characters,
         });
+    let unportable = snapshot
+        .entries()
+        .iter()
+        .filter(|entry| entry.source == source)
+        .filter_map(|entry| Some((&entry.descriptor.id, entry.unportable()?)))
+        .map(|(id, reason)| ToolNote { tool: id.to_string(), reason: reason.to_owned() });
     let quarantined = snapshot
         .quarantined()
         .iter()
@@ -235,6 +241,7 @@ fn summarize(status: Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -
         list_age_ms: status.list_age.map(ms),
         faults: listed.chain(ours).collect(),
         hidden_characters: hidden.collect(),
+        unportable: unportable.collect(),
         quarantined: quarantined.collect(),
         last_error: status.last_error,
         last_error_unix_ms: status.last_error_unix_ms,

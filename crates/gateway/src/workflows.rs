@@ -74,7 +74,7 @@ impl Gateway {
     }
 
     /// After `shutdown`, lets running tasks finish for at most `time` and starts nothing new.
-    pub(crate) fn drain_workflows(
+    pub fn drain_workflows(
         &self,
         shutdown: CancellationToken,
         time: Duration,

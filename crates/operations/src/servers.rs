@@ -82,6 +82,8 @@ pub struct ServerSummary {
     /// Tools that it lists but that are not offered.
     pub faults: Vec<ToolNote>,
     pub hidden_characters: Vec<HiddenCharacters>,
+    /// Tools whose input schemas some model API refuses.
+    pub unportable: Vec<ToolNote>,
     pub quarantined: Vec<ToolNote>,
     pub last_error: Option<String>,
     pub last_error_unix_ms: Option<u64>,

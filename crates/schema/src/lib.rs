@@ -7,6 +7,7 @@ mod empty_texts;
 mod graph;
 mod nulls;
 mod pattern;
+pub mod portable;
 pub mod yaml;
 
 use std::collections::BTreeSet;

@@ -4,6 +4,7 @@ mod admission;
 mod aliases;
 mod bare;
 mod bare_owners;
+mod listed;
 mod names;
 mod own;
 mod pins;
@@ -13,7 +14,7 @@ mod snapshot;
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use arc_swap::ArcSwap;
 use files::FilePlan;
@@ -29,6 +30,7 @@ use own::{OwnCatalog, OwnOffers};
 pub use admission::{MAJORS_SERVED, takes_objects};
 pub(crate) use bare::ambiguous;
 
+pub use listed::{SchemaForm, refusal};
 pub use names::{NameStyle, WireNames};
 pub(crate) use own::OwnTools;
 pub use pins::{Pinning, Pins, QuarantineReason};
@@ -64,6 +66,8 @@ pub struct Entry {
     pub hidden_characters: usize,
     /// The source that published it.
     pub source: String,
+    /// Why a model API refuses its input schema; computed on first use.
+    refusal: OnceLock<Option<String>>,
 }
 
 impl Entry {

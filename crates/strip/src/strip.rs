@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
 use crate::approval::Approvals;
 use crate::apps::OpenApps;
-use crate::catalog::{NameStyle, Pins, WireNames};
+use crate::catalog::{NameStyle, Pins, SchemaForm, WireNames};
 use crate::control;
 use crate::execution::Executor;
 use crate::files::{FileResolver, Files, NewFile};
@@ -114,7 +114,11 @@ impl Strip {
             self.guards.rate.store(Arc::new(RateGuard::new(&settings.rate)));
         }
         self.guards.catalog.set_terms(settings.terms());
+        let lists_differ = previous.schemas != settings.schemas;
         self.guards.settings.store(Arc::new(settings));
+        if lists_differ {
+            self.guards.catalog.announce();
+        }
     }
 
     /// The clock of this process.
@@ -202,6 +206,15 @@ impl Strip {
     /// The names by which tools are shown to callers of a door.
     pub fn shown_names(&self, door: Door) -> NameStyle {
         self.guards.shown_names(door)
+    }
+
+    /// The form of input schemas in a caller's list.
+    pub fn schema_form(&self, principal: &Principal) -> SchemaForm {
+        let of_agent = principal.agent.as_ref().and_then(|name| {
+            let profiles = self.agents();
+            profiles.agents.get(name)?.schemas
+        });
+        of_agent.unwrap_or_else(|| self.guards.settings.load().schemas)
     }
 
     /// Runs one call through the whole stack. Always answers; never panics.

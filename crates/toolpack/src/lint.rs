@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use proto::{Finding, Severity, ToolId, clean};
 use schema::Schema;
 use serde_json::Value;
-use strip::catalog::MAJORS_SERVED;
+use strip::catalog::{MAJORS_SERVED, refusal};
 
 use crate::Fault;
 use crate::loader::{Owners, PackFile, in_parallel, scan};
@@ -45,6 +45,20 @@ pub fn lint(folders: &[PathBuf], taken: &HashSet<ToolId>) -> Vec<Finding> {
     look_alikes(&packs, &mut findings);
     findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
     findings
+}
+
+/// A warning for each pack whose input schema some model API refuses.
+pub fn unportable(folders: &[PathBuf], taken: &HashSet<ToolId>) -> Vec<Finding> {
+    let packs = read(folders, taken, &mut Vec::new());
+    let finding = |(place, pack): &(PackFile, Pack)| {
+        let reason = refusal(&pack.descriptor.input_schema)?;
+        let message = format!(
+            "a request with this input schema fails: {reason}; `schemas: portable` rewrites it in lists"
+        );
+        let finding = place.finding(&Fault::at(pack.manifest.input_schema.line, message));
+        Some(Finding { severity: Severity::Warning, ..finding })
+    };
+    packs.iter().filter_map(finding).collect()
 }
 
 /// The ids of all packs that are served in addition to the tools in `taken`.

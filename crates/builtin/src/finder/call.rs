@@ -13,17 +13,15 @@ pub(super) struct CallTool(Descriptor);
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is used: the strip makes the call instead")]
 struct Input {
-    /// The tool's id or name.
+    /// Id or name.
     #[schemars(length(min = 1, max = 300))]
     id: String,
-    /// What the tool takes.
     arguments: Option<Map<String, Value>>,
 }
 
 impl Default for CallTool {
     fn default() -> Self {
-        let description = "Calls a tool that was found with search_tools, with arguments that fit its input schema, and \
-                           gives its result.";
+        let description = "Calls a tool that search_tools found.";
         let about = About::reader(CALL_TOOL, "Call a tool", description);
         // Output and effects are those of the called tool.
         Self(Descriptor { annotations: Annotations::default(), ..about.without_output::<Input>() })

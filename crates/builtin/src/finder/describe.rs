@@ -18,7 +18,6 @@ pub(super) struct DescribeTool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The tool's id or name.
     #[schemars(length(min = 1, max = 300))]
     id: String,
 }
@@ -45,8 +44,7 @@ impl TypedTool for DescribeTool {
     type Output = ToolDescription;
 
     fn about(&self) -> About {
-        let description = "Returns everything about one tool: what it does, what it takes and gives as JSON Schema, and \
-                           whether its server is up. Read it before you call a tool that you only know from a search.";
+        let description = "Returns a tool's description and schemas; read them before you call it.";
         About::reader(DESCRIBE_TOOL, "Describe a tool", description)
     }
 

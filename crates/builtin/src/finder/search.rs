@@ -17,6 +17,12 @@ const LIMIT: usize = 10;
 /// How many characters of a description are shown; `describe_tool` returns all of it.
 const DESCRIPTION_CHARACTERS: usize = 240;
 
+/// Starts a workflow. It is neither listed nor found where an agent searches, so results name it.
+const EXECUTE_DAG: &str = "powerstrip:execute_dag";
+
+const WORKFLOWS: &str = "To run several tools as one durable workflow, call powerstrip:execute_dag; describe_tool shows \
+                         its input.";
+
 /// Finds tools that fit a task.
 pub(super) struct SearchTools {
     pub(super) finder: Arc<Finder>,
@@ -25,10 +31,8 @@ pub(super) struct SearchTools {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// What you want done, such as `send an invoice by mail`.
     #[schemars(length(min = 1, max = 2000))]
     query: String,
-    /// The most tools to return.
     #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 50))]
     limit: usize,
@@ -43,6 +47,9 @@ pub(super) struct SearchResult {
     tools: Vec<FoundTool>,
     /// How many tools were searched.
     searched: usize,
+    /// What else the caller may use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -58,8 +65,7 @@ impl TypedTool for SearchTools {
     type Output = SearchResult;
 
     fn about(&self) -> About {
-        let description = "Finds the tools that fit a task, best first. Say in your own words what you want done; one \
-                           query may describe several tasks.";
+        let description = "Finds tools for a task, best first. Say what you want done.";
         About::reader(SEARCH_TOOLS, "Search tools", description)
     }
 
@@ -99,7 +105,9 @@ impl TypedTool for SearchTools {
             None => words.entries.len(),
             Some(sight) => sight.iter().filter(|seen| **seen).count(),
         };
-        Ok(SearchResult { tools, searched }.into())
+        let starts_workflows = view.searches() && view.tools().resolve(EXECUTE_DAG).is_ok();
+        let note = starts_workflows.then_some(WORKFLOWS);
+        Ok(SearchResult { tools, searched, note }.into())
     }
 }
 

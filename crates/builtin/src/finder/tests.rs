@@ -72,6 +72,7 @@ async fn setup(tools: Vec<Arc<dyn Tool>>, long_running: bool) -> Setup {
         idempotency: Duration::from_secs(60),
         rate: RateRules::default(),
         name_style: NameStyle::Wire,
+        schemas: strip::catalog::SchemaForm::AsIs,
         files: strip::files::Strategies::default(),
         inline: strip::files::InlineLimits::default(),
     };
@@ -104,7 +105,7 @@ fn searching(server: &str) -> Profiles {
         approval_timeout: Duration::from_secs(300),
         approve: BTreeMap::new(),
     };
-    let agent = Agent { skills: vec!["s".to_owned()], listing: Listing::Search };
+    let agent = Agent { skills: vec!["s".to_owned()], listing: Listing::Search, schemas: None };
     Profiles {
         skills: BTreeMap::from([("s".to_owned(), skill)]),
         agents: BTreeMap::from([("finder".to_owned(), agent)]),

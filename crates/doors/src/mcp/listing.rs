@@ -12,7 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use strip::Strip;
 use strip::agents::View;
-use strip::catalog::{Entry, NameStyle};
+use strip::catalog::{Entry, NameStyle, SchemaForm};
 use strip::servers::ClientIdentity;
 
 use super::apps::Links;
@@ -46,7 +46,7 @@ struct Slot {
 
 struct Prepared {
     view: View,
-    style: NameStyle,
+    style: ListStyle,
     /// By which the links of tools to their apps were translated.
     servers: Arc<strip::servers::Listing>,
     /// By name.
@@ -55,6 +55,13 @@ struct Prepared {
     by_wire: HashMap<String, usize>,
     /// The pages for clients of 2026-07-28, each serialised when it is first requested.
     serialised: Vec<OnceLock<Option<Arc<RawValue>>>>,
+}
+
+/// What an operator sets about lists.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct ListStyle {
+    names: NameStyle,
+    schemas: SchemaForm,
 }
 
 /// A tool that may be called; most of them are not listed for an agent that searches.
@@ -175,7 +182,10 @@ impl Listing {
 
     fn current(&self, strip: &Strip, principal: &Principal) -> Arc<Prepared> {
         let view = strip.view(principal);
-        let Some(agent) = &principal.agent else { return self.plain.current(&view, strip) };
+        let style = ListStyle { names: strip.name_style(), schemas: strip.schema_form(principal) };
+        let Some(agent) = &principal.agent else {
+            return self.plain.current(&view, style, strip);
+        };
         let known = self.agents.read().unwrap_or_else(PoisonError::into_inner).get(agent).cloned();
         let slot = known.unwrap_or_else(|| {
             let mut slots = self.agents.write().unwrap_or_else(PoisonError::into_inner);
@@ -184,13 +194,13 @@ impl Listing {
             slots.retain(|agent, _| profiles.agents.contains_key(agent));
             Arc::clone(slots.entry(agent.clone()).or_default())
         });
-        slot.current(&view, strip)
+        slot.current(&view, style, strip)
     }
 }
 
 impl Slot {
-    fn current(&self, view: &View, strip: &Strip) -> Arc<Prepared> {
-        let (style, servers) = (strip.name_style(), strip.servers().listing());
+    fn current(&self, view: &View, style: ListStyle, strip: &Strip) -> Arc<Prepared> {
+        let servers = strip.servers().listing();
         let fresh = |prepared: &Arc<Prepared>| {
             prepared.view.is(view)
                 && prepared.style == style
@@ -213,7 +223,7 @@ impl Slot {
 impl Prepared {
     fn new(
         view: &View,
-        style: NameStyle,
+        style: ListStyle,
         servers: Arc<strip::servers::Listing>,
         previous: Option<&Self>,
     ) -> Self {
@@ -309,11 +319,12 @@ impl Prepared {
 }
 
 impl Listed {
-    fn new(entry: &Arc<Entry>, style: NameStyle) -> Self {
+    fn new(entry: &Arc<Entry>, style: ListStyle) -> Self {
         let descriptor = &entry.descriptor;
-        let input = schema::object_input(&descriptor.input_schema);
-        let output = descriptor.output_schema.as_ref().and_then(Value::as_object);
-        let mut tool = Tool::new(name(entry, style), description(entry), input);
+        let rewritten = entry.rewritten_input(style.schemas);
+        let input = schema::object_input(rewritten.as_ref().unwrap_or(&descriptor.input_schema));
+        let output = entry.listed_output().and_then(Value::as_object);
+        let mut tool = Tool::new(name(entry, style.names), description(entry), input);
         tool.title = descriptor.title.clone();
         tool.output_schema =
             output.map(|output| Arc::new(schema::without_booleans(output.clone())));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use proto::{Principal, wire};
+use proto::wire;
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, bail};
 use auth::LocalAccess;
 use clap::Args;
-use config::{BadConfig, FILE_NAME, Loaded, Overrides};
+use config::{BadConfig, Config, FILE_NAME, Loaded, Overrides, Schemas};
 use gateway::findings::{as_finding, check_config, missing_secrets, reserved_ids};
 use gateway::server_operations::ListServers;
 use gateway::{Foundation, Freshness, Gateway};
@@ -50,7 +50,7 @@ impl Check {
         let (loaded, mut findings) = match context.load_with(self.flags(context)?) {
             Ok(loaded) => {
                 let file = loaded.file.clone().unwrap_or_else(|| FILE_NAME.into());
-                let served_findings = served(&loaded.config.data_dir, &file).await;
+                let served_findings = served(&loaded.config, &file).await;
                 is_running = served_findings.is_some();
                 (Some(loaded), served_findings.unwrap_or_default())
             }
@@ -171,7 +171,8 @@ impl Checked {
 
 /// What a gateway that runs on the data folder has found in its servers and their tools; none if there is no gateway.
 /// None is started for it.
-async fn served(data: &Path, config: &Path) -> Option<Vec<Finding>> {
+async fn served(settings: &Config, config: &Path) -> Option<Vec<Finding>> {
+    let data = &settings.data_dir;
     if !data.exists() {
         return None;
     }
@@ -199,6 +200,17 @@ async fn served(data: &Path, config: &Path) -> Option<Vec<Finding>> {
             let reason = held["reason"].as_str().unwrap_or_default();
             about(server, format!("`{}` is quarantined: {reason}", name(held)))
         }));
+        let refused = listed("unportable");
+        if settings.schemas == Schemas::AsIs
+            && let Some(first) = refused.first()
+        {
+            let count =
+                counted(refused.len(), "tool has an input schema", "tools have input schemas");
+            let (tool, reason) = (name(first), first["reason"].as_str().unwrap_or_default());
+            let what = "that a model API refuses, and with it the whole request";
+            let advice = "`schemas: portable` rewrites them in lists";
+            findings.push(about(server, format!("{count} {what}; `{tool}`: {reason}; {advice}")));
+        }
     }
     Some(findings)
 }

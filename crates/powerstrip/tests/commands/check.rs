@@ -239,3 +239,18 @@ fn patterns_that_match_no_tool_are_warnings() {
     assert!(shown.contains("0 errors, 4 warnings"), "{shown}");
     assert_eq!(project.run(&["check", "--strict"]).code, Some(1));
 }
+
+#[test]
+fn an_input_schema_that_a_model_api_refuses_is_a_warning() {
+    let project = Project::new();
+    let odd =
+        GOOD.replace("properties: {", "properties: { tags: { type: array, description: Words. },");
+    project.write("tools/odd.tool.yaml", &odd).write("powerstrip.yaml", "schemas: asis\n");
+    let ended = project.run(&["check"]);
+    let refused = "warning: a request with this input schema fails: Gemini refuses /properties/tags: an array needs `items`; \
+                   OpenAI refuses /properties/tags";
+    assert!(ended.ok().contains(refused), "{ended:?}");
+    project.write("powerstrip.yaml", "schemas: portable\n");
+    let ended = project.run(&["check"]);
+    assert!(!ended.ok().contains("refuses"), "{ended:?}");
+}

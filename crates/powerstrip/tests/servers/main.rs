@@ -23,6 +23,7 @@ mod own_instances;
 mod owners;
 mod passing;
 mod peer;
+mod portable;
 mod programs;
 mod quarantine;
 mod questions;

@@ -7,25 +7,20 @@ use super::common::{SortBy, five};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AcademicSearch {
-    /// What to search for.
     #[schemars(length(min = 1, max = 500))]
     pub query: String,
-    /// How many publications to return.
     #[serde(default = "five")]
     #[schemars(range(min = 1, max = 10))]
     pub num_results: u32,
-    /// Published in this year or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1900, max = 2030))]
     pub year_from: Option<u16>,
-    /// Published in this year or earlier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1900, max = 2030))]
     pub year_to: Option<u16>,
     /// Where to search.
     #[serde(default)]
     pub source: AcademicSource,
-    /// Only publications whose PDF is known.
     #[serde(default)]
     pub pdf_only: bool,
     /// Best first, or newest first.

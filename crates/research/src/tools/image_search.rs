@@ -8,10 +8,8 @@ use super::common::five;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ImageSearch {
-    /// What to search for.
     #[schemars(length(min = 1, max = 500))]
     pub query: String,
-    /// How many images to return.
     #[serde(default = "five")]
     #[schemars(range(min = 1, max = 10))]
     pub num_results: u32,

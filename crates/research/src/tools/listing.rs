@@ -40,55 +40,50 @@ pub fn all(total: Duration) -> Vec<Listing> {
         listing.reader::<WebSearch, WebSearchOutput>(
             "web_search",
             "Search the web",
-            "Searches the web and returns titles, URLs and snippets. Use it to find pages; read them with `scrape_page`. \
-             Results can be limited by time, site, language, country and exact or excluded terms, or to the domains of a lens.",
+            "Searches the web; returns titles, URLs and snippets. Read the pages with scrape_page.",
             256 * KB,
         ),
         listing.reader::<ScrapePage, ScrapePageOutput>(
             "scrape_page",
             "Read a web page",
-            "Reads a web page, PDF, DOCX, PPTX, XLSX or YouTube transcript and returns its main content as text, with \
-             metadata and a citation. `mode: preview` returns the headings and the first 2 KB.",
+            "Reads a web page, PDF, DOCX, PPTX, XLSX or YouTube transcript as text. `mode: preview`: headings and first 2 KB.",
             512 * KB,
         ),
         listing.reader::<SearchAndScrape, SearchAndScrapeOutput>(
             "search_and_scrape",
             "Search and read",
-            "Searches the web, reads the results in parallel, removes duplicate paragraphs, scores the sources and returns \
-             them best first together with their combined content.",
+            "Searches the web, reads the pages found and returns the sources, best first, with their combined content.",
             KB * KB,
         ),
         listing.reader::<ImageSearch, ImageSearchOutput>(
             "image_search",
             "Search images",
-            "Searches images by words, size, type, colour and file format; returns links, thumbnails and sizes.",
+            "Searches images; returns links, thumbnails and sizes.",
             256 * KB,
         ),
         listing.reader::<NewsSearch, NewsSearchOutput>(
             "news_search",
             "Search news",
-            "Searches recent news articles, by relevance or newest first, optionally of one source.",
+            "Searches recent news articles.",
             256 * KB,
         ),
         listing.reader::<AcademicSearch, AcademicSearchOutput>(
             "academic_search",
             "Search publications",
-            "Searches scientific publications in Crossref, arXiv, PubMed, Semantic Scholar and others; returns abstracts, \
-             authors, years, DOIs and PDF links where they are known.",
+            "Searches scientific publications; returns abstracts, authors, DOIs and PDF links.",
             256 * KB,
         ),
         listing.reader::<PatentSearch, PatentSearchOutput>(
             "patent_search",
             "Search patents",
-            "Searches patents on Google Patents by words, assignee, inventor, CPC code, office and year: for prior art, a \
-             specific patent, or the landscape of a field.",
+            "Searches Google Patents. `search_type`: prior_art (words), specific (phrase or number), landscape (newest first).",
             256 * KB,
         ),
         listing.tracker::<SequentialSearch, SequentialSearchOutput>(
             "sequential_search",
             "Track research steps",
-            "Keeps track of research in several steps: call it once per step with what you did or plan, the sources found \
-             and the gaps that remain. Step 1 opens a session; steps can be revised and branched.",
+            "Tracks research in steps: call it once per step with what you did, a source and the gap that remains. Step 1 \
+             opens a session.",
             KB * KB,
         ),
     ]

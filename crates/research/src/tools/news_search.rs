@@ -7,10 +7,8 @@ use super::common::{SortBy, five};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewsSearch {
-    /// What to search for.
     #[schemars(length(min = 1, max = 500))]
     pub query: String,
-    /// How many articles to return.
     #[serde(default = "five")]
     #[schemars(range(min = 1, max = 10))]
     pub num_results: u32,
@@ -20,7 +18,7 @@ pub struct NewsSearch {
     /// Best first, or newest first.
     #[serde(default)]
     pub sort_by: SortBy,
-    /// Only articles of this domain, such as `reuters.com`.
+    /// Only this domain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub news_source: Option<String>,

@@ -7,10 +7,8 @@ use super::common::five;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PatentSearch {
-    /// What to search for: words, or the number of a patent with `search_type: specific`.
     #[schemars(length(min = 1, max = 500))]
     pub query: String,
-    /// How many patents to return.
     #[serde(default = "five")]
     #[schemars(range(min = 1, max = 10))]
     pub num_results: u32,
@@ -21,23 +19,19 @@ pub struct PatentSearch {
     /// Only patents of this office.
     #[serde(default)]
     pub patent_office: PatentOffice,
-    /// Company that owns the patent; common variants of its name are searched too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 200))]
     pub assignee: Option<String>,
-    /// Name of an inventor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 200))]
     pub inventor: Option<String>,
-    /// CPC classification, such as `G06F`.
+    /// Such as `G06F`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 30))]
     pub cpc_code: Option<String>,
-    /// Filed or granted in this year or later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1900, max = 2030))]
     pub year_from: Option<u16>,
-    /// Filed or granted in this year or earlier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1900, max = 2030))]
     pub year_to: Option<u16>,

@@ -5,13 +5,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScrapePage {
-    /// The page's address, http or https.
     #[schemars(length(min = 1, max = 8192), regex(pattern = "^[Hh][Tt][Tt][Pp][Ss]?://"))]
     pub url: String,
     /// The whole content, or its headings and first 2 KB.
     #[serde(default)]
     pub mode: ScrapeMode,
-    /// The most bytes of content to return; it is cut at a paragraph or sentence.
     #[serde(default = "page_bytes")]
     #[schemars(range(min = 1))]
     pub max_length: u64,

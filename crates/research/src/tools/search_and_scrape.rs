@@ -9,28 +9,21 @@ use super::scrape_page::{ContentType, SizeCategory, page_bytes};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SearchAndScrape {
-    /// What to search for.
     #[schemars(length(min = 1, max = 500))]
     pub query: String,
-    /// How many pages to read.
     #[serde(default = "three")]
     #[schemars(range(min = 1, max = 10))]
     pub num_results: u32,
-    /// Whether each source comes with its own content, next to the combined content.
     #[serde(default = "yes")]
     pub include_sources: bool,
-    /// Whether paragraphs that a better source has too are removed.
     #[serde(default = "yes")]
     pub deduplicate: bool,
-    /// The most bytes of content of one source.
     #[serde(default = "page_bytes")]
     #[schemars(range(min = 1))]
     pub max_length_per_source: u64,
-    /// The most bytes of the combined content.
     #[serde(default = "combined_bytes")]
     #[schemars(range(min = 1))]
     pub total_max_length: u64,
-    /// Whether sources that hardly mention the query are left out.
     #[serde(default)]
     pub filter_by_query: bool,
 }

@@ -5,38 +5,30 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SequentialSearch {
-    /// What this step does or found; of step 1 the question of the research.
+    /// In step 1 the question.
     #[schemars(length(min = 1, max = 10000))]
     pub search_step: String,
-    /// The number of this step; 1 opens a session.
     #[schemars(range(min = 1))]
     pub step_number: u32,
-    /// Whether more steps follow.
     pub next_step_needed: bool,
-    /// How many steps there will be, as estimated now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub total_steps_estimate: Option<u32>,
-    /// Whether this step revises an earlier one.
     #[serde(default)]
     pub is_revision: bool,
-    /// The step that is revised; the step of the same number if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub revises_step: Option<u32>,
-    /// The step from which a branch starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub branch_from_step: Option<u32>,
-    /// The name of the branch; needs `branchFromStep`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100))]
     pub branch_id: Option<String>,
-    /// What is still unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 5000))]
     pub knowledge_gap: Option<String>,
-    /// The session; the caller's latest open session if left out.
+    /// Default: your latest open session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100))]
     pub session_id: Option<String>,

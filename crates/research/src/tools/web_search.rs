@@ -8,10 +8,8 @@ use super::common::five;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebSearch {
-    /// What to search for.
     #[schemars(length(min = 1, max = 500))]
     pub query: String,
-    /// How many results to return.
     #[serde(default = "five")]
     #[schemars(range(min = 1, max = 10))]
     pub num_results: u32,
@@ -21,27 +19,23 @@ pub struct WebSearch {
     /// How much adult content to filter out.
     #[serde(default)]
     pub safe: Safe,
-    /// Only results in this language, an ISO 639-1 code such as `en`.
+    /// Such as `en`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[A-Za-z]{2}$"))]
     pub language: Option<String>,
-    /// Only results of this domain, such as `example.com`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 253))]
     pub site: Option<String>,
-    /// A phrase that must occur exactly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 200))]
     pub exact_terms: Option<String>,
-    /// Words that must not occur, separated by spaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 200))]
     pub exclude_terms: Option<String>,
-    /// Results as seen from this country, an ISO 3166-1 alpha-2 code such as `DE`.
+    /// Such as `DE`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(regex(pattern = "^[A-Za-z]{2}$"))]
     pub country: Option<String>,
-    /// Search only the domains of this lens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 100))]
     pub lens: Option<String>,

@@ -3,6 +3,8 @@ use std::time::Duration;
 
 use proto::{Pattern, ToolId};
 
+use crate::catalog::SchemaForm;
+
 /// A set of tools, and whether a person must approve their calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skill {
@@ -85,6 +87,8 @@ pub struct Agent {
     /// Names of skills.
     pub skills: Vec<String>,
     pub listing: Listing,
+    /// The form of input schemas in its list, if it differs from that of others.
+    pub schemas: Option<SchemaForm>,
 }
 
 /// All agents and skills that an operator has named.

@@ -85,7 +85,10 @@ fn skill(servers: &[&str], tools: &[&str]) -> Skill {
 fn profiles(skill: Skill, listing: Listing) -> Profiles {
     Profiles {
         skills: BTreeMap::from([("s".to_owned(), skill)]),
-        agents: BTreeMap::from([("a".to_owned(), Agent { skills: vec!["s".to_owned()], listing })]),
+        agents: BTreeMap::from([(
+            "a".to_owned(),
+            Agent { skills: vec!["s".to_owned()], listing, schemas: None },
+        )]),
     }
 }
 
@@ -265,7 +268,7 @@ proptest! {
     ) {
         let catalog = catalog(ids.iter().map(String::as_str).chain(FINDERS));
         let listing = if searches { Listing::Search } else { Listing::Whole };
-        let agent = Agent { skills: own.iter().map(usize::to_string).collect(), listing };
+        let agent = Agent { skills: own.iter().map(usize::to_string).collect(), listing, schemas: None };
         let profiles = Profiles {
             skills: numbered(&skills),
             agents: BTreeMap::from([("a".to_owned(), agent)]),

@@ -54,10 +54,15 @@ impl View {
     pub fn listed(&self) -> impl Iterator<Item = &Arc<Entry>> {
         let shown = |part: Part| match self.listing {
             Listing::Whole => part != Part::Forwarder,
-            // A search offers data tools only.
-            Listing::Search => part != Part::Data,
+            // A search finds data tools, and says how to start a workflow.
+            Listing::Search => !matches!(part, Part::Data | Part::Workflow),
         };
         self.tools.entries().iter().filter(move |entry| shown(entry.tool.part()))
+    }
+
+    /// Whether it is of an agent with `discovery: search`.
+    pub fn searches(&self) -> bool {
+        self.listing == Listing::Search
     }
 
     /// Whether all of a server belongs to it: its prompts and resources as well as its tools.

@@ -1,7 +1,7 @@
 //! Decides which offered tools are admitted to the catalog, and compiles what each needs.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::{fmt, thread};
 
 use proto::ToolId;
@@ -178,6 +178,7 @@ impl Offer<'_> {
             superseded_by: self.superseded_by,
             hidden_characters,
             source: self.source.to_owned(),
+            refusal: OnceLock::new(),
         });
         Ok(Admitted::New(entry, pin))
     }

@@ -39,13 +39,11 @@ pub(super) struct Input {
     /// The kind of the answer.
     #[schemars(extend("enum" = SlotType::ALL.map(|(name, _)| name)))]
     slot_type: String,
-    /// Your name for the answer; each question of a run has its own.
     #[schemars(length(min = 1, max = 100))]
     slot_id: String,
-    /// The question, or the name of a prompt that holds it.
+    /// The question, or a prompt's name.
     #[schemars(length(min = 1, max = MAX_PROMPT))]
     prompt_key: String,
-    /// What can be chosen, for `choice` and `multi`.
     #[serde(default)]
     #[schemars(length(max = 100), inner(length(min = 1, max = 200)))]
     options: Vec<String>,
@@ -76,9 +74,8 @@ impl TypedTool for RequestUserInput {
         About {
             id: ID,
             title: "Ask the user",
-            description: "Asks a person and waits for the answer. First find out what you can yourself: it is refused \
-                          until two other tools have completed in this run. If the answer is `status: waiting`, call it \
-                          again with the same arguments to go on waiting.",
+            description: "Asks a person and waits. Refused until two other tools have completed in this run. On \
+                          `status: waiting`, repeat the call.",
             deterministic: false,
             read_only: false,
             // The question of a slot is asked once; the same call again waits for its answer.

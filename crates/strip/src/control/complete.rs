@@ -30,10 +30,9 @@ pub(super) struct CompleteWorkflow {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// What was done, for the person who reads it.
     #[schemars(length(min = 1, max = 20_000))]
     summary: String,
-    /// The `file_id`s that store_artifact gave.
+    /// `file_id`s
     #[serde(default)]
     #[schemars(length(max = 100), inner(length(min = 1, max = 200)), extend("uniqueItems" = true))]
     artifacts: Vec<String>,
@@ -60,8 +59,7 @@ impl TypedTool for CompleteWorkflow {
         About {
             id: ID,
             title: "Complete the workflow",
-            description: "Ends this run with a summary and the ids of its artifacts. Call it once, when all is done: \
-                          it waits for the run's calls in flight, and calls after it are refused.",
+            description: "Ends this run. Call it once, when all is done: later calls are refused.",
             deterministic: false,
             read_only: false,
             // A repeated call is refused, and in a workflow it gets the same answer.

@@ -32,15 +32,12 @@ pub(super) struct StoreArtifact {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// The name that the file is kept under, such as `report.pdf`.
     #[schemars(length(min = 1, max = 255))]
     file_name: String,
-    /// The content itself.
     content: Option<String>,
     /// How `content` is written.
     #[schemars(extend("enum" = ["utf-8", "base64"], "default" = "utf-8"))]
     content_encoding: Option<String>,
-    /// The `ref_id` or `file_id` of what to keep.
     #[schemars(length(min = 1, max = 200))]
     content_ref_id: Option<String>,
 }
@@ -72,9 +69,8 @@ impl TypedTool for StoreArtifact {
         About {
             id: ID,
             title: "Store an artifact",
-            description: "Keeps a file that this run has made and gives its `file_id`. Give either `content` (text, or \
-                          base64 with `content_encoding: base64`) or `content_ref_id`, the reference that a tool gave for \
-                          large content: its bytes are copied without passing through you.",
+            description: "Stores a file of this run; gives its `file_id`. Give `content` or `content_ref_id` (a reference \
+                          or file).",
             deterministic: false,
             read_only: false,
             idempotent: false,

@@ -48,7 +48,11 @@ fn skill(tools: &[&str]) -> Skill {
 }
 
 fn agents(all: &[(&str, &[&str])]) -> Profiles {
-    let of = |name: &str| Agent { skills: vec![name.to_owned()], listing: Listing::Whole };
+    let of = |name: &str| Agent {
+        skills: vec![name.to_owned()],
+        listing: Listing::Whole,
+        schemas: None,
+    };
     Profiles {
         skills: all.iter().map(|(name, tools)| ((*name).to_owned(), skill(tools))).collect(),
         agents: all.iter().map(|(name, _)| ((*name).to_owned(), of(name))).collect(),

@@ -120,7 +120,8 @@ fn profiles(skills: &[(&str, &[&str], &[&str])]) -> Profiles {
             approve: BTreeMap::new(),
         };
         profiles.skills.insert((*name).to_owned(), skill);
-        let agent = Agent { skills: vec![(*name).to_owned()], listing: Listing::Whole };
+        let agent =
+            Agent { skills: vec![(*name).to_owned()], listing: Listing::Whole, schemas: None };
         profiles.agents.insert((*name).to_owned(), agent);
     }
     profiles

@@ -135,6 +135,7 @@ pub(crate) fn settings() -> Settings {
         idempotency: Duration::from_secs(600),
         rate: RateRules::default(),
         name_style: NameStyle::Wire,
+        schemas: strip::catalog::SchemaForm::AsIs,
         files: strip::files::Strategies::default(),
         inline: strip::files::InlineLimits::default(),
     }

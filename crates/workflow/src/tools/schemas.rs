@@ -16,73 +16,44 @@ fn object(properties: Value, required: &[&str]) -> Value {
 }
 
 fn workflow_id() -> Value {
-    json!({"type": "string", "description": "The id that execute_dag returned."})
+    json!({"type": "string"})
 }
 
 fn wait_ms() -> Value {
-    json!({
-        "type": "integer", "minimum": 0, "maximum": MAX_WAIT_MS,
-        "description": "How long to wait for the next pause or the end, in milliseconds.",
-    })
+    json!({"type": "integer", "minimum": 0, "maximum": MAX_WAIT_MS})
 }
 
-fn task_id(description: &str) -> Value {
-    json!({"type": "string", "minLength": 1, "maxLength": 100, "description": description})
+fn task_id() -> Value {
+    json!({"type": "string", "minLength": 1, "maxLength": 100})
 }
 
-fn arguments(description: &str) -> Value {
-    json!({"type": "object", "description": description})
+fn arguments() -> Value {
+    json!({"type": "object"})
 }
 
-/// One task of a DAG.
+/// One task of a DAG, in short: the reader checks all its fields, and models pay for each word in every request. A list is
+/// accepted as `for_each`, too, but a union of types is not portable.
 fn task() -> Value {
     let properties = json!({
-        "id": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,100}$", "description": "The task's name, unique in the DAG."},
-        "tool": {"type": "string", "description": "The tool to call."},
-        "workflow": {
-            "type": "object",
-            "description": "Instead of `tool`: a sub-workflow, with `tasks` of this form. Its templates see its own tasks, and the arguments as `input`.",
-            "properties": {"tasks": {"type": "array", "items": {"type": "object"}}},
-            "required": ["tasks"],
-            "additionalProperties": false,
-        },
-        "arguments": {"type": "object", "description": "The tool's input. Texts may be templates such as {{ tasks.a.output.name }}."},
-        "depends_on": {"type": "array", "items": {"type": "string"}, "description": "Tasks that come first. A template reference adds its task."},
-        "when": {"type": "string", "description": "An expression; the task is skipped if it is false."},
-        "for_each": {"type": ["array", "string"], "description": "A list or an expression for one: one call per `item`."},
-        "retry": {
-            "type": "object",
-            "properties": {
-                "max": {"type": "integer", "minimum": 0, "maximum": 10},
-                "backoff_ms": {"type": "integer", "minimum": 0, "default": 1000},
-            },
-            "required": ["max"],
-            "additionalProperties": false,
-        },
-        "timeout_ms": {"type": "integer", "minimum": 1},
-        "on_error": {"enum": ["fail", "skip", "continue"], "default": "fail"},
-        "approval": {
-            "type": "object",
-            "description": "A person must approve the call.",
-            "properties": {
-                "reason": {"type": "string"},
-                "timeout_ms": {"type": "integer", "minimum": 1, "default": 300000},
-            },
-            "additionalProperties": false,
-        },
-        "compensate": {
-            "type": "object",
-            "description": "The call that undoes this one after an abort or a failure.",
-            "properties": {"tool": {"type": "string"}, "arguments": {"type": "object"}},
-            "required": ["tool"],
-            "additionalProperties": false,
-        },
+        "id": {"type": "string"},
+        "tool": {"type": "string"},
+        "workflow": {"type": "object", "description": "Instead of `tool`: {tasks}, with the arguments as `input`."},
+        "arguments": {"type": "object", "description": "Texts may be templates: {{ tasks.a.output.name }}"},
+        "depends_on": {"type": "array", "items": {"type": "string"}},
+        "when": {"type": "string", "description": "Expression; if false, skipped."},
+        "for_each": {"type": "string", "description": "Expression for a list: one call per `item`."},
+        "retry": {"type": "object", "description": "{max, backoff_ms}"},
+        "timeout_ms": {"type": "integer"},
+        "on_error": {"type": "string", "enum": ["fail", "skip", "continue"]},
+        "approval": {"type": "object", "description": "{reason, timeout_ms}: a person must approve."},
+        "compensate": {"type": "object", "description": "{tool, arguments} that undoes the call."},
     });
     object(properties, &["id"])
 }
 
+/// Tasks as `execute_dag` describes them.
 fn tasks() -> Value {
-    json!({"type": "array", "minItems": 1, "maxItems": MAX_TASKS, "items": task()})
+    json!({"type": "array", "minItems": 1, "maxItems": MAX_TASKS, "items": {"type": "object"}})
 }
 
 /// A schema that admits any DAG: its faults are reported by the reader, all at once.
@@ -104,7 +75,6 @@ pub(super) fn with_force(mut schema: Value) -> Value {
 pub(super) fn execute_dag() -> Value {
     let workflow = json!({
         "type": "object",
-        "description": "The DAG to run.",
         "properties": {"tasks": {"type": "array", "items": task()}},
         "required": ["tasks"],
         "additionalProperties": false,
@@ -113,13 +83,13 @@ pub(super) fn execute_dag() -> Value {
         json!({
             "per_layer_validation": {"type": "boolean", "default": false, "description": "Pause after each layer."},
             "wait_ms": wait_ms(),
-            "accept_plan": {"type": "boolean", "default": false, "description": "Run a plan of low confidence at once."},
+            "accept_plan": {"type": "boolean", "default": false},
         }),
         &[],
     );
     object(
         json!({
-            "intent": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "What to do, for a plan made by the gateway."},
+            "intent": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "If the gateway plans."},
             "workflow": workflow,
             "config": config,
         }),
@@ -132,7 +102,7 @@ pub(super) fn continue_workflow() -> Value {
         json!({
             "workflow_id": workflow_id(),
             "reason": {"type": "string"},
-            "checkpoint_id": {"type": "string", "description": "Continue only from this checkpoint."},
+            "checkpoint_id": {"type": "string"},
             "wait_ms": wait_ms(),
         }),
         &["workflow_id"],
@@ -173,8 +143,8 @@ pub(super) fn retry_task() -> Value {
     object(
         json!({
             "workflow_id": workflow_id(),
-            "task_id": task_id("A task that failed."),
-            "arguments": arguments("Arguments in place of the task's own."),
+            "task_id": task_id(),
+            "arguments": arguments(),
         }),
         &["workflow_id", "task_id"],
     )
@@ -184,8 +154,8 @@ pub(super) fn modify_args() -> Value {
     object(
         json!({
             "workflow_id": workflow_id(),
-            "task_id": task_id("A task that has not begun."),
-            "arguments": arguments("Arguments in place of the task's own."),
+            "task_id": task_id(),
+            "arguments": arguments(),
         }),
         &["workflow_id", "task_id", "arguments"],
     )
@@ -195,7 +165,7 @@ pub(super) fn skip_task() -> Value {
     object(
         json!({
             "workflow_id": workflow_id(),
-            "task_id": task_id("A task that has not begun."),
+            "task_id": task_id(),
             "reason": {"type": "string"},
         }),
         &["workflow_id", "task_id"],

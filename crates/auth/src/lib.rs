@@ -15,6 +15,7 @@ mod local;
 mod options;
 mod random;
 mod recheck;
+pub mod request_state;
 pub mod scope;
 mod secret;
 pub mod secrets;

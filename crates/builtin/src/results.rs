@@ -75,8 +75,7 @@ fn default_bytes() -> u64 {
 
 /// The tool that reads references.
 pub fn tool(strip: &Arc<Strip>) -> Arc<dyn Tool> {
-    let description = "Reads what a `ref_id` in an answer stands for: text from `offset` on (go on with `next_offset`), \
-                       the passages that fit `query`, or a picture.";
+    let description = "Reads what a `ref_id` refers to: text from `offset` on, passages that fit `query`, or a picture.";
     let limits =
         RequestedLimits { max_output_bytes: Some(MAX_OUTPUT), ..RequestedLimits::default() };
     let about = About { limits, ..About::reader(READ_RESULT, "Read a result", description) };

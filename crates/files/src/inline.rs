@@ -37,9 +37,9 @@ impl InlineLimits {
         Self { media: self.media.min(self.data), ..self }
     }
 
-    /// How many bytes all image and audio blocks of one answer may have together.
+    /// How long all image and audio blocks of one answer may be together, in base64.
     pub fn media_of_answer(&self) -> usize {
-        self.media.saturating_mul(MEDIA_BLOCKS)
+        encoded(self.media).saturating_mul(MEDIA_BLOCKS)
     }
 
     /// The shortest text that may have to be replaced.

@@ -87,7 +87,7 @@ pub struct LargeParts<'a> {
     pub references: Vec<Reference>,
     /// References by the digest of the text that they replace: servers repeat themselves.
     pub known: HashMap<[u8; 32], Value>,
-    /// How many bytes of image and audio blocks were left in the answer.
+    /// The length in base64 of the image and audio blocks that were left in the answer.
     pub media: usize,
     /// How many smaller copies of pictures may still be made.
     pub copies: usize,

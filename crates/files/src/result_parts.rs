@@ -90,7 +90,7 @@ impl LargeParts<'_> {
         };
         let media = self.media.saturating_add(length);
         if length > encoded(self.limits.media)
-            || media > encoded(self.limits.media_of_answer())
+            || media > self.limits.media_of_answer()
             || self.is_own_file(data)
         {
             return false;

@@ -31,7 +31,7 @@ pub use minijinja::UndefinedBehavior;
 const MAX_MESSAGE_CHARS: usize = 300;
 
 /// A template engine whose work is bounded: see [`Budget`]. A template cannot load others: `include`, `import` and
-/// `extends` are refused.
+/// `extends` find nothing.
 pub struct Engine {
     environment: Environment<'static>,
     language: Language,
@@ -315,12 +315,14 @@ fn write_json(value: &Value, left: &mut usize) -> Result<serde_json::Value, Temp
         }
         ValueKind::Seq | ValueKind::Iterable => {
             let mut items = Vec::new();
+            spend(2)?;
             for item in value.try_iter().map_err(TemplateError::new)? {
                 items.push(write_json(&item, left)?);
             }
             Ok(items.into())
         }
         ValueKind::Map => {
+            spend(2)?;
             let mut fields = serde_json::Map::new();
             for key in value.try_iter().map_err(TemplateError::new)? {
                 let item = value.get_item(&key).map_err(TemplateError::new)?;

@@ -12,6 +12,7 @@ const IGNORE_FILE: &str = ".gitignore";
 
 /// The name of the data folder where the config has no other.
 const DEFAULT_NAME: &str = ".powerstrip";
+/// The file of the SQLite database in a data folder.
 pub const DATABASE_FILE: &str = "powerstrip.db";
 
 /// A data folder that this process owns until the value is dropped or the process ends, however it ends.

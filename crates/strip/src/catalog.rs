@@ -4,6 +4,7 @@ mod admission;
 mod aliases;
 mod bare;
 mod bare_owners;
+mod entry;
 mod listed;
 mod names;
 mod own;
@@ -13,13 +14,9 @@ mod similar;
 mod snapshot;
 
 use std::collections::{BTreeMap, HashSet};
-use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use files::FilePlan;
-use proto::{Descriptor, Digest, FileRule, Limits, ToolId};
-use schema::Schema;
 use store::{Pin, PinnedDefinition};
 use tokio::sync::watch;
 
@@ -30,6 +27,8 @@ use own::{OwnCatalog, OwnOffers};
 pub use admission::{MAJORS_SERVED, takes_objects};
 pub(crate) use bare::ambiguous;
 
+pub(crate) use entry::Terms;
+pub use entry::{BUILT_IN, Entry, Fault, LimitBounds};
 pub use listed::{SchemaForm, refusal};
 pub use names::{NameStyle, WireNames};
 pub(crate) use own::OwnTools;
@@ -37,79 +36,6 @@ pub use pins::{Pinning, Pins, QuarantineReason};
 pub use proto::diff::{Change, changes};
 pub use quarantine::Quarantined;
 pub use snapshot::Snapshot;
-
-/// The names of sources of built-in tools begin with this.
-pub const BUILT_IN: &str = "built-in";
-
-/// One tool in one major version, checked and ready to be called.
-pub struct Entry {
-    /// The cleaned copy of what the tool says about itself, with schemas as its callers see them.
-    pub descriptor: Descriptor,
-    pub tool: Arc<dyn Tool>,
-    /// The version's text, for answers and audit rows.
-    pub version: Arc<str>,
-    /// Its name for MCP clients.
-    pub wire: String,
-    /// The schema of callers' input.
-    pub input: Schema,
-    /// The tool's own output, before large parts are replaced by references.
-    pub output: Option<Schema>,
-    /// How it takes files, if it does.
-    pub files: Option<FilePlan>,
-    /// The rule that its file plan was made from.
-    pub(crate) file_rule: Option<FileRule>,
-    pub limits: Limits,
-    pub definition: Digest,
-    /// The major that replaced this one.
-    pub superseded_by: Option<u64>,
-    /// How many invisible characters its definition carried.
-    pub hidden_characters: usize,
-    /// The source that published it.
-    pub source: String,
-    /// Why a model API refuses its input schema; computed on first use.
-    refusal: OnceLock<Option<String>>,
-}
-
-impl Entry {
-    /// The server that the tool belongs to. Built-in tools may have ids like those of a server.
-    pub fn server(&self) -> Option<&str> {
-        self.descriptor.id.server().filter(|_| !self.source.starts_with(BUILT_IN))
-    }
-}
-
-impl fmt::Debug for Entry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Entry").field(&self.descriptor.id).field(&self.version).finish()
-    }
-}
-
-/// A tool that was offered but is not in the catalog, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Fault {
-    pub source: String,
-    pub tool: ToolId,
-    pub reason: String,
-}
-
-/// The limits of tools that declare none, and the limits that no tool can exceed.
-#[derive(Clone, Copy, Debug)]
-pub struct LimitBounds {
-    pub default: Limits,
-    /// The largest input of a server's tool, where that is more than the default.
-    pub server_input: usize,
-    pub max: Limits,
-}
-
-impl LimitBounds {
-    /// The limits in force for a tool.
-    fn of(&self, tool: &Descriptor) -> Limits {
-        let mut default = self.default;
-        if tool.id.server().is_some() {
-            default.max_input_bytes = default.max_input_bytes.max(self.server_input);
-        }
-        tool.limits.within(default, self.max)
-    }
-}
 
 /// The live catalog. Readers take snapshots; sources publish their whole list at a time.
 pub struct Catalog {
@@ -129,13 +55,6 @@ struct Offers {
     terms: Terms,
     names: WireNames,
     pins: Pins,
-}
-
-/// The operator's settings for all tools.
-#[derive(Clone, Debug)]
-pub(crate) struct Terms {
-    pub(crate) bounds: LimitBounds,
-    pub(crate) files: Strategies,
 }
 
 impl Catalog {

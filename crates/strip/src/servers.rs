@@ -1,29 +1,27 @@
 //! The prompts, resources and resource templates of MCP servers, by the names that callers use. The lists are computed
 //! when a server publishes, so that reading them never waits for a server.
 
+mod identity;
 mod instances;
 mod listing;
 mod outages;
 mod own_lists;
 mod owners;
+mod server;
 mod watch;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use async_trait::async_trait;
-use serde_json::Value;
 use tokio::sync::{broadcast, watch as revisions};
 
-use crate::{Failure, Job, Output};
-
-pub use instances::{ClientIdentity, InstanceKey};
+pub use identity::{ClientIdentity, InstanceKey};
 pub use listing::{Listing, Offered};
 pub use outages::Outages;
 pub use own_lists::OwnLists;
 pub use owners::{Claims, OfferedAt};
+pub use server::{Offering, Server};
 pub use watch::{Notice, NoticeKind, Watch};
 
 use instances::{OwnListing, OwnOfferings};
@@ -31,54 +29,6 @@ use watch::Watched;
 
 /// How many notices a subscriber may fall behind before it misses some.
 const NOTICES: usize = 256;
-
-/// A server that offers more than tools.
-#[async_trait]
-pub trait Server: Send + Sync + 'static {
-    fn name(&self) -> &str;
-
-    /// What it offered last.
-    fn offering(&self) -> Arc<Offering>;
-
-    /// The time that one request to it may take, if the operator set one.
-    fn timeout(&self) -> Option<Duration>;
-
-    /// Sends a request; the job's input are its parameters, the output's data is the whole result.
-    async fn request(&self, method: &str, job: &Job) -> Result<Output, Failure>;
-
-    /// Reads a resource for another server; long base64 in it is in the output's `blobs`.
-    async fn read_resource(&self, job: &Job) -> Result<Output, Failure> {
-        self.request("resources/read", job).await
-    }
-
-    /// The instance of the server that serves only this caller; none if the caller uses the one that the gateway lists
-    /// from.
-    fn instance(&self, _client: &ClientIdentity) -> Option<InstanceKey> {
-        None
-    }
-
-    /// Sets the resources, by the server's own URIs, whose changes are subscribed to: at the instance of a client, or at
-    /// the one that the gateway lists from.
-    fn watch(&self, client: Option<&ClientIdentity>, uris: BTreeSet<String>);
-}
-
-/// The lists of one server, each entry as the server wrote it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Offering {
-    pub prompts: Vec<Arc<Value>>,
-    pub resources: Vec<Arc<Value>>,
-    pub templates: Vec<Arc<Value>>,
-    /// The URIs of the apps that its tools name; servers need not list them.
-    pub apps: Vec<String>,
-    /// The server's capabilities, as it states them.
-    pub capabilities: Value,
-    /// When it first offered what it lists, and what it listed before.
-    pub claims: Claims,
-    /// Whether its name is the prefix of its prompts' names.
-    pub prefix: bool,
-    /// Whether the server registered itself: servers that the operator named own what both list.
-    pub announced: bool,
-}
 
 /// Every server that offers more than tools.
 pub struct Servers {

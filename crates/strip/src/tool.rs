@@ -1,9 +1,9 @@
 use async_trait::async_trait;
+use files::InlineOverrides;
 use proto::{Descriptor, Digest};
 use serde_json::Value;
 
 use crate::catalog::Pinning;
-use crate::files::InlineOverrides;
 use crate::{Failure, Job, Output, Request};
 
 /// What a tool is to a run.

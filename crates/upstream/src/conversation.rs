@@ -8,12 +8,12 @@ use strip::{AskError, AskMode, Client, Failure, Job};
 use crate::era::Era;
 use crate::error::{AskResult, TransportError, rpc_failure};
 use crate::questions;
-use crate::request_state::Purpose;
 use crate::rpc::{Answers, Params, RpcRequest, RpcResult};
 use crate::server::Server;
 use crate::suspended::{CallEvent, OwnedRequest, SuspendableCall};
 use crate::tasks;
 use crate::unanswerable;
+use auth::request_state::Purpose;
 
 /// The most rounds of questions in one call.
 const MAX_ROUNDS: usize = 10;

@@ -27,7 +27,6 @@ mod personal;
 mod questions;
 mod random;
 mod registry;
-mod request_state;
 mod rpc;
 mod scrub;
 mod selection;

@@ -12,9 +12,9 @@ use crate::deps::Deps;
 use crate::error::TransportError;
 use crate::journal::Journal;
 use crate::personal::PersonalValues;
-use crate::request_state::StateSigner;
 use crate::suspended::SuspendedCalls;
 use crate::transport::Transport;
+use auth::request_state::StateSigner;
 
 /// One server as its tools use it.
 pub(crate) struct Server {

@@ -17,10 +17,10 @@ use uuid::Uuid;
 
 use crate::caller::Caller;
 use crate::error::{AskResult, TransportError};
-use crate::request_state::ANSWER_TIMEOUT;
 use crate::rpc::{HeaderParam, Params, RpcRequest};
 use crate::tasks;
 use crate::transport::Transport;
+use auth::request_state::ANSWER_TIMEOUT;
 
 /// The most suspended calls of one server.
 const MAX_CALLS: usize = 256;

@@ -37,7 +37,7 @@ impl WebTool {
             implementation: None,
             files: None,
             meta: None,
-            extra: serde_json::Map::new(),
+            extra: Map::new(),
         };
         Self { name: listing.name, descriptor, current }
     }

@@ -6,6 +6,7 @@ use proto::{Failure, time};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::checkpoint::QUARANTINED;
 use crate::core::{
     Address, Outcome, Pause, PauseKind, Phase, Stage, State, UndoStage, Verdict, has_failed,
 };
@@ -13,7 +14,6 @@ use crate::outage::read;
 use crate::paths;
 use crate::plan::{Plan, PlannedTask};
 use crate::results::{ResultKey, Results, Status, TaskResult};
-use crate::resume::QUARANTINED;
 
 /// A workflow at one moment.
 pub(crate) struct Moment<'a> {

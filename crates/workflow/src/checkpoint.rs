@@ -1,8 +1,11 @@
-//! The ids of checkpoints. Each ends with a digest of its workflow and its own random part, so that an id that the workflow had
+//! Kinds and ids of checkpoints. Each id ends with a digest of its workflow and its own random part, so that an id that the workflow had
 //! earlier is distinguished from one that it never had, without a list of all of them.
 
 use proto::digest_of_parts;
 use uuid::Uuid;
+
+/// The kind of checkpoint of a quarantined workflow.
+pub(crate) const QUARANTINED: &str = "quarantined";
 
 const PREFIX: &str = "chk_";
 

@@ -9,10 +9,6 @@ use crate::workflows::Workflows;
 /// How long drivers may take to write what they have once their calls are cut off.
 const WRITE_TIME: Duration = Duration::from_secs(2);
 
-/// How long a call waits for its workflow once the process stops. It is answered before the calls of doors are cut off,
-/// because only an answer tells its caller the workflow's id.
-pub(crate) const LAST_WAIT: Duration = Duration::from_secs(5);
-
 impl Workflows {
     /// Starts nothing new, and lets running calls finish for at most `time`. What still runs then is handled as after a
     /// crash: the next process calls it again, or reports that its outcome is unknown.

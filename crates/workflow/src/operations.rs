@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use strip::{Door, Request};
 use uuid::Uuid;
 
-use crate::failures::not_found;
+use crate::failures::{not_found, stopping};
 use crate::workflows::Workflows;
 
 /// The longest that the operator waits for news of a workflow at a time.
@@ -120,8 +120,12 @@ impl Operation for FollowWorkflow {
 
         let stream = workflows.events(&caller, &id, after).await?;
         let mut stream = stream.ready_chunks(EVENT_PAGE as usize);
-        let next = tokio::time::timeout(LONGEST_POLL, stream.next()).await;
-        Ok(EventList { events: next.ok().flatten().unwrap_or_default() })
+        match tokio::time::timeout(LONGEST_POLL, stream.next()).await {
+            Ok(Some(events)) => Ok(EventList { events }),
+            // An empty list would be asked for again at once.
+            Ok(None) if workflows.service().draining.is_cancelled() => Err(stopping().into()),
+            Ok(None) | Err(_) => Ok(EventList { events: Vec::new() }),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use store::{
 };
 use uuid::Uuid;
 
+use crate::checkpoint::QUARANTINED;
 use crate::core::{Pause, PauseKind, Phase, Saved};
 use crate::driver::LEASE_MS;
 use crate::workflows::Workflows;
@@ -20,9 +21,6 @@ const QUARANTINE_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
 /// The head start of a workflow in which a process died before the next one is resumed. If it ends this process as well,
 /// those after it were not active.
 const PROBATION: Duration = Duration::from_millis(25);
-
-/// The kind of checkpoint of a quarantined workflow.
-pub(crate) const QUARANTINED: &str = "quarantined";
 
 impl Workflows {
     /// Takes over the workflows that ran when the last process ended, quarantines those that must not run again, and returns

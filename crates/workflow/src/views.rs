@@ -15,6 +15,7 @@ use strip::runs::{RunEnd, RunSummary};
 use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
+use crate::checkpoint::QUARANTINED;
 use crate::core::{Address, Phase, Saved};
 use crate::failures::not_found;
 use crate::fit::MAX_ANSWER;
@@ -23,7 +24,6 @@ use crate::listing;
 use crate::outage::{read, retry};
 use crate::plan::Plan;
 use crate::results::shorten;
-use crate::resume::QUARANTINED;
 use crate::workflows::{Workflows, run_id};
 
 /// How many events are shown with a workflow, and read at a time.

@@ -11,7 +11,6 @@ use strip::{Job, Output, Reply, Strip};
 use uuid::Uuid;
 
 use crate::core::{CellStage, Phase, Saved, Verdict, rebuild};
-use crate::drain::LAST_WAIT;
 use crate::driver::{Begin, Driver};
 use crate::failures::{no_checkpoint, not_found, stopping, unavailable};
 use crate::fit::{Fitting, MAX_ANSWER, cut};
@@ -21,6 +20,10 @@ use crate::paths::graph_of;
 use crate::plan::Plan;
 use crate::results::Results;
 use crate::service::{Accepted, Command, Live, OwnerCheck, Service, Settings, Snapshot};
+
+/// How long a call waits for its workflow once the process stops. It is answered before the calls of doors are cut off,
+/// because only an answer tells its caller the workflow's id.
+const LAST_WAIT: Duration = Duration::from_secs(5);
 
 /// How often a command is sent again to a workflow that leaves memory at that moment.
 const SENDS: usize = 4;

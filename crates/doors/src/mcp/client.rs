@@ -189,8 +189,8 @@ impl NoticeQueue {
         let notice = match &self.stream {
             // After a lost connection the library keeps it for the client's next one.
             Some(stream) => match stream.send(notice) {
-                Ok(()) => return,
-                Err(notice) => notice,
+                None => return,
+                Some(notice) => notice,
             },
             None => notice,
         };

@@ -135,9 +135,9 @@ async fn exchange(stream: &mut TcpStream, body: usize) -> String {
 #[tokio::test]
 async fn requests_on_open_connections_are_refused_with_an_answer() {
     let gateway = gateway().await;
-    let connect = || async { TcpStream::connect(gateway.address).await.unwrap() };
-    let (mut unused, mut large) = (connect().await, connect().await);
-    let mut used = connect().await;
+    let open = || async { connect(gateway.address).await.unwrap() };
+    let (mut unused, mut large) = (open().await, open().await);
+    let mut used = open().await;
     used.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
     let mut answer = [0; 15];
     used.read_exact(&mut answer).await.unwrap();

@@ -25,6 +25,9 @@ const OWNER_TIMEOUT: Duration = Duration::from_secs(60);
 
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
+/// How long running tasks of workflows may take to finish when the session ends.
+const DRAIN: Duration = Duration::from_secs(10);
+
 const PIPE_BYTES: usize = 64 << 10;
 
 /// The session's end to read from.
@@ -101,7 +104,7 @@ impl Session {
         let gateway = Gateway::open(&process, &loaded, foundation, Freshness::Followed).await?;
         let gateway = Arc::new(gateway);
         let ending = CancellationToken::new();
-        gateway.resume_workflows(auth::LocalAccess::default().into(), ending.clone());
+        gateway.resume_workflows(auth::LocalAccess::default().into());
         let flags = context.global.overrides();
         let reload = Reload::new(Arc::clone(&gateway), process, flags, &loaded);
         let following = tokio::spawn(reload.follow(loaded, ending.clone()));
@@ -146,6 +149,7 @@ impl Session {
         };
         drop(handover_listener);
         ending.cancel();
+        gateway.drain_workflows(ending, DRAIN).await;
         let _ = following.await;
         Gateway::close_shared(gateway).await;
         serving.abort();

@@ -1,4 +1,5 @@
 //! Integers beyond 64 bits are refused where they would be rounded.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests")]
 
 use serde_json::{Value, json};
 use testkit::Gateway;

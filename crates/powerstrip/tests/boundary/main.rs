@@ -3,6 +3,7 @@
 mod crash;
 mod guardrails;
 mod integers;
+mod json_text;
 mod large_inputs;
 mod packs;
 mod parity;

@@ -133,7 +133,7 @@ fn files_without_end_are_refused_at_once() {
         );
         project.write("mcp.json", &entry);
         let imported = project.run(&["import", "mcp.json"]);
-        assert!(imported.ok().contains("command: y"), "{imported:?}");
+        assert!(imported.ok().contains("command: \"y\""), "{imported:?}");
         assert!(imported.stderr.contains("envFile"), "{file}: {imported:?}");
         let argument = format!("@{file}");
         for arguments in [

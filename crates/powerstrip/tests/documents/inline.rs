@@ -8,6 +8,8 @@ use testkit::eventually;
 use crate::support::Setup;
 
 const MEDIA: usize = 1 << 20;
+/// A length whose base64 is longer than that of the limit.
+const LARGE: usize = MEDIA + 3;
 const TEXT: usize = 64 << 10;
 
 /// The blocks of a result, without links.
@@ -18,8 +20,8 @@ fn blocks(result: &Value) -> Vec<&Value> {
 }
 
 fn links(result: &Value) -> usize {
-    let blocks = result["content"].as_array().unwrap();
-    blocks.iter().filter(|block| block["type"] == "resource_link").count()
+    let blocks = result["content"].as_array().into_iter().flatten();
+    blocks.filter(|block| block["type"] == "resource_link").count()
 }
 
 fn data_length(block: &Value) -> Option<usize> {
@@ -58,12 +60,12 @@ async fn what_a_model_can_look_at_stays_in_the_answer() {
         }
         // Bytes that are no picture have no smaller copy.
         for audio in [false, true] {
-            let result = setup.result(&draw, json!({"bytes": MEDIA + 1, "audio": audio})).await;
+            let result = setup.result(&draw, json!({"bytes": LARGE, "audio": audio})).await;
             let found = blocks(&result);
             assert_eq!((found.len(), links(&result)), (1, 1), "{result}");
             let reference = reference(found[0]);
-            assert_eq!(reference["size"], MEDIA + 1);
-            assert_eq!(setup.bytes(reference["ref_id"].as_str().unwrap()).await.len(), MEDIA + 1);
+            assert_eq!(reference["size"], LARGE);
+            assert_eq!(setup.bytes(reference["ref_id"].as_str().unwrap()).await.len(), LARGE);
         }
         let data = setup.data(&format!("{server}:draw"), json!({"bytes": 30_000})).await;
         assert_eq!(data_length(&data["content"][0]), Some(40_000), "as at every door");

@@ -1,4 +1,4 @@
-//! `powerstrip:read_result`: what a reference stands for, in parts.
+//! `powerstrip:read_result`: what a reference refers to, in parts.
 
 use serde_json::{Value, json};
 use testkit::{eventually, mcp, mcp_call, mcp_tools};
@@ -123,7 +123,7 @@ async fn pictures_and_documents_are_read_and_other_files_are_not() {
 
 #[tokio::test]
 async fn an_expired_reference_is_not_found() {
-    let setup = Setup::with("references: { ttl: 3s }\n", "").await;
+    let setup = Setup::with("references: { ttl: 5s }\n", "").await;
     let long = setup.data("near:write", json!({"words": 20_000, "structured": true})).await;
     let input = json!({"ref_id": long["text"]["ref_id"], "max_bytes": 100});
     read(&setup.result(READ, input.clone()).await);

@@ -45,7 +45,8 @@ fn names(tools: &Value) -> Vec<&str> {
     names.into_iter().filter(|name| !control(name)).collect()
 }
 
-const CONTROL: [&str; 3] = ["complete_workflow", "request_user_input", "store_artifact"];
+const CONTROL: [&str; 4] =
+    ["complete_workflow", "read_result", "request_user_input", "store_artifact"];
 
 /// Sends a message of a legacy client.
 async fn legacy(url: &str, session: &str, message: &Value) -> Response {

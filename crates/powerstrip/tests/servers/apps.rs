@@ -120,7 +120,7 @@ async fn an_app_calls_its_own_server_by_bare_names() {
     let url = setup.url();
     assert_eq!(said(&url, "only-at-two").await, "only-at-two of two", "only one tool has the name");
     let refused = said(&url, "get-time").await;
-    assert!(refused.contains("`one:get-time`, `two:get-time`"), "no app is open: {refused}");
+    assert!(refused.contains("`one__get-time`, `two__get-time`"), "no app is open: {refused}");
 
     said(&url, "two__show-time").await;
     assert_eq!(said(&url, "get-time").await, "get-time of two");

@@ -1,7 +1,8 @@
 //! How tools of servers are named and found, and what a call gets whose server is not there.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::{Value, json};
-use testkit::{Gateway, McpServer, ReservedPort, eventually, mcp_call, mcp_tools};
+use testkit::{Gateway, McpServer, ReservedPort, eventually, mcp, mcp_call, mcp_tools};
 
 use crate::support::{fixture, over_http, wait_until_listed};
 

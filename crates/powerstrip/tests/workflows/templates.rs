@@ -44,7 +44,7 @@ async fn statements_of_callers_are_faults_of_the_dag() {
             ("/tasks/0/workflow/tasks/0/arguments/value", sub),
         ] {
             let answer = call(&gateway, "execute_dag", json!({"workflow": {"tasks": [one]}})).await;
-            assert_eq!(answer["error"]["code"], "INVALID_PARAMS", "{answer:#}");
+            assert_eq!(answer["error"]["code"], -32602, "{answer:#}");
             let fault = &answer["error"]["data"]["faults"][0];
             assert_eq!(fault["code"], "bad_expression", "{answer:#}");
             assert_eq!(fault["path"], path, "{answer:#}");

@@ -157,9 +157,30 @@ impl<'s> Rewriter<'s> {
                 let call = Spanned::new(self.call(&it.call)?, it.call.span());
                 Stmt::Do(Spanned::new(ast::Do { call }, it.span()))
             }
-            Stmt::Import(_) | Stmt::FromImport(_) | Stmt::Extends(_) | Stmt::Include(_) => {
-                let message = "a template cannot load others";
-                return Err(Error::new(ErrorKind::TemplateNotFound, message));
+            // There are no other templates, so these fail when they run.
+            Stmt::Include(it) => {
+                let name = self.expression(&it.name)?;
+                let made = ast::Include { name, ignore_missing: it.ignore_missing };
+                Stmt::Include(Spanned::new(made, it.span()))
+            }
+            Stmt::Extends(it) => {
+                let name = self.expression(&it.name)?;
+                Stmt::Extends(Spanned::new(ast::Extends { name }, it.span()))
+            }
+            Stmt::Import(it) => {
+                let expr = self.expression(&it.expr)?;
+                let name = self.target(&it.name, false)?;
+                Stmt::Import(Spanned::new(ast::Import { expr, name }, it.span()))
+            }
+            Stmt::FromImport(it) => {
+                let expr = self.expression(&it.expr)?;
+                let mut names = Vec::new();
+                for (name, alias) in &it.names {
+                    let alias =
+                        alias.as_ref().map(|alias| self.target(alias, false)).transpose()?;
+                    names.push((self.target(name, false)?, alias));
+                }
+                Stmt::FromImport(Spanned::new(ast::FromImport { expr, names }, it.span()))
             }
         })
     }
@@ -307,6 +328,7 @@ impl<'s> Rewriter<'s> {
                 filter(SLICE, expr, bounds)
             }
             Expr::UnaryOp(it) => {
+                #[expect(clippy::needless_match, reason = "the kind cannot be copied")]
                 let op = match it.op {
                     ast::UnaryOpKind::Not => ast::UnaryOpKind::Not,
                     ast::UnaryOpKind::Neg => ast::UnaryOpKind::Neg,
@@ -372,7 +394,16 @@ impl<'s> Rewriter<'s> {
 
     fn call(&mut self, call: &ast::Call<'s>) -> Rewritten<ast::Call<'s>> {
         let expr = self.expression(&call.expr)?;
-        Ok(ast::Call { expr, args: self.arguments(&call.args)? })
+        let mut args = self.arguments(&call.args)?;
+        // `loop.changed` compares its arguments with those of the round before.
+        if matches!(call.expr, Expr::GetAttr(_)) {
+            let counted = args.into_iter().map(|argument| match argument {
+                ast::CallArg::Pos(value) => ast::CallArg::Pos(read(value)),
+                other => other,
+            });
+            args = counted.collect();
+        }
+        Ok(ast::Call { expr, args })
     }
 
     fn arguments(&mut self, arguments: &[ast::CallArg<'s>]) -> Rewritten<Vec<ast::CallArg<'s>>> {
@@ -380,7 +411,7 @@ impl<'s> Rewriter<'s> {
         let made = arguments.iter().map(|argument| {
             Ok(match argument {
                 Pos(value) => Pos(self.expression(value)?),
-                Kwarg(name, value) => Kwarg(*name, self.expression(value)?),
+                Kwarg(name, value) => Kwarg(name, self.expression(value)?),
                 PosSplat(value) => PosSplat(filter(UNPACK, self.expression(value)?, Vec::new())),
                 KwargSplat(value) => {
                     KwargSplat(filter(UNPACK, self.expression(value)?, Vec::new()))

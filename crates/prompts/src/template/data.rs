@@ -126,6 +126,11 @@ pub(super) fn shape(value: &Value) -> Shape {
     value.downcast_object_ref::<List>().map_or(Shape::List, |list| list.shape)
 }
 
+/// Whether a value is a list with a known size.
+pub(super) fn is_list(value: &Value) -> bool {
+    value.downcast_object_ref::<List>().is_some_and(|list| list.shape == Shape::List)
+}
+
 /// Bytes of a value with everything in it.
 pub(super) fn weight(value: &Value) -> usize {
     size(value).map_or(ENTRY_BYTES, |size| size.weight)

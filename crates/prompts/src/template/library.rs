@@ -140,7 +140,7 @@ fn register_filters(environment: &mut Environment<'static>) {
     add("batch", Bound::Special(filled), Value::from_function(filters::batch));
     add("slice", Bound::Special(filled), Value::from_function(filters::slice));
     add("reverse", Bound::Special(reversed), Value::from_function(filters::reverse));
-    add("list", Bound::Items(1), Value::from_function(filters::list));
+    add("list", Bound::Part, Value::from_function(list));
     add("items", Bound::Items(4), Value::from_function(filters::items));
     add("select", Bound::Items(1), Value::from_function(filters::select));
     add("reject", Bound::Items(1), Value::from_function(filters::reject));
@@ -317,6 +317,15 @@ fn fields(value: &Value) -> impl Iterator<Item = Value> {
     let keys = (value.kind() == ValueKind::Map).then(|| value.try_iter().ok()).flatten();
     let value = value.clone();
     keys.into_iter().flatten().filter_map(move |key| value.get_item(&key).ok())
+}
+
+/// The engine's own filter copies a list.
+fn list(state: &State<'_, '_>, value: Value) -> Result<Value, Error> {
+    if data::is_list(&value) {
+        return Ok(value);
+    }
+    Budget::of(state)?.check_room(items(&value).checked_mul(ITEM))?;
+    filters::list(state, value)
 }
 
 /// The engine's own filter copies a list to turn it around.

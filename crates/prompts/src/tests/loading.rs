@@ -220,9 +220,10 @@ fn every_fault_of_a_body_has_its_line() {
         (
             "x\n{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}",
             ":2",
-            "too many steps",
+            "4 MiB",
         ),
-        ("{{ 'x' * 100000000 }}", "", "longer than 262144"),
+        ("{{ 'x' * 100000000 }}", ":1", "4 MiB"),
+        ("{{ 'x' * 300000 }}", "", "longer than 262144"),
     ] {
         let dir = Dir::new();
         dir.write("packs/demo/hello.spec.yaml", SPEC);

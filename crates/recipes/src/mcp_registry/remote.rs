@@ -24,9 +24,9 @@ pub(super) fn recipe(name: &str, remote: &Value, options: &Options<'_>) -> Resul
     }
     let mut headers = Map::new();
     for header in remote["headers"].as_array().into_iter().flatten() {
+        check_header(header["name"].as_str().unwrap_or_default())?;
         // A header has the same name at many servers, its secret must not.
         if let Some((header, value)) = setting(header, &format!("{name}-"), &mut recipe.inputs)? {
-            check_header(&header)?;
             headers.insert(header, Value::String(value));
         }
     }

@@ -9,7 +9,8 @@ pub(super) const WARNING: &str =
     "The style sheets that the page links to were not read: text that they hide may be included.";
 
 static LINKED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?i-u)<link\s[^>]*\brel\s*=\s*["']?[^"'>]*\bstylesheet\b|@import\b"#).ok()
+    let relation = r#"("[^">]*\bstylesheet\b|'[^'>]*\bstylesheet\b|stylesheet\b)"#;
+    Regex::new(&format!(r"(?i-u)<link\s[^>]*\brel\s*=\s*{relation}|@import\b")).ok()
 });
 
 /// Whether a page links to style sheets.

@@ -62,9 +62,10 @@ fn check(schema: &Value, path: &str, depth: usize, report: &mut Report) {
     }
 }
 
-/// Keywords that nearly every schema has: the clients of the API remove them.
+/// Keywords that clients of the API remove, and references, which they resolve.
 fn is_repaired(keyword: &str, value: &Value) -> bool {
-    keyword == "$schema" || (keyword == "additionalProperties" && *value == Value::Bool(false))
+    matches!(keyword, "$schema" | "$defs" | "definitions" | "$ref")
+        || (keyword == "additionalProperties" && *value == Value::Bool(false))
 }
 
 fn check_type(node: &Map<String, Value>, path: &str, report: &mut Report) {
@@ -76,7 +77,7 @@ fn check_type(node: &Map<String, Value>, path: &str, report: &mut Report) {
         Some(Value::String(kind)) if TYPES.contains(&kind.as_str()) => {}
         Some(Value::String(kind)) => report.add(&at(), format!("there is no type `{kind}`")),
         Some(_) => report.add(&at(), "`type` must be one type, not a list"),
-        None if node.contains_key("anyOf") => {}
+        None if node.contains_key("anyOf") || node.contains_key("$ref") => {}
         None => report.add(path, "`type` is missing"),
     }
     if let Some(variants) = node.get("anyOf") {

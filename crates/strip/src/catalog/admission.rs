@@ -9,8 +9,10 @@ use schema::Schema;
 use serde_json::Value;
 use store::PinnedDefinition;
 
+use super::entry::{Entry, Fault, Terms};
+use super::pins::Pins;
 use super::pins::{CROWDED, Verdict};
-use super::{Entry, Fault, Pins, Quarantined, Terms};
+use super::quarantine::Quarantined;
 use crate::Tool;
 use files::{FilePlan, allow_references};
 

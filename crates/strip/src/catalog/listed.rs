@@ -3,7 +3,7 @@
 use schema::portable::{self, Api};
 use serde_json::Value;
 
-use super::{BUILT_IN, Entry};
+use super::entry::{BUILT_IN, Entry};
 use crate::tool::Part;
 
 /// The form of input schemas in lists. Calls are checked against the original.

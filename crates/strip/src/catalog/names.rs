@@ -2,8 +2,8 @@ use std::collections::{HashMap, HashSet};
 
 use proto::{OWN_SERVER, ToolId, WEB_RESEARCH, wire};
 
-use super::BUILT_IN;
 use super::bare_owners::BareClaims;
+use super::entry::BUILT_IN;
 
 /// Which of a tool's two names a listing shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

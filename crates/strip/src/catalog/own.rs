@@ -7,7 +7,10 @@ use std::sync::{Arc, PoisonError};
 use tokio::sync::watch;
 
 use super::admission::address;
-use super::{Catalog, Entry, Offers, Quarantined, Snapshot};
+use super::entry::Entry;
+use super::quarantine::Quarantined;
+use super::snapshot::Snapshot;
+use super::{Catalog, Offers};
 use crate::Tool;
 use crate::servers::InstanceKey;
 

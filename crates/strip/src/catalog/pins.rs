@@ -19,7 +19,7 @@ const FIRST_PARTS: usize = 5;
 const MAX_PINS: usize = 20_000;
 
 /// The names of a definition's parts in messages.
-const PARTS: [&str; 8] = [
+const PARTS: [&str; 9] = [
     "title",
     "description",
     "inputSchema",
@@ -28,6 +28,7 @@ const PARTS: [&str; 8] = [
     "_meta",
     "icons",
     "execution",
+    "other fields",
 ];
 
 /// Keys of `_meta` that may differ in every list: trace context and progress.
@@ -301,6 +302,8 @@ fn parts(offered: &Descriptor, listed: Option<&Value>) -> [Value; PARTS.len()] {
     }
     let mut meta = offered.meta.clone().unwrap_or_default();
     meta.retain(|key, _| !VOLATILE_META.contains(&key.as_str()));
+    let mut others = offered.extra.clone();
+    others.retain(|key, _| !PARTS.contains(&key.as_str()));
     let mut parts = [
         json!(offered.title),
         json!(offered.description),
@@ -310,6 +313,7 @@ fn parts(offered: &Descriptor, listed: Option<&Value>) -> [Value; PARTS.len()] {
         Value::Object(meta),
         json!(listed("icons")),
         json!(listed("execution")),
+        Value::Object(others),
     ];
     parts.iter_mut().for_each(sort_sets);
     parts

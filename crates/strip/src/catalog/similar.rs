@@ -77,7 +77,7 @@ mod tests {
             ("files:read_txt_file", "files:read_text_file"),
             ("files__read_text_fil", "files:read_text_file"),
             ("read_file", "files:read_text_file"),
-            ("ReadTextFile", ""),
+            ("ReadTextFile", "files:read_text_file"),
             ("playwright:navigate", "browser:navigate"),
             ("navigat", "browser:navigate"),
             ("demo.ecko", "demo.echo"),

@@ -8,9 +8,11 @@ use super::admission::{self, Admitted, Known, NotAdmitted};
 use super::aliases;
 use super::bare::{self, BareNames};
 use super::bare_owners::{self, BareOwners};
-use super::names::Unnamed;
+use super::entry::{Entry, Fault, Terms};
+use super::names::{NameStyle, Unnamed, WireNames};
+use super::pins::Pins;
+use super::quarantine::Quarantined;
 use super::similar;
-use super::{Entry, Fault, NameStyle, Pins, Quarantined, Terms, WireNames};
 use crate::{Failure, Tool};
 
 /// The catalog at one moment. Never changes; a newer one takes its place.

@@ -49,7 +49,7 @@ fn inline_media(output: &Output, inline: InlineLimits) -> usize {
     });
     let lengths = media.filter_map(|block| Some(block.get("data")?.as_str()?.len()));
     let total: usize = lengths.filter(|length| *length <= encoded(inline.media)).sum();
-    total.min(encoded(inline.media_of_answer()))
+    total.min(inline.media_of_answer())
 }
 
 impl From<TooLarge> for Failure {

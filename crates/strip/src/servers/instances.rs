@@ -4,43 +4,15 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
-use proto::{Digest, Principal};
-use serde_json::{Map, Value};
 use tokio::sync::watch as revisions;
 
-use super::{Listing, Offering, Servers};
-use crate::{AskMode, Request};
+use super::Servers;
+use super::identity::{ClientIdentity, InstanceKey};
+use super::listing::Listing;
+use super::server::Offering;
 
 /// How many lists for callers with own instances are kept ready.
 const MAX_READY: usize = 32;
-
-/// The caller of a request and its client, as far as they decide which instance of a server serves it.
-#[derive(Clone, Debug)]
-pub struct ClientIdentity {
-    pub principal: Arc<Principal>,
-    /// The client's capabilities, as MCP writes them.
-    pub capabilities: Map<String, Value>,
-    pub asking: AskMode,
-    /// The session of the client, if it has one.
-    pub session: Option<Arc<str>>,
-}
-
-impl ClientIdentity {
-    /// The caller and client of a request.
-    pub fn of(request: &Request) -> Self {
-        let client = request.client.as_deref();
-        Self {
-            principal: Arc::clone(&request.principal),
-            capabilities: client.map(|client| client.capabilities().clone()).unwrap_or_default(),
-            asking: client.map_or(AskMode::Rounds, |client| client.ask_mode()),
-            session: request.run.session().map(Into::into),
-        }
-    }
-}
-
-/// Identifies one caller's instance of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct InstanceKey(pub Digest);
 
 /// What instances of callers offer, where that differs from what their server offers to all: by server and instance.
 pub(super) type OwnOfferings = HashMap<String, HashMap<InstanceKey, Arc<Offering>>>;

@@ -8,7 +8,7 @@ use proto::{ToolId, UriTemplate, canonical, clean, digest, wire};
 use serde_json::{Map, Value};
 
 use super::owners::{self, Listed, Schemes, UI};
-use super::{Offering, Server};
+use super::server::{Offering, Server};
 
 /// More entries than this of one list of one server are left out.
 const MAX_ENTRIES: usize = 10_000;

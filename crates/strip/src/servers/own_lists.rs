@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Offering;
+use super::server::Offering;
 use crate::catalog::OwnTools;
 
 /// What a client's own instances of servers list at one moment, where that differs from what the servers list for all.

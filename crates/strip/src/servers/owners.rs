@@ -9,7 +9,7 @@ use proto::digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Offering, Server};
+use super::server::{Offering, Server};
 
 /// The scheme of apps (MCP Apps).
 pub(super) const UI: &str = "ui://";

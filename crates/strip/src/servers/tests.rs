@@ -1,10 +1,14 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use async_trait::async_trait;
 use proto::{Principal, TenantId, Via};
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::AskMode;
+use crate::{AskMode, Failure, Job, Output};
 
 /// A server that lists resources and answers nothing.
 struct Lister {

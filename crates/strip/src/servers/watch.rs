@@ -5,7 +5,9 @@ use std::sync::{Arc, PoisonError};
 
 use tokio::sync::broadcast;
 
-use super::{ClientIdentity, InstanceKey, Server, Servers};
+use super::Servers;
+use super::identity::{ClientIdentity, InstanceKey};
+use super::server::Server;
 
 /// What a server announced.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -187,7 +187,7 @@ pub(crate) fn principal(tenant: &str, subject: &str) -> Arc<Principal> {
         tenant: TenantId::new(tenant),
         subject: subject.to_owned(),
         agent: None,
-        scopes: Vec::new(),
+        scopes: vec!["files:read".to_owned(), "files:write".to_owned()],
         via: Via::Local,
     })
 }

@@ -11,10 +11,10 @@ use strip::runs::RunEnd;
 use tokio::time::Instant;
 
 use super::{Driver, SETTLE};
+use crate::checkpoint::QUARANTINED;
 use crate::core::{Outcome, Pause, PauseKind, Phase};
 use crate::fit::{Fitting, MAX_ANSWER};
 use crate::listing::tasks_of;
-use crate::resume::QUARANTINED;
 
 pub(super) const FIRST_RETRY: Duration = Duration::from_millis(50);
 const LAST_RETRY: Duration = Duration::from_secs(2);

@@ -228,9 +228,8 @@ fn read_steps(tokens: &[Token<'_>]) -> (Vec<Step>, usize) {
 }
 
 fn find_start(text: &str, from: usize) -> Option<usize> {
-    let starts = text[from..].match_indices('{').map(|(at, _)| from + at);
     let is_start = |at: &usize| matches!(text.as_bytes().get(at + 1), Some(b'{' | b'%' | b'#'));
-    starts.into_iter().find(is_start)
+    text[from..].match_indices('{').map(|(at, _)| from + at).find(is_start)
 }
 
 #[derive(Clone, Debug, PartialEq)]

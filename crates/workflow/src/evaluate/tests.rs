@@ -186,7 +186,7 @@ fn deep_outputs_are_refused() {
         let error = fill_in(text, &scope(65)).unwrap_err();
         assert!(error.message.contains("deeper than 64"), "{text}: {}", error.message);
     }
-    assert_eq!(fill_in("{{ tasks.a.status }}", &scope(5_000)), Ok(json!("success")));
+    assert_eq!(fill_in("{{ tasks.a.status }}", &scope(1_000)), Ok(json!("success")));
     assert!(fill_in("{{ [tasks.a.output] }}", &scope(64)).is_err());
 }
 
@@ -238,11 +238,12 @@ fn prompts_are_texts_with_their_own_limits() {
         &scope,
     );
     assert!(made.as_ref().is_ok_and(|text| text.as_str().unwrap().contains("n tea")), "{made:?}");
+    let many = "{{ prompt('research/outline@1', topic='tea') }}".repeat(21);
     for (text, part) in [
         ("{{ prompt('research/outline@1', topik='tea') }}", "topik"),
         ("{{ prompt('research/none@1') }}", "there is no prompt"),
         ("{{ prompt('research/outline@9', topic='tea') }}", "has no major 9"),
-        (&"{{ prompt('research/outline@1', topic='tea') }}".repeat(21), "at most 20 prompts"),
+        (many.as_str(), "at most 20 prompts"),
     ] {
         let error = fill_in(text, &scope).unwrap_err();
         assert!(error.message.contains(part), "{text}: {}", error.message);

@@ -25,16 +25,14 @@ pub(super) fn channel() -> (StreamNotices, WaitingNotices) {
 }
 
 impl StreamNotices {
-    /// Writes a notification; gives it back if the stream has ended.
-    pub(crate) fn send(&self, notice: ServerNotification) -> Result<(), ServerNotification> {
-        if self.0.is_closed() {
-            return Err(notice);
-        }
+    /// Writes a notification; gives it back if the stream has ended or its client does not read.
+    pub(crate) fn send(&self, notice: ServerNotification) -> Option<ServerNotification> {
+        let Ok(place) = self.0.try_reserve() else { return Some(notice) };
         let message: ServerJsonRpcMessage = JsonRpcMessage::notification(notice);
         if let Ok(text) = serde_json::to_string(&message) {
-            let _ = self.0.try_send(format!("event: message\ndata: {text}\n\n").into());
+            place.send(format!("event: message\ndata: {text}\n\n").into());
         }
-        Ok(())
+        None
     }
 }
 
@@ -109,7 +107,9 @@ mod tests {
         let answer = stream::iter(parts).map(move |part| {
             if part.starts_with(b"data: ") || part.starts_with(b"wer") {
                 let notice = ToolListChangedNotification::default();
-                sender.send(ServerNotification::ToolListChangedNotification(notice)).unwrap();
+                assert!(
+                    sender.send(ServerNotification::ToolListChangedNotification(notice)).is_none()
+                );
             }
             Ok::<_, Infallible>(part)
         });
@@ -120,13 +120,14 @@ mod tests {
         let is_notice = |part: &String| part.contains("list_changed");
         assert_eq!(written[0], "data:\n\n");
         assert!(is_notice(&written[1]), "{written:?}");
-        assert_eq!(written[2..], ["data: ans", "wer\n\n"], "the second came within the event");
+        assert_eq!(written[2..4], ["data: ans", "wer\n\n"], "the second came within the event");
+        assert!(written.len() == 5 && is_notice(&written[4]), "{written:?}");
         assert!(
             notices
                 .send(ServerNotification::ToolListChangedNotification(
                     ToolListChangedNotification::default()
                 ))
-                .is_err(),
+                .is_some(),
             "the stream has ended"
         );
     }

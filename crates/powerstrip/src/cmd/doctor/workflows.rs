@@ -2,12 +2,12 @@
 
 use anyhow::Context as _;
 use config::Loaded;
+use gateway::database;
 use operations::workflows::WorkflowQuery;
 use store::{Claim, DATABASE_FILE, DataFolder, WorkflowFilter, WorkflowPhase};
 use workflow::operations::ListWorkflows;
 
 use super::Found;
-use crate::gateway::database;
 use crate::owner::OwnerProcess;
 
 /// How many ids are named.

@@ -8,6 +8,7 @@ mod approvals;
 mod database;
 mod gateway;
 mod ledger;
+mod operator;
 mod questions;
 mod record;
 mod rng;

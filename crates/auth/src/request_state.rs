@@ -6,35 +6,35 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
-use proto::{Clock, Code, Digest, Principal, digest_of_parts};
+use proto::{Clock, Code, Digest, Failure, Principal, digest_of_parts};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::Sha256;
-use strip::Failure;
+
 use uuid::Uuid;
 
 /// Longer texts are rejected unread.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// How long a person may take to answer.
-pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
+pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The purpose of a task id, which may come with any request.
 const TASKS: &[u8] = b"tasks";
 
 /// Signs with a key that lives as long as the process.
-pub(crate) struct StateSigner {
+pub struct StateSigner {
     key: [u8; 64],
     clock: Clock,
 }
 
 /// What a signed text may be used for.
 #[derive(Clone, Copy)]
-pub(crate) struct Purpose<'a> {
-    pub(crate) server: &'a str,
-    pub(crate) principal: &'a Principal,
+pub struct Purpose<'a> {
+    pub server: &'a str,
+    pub principal: &'a Principal,
     /// The request, with its arguments, that the text may come back with.
-    pub(crate) request: &'a [u8],
+    pub request: &'a [u8],
 }
 
 #[derive(Serialize, Deserialize)]
@@ -47,10 +47,10 @@ struct Envelope {
 /// Why a text is rejected. Callers do not learn which of the reasons it is.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it was not given out for this request, or it has expired")]
-pub(crate) struct Rejected;
+pub struct Rejected;
 
 impl StateSigner {
-    pub(crate) fn new(clock: Clock) -> Self {
+    pub fn new(clock: Clock) -> Self {
         let mut key = [0; 64];
         for part in key.chunks_exact_mut(16) {
             part.copy_from_slice(Uuid::new_v4().as_bytes());
@@ -59,13 +59,13 @@ impl StateSigner {
     }
 
     /// Signs a state that comes back with the same request.
-    pub(crate) fn sign(&self, purpose: Purpose<'_>, state: &str) -> String {
+    pub fn sign(&self, purpose: Purpose<'_>, state: &str) -> String {
         let lasts = u64::try_from(ANSWER_TIMEOUT.as_millis()).unwrap_or(u64::MAX);
         self.sign_until(purpose, self.clock.unix_ms().saturating_add(lasts), state)
     }
 
     /// The state in a signed text; rejects one that is altered, expired or another caller's.
-    pub(crate) fn verify(&self, purpose: Purpose<'_>, signed: &str) -> Result<String, Failure> {
+    pub fn verify(&self, purpose: Purpose<'_>, signed: &str) -> Result<String, Failure> {
         self.verify_at(purpose, self.clock.unix_ms(), signed).map_err(|rejected| {
             Failure::new(Code::InvalidInput, format!("the `requestState` is refused: {rejected}"))
                 .details(json!({"server": purpose.server, "code": -32602}))
@@ -73,7 +73,7 @@ impl StateSigner {
     }
 
     /// Turns a server's task id into one that only its owner can use.
-    pub(crate) fn sign_task(&self, server: &str, principal: &Principal, task: &mut Value) {
+    pub fn sign_task(&self, server: &str, principal: &Principal, task: &mut Value) {
         let Some(id) = task["taskId"].as_str() else { return };
         let purpose = Purpose { server, principal, request: TASKS };
         let signed = self.sign_until(purpose, u64::MAX, id);
@@ -81,7 +81,7 @@ impl StateSigner {
     }
 
     /// Turns a signed task id back into the server's, for its owner.
-    pub(crate) fn verify_task(
+    pub fn verify_task(
         &self,
         server: &str,
         principal: &Principal,

@@ -14,6 +14,13 @@ const MAX_ITEMS: usize = 100_000;
 /// The deepest indentation of JSON.
 const MAX_INDENT: usize = 8;
 
+/// The longest path of an attribute, in characters and in names.
+const MAX_PATH_BYTES: usize = 256;
+const MAX_PATH_NAMES: usize = 16;
+
+/// The most attributes by which a list is sorted.
+const MAX_PATHS: usize = 4;
+
 /// What an item takes while a list is made.
 const ITEM: usize = 24;
 
@@ -84,12 +91,39 @@ pub(super) fn add_filter(
         move |state: &mut State<'_, '_>, value: Value, rest: Rest<ValueOrKwargs>| {
             let budget = Budget::of(state)?;
             let arguments = rest.into_values();
+            check_paths(name, &arguments)?;
             bound.check(&value, &arguments, &budget)?;
             let all: Vec<_> = std::iter::once(value).chain(arguments).collect();
             let made = filter.call(state, &all)?;
             data::adopt(made, bound.texts(), &budget)
         },
     );
+}
+
+/// Refuses long paths of attributes: a filter follows them for each item, and copies what it finds for each of several.
+fn check_paths(filter: &str, arguments: &[Value]) -> Result<(), Error> {
+    let position = match filter {
+        "selectattr" | "rejectattr" | "groupby" | "attr" => Some(0),
+        "join" => Some(1),
+        _ => None,
+    };
+    let positional = position.and_then(|at| arguments.get(at).cloned());
+    let is_map = |value: &&Value| value.kind() == ValueKind::Map;
+    let named =
+        arguments.iter().filter(is_map).filter_map(|named| named.get_attr("attribute").ok());
+    let is_long = |path: &str| {
+        path.len() > MAX_PATH_BYTES
+            || path.matches('.').count() >= MAX_PATH_NAMES
+            || path.matches(',').count() >= MAX_PATHS
+    };
+    let mut paths = named.chain(positional);
+    if paths.any(|path| path.as_str().is_some_and(is_long)) {
+        let why = format!(
+            "an attribute has at most {MAX_PATH_NAMES} names and {MAX_PATH_BYTES} characters"
+        );
+        return Err(Error::new(ErrorKind::InvalidOperation, why));
+    }
+    Ok(())
 }
 
 pub(super) fn register(environment: &mut Environment<'static>) {

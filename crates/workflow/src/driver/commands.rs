@@ -97,6 +97,10 @@ impl Driver {
         }
     }
 
+    fn is_quarantined_while_ending(&self) -> bool {
+        self.begin.state.is_quarantined() && self.begin.state.ending.is_some()
+    }
+
     /// Checks a command as a whole. It changes nothing but the number of calls.
     fn accept(&mut self, command: Command, waits: bool) -> Result<Work, Failure> {
         if !waits && !matches!(command, Command::Abort { .. }) {
@@ -114,6 +118,10 @@ impl Driver {
                 self.foresee(EventKind::Release)?
             }
             Command::Release { .. } => self.foresee(EventKind::Continue { checkpoint_id: None })?,
+            // It is being undone already: the quarantine is what keeps it from that.
+            Command::Abort { .. } if self.is_quarantined_while_ending() => {
+                self.foresee(EventKind::Release)?
+            }
             Command::Abort { reason } => self.foresee(EventKind::Abort { reason })?,
             Command::Retry { task_id, arguments } => {
                 let task = self.position(&task_id)?;

@@ -116,13 +116,19 @@ impl Records {
         }
     }
 
-    /// Records that the call begins; returns when that is on disk.
+    /// Records that the call begins; returns when that is on disk. If it cannot be recorded, the call must not run.
     pub(crate) async fn begin(&self, once: &OnceCall, window: Duration) -> Result<(), CallError> {
         // If the process ends while the tool runs, the window begins when the tool would have been stopped.
         let record = self.record(once, CallState::Begun, window.saturating_add(once.timeout));
         let begun =
             async { self.trail.change_calls(CallChange::Save(record)).await?.committed().await };
-        begun.await.map_err(|error| CallError::Refused(unwritten(error)))
+        let Err(error) = begun.await else { return Ok(()) };
+        // The row may still be written when the database is back, and the call did not run: the next one with this key may.
+        let forgotten = self.trail.end_call(CallChange::Forget(once.key)).await;
+        if let Err(error) = forgotten {
+            tracing::error!(%error, "a call with an idempotency key that did not run could not be forgotten");
+        }
+        Err(CallError::Refused(unwritten(error)))
     }
 
     /// Records how the call ended. A failed call may be run again; one that was cut off may not, because its effect is

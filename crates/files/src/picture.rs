@@ -12,7 +12,7 @@ use super::text::Source;
 pub const LONGEST_SIDE: u32 = 1_024;
 
 /// How long a copy may take. The answer is sent without it then.
-const TIME: Duration = Duration::from_secs(10);
+const TIME: Duration = Duration::from_secs(4);
 
 /// A picture in a format that models take.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -158,8 +158,17 @@ impl LargeParts<'_> {
         self.copies -= 1;
         let id: FileId = reference.get("ref_id")?.as_str()?.parse().ok()?;
         let record = self.files.find(self.principal, id.as_str()).await.ok()?;
-        let copy = self.files.smaller_picture(&record).await?;
+        let Some(copy) = self.files.smaller_picture(&record).await else {
+            // Others would take as long, and the answer is waiting.
+            self.copies = 0;
+            return None;
+        };
         let data = BASE64_STANDARD.encode(&copy.bytes);
+        let media = self.media.saturating_add(data.len());
+        if data.len() > encoded(self.limits.media) || media > self.limits.media_of_answer() {
+            return None;
+        }
+        self.media = media;
         Some(json!({"type": "image", "data": data, "mimeType": copy.media_type}))
     }
 }

@@ -19,8 +19,11 @@ const MAX_MEMORY: u64 = 512 << 20;
 /// A larger PNG is written as JPEG, without its transparency.
 const MAX_PNG: usize = 512 << 10;
 
-/// Of 100. Text in screenshots stays readable.
-const JPEG_QUALITY: u8 = 82;
+/// Of 100, the best first: text in screenshots stays readable. The last one is taken for pictures of noise.
+const JPEG_QUALITIES: [u8; 3] = [82, 60, 35];
+
+/// A larger JPEG is written again with less quality.
+const MAX_JPEG: usize = 512 << 10;
 
 /// Why a picture cannot be scaled down.
 #[derive(Debug, thiserror::Error)]
@@ -106,7 +109,13 @@ fn write(picture: &DynamicImage) -> Result<(&'static str, Vec<u8>), Unscalable> 
     }
     let mut written = Vec::new();
     let opaque = if picture.color().has_alpha() { on_white(picture) } else { picture.to_rgb8() };
-    JpegEncoder::new_with_quality(&mut written, JPEG_QUALITY).encode_image(&opaque)?;
+    for quality in JPEG_QUALITIES {
+        written.clear();
+        JpegEncoder::new_with_quality(&mut written, quality).encode_image(&opaque)?;
+        if written.len() <= MAX_JPEG {
+            break;
+        }
+    }
     Ok(("image/jpeg", written))
 }
 

@@ -50,9 +50,14 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
             return Err(error_page(&viewer, status, "Listing failed", text));
         }
     };
+    let quarantined = workflow::quarantined_runs(&dashboard, &viewer).await;
     let asking = runs.iter().filter(|run| run.state == "waiting").count();
-    let below =
-        html! { span #asking data-swap { (count(asking, "open question", "open questions")) } };
+    let below = html! {
+        span #asking data-swap {
+            (count(asking, "open question", "open questions"))
+            @if !quarantined.is_empty() { " · " (count(quarantined.len(), "quarantined workflow", "quarantined workflows")) }
+        }
+    };
     let body = html! {
         (heading(html! { "Runs" }, below, html! {}))
         div #runs data-swap {
@@ -60,13 +65,13 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
                 (empty("No runs yet", html! {
                     p { "A run groups calls. Name it in " code { "_meta.run_id" } " or the header " code { "Powerstrip-Run" } ", or send a batch to " code { "/v1/calls" } "." }
                 }))
-            } @else { ul.rows { @for run in &runs { (row(run, &viewer)) } } }
+            } @else { ul.rows { @for run in &runs { (row(run, quarantined.contains(&run.id), &viewer)) } } }
         }
     };
     Page { live: "runs", ..Page::new("Runs", Section::Runs, body) }.show(&viewer)
 }
 
-fn row(run: &RunSummary, viewer: &Viewer) -> Markup {
+fn row(run: &RunSummary, is_quarantined: bool, viewer: &Viewer) -> Markup {
     html! {
         li { a.row href=(run_page(&run.id)) {
             span.row-name { (short(run.name.as_deref().unwrap_or(&run.id), 60)) }
@@ -75,13 +80,19 @@ fn row(run: &RunSummary, viewer: &Viewer) -> Markup {
                 " · " (count(usize::try_from(run.data_tools).unwrap_or(usize::MAX), "data tool", "data tools"))
                 @if let Some(summary) = &run.summary { " · " (short(summary, 100)) }
             }
-            span.row-end { (state(&run.state)) " " span.soft { (time::ago(run.touched_unix_ms, viewer.now_ms)) } }
+            span.row-end { (state(shown_state(run, is_quarantined))) " " span.soft { (time::ago(run.touched_unix_ms, viewer.now_ms)) } }
         } }
     }
 }
 
+/// The state of a run, or that its workflow is quarantined.
+fn shown_state(run: &RunSummary, is_quarantined: bool) -> &str {
+    if is_quarantined { "quarantined" } else { &run.state }
+}
+
 fn state(word: &str) -> Markup {
     match word {
+        "quarantined" => mark(Tone::Bad, "quarantined"),
         "waiting" => mark(Tone::Doubtful, "waiting for an answer"),
         "completed" => mark(Tone::Good, "completed"),
         "failed" => mark(Tone::Bad, "failed"),
@@ -147,7 +158,7 @@ impl Shown<'_> {
         let run = &details.run;
         let title = run.name.as_deref().unwrap_or(&run.id);
         let below = html! {
-            span #state data-swap { (state(&run.state)) } " · "
+            span #state data-swap { (state(shown_state(run, workflow.is_some_and(workflow::is_quarantined)))) } " · "
             @if let Some(agent) = &run.agent { (inert(agent)) " for " } (inert(&run.owner))
             " · started " (time::ago(run.created_unix_ms, viewer.now_ms)) ", last call " (time::ago(run.touched_unix_ms, viewer.now_ms))
         };

@@ -75,7 +75,8 @@ impl Tone {
 pub(super) fn outcome(outcome: &str) -> Markup {
     let tone = match outcome {
         "OK" => Tone::Good,
-        "ASKED" | "DENIED" | "RATE_LIMIT" | "CANCELLED" => Tone::Doubtful,
+        "ASKED" | "EXPIRED" | "REJECTED" | "DENIED" | "RATE_LIMIT" | "CANCELLED" => Tone::Doubtful,
+        "APPROVED" | "RESTARTED" => Tone::Quiet,
         _ => Tone::Bad,
     };
     mark(tone, &inert(outcome))

@@ -1,5 +1,7 @@
 //! Calls that have ended, as people and programs are shown them.
 
+use std::borrow::Cow;
+
 use proto::TraceId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,6 +80,16 @@ impl CallSummary {
     /// Whether it ended without a failure.
     pub fn is_ok(&self) -> bool {
         self.code == "OK"
+    }
+
+    /// What to show to people: `OK` only for a call that was answered. Other rows without a failure say what happened,
+    /// such as `ASKED` or `EXPIRED`.
+    pub fn outcome(&self) -> Cow<'_, str> {
+        match self.decision.as_str() {
+            "ran" | "replayed" | "shared" => (&*self.code).into(),
+            other if self.is_ok() => other.to_ascii_uppercase().into(),
+            _ => (&*self.code).into(),
+        }
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) async fn page(
     };
     let summaries: Vec<CallSummary> = calls.iter().map(|call| call.summary.clone()).collect();
     let title = short(&summaries[0].tool, 80);
-    let below = html! { (outcome(&summaries[0].code)) " · trace " code { (inert(&id)) } };
+    let below = html! { (outcome(&summaries[0].outcome())) " · trace " code { (inert(&id)) } };
     let body = html! {
         (heading(html! { code { (title) } }, below, html! { a href="/dashboard/calls" { "All calls" } }))
         @for call in &calls { (failure(&dashboard, &viewer, call)) }
@@ -90,7 +90,7 @@ fn facts(dashboard: &Dashboard, call: &CallRecord, viewer: &Viewer) -> Markup {
     html! {
         dl.facts {
             div { dt { "Tool" } dd { a href=(tool_page(&summary.tool)) { code { (inert(&summary.tool)) } } " " span.soft { (inert(&summary.version)) } } }
-            div { dt { "Outcome" } dd { (outcome(&summary.code)) @if let Some(blame) = &summary.blame { span.soft { " · blame: " (inert(blame)) } } } }
+            div { dt { "Outcome" } dd { (outcome(&summary.outcome())) @if let Some(blame) = &summary.blame { span.soft { " · blame: " (inert(blame)) } } } }
             div { dt { "Decision" } dd { (inert(&summary.decision)) } }
             div { dt { "Caller" } dd { (caller(summary, viewer)) } }
             div { dt { "Door" } dd { (inert(&summary.door)) } }

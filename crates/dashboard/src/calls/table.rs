@@ -40,7 +40,7 @@ pub(crate) fn table(calls: &[CallSummary], viewer: &Viewer, shown: Shown) -> Mar
                                 a href=(format!("/dashboard/calls/{}", call.trace_id)) { code { (short(&call.tool, 60)) } }
                                 @if let Some(message) = message(call, viewer) { div.note { (short(message, 120)) } }
                             }
-                            td { (outcome(&call.code)) }
+                            td { (outcome(&call.outcome())) }
                             @if whole {
                                 td.wide { (caller(call, viewer)) }
                                 td.wide { (inert(&call.door)) }

@@ -1,12 +1,14 @@
 //! The workflow of a run: its DAG with layers and states, and its tasks.
 
+use std::collections::HashSet;
+
 use auth::scope;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::HeaderValue;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use maud::{Markup, html};
-use operations::workflows::{WorkflowDetails, WorkflowTask};
+use operations::workflows::{WorkflowDetails, WorkflowQuery, WorkflowTask};
 use serde_json::Value;
 
 use super::graph::{DrawnBox, MAX_DRAWN, draw_boxes};
@@ -18,6 +20,9 @@ use crate::words::{Tone, approval_page, count, in_url, inert, json, mark, short,
 
 /// The kind of a run that is a workflow.
 const KIND: &str = "workflow";
+
+/// The most quarantined workflows that are marked in a list.
+const MAX_QUARANTINED: u32 = 500;
 
 /// Why a workflow is paused in which processes died.
 const QUARANTINED: &str = "quarantined";
@@ -37,6 +42,25 @@ pub(super) async fn load(
             None
         }
     }
+}
+
+/// The ids of the runs whose workflows are quarantined.
+pub(super) async fn quarantined_runs(dashboard: &Dashboard, viewer: &Viewer) -> HashSet<String> {
+    let Some(console) = &dashboard.parts.workflows else { return HashSet::new() };
+    let state = Some(QUARANTINED.to_owned());
+    let query = WorkflowQuery { state, limit: Some(MAX_QUARANTINED), ..WorkflowQuery::default() };
+    match console.list(&viewer.caller(), query).await {
+        Ok(list) => list.workflows.into_iter().map(|workflow| workflow.run_id).collect(),
+        Err(error) => {
+            tracing::warn!(%error, "quarantined workflows cannot be listed");
+            HashSet::new()
+        }
+    }
+}
+
+/// Whether a workflow waits for an operator because processes died while it was active.
+pub(super) fn is_quarantined(details: &WorkflowDetails) -> bool {
+    details.workflow.outcome.as_deref() == Some(QUARANTINED)
 }
 
 /// The drawing as a file.
@@ -72,7 +96,7 @@ pub(super) fn show(details: &WorkflowDetails, viewer: &Viewer) -> Markup {
                 @if workflow.state != "ended" { " · expires: " (time::left(workflow.expires_unix_ms, viewer.now_ms)) }
                 " · " a href=(format!("/dashboard/runs/{}/graph.svg", in_url(&workflow.run_id))) download="" { "Export as SVG" }
             }
-            @if workflow.outcome.as_deref() == Some(QUARANTINED) { (quarantine(details)) }
+            @if is_quarantined(details) { (quarantine(details)) }
             @if let Some(checkpoint) = &details.checkpoint { (decisions(checkpoint)) }
             @if details.tasks.len() <= MAX_DRAWN { (draw(&details.tasks)) }
             (tasks(&details.tasks))

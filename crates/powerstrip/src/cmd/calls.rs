@@ -195,8 +195,13 @@ fn print(call: &CallSummary, style: Style, as_json: bool) -> anyhow::Result<()> 
 }
 
 fn outcome(call: &CallSummary) -> Cell {
-    let tone = if call.is_ok() { Tone::Good } else { Tone::Bad };
-    Cell::new(&call.code).tone(tone)
+    let shown = call.outcome();
+    let tone = match &*shown {
+        "OK" => Tone::Good,
+        _ if call.is_ok() => Tone::Doubtful,
+        _ => Tone::Bad,
+    };
+    Cell::new(&shown).tone(tone)
 }
 
 fn caller(call: &CallSummary) -> String {

@@ -102,6 +102,8 @@ impl Scrubber {
         Self(
             AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostLongest)
+                // Digits of hexadecimal numbers come in both cases, also mixed.
+                .ascii_case_insensitive(true)
                 .build(forms)
                 .ok()
                 .map(Arc::new),
@@ -230,24 +232,33 @@ fn add_forms(value: &str, forms: &mut Vec<String>) {
     forms.push(escape(&escaped, false));
     forms.push(escaped.replace('/', "\\/"));
     forms.push(escape(value, true));
+    // As encoders write it that make JSON safe within HTML.
+    let mut safe = escaped.clone();
+    for special in ['&', '<', '>', '\''] {
+        safe = safe.replace(special, &format!("\\u{:04x}", u32::from(special)));
+    }
+    let safest = safe.replace('+', "\\u002b").replace('=', "\\u003d").replace('/', "\\/");
+    forms.extend([safest.replace("\\/", "/"), safest, safe]);
     forms.push(escaped);
     forms.push(value.to_owned());
-    let percent = |upper: bool, keeps: &[u8]| -> String {
-        let encode = |byte: u8| match (byte.is_ascii_alphanumeric() || keeps.contains(&byte), upper)
-        {
-            (true, _) => char::from(byte).to_string(),
-            (false, true) => format!("%{byte:02X}"),
-            (false, false) => format!("%{byte:02x}"),
+    let percent = |keeps: &[u8]| -> String {
+        let encode = |byte: u8| {
+            if byte.is_ascii_alphanumeric() || keeps.contains(&byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02x}")
+            }
         };
         value.bytes().map(encode).collect()
     };
-    for keeps in [&b"-._~"[..], b"-._~/", b"-._~:@!$&'()*+,;=/?"] {
-        forms.extend([percent(true, keeps), percent(false, keeps)]);
+    for keeps in [&b"-._~"[..], b"-._~/", b"-._~!'()*", b"-._~:@!$&'()*+,;=/?"] {
+        forms.push(percent(keeps));
     }
-    forms.push(percent(true, b"-._* ").replace(' ', "+"));
+    for keeps in [&b"-._* "[..], b"-._~!'()* "] {
+        forms.push(percent(keeps).replace(' ', "+"));
+    }
     for before in ["", "%"] {
-        let upper: String = value.bytes().map(|byte| format!("{before}{byte:02X}")).collect();
-        forms.extend([upper.to_ascii_lowercase(), upper]);
+        forms.push(value.bytes().map(|byte| format!("{before}{byte:02x}")).collect());
     }
     // A prefix shifts the value's bits; characters that also encode neighbouring bytes are left out.
     for before in 0..3 {
@@ -309,6 +320,12 @@ mod tests {
             secret.bytes().map(|byte| format!("%{byte:02x}")).collect(),
             secret.bytes().map(|byte| format!("{byte:02X}")).collect(),
             secret.bytes().map(|byte| format!("{byte:02x}")).collect(),
+            secret
+                .bytes()
+                .map(|byte| format!("%{byte:02X}"))
+                .collect::<String>()
+                .replace("%2B", "%2b"),
+            "pä\\\"ss\\/w0rd\\u002b?".to_owned(),
         ];
         for form in forms {
             let text = format!("a {form} b");

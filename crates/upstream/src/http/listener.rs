@@ -74,8 +74,8 @@ impl Listener<'_> {
 const LATE: Duration = Duration::from_secs(2);
 
 /// How long the stream of a session must be quiet after an answer, and how long that may take.
-const QUIET: Duration = Duration::from_millis(20);
-const MAX_WAIT: Duration = Duration::from_millis(200);
+const QUIET: Duration = Duration::from_millis(50);
+const MAX_WAIT: Duration = Duration::from_millis(400);
 
 /// The clients that wait for answers within one session.
 #[derive(Default)]

@@ -128,7 +128,7 @@ async fn an_app_calls_its_own_server_by_bare_names() {
     let other = setup.gateway.url("/agents/host/mcp");
     said(&url, "one__show-time").await;
     let refused = said(&url, "get-time").await;
-    assert!(refused.contains("`one:get-time`"), "apps of both are open: {refused}");
+    assert!(refused.contains("`one__get-time`"), "apps of both are open: {refused}");
     assert_eq!(
         said(&other, "get-time").await,
         "get-time of two",

@@ -42,7 +42,6 @@ fn gemini_refuses_what_its_schemas_cannot_say() {
         (json!({"type": "string", "properties": {}}), "/properties/a/properties"),
         (json!({"anyOf": [{"type": "string"}], "description": "x"}), "/properties/a"),
         (json!({"oneOf": [{"type": "string"}], "type": "string"}), "/properties/a/oneOf"),
-        (json!({"$ref": "#/$defs/x"}), "/properties/a/$ref"),
         (json!(true), "/properties/a"),
     ];
     for (property, path) in cases {
@@ -54,6 +53,9 @@ fn gemini_refuses_what_its_schemas_cannot_say() {
     let common = json!({"$schema": "x", "type": "object", "additionalProperties": false});
     let breaches = gemini(&common);
     assert_eq!(paths(&breaches), ["/$schema", "/additionalProperties"]);
+    let reference = gemini(&object(json!({"$ref": "#/$defs/x"})));
+    assert!(paths(&reference).contains(&"/properties/a/$ref"), "{reference:?}");
+    assert!(reference.iter().all(|breach| breach.repaired_by_clients), "{reference:?}");
     assert!(breaches.iter().all(|breach| breach.repaired_by_clients));
 }
 

@@ -51,6 +51,7 @@ use strip::catalog::{Pins, WireNames};
 use strip::files::Files;
 use strip::{Parts, Strip, control};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use upstream::{Registry, Status, Upstreams};
 use webtools::WebTools;
@@ -82,6 +83,9 @@ const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_millis(30);
 
 /// How long calls of local sessions may take to finish when the process ends.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long the process waits at its end for each part that a database without an answer may hold up.
+const CLOSE_TIME: Duration = Duration::from_millis(500);
 
 /// The parts of a running gateway.
 pub struct Gateway {
@@ -134,13 +138,20 @@ impl Gateway {
     ) -> anyhow::Result<Self> {
         let Foundation { folder, database, runner, key, secrets, clock } = foundation;
         let (config, environment) = (&loaded.config, &loaded.environment);
+        let recovered = AuditTrail::recover(&database, folder.path()).await?;
+        if recovered > 0 {
+            tracing::info!(
+                rows = recovered,
+                "wrote the rows that the last process could not write before it ended"
+            );
+        }
         let interrupted = database.close_interrupted_calls().await?;
         if interrupted > 0 {
             tracing::warn!(
                 "{interrupted} calls were running when the gateway last ended; the audit trail lists them as `interrupted`"
             );
         }
-        let audit = AuditTrail::start(database.clone());
+        let audit = AuditTrail::start_in(database.clone(), folder.path());
         let keys = Arc::new(ApiKeys::open(database.clone(), clock.clone()).await?);
         let listeners = OwnListeners::default();
         let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
@@ -460,14 +471,16 @@ impl Gateway {
         self.keeper.end().await;
         self.web_tools.close().await;
         self.sources.into_inner().close().await;
-        let _ = self.names.await;
-        if let Err(error) = self.strip.runs().flush().await {
+        let _ = timeout(CLOSE_TIME, self.names).await;
+        if let Err(error) = self.strip.runs().close().await {
             tracing::error!(%error, "the state of runs could not be written");
         }
         if let Err(error) = self.store.audit.close().await {
             tracing::error!(%error, "the last audit rows could not be written");
         }
-        self.store.database.close().await;
+        if timeout(CLOSE_TIME, self.store.database.close()).await.is_err() {
+            tracing::warn!("the database does not answer; its connections are not closed");
+        }
         drop(self.store.folder);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use store::{RunCallRow, RunChanges, StoreError};
+use tokio::time::timeout;
 
 use super::run::Run;
 use super::{IDLE, Runs, Unwritten};
@@ -24,6 +25,9 @@ const FORGET_MS: u64 = 60 * 60 * 1000;
 
 /// How many calls may wait to be written. Beyond that the oldest are dropped: they are only shown, nothing depends on them.
 const MAX_CALLS: usize = 20_000;
+
+/// How long the end of the process waits for a flush under way.
+const CLOSE_TIME: Duration = Duration::from_millis(500);
 
 impl Runs {
     /// Queues a run to be written, if it has changed.
@@ -89,13 +93,7 @@ impl Runs {
     /// Writes what is not written yet.
     pub async fn flush(&self) -> Result<(), StoreError> {
         let _one_at_a_time = self.0.writing.lock().await;
-        let Unwritten { runs, calls } = mem::take(&mut *self.unwritten());
-        if runs.is_empty() && calls.is_empty() {
-            return Ok(());
-        }
-        let now = self.now();
-        let rows: Vec<_> = runs.iter().map(|run| run.take_row(now, IDLE)).collect();
-        let changes = Arc::new(RunChanges { runs: rows, calls });
+        let Some((runs, changes)) = self.take_changes() else { return Ok(()) };
         match self.0.trail.save_runs(&changes).await {
             // Once submitted, the writer keeps trying by itself.
             Ok(receipt) => {
@@ -114,5 +112,25 @@ impl Runs {
                 Err(error)
             }
         }
+    }
+    /// Submits what is not written yet when the process ends; the writer of the trail commits it or stores it for the next
+    /// start.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        // A database that does not answer holds up the flush that has this lock.
+        let _one_at_a_time = timeout(CLOSE_TIME, self.0.writing.lock()).await;
+        match self.take_changes() {
+            Some((_, changes)) => self.0.trail.save_last_runs(changes).await,
+            None => Ok(()),
+        }
+    }
+
+    fn take_changes(&self) -> Option<(Vec<Arc<Run>>, Arc<RunChanges>)> {
+        let Unwritten { runs, calls } = mem::take(&mut *self.unwritten());
+        if runs.is_empty() && calls.is_empty() {
+            return None;
+        }
+        let now = self.now();
+        let rows = runs.iter().map(|run| run.take_row(now, IDLE)).collect();
+        Some((runs, Arc::new(RunChanges { runs: rows, calls })))
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use proto::{Digest, Principal, TraceId};
-
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::sql::{Batch, Connection, Value};
@@ -28,7 +28,7 @@ static INSERTS_WITH_DETAIL: LazyLock<Batch> = LazyLock::new(|| {
 });
 
 /// The audit row of one call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditRow {
     pub trace: TraceId,
     pub at_unix_ms: u64,

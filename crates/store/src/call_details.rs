@@ -1,13 +1,14 @@
 //! What is kept of a call in addition to its audit row: the message of its failure and, where the config asks for it, its
 //! arguments and result.
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::sql::{Connection, Row, query};
 use crate::{Database, StoreError};
 
 /// What is kept of a call in addition to its audit row.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallDetail {
     /// The message of its failure.
     pub message: Option<String>,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use proto::{Digest, Principal};
+use serde::{Deserialize, Serialize};
 
 use crate::sql::{Connection, in_transaction, query};
 use crate::{AuditRow, Database, StoreError};
@@ -17,7 +18,7 @@ pub(crate) const ANSWER_BUDGET: AnswerBudget =
     AnswerBudget { of_caller: 16 << 20, of_all: 256 << 20 };
 
 /// The record of a call with an idempotency key, so that a retry after a crash does not run it twice.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallRecord {
     /// The digest over tenant, caller, tool and the caller's key.
     pub key: Digest,
@@ -31,7 +32,7 @@ pub struct CallRecord {
 }
 
 /// The state of a recorded call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CallState {
     /// The tool may have run.
     Begun,
@@ -47,7 +48,7 @@ pub struct RecordedCall {
 }
 
 /// A change of the recorded calls, committed in the order of the audit trail.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum CallChange {
     /// Stores a record in place of an earlier one with the same key.
     Save(CallRecord),

@@ -9,7 +9,7 @@ use crate::StoreError;
 use crate::sql::Row;
 
 /// How many processes died while they worked on a row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Crashes {
     /// Since the last committed result.
     pub in_a_row: u64,

@@ -48,6 +48,8 @@ pub enum StoreError {
     TakenOver { database: String },
     #[error("the database cannot be reached: {0}")]
     Unreachable(SqlError),
+    #[error("the database did not answer in time")]
+    NoAnswer,
     #[error("the database refused: {0}")]
     Database(SqlError),
     #[error("the database contains {column} `{value}`, which cannot be read")]
@@ -58,6 +60,12 @@ pub enum StoreError {
     Objects { why: Box<dyn Error + Send + Sync> },
     #[error("the audit trail cannot be written: {0}")]
     AuditFailing(Arc<str>),
+    #[error(
+        "{} has rows that an earlier process could not write, and they cannot be written now: {why}; start again when the \
+         database works, or move the file away to start without them",
+        path.display()
+    )]
+    Unrecovered { path: PathBuf, why: Box<dyn Error + Send + Sync> },
     #[error("the workflow has ended, or another process continues it")]
     Fenced,
     #[error("the audit trail is closed")]

@@ -2,6 +2,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use proto::TraceId;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::sql::{Batch, Connection, Dialect, Row, Value as Cell, in_transaction, query};
@@ -30,7 +31,7 @@ static CALLS: LazyLock<Batch> = LazyLock::new(|| {
 const MAX_LISTED: u32 = 500;
 
 /// A run as it is stored.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunRow {
     pub id: String,
     pub tenant: String,
@@ -48,7 +49,7 @@ pub struct RunRow {
 }
 
 /// One call of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunCallRow {
     pub run: String,
     pub trace: TraceId,
@@ -114,7 +115,7 @@ pub struct Settlement<'a> {
 }
 
 /// Runs and their calls, to be stored together.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunChanges {
     pub runs: Vec<RunRow>,
     /// Calls that have ended.

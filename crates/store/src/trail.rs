@@ -5,6 +5,7 @@
 //! lock; only a caller that waits for a receipt pays for watching the writer's progress.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,6 +20,7 @@ use crate::{
 
 mod change;
 mod commit;
+mod spill;
 mod writer;
 
 use change::{Change, MAX_ROWS};
@@ -56,7 +58,8 @@ struct Shared {
     debt: AtomicUsize,
     /// Wakes the writer: a first change, a full batch, a waiting receipt, the end.
     wake: Notify,
-    closing: Notify,
+    /// Since when no more changes are accepted.
+    closed_at: watch::Sender<Option<Instant>>,
     /// The highest number whose receipt a caller waits for.
     urgent: AtomicU64,
     /// Whether `progress` reports a failure; checked on every call.
@@ -105,9 +108,24 @@ enum State {
 impl AuditTrail {
     /// Starts the writer task on the current Tokio runtime, of which there must be one.
     pub fn start(database: Database) -> Self {
+        Self::start_writer(database, None)
+    }
+
+    /// The same; changes that cannot be committed before the end are stored in the data folder, for `recover`.
+    pub fn start_in(database: Database, folder: &Path) -> Self {
+        Self::start_writer(database, Some(folder.to_owned()))
+    }
+
+    fn start_writer(database: Database, folder: Option<PathBuf>) -> Self {
         let shared = Arc::new(Shared::new());
-        tokio::spawn(writer::Writer::new(database.clone(), Arc::clone(&shared)).run());
+        tokio::spawn(writer::Writer::new(database.clone(), Arc::clone(&shared), folder).run());
         Self(Arc::new(Handle(shared, database)))
+    }
+
+    /// Writes the changes that an earlier process could not commit; returns how many there were. Only the owner of the
+    /// data folder may call it, before anything else is written.
+    pub async fn recover(database: &Database, folder: &Path) -> Result<usize, StoreError> {
+        spill::recover(database, folder).await
     }
 
     /// Submits a row; waits only while memory is full, and refuses it while rows cannot be written.
@@ -188,6 +206,13 @@ impl AuditTrail {
     /// Submits runs and their calls; see `Database::save_runs`.
     pub async fn save_runs(&self, changes: &Arc<RunChanges>) -> Result<Receipt, StoreError> {
         self.submit(Change::Runs(Arc::clone(changes))).await
+    }
+
+    /// The same at the end of the process; while changes cannot be written, it waits for the end of the writer.
+    pub async fn save_last_runs(&self, changes: Arc<RunChanges>) -> Result<(), StoreError> {
+        let change = Change::Runs(changes);
+        self.0.0.reserve(change.permits(), Kept::Always).await?;
+        self.enqueue(|_| change).map(drop)
     }
 
     /// Submits a step of a workflow. Its receipt fails with `Fenced` if the step was refused; then nothing was changed.
@@ -319,7 +344,7 @@ impl Shared {
             room: Semaphore::new(MAX_ROWS),
             debt: AtomicUsize::new(0),
             wake: Notify::new(),
-            closing: Notify::new(),
+            closed_at: watch::Sender::new(None),
             urgent: AtomicU64::new(0),
             failing: AtomicBool::new(false),
             progress: watch::Sender::new(Progress { committed: 0, state: State::Healthy }),
@@ -399,7 +424,7 @@ impl Shared {
         self.queue().closed = true;
         self.room.close();
         self.wake.notify_one();
-        self.closing.notify_one();
+        self.closed_at.send_if_modified(|at| at.is_none() && at.replace(Instant::now()).is_none());
     }
 
     fn publish(&self, committed: u64, state: State) {

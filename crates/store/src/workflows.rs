@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use proto::Digest;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::sql::{Row, query};
@@ -33,7 +34,7 @@ const SMALL_OUTPUT: usize = 4096;
 const MAX_EXPIRED: u32 = 1000;
 
 /// Whether a workflow has something to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WorkflowPhase {
     /// A driver works on it, or has to after a restart.
     Running,
@@ -44,7 +45,7 @@ pub enum WorkflowPhase {
 }
 
 /// A workflow that has not ended. Texts that are JSON are stored as they are given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowRow {
     pub id: Uuid,
     pub run: String,
@@ -80,7 +81,7 @@ pub struct WorkflowRow {
 }
 
 /// One task of a workflow, or one item of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowTaskRow {
     pub workflow: Uuid,
     /// The ids of the task and of those that contain it.
@@ -100,7 +101,7 @@ pub struct WorkflowTaskRow {
 }
 
 /// What a paused workflow answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowCheckpointRow {
     pub workflow: Uuid,
     /// `chk_…`
@@ -124,7 +125,7 @@ pub struct WorkflowAnswerRow {
 }
 
 /// One entry of a workflow's journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowEventRow {
     pub workflow: Uuid,
     /// Rises by one from entry to entry.

@@ -1,6 +1,6 @@
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use reqwest::header::HeaderMap;
 use serde_json::Value;
@@ -238,6 +238,14 @@ impl Gateway {
     /// Stops it and starts it again in the same folder, on another port unless it has a reserved one.
     pub async fn restart(mut self) -> Self {
         self.end().await;
+        Self::launch(self.home, self.scratch, self.environment).await
+    }
+
+    /// The same, and does something in between; `between` is told how long the stop took.
+    pub async fn restart_after(mut self, between: impl FnOnce(Duration)) -> Self {
+        let stopping = Instant::now();
+        self.end().await;
+        between(stopping.elapsed());
         Self::launch(self.home, self.scratch, self.environment).await
     }
 

@@ -59,6 +59,12 @@ impl PostgresServer {
         let status = script().arg("restart").arg(&self.folder).arg(mode).status();
         assert!(status.expect("the script starts").success(), "the server did not restart");
     }
+
+    /// Ends the server at once, as a crash would; `restart` starts it again.
+    pub fn halt(&self) {
+        let status = script().arg("halt").arg(&self.folder).status();
+        assert!(status.expect("the script starts").success(), "the server did not stop");
+    }
 }
 
 impl Drop for PostgresServer {

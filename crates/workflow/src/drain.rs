@@ -2,26 +2,28 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::timeout;
 
 use crate::workflows::Workflows;
 
 /// How long drivers may take to write what they have once their calls are cut off.
-const WRITE_TIME: Duration = Duration::from_secs(2);
+const WRITE_TIME: Duration = Duration::from_millis(1_500);
+
+/// How long the release of leases may take. A database that does not answer must not delay the end.
+const RELEASE_TIME: Duration = Duration::from_secs(5);
 
 impl Workflows {
     /// Starts nothing new, and lets running calls finish for at most `time`. What still runs then is handled as after a
     /// crash: the next process calls it again, or reports that its outcome is unknown.
     pub async fn drain(&self, time: Duration) {
         let service = self.service();
-        let deadline = Instant::now() + time;
-        let first = !service.draining.is_cancelled();
+        if service.stopping.is_cancelled() {
+            return;
+        }
         service.draining.cancel();
         service.drivers.close();
-        if first {
-            self.release().await;
-        }
-        let _ = tokio::time::timeout_at(deadline, service.drivers.wait()).await;
+        let finished = async { tokio::join!(self.release(RELEASE_TIME), service.drivers.wait()) };
+        let _ = timeout(time, finished).await;
         let left = service.drivers.len();
         if left > 0 {
             tracing::warn!(
@@ -31,16 +33,20 @@ impl Workflows {
         }
         service.stopping.cancel();
         // Again: a workflow may have been claimed at the moment of the first release.
-        self.release().await;
-        let _ = tokio::time::timeout(WRITE_TIME, service.drivers.wait()).await;
+        let finished = async { tokio::join!(self.release(WRITE_TIME), service.drivers.wait()) };
+        let _ = timeout(WRITE_TIME, finished).await;
     }
 
     /// Releases the leases, so that the next process does not take this one's end for a crash. Drivers go on to write: only
     /// a claim changes the fence.
-    async fn release(&self) {
+    async fn release(&self, time: Duration) {
         let service = self.service();
-        if let Err(error) = service.database.release_workflows(&service.process).await {
-            tracing::warn!(%error, "the leases of workflows cannot be released; the next start counts a crash for them");
-        }
+        let released = timeout(time, service.database.release_workflows(&service.process)).await;
+        let error = match released {
+            Ok(Ok(_)) => return,
+            Ok(Err(error)) => error.to_string(),
+            Err(late) => late.to_string(),
+        };
+        tracing::warn!(%error, "the leases of workflows cannot be released; the next start counts a crash for them");
     }
 }

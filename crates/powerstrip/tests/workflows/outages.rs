@@ -2,11 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use serde_json::json;
-use testkit::{Gateway, eventually, on_postgres};
+use testkit::{Gateway, PostgresServer, eventually, on_postgres};
 
-use crate::support::{as_admin, call, crash, ledger, ready, start, work};
+use crate::support::{as_admin, call, crash, ledger, ready, start, with_ledger, work};
 
 const EXECUTE: &str = "powerstrip:execute_dag";
 
@@ -140,4 +141,90 @@ async fn a_decision_during_an_outage_is_followed_after_it() {
     return_tasks(&gateway);
     // Not by asking for it, which would read it.
     eventually("the task runs", || async { (ledger(&gateway) == ["gated"]).then_some(()) }).await;
+}
+
+/// That it begins waits to be written when the caller is told that it did not run.
+#[tokio::test]
+async fn a_call_with_a_key_that_could_not_begin_may_run_after_the_outage() {
+    if on_postgres() {
+        return;
+    }
+    let gateway = start("").await;
+    let key = [("Idempotency-Key", "key")];
+    let once = async || gateway.call_with("t:once", &json!({"task": "once"}), &key).await;
+    let lock = Connection::execute(&gateway, "BEGIN IMMEDIATE");
+    let refused = once().await;
+    assert_eq!(refused.body["errors"][0]["code"], "UNAVAILABLE", "{refused:?}");
+    assert_eq!(refused.body["errors"][0]["retryable"], true, "{refused:?}");
+    assert!(ledger(&gateway).is_empty());
+    drop(lock);
+    eventually("a retry runs", || async { (once().await.status == 200).then_some(()) }).await;
+    assert_eq!(once().await.status, 200, "the answer is repeated");
+    assert_eq!(ledger(&gateway), ["once"]);
+}
+
+/// Calls a tool that runs when the outage begins; its effect and its answer are there, its audit row is not.
+async fn call_into_outage<T>(gateway: &Gateway, outage: impl FnOnce() -> T) -> T {
+    let input = json!({"task": "slow", "ms": 1500});
+    let outage = async {
+        eventually("the call runs", || async {
+            ledger(gateway).contains(&"slow".to_owned()).then_some(())
+        })
+        .await;
+        outage()
+    };
+    let (_, outage) = tokio::join!(gateway.call("t:work", &input), outage);
+    outage
+}
+
+fn assert_quick(stop: Duration) {
+    assert!(stop < Duration::from_secs(25), "the stop took {stop:?}");
+}
+
+async fn assert_recorded(gateway: &Gateway) {
+    let path = "/v1/audit?tool=t:work&door=http";
+    let rows = as_admin(gateway, reqwest::Method::GET, path, &json!(null)).await.body;
+    let decisions: Vec<_> =
+        rows["rows"].as_array().unwrap().iter().map(|row| row["decision"].clone()).collect();
+    assert_eq!(decisions, ["ran"], "{rows:#}\n{}", gateway.log());
+    let folder = std::fs::read_dir(gateway.folder().join(".powerstrip")).unwrap();
+    let mut names = folder.flatten().map(|entry| entry.file_name().into_string().unwrap());
+    assert!(names.all(|name| !name.starts_with("unwritten")));
+}
+
+#[tokio::test]
+async fn a_stop_during_an_outage_loses_no_row() {
+    if on_postgres() {
+        return;
+    }
+    let gateway = start("").await;
+    let lock =
+        call_into_outage(&gateway, || Connection::execute(&gateway, "BEGIN IMMEDIATE")).await;
+    let gateway = gateway
+        .restart_after(|stop| {
+            assert_quick(stop);
+            drop(lock);
+        })
+        .await;
+    assert_recorded(&gateway).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_during_an_outage_of_postgresql_is_quick_and_loses_no_row() {
+    let Some(server) = PostgresServer::start() else { return };
+    let storage = format!("storage:\n  database: {}\n", server.database());
+    let gateway = with_ledger(&storage).start().await;
+    ready(&gateway).await;
+    // A driver that cannot write its result takes the whole drain time.
+    let task = json!({"id": "w", "tool": "t:work", "arguments": {"task": "w", "ms": 3000}});
+    let input = json!({"workflow": {"tasks": [task]}, "config": {"wait_ms": 1}});
+    call(&gateway, "execute_dag", input).await;
+    call_into_outage(&gateway, || server.halt()).await;
+    let gateway = gateway
+        .restart_after(|stop| {
+            assert_quick(stop);
+            server.restart("fast");
+        })
+        .await;
+    assert_recorded(&gateway).await;
 }

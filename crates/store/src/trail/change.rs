@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::workflows::Submitted;
 use crate::{AuditRow, CallChange, CallDetail, RunChanges};
 
@@ -10,7 +12,7 @@ pub(super) const MAX_ROWS: usize = 32_768;
 const BYTES_OF_ROW: usize = 1024;
 
 /// A change that the writer commits, in the order in which changes were submitted.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Change {
     /// A call has ended; `ends` is the number under which its beginning was written.
     Row {

@@ -30,8 +30,17 @@ pub(super) struct Committer {
 
 impl Committer {
     pub(super) fn new(database: Database) -> Self {
-        let writer = Uuid::new_v4().to_string();
+        Self::of_writer(database, Uuid::new_v4().to_string())
+    }
+
+    /// Goes on with what a writer of an earlier process has not committed.
+    pub(super) fn of_writer(database: Database, writer: String) -> Self {
         Self { database, writer, kinds: Kinds::default(), untrimmed: 0 }
+    }
+
+    /// Names this writer in the database.
+    pub(super) fn writer(&self) -> &str {
+        &self.writer
     }
 
     /// Commits changes and, with them, that this writer has now written `written` changes in all. Does nothing if that is

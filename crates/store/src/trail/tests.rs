@@ -8,8 +8,8 @@ use tempfile::TempDir;
 use super::commit::Committer;
 use super::writer::Writer;
 use super::*;
-use crate::AuditFilter;
 use crate::sql::{Sql, Sqlite};
+use crate::{AuditFilter, CallRecord, CallState, RunCallRow, RunRow};
 
 fn row() -> AuditRow {
     AuditRow {
@@ -168,6 +168,116 @@ async fn rows_that_cannot_be_written_at_the_end_are_counted() {
     assert!(matches!(trail.record(row()).await.unwrap_err(), StoreError::AuditFailing(_)));
 }
 
+/// The changes of one kind each that a call can leave.
+async fn submit_all_kinds(trail: &AuditTrail, begun: BegunCall) {
+    let detail = CallDetail { message: Some("no".to_owned()), ..CallDetail::default() };
+    trail.finish(row(), Some(begun), Some(Box::new(detail))).await.unwrap();
+    trail.end_call(CallChange::Save(record("kept"))).await.unwrap();
+    trail.end_call(CallChange::Save(record("dropped"))).await.unwrap();
+    trail.end_call(CallChange::Forget(digest(b"dropped"))).await.unwrap();
+    let call = RunCallRow {
+        run: "r".to_owned(),
+        trace: TraceId::random(),
+        tool: "server:tool".to_owned(),
+        started_unix_ms: 1,
+        ended_unix_ms: 2,
+        outcome: "OK".to_owned(),
+        made: vec!["file_1".to_owned()],
+        used: Vec::new(),
+    };
+    let run = RunRow {
+        id: "r".to_owned(),
+        tenant: "local".to_owned(),
+        subject: "someone".to_owned(),
+        agent: None,
+        kind: "session".to_owned(),
+        name: None,
+        state: "open".to_owned(),
+        summary: None,
+        artifacts: Vec::new(),
+        data_tools: 1,
+        created_unix_ms: 1,
+        touched_unix_ms: 2,
+    };
+    let changes = RunChanges { runs: vec![run], calls: vec![call] };
+    trail.save_last_runs(Arc::new(changes)).await.unwrap();
+}
+
+fn record(key: &str) -> CallRecord {
+    CallRecord {
+        key: digest(key.as_bytes()),
+        caller: row().caller,
+        tool: "server:tool".into(),
+        arguments: digest(b"{}"),
+        state: CallState::Answered(Some("\u{1}\"☃".to_owned())),
+        at_unix_ms: 1,
+        expires_unix_ms: u64::MAX >> 1,
+    }
+}
+
+#[tokio::test]
+async fn rows_that_cannot_be_written_at_the_end_are_written_at_the_next_start() {
+    let (folder, database) = opened().await;
+    let trail = AuditTrail::start_in(database.clone(), folder.path());
+    let (begun, receipt) = trail.begin_durably(row()).await.unwrap();
+    receipt.committed().await.unwrap();
+    sqlite(&database).break_writer(folder.path(), "query_only", "ON").await;
+    trail.record(row()).await.unwrap().committed().await.unwrap_err();
+    submit_all_kinds(&trail, begun).await;
+    let started = Instant::now();
+    let error = trail.close().await.unwrap_err().to_string();
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    assert!(error.contains("6 rows were not written") && error.contains("next start"), "{error}");
+
+    let spilled = || {
+        std::fs::read_dir(folder.path())
+            .unwrap()
+            .flatten()
+            .find(|entry| entry.file_name().to_string_lossy().starts_with("unwritten-"))
+    };
+    let file = spilled().unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+    let refused = AuditTrail::recover(&database, folder.path()).await.unwrap_err().to_string();
+    assert!(refused.contains("move the file away"), "{refused}");
+    let text = std::fs::read(file.path()).unwrap();
+
+    sqlite(&database).repair_writer(folder.path());
+    // The second time as if the process had ended before the file was removed.
+    for _ in 0..2 {
+        std::fs::write(file.path(), &text).unwrap();
+        assert_eq!(AuditTrail::recover(&database, folder.path()).await.unwrap(), 6);
+        assert!(spilled().is_none());
+        assert_eq!(stored(&database).await, 2);
+    }
+    assert_eq!(AuditTrail::recover(&database, folder.path()).await.unwrap(), 0);
+    assert_eq!(database.close_interrupted_calls().await.unwrap(), 0, "the call has ended");
+    let kept = database.call_record(&digest(b"kept"), 1).await.unwrap().unwrap();
+    assert_eq!(kept.state, record("kept").state);
+    assert_eq!(database.call_record(&digest(b"dropped"), 1).await.unwrap(), None);
+    let filter = AuditFilter { limit: 10, ..AuditFilter::default() };
+    let messages = database.audit_messages(filter).await.unwrap();
+    assert_eq!(format!("{messages:?}").matches("Some(\"no\")").count(), 1, "{messages:?}");
+    assert_eq!(database.run_calls("r").await.unwrap().len(), 1);
+}
+
+/// A database that takes a statement and never answers.
+#[tokio::test]
+async fn a_writer_that_gets_no_answer_ends_and_stores_its_rows() {
+    let (folder, database) = opened().await;
+    let trail = AuditTrail::start_in(database.clone(), folder.path());
+    // The only connection that writes.
+    let held = sqlite(&database).writer.acquire().await.unwrap();
+    trail.record(row()).await.unwrap();
+    let started = Instant::now();
+    let error = trail.close().await.unwrap_err().to_string();
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    assert!(error.contains("did not answer in time"), "{error}");
+    drop(held);
+    assert_eq!(AuditTrail::recover(&database, folder.path()).await.unwrap(), 1);
+    assert_eq!(stored(&database).await, 1);
+}
+
 /// The commit went through but its answer was lost: the second try must not write the rows again.
 #[tokio::test]
 async fn a_retry_does_not_write_twice() {
@@ -223,7 +333,7 @@ async fn a_stopped_writer_leaves_no_caller_waiting() {
     let (_folder, database) = opened().await;
     let (_folder, trail) = unwritten().await;
     let receipt = trail.record(row()).await.unwrap();
-    let writer = Writer::new(database, Arc::clone(&trail.0.0));
+    let writer = Writer::new(database, Arc::clone(&trail.0.0), None);
     let (result, ()) = tokio::join!(receipt.committed(), async { drop(writer) });
     assert!(result.unwrap_err().to_string().contains("its writer was stopped"));
     let error = trail.record(row()).await.unwrap_err().to_string();

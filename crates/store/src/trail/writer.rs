@@ -1,11 +1,14 @@
 use std::mem;
+use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::commit::Committer;
+use super::spill::{self, Header};
 use super::{BATCH_ROWS, Change, Queue, Shared, State};
 use crate::{Database, StoreError};
 
@@ -18,7 +21,7 @@ const BEGUN_AFTER: Duration = Duration::from_millis(25);
 const FIRST_RETRY: Duration = Duration::from_millis(50);
 const LAST_RETRY: Duration = Duration::from_secs(2);
 
-/// How long a closing writer keeps trying before it gives its changes up.
+/// How long a closing writer goes on without progress before it gives its changes up.
 const CLOSING_GRACE: Duration = Duration::from_secs(2);
 
 /// The task that commits changes.
@@ -26,30 +29,61 @@ pub(super) struct Writer {
     committer: Committer,
     shared: Arc<Shared>,
     committed: u64,
+    /// When the last group was committed.
+    last_commit: Instant,
+    /// Where changes are stored that could not be committed before the end.
+    folder: Option<PathBuf>,
 }
 
 impl Writer {
-    pub(super) fn new(database: Database, shared: Arc<Shared>) -> Self {
-        Self { committer: Committer::new(database), shared, committed: 0 }
+    pub(super) fn new(database: Database, shared: Arc<Shared>, folder: Option<PathBuf>) -> Self {
+        let (committer, last_commit) = (Committer::new(database), Instant::now());
+        Self { committer, shared, committed: 0, last_commit, folder }
     }
 
     pub(super) async fn run(mut self) {
-        while let Some(changes) = self.next_changes().await {
-            let mut left = changes.len();
-            for batch in changes.chunks(BATCH_ROWS) {
+        while let Some(mut changes) = self.next_changes().await {
+            let mut done = 0;
+            while done < changes.len() {
+                let batch = &changes[done..changes.len().min(done + BATCH_ROWS)];
+                let (count, permits) =
+                    (batch.len(), batch.iter().map(Change::permits).sum::<u32>());
                 if let Err(error) = self.commit(batch).await {
-                    let left = left + self.shared.queue().changes.len();
-                    let reason = format!("{left} rows were not written: {error}");
-                    tracing::error!(%reason, "the audit trail ends incomplete");
-                    self.publish(State::Ended(Some(reason.into())));
+                    self.give_up(changes.split_off(done), count, &error).await;
                     return;
                 }
-                left -= batch.len();
-                let permits = batch.iter().map(|change| change.permits() as usize).sum();
-                self.shared.release(permits);
+                done += count;
+                self.shared.release(permits as usize);
             }
         }
         self.publish(State::Ended(None));
+    }
+
+    /// Ends with changes that are not committed, of which the first were `tried` as one group.
+    async fn give_up(&mut self, mut left: Vec<Change>, tried: usize, error: &StoreError) {
+        {
+            let mut queue = self.shared.queue();
+            take_begun(&mut queue, Instant::now());
+            left.append(&mut queue.changes);
+        }
+        let writer = self.committer.writer().to_owned();
+        let (count, folder) = (left.len(), self.folder.clone());
+        let header = Header { writer, committed: self.committed, tried };
+        let saved = tokio::task::spawn_blocking(move || {
+            let folder = folder?;
+            let saved = spill::save(&folder, &header, &left);
+            Some(saved.inspect_err(|_| spill::log_lost(&left)))
+        });
+        let fate = match saved.await {
+            Ok(Some(Ok(path))) => format!("{} keeps them for the next start", path.display()),
+            Ok(Some(Err(error))) => {
+                format!("they are lost, because they could not be stored: {error}")
+            }
+            Ok(None) | Err(_) => "they are lost".to_owned(),
+        };
+        let reason = format!("{count} rows were not written: {error}; {fate}");
+        tracing::error!(%reason, "the audit trail ends incomplete");
+        self.publish(State::Ended(Some(reason.into())));
     }
 
     /// Waits for changes worth a commit; `None` when there will be no more.
@@ -88,25 +122,29 @@ impl Writer {
     /// Commits a batch, however often it takes; gives up only when the writer is closing.
     async fn commit(&mut self, batch: &[Change]) -> Result<(), StoreError> {
         let written = self.committed + batch.len() as u64;
-        let mut result = self.committer.append(batch, written).await;
         let mut pause = FIRST_RETRY;
-        let mut give_up = None;
-        while let Err(error) = result {
+        let shared = Arc::clone(&self.shared);
+        let mut end = pin!(closing_grace_over(&shared, self.last_commit));
+        let mut last_error = None;
+        loop {
+            let error = tokio::select! {
+                appended = self.committer.append(batch, written) => match appended {
+                    Ok(()) => break,
+                    Err(error) => error,
+                },
+                () = &mut end => return Err(last_error.unwrap_or(StoreError::NoAnswer)),
+            };
             tracing::error!(%error, "cannot write the audit trail; trying again");
             self.publish(State::Failing(error.to_string().into()));
+            last_error = Some(error);
             tokio::select! {
                 () = sleep(pause) => pause = (pause * 2).min(LAST_RETRY),
-                () = self.shared.closing.notified() => pause = FIRST_RETRY,
+                _ = closed(&shared), if !shared.queue().closed => pause = FIRST_RETRY,
+                () = &mut end => return Err(last_error.unwrap_or(StoreError::NoAnswer)),
             }
-            if self.shared.queue().closed {
-                let give_up = *give_up.get_or_insert_with(|| Instant::now() + CLOSING_GRACE);
-                if Instant::now() > give_up {
-                    return Err(error);
-                }
-            }
-            result = self.committer.append(batch, written).await;
         }
         self.committed = written;
+        self.last_commit = Instant::now();
         self.publish(State::Healthy);
         Ok(())
     }
@@ -114,6 +152,20 @@ impl Writer {
     fn publish(&self, state: State) {
         self.shared.publish(self.committed, state);
     }
+}
+
+/// Returns when the trail is closed.
+async fn closed(shared: &Shared) -> Instant {
+    let mut closed_at = shared.closed_at.subscribe();
+    // The sender lives as long as `shared`.
+    let at = closed_at.wait_for(Option::is_some).await.ok().and_then(|at| *at);
+    at.unwrap_or_else(Instant::now)
+}
+
+/// Returns when a closing writer has to give up: it makes no more progress.
+async fn closing_grace_over(shared: &Shared, last_commit: Instant) {
+    let since = closed(shared).await.max(last_commit);
+    sleep_until(since + CLOSING_GRACE).await;
 }
 
 /// Queues the beginnings of calls that are still running after a moment; returns whether there are any. When the writer

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::rows::{self, Answers, Claim, Merged, Rows};
@@ -12,7 +13,7 @@ use crate::StoreError;
 use crate::sql::Connection;
 
 /// One step of a workflow, stored whole or not at all.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WorkflowChange {
     pub workflow: Uuid,
     /// Of the claim under which the step was made. If the stored one differs, nothing is changed.
@@ -29,7 +30,7 @@ pub struct WorkflowChange {
 }
 
 /// A new workflow, or a change of one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum RowChange {
     /// Refused if there is a workflow of this id, or of this caller and idempotency key.
     Insert(Box<WorkflowRow>),
@@ -37,7 +38,7 @@ pub enum RowChange {
 }
 
 /// The parts of a workflow that change. What is `None` stays as it is.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WorkflowUpdate {
     /// JSON.
     pub dag: Option<String>,
@@ -54,7 +55,7 @@ pub struct WorkflowUpdate {
 }
 
 /// The last answer of a workflow. Its owner and idempotency key are stored with it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WorkflowAnswer {
     /// JSON.
     pub answer: String,
@@ -62,10 +63,11 @@ pub struct WorkflowAnswer {
 }
 
 /// A step in the writer's queue.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Submitted {
     pub(crate) change: WorkflowChange,
     /// Set if the fence matches no row; read by the receipt once the step is committed.
+    #[serde(skip)]
     pub(crate) refused: Arc<AtomicBool>,
 }
 

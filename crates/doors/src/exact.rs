@@ -1,12 +1,14 @@
 //! Refuses messages with integers that would be rounded: reviewers and tools would get another value than was sent.
 
 mod lines;
+mod unreadable;
 
 use proto::{Code, big_integers};
 use serde_json::json;
 use strip::Failure;
 
 pub(crate) use lines::{MarkedLines, ROUNDED};
+pub(crate) use unreadable::{Unreadable, UnreadableLines};
 
 /// How many integers one refusal lists.
 const MAX_SHOWN: usize = 20;

@@ -1,5 +1,7 @@
 //! The door for local processes: a pipe or a socket. The first bytes decide between MCP and LSP framing.
 
+mod transport;
+
 use std::io::{self, Cursor};
 use std::sync::Arc;
 
@@ -11,9 +13,9 @@ use strip::Strip;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use crate::exact::MarkedLines;
 use crate::lsp;
 use crate::mcp::{Handler, Identity, McpState, RawLists};
+use transport::Pipes;
 
 /// How much white space may precede the first message.
 const MAX_LEADING_BYTES: usize = 4 * 1024;
@@ -125,9 +127,9 @@ impl LocalDoor {
     {
         let handler =
             Handler::new(Arc::clone(&self.state), Identity::Fixed(Arc::clone(&self.principal)));
-        let read = MarkedLines::new(read);
         let handler = RawLists(handler);
-        let running = handler.serve_with_ct((read, write), self.shutdown.child_token()).await;
+        let running =
+            handler.serve_with_ct(Pipes::new(read, write), self.shutdown.child_token()).await;
         match running {
             Ok(running) => {
                 running.waiting().await.map_err(io::Error::other)?;

@@ -1,11 +1,14 @@
 use std::io;
 use std::pin::Pin;
+use std::sync::PoisonError;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf as _, BytesMut};
 use proto::big_integers;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, ReadBuf};
+
+use super::unreadable::{Unreadable, UnreadableLines};
 
 /// The key of a request's `_meta` that has the path of an integer that was rounded.
 pub(crate) const ROUNDED: &str = "powerstrip/rounded";
@@ -23,25 +26,44 @@ pub(crate) struct MarkedLines<R> {
     line: BytesMut,
     /// Complete lines that were not read yet.
     ready: BytesMut,
+    /// Lines that are not JSON, which are not passed on.
+    unreadable: UnreadableLines,
+    /// Whether a line that is too long is passed on, up to its end.
+    passing: bool,
 }
 
 impl<R> MarkedLines<R> {
-    pub(crate) fn new(inner: R) -> Self {
-        Self { inner, line: BytesMut::new(), ready: BytesMut::new() }
+    pub(crate) fn new(inner: R, unreadable: UnreadableLines) -> Self {
+        Self { inner, line: BytesMut::new(), ready: BytesMut::new(), unreadable, passing: false }
     }
 
     /// Takes over what was read.
-    fn take(&mut self, chunk: &[u8]) {
+    fn take(&mut self, mut chunk: &[u8]) {
+        if self.passing {
+            let end = chunk.iter().position(|byte| *byte == b'\n');
+            let (line, rest) = chunk.split_at(end.map_or(chunk.len(), |end| end + 1));
+            self.ready.extend_from_slice(line);
+            self.passing = end.is_none();
+            chunk = rest;
+        }
         let Some(end) = chunk.iter().rposition(|byte| *byte == b'\n') else {
             self.line.extend_from_slice(chunk);
             if self.line.len() > MAX_LINE {
                 self.ready.unsplit(self.line.split());
+                self.passing = true;
             }
             return;
         };
         let (lines, rest) = chunk.split_at(end + 1);
         self.line.extend_from_slice(lines);
         for line in self.line.split().split_inclusive(|byte| *byte == b'\n') {
+            if let Some(unreadable) = Unreadable::of(line) {
+                self.unreadable
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push_back(unreadable);
+                continue;
+            }
             match mark(line) {
                 Some(marked) => self.ready.extend_from_slice(&marked),
                 None => self.ready.extend_from_slice(line),
@@ -68,6 +90,12 @@ impl<R: AsyncRead + Unpin> AsyncRead for MarkedLines<R> {
                 break;
             }
             this.take(read.filled());
+            let unreadable = this.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+            if this.ready.is_empty() && !unreadable.is_empty() {
+                // They are answered before more is read.
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
         }
         let length = this.ready.len().min(out.remaining());
         out.put_slice(&this.ready[..length]);
@@ -96,19 +124,18 @@ mod tests {
 
     async fn read(text: &str) -> String {
         let mut marked = String::new();
-        let mut lines = MarkedLines::new(text.as_bytes());
+        let mut lines = MarkedLines::new(text.as_bytes(), UnreadableLines::default());
         lines.read_to_string(&mut marked).await.expect("a text");
         marked
     }
 
     #[tokio::test]
     async fn only_requests_with_big_integers_are_changed() {
-        let plain =
-            "{\"id\": 1,  \"params\": {\"a\": 1e30}}\n[1, \"99999999999999999999\"]\n\nlast";
+        let plain = "{\"id\": 1,  \"params\": {\"a\": 1e30}}\n[1, \"99999999999999999999\"]\n\n";
         assert_eq!(read(plain).await, plain);
         let big = "{\"params\": {\"arguments\": {\"n\": 99999999999999999999}}}\n";
-        let marked = read(&format!("{plain}\n{big}{plain}")).await;
-        let line = marked.lines().nth(4).expect("the marked line");
+        let marked = read(&format!("{plain}{big}{plain}")).await;
+        let line = marked.lines().nth(3).expect("the marked line");
         let message: Value = serde_json::from_str(line).expect("JSON");
         assert_eq!(message["params"]["_meta"][ROUNDED], json!("/params/arguments/n"));
         assert!(marked.starts_with(plain) && marked.ends_with(plain), "{marked}");

@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 use http::header::{CONNECTION, CONTENT_TYPE, ORIGIN, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use proto::{Code, Principal, TraceId};
 use serde_json::json;
 use strip::{Door, Failure, RefusedRequest};
@@ -22,7 +22,7 @@ use tracing::{Instrument as _, debug_span, field};
 use super::pages::{Pages, is_own_origin, wants_page};
 use super::routes::{Needs, Route};
 use super::state::Shared;
-use super::{reply, routes, scopes, unrouted};
+use super::{mcp, reply, routes, scopes, unrouted};
 use crate::server::Peer;
 use crate::validity::until_invalid;
 
@@ -168,7 +168,11 @@ impl Refused {
                     "the gateway is shutting down and takes no new requests",
                 )
                 .retry_after(std::time::Duration::from_secs(1));
-                let mut response = reply::refuse_as_usual(&failure, trace);
+                let mut response = if routes::is_mcp(request.uri().path()) {
+                    mcp::errors::refuse_with(StatusCode::SERVICE_UNAVAILABLE, &failure)
+                } else {
+                    reply::refuse_as_usual(&failure, trace)
+                };
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 response
             }

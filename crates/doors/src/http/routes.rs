@@ -36,6 +36,12 @@ pub(super) const OAUTH_LOGIN: &str = "/oauth/login";
 pub(super) const OAUTH_CALLBACK: &str = "/oauth/callback";
 pub(super) const OAUTH_CLIENT: &str = "/oauth/client.json";
 
+/// Whether a path is an MCP door, of the gateway or of an agent, where errors are JSON-RPC errors.
+pub(super) fn is_mcp(path: &str) -> bool {
+    let of_agent = path.strip_prefix("/agents/").and_then(|rest| rest.split_once('/'));
+    path == MCP || of_agent.is_some_and(|(_, door)| door == MCP.trim_start_matches('/'))
+}
+
 /// Who may use a route where callers need credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {

@@ -36,6 +36,13 @@ async fn running_calls_finish_while_new_ones_are_refused() {
     assert_eq!(late.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(late.code(), json!("UNAVAILABLE"));
     assert!(late.headers.contains_key("retry-after"));
+    let (headers, body) = modern(json!(1), "tools/list", json!({}));
+    let late = gateway.send(gateway.mcp(&headers, &body)).await;
+    assert_eq!(late.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(late.headers.contains_key("retry-after"));
+    let late = late.json();
+    assert_eq!((&late["jsonrpc"], &late["id"]), (&json!("2.0"), &Value::Null), "{late}");
+    assert_eq!(late["error"]["data"]["code"], "UNAVAILABLE", "{late}");
     assert_eq!(gateway.get("/healthz").await.status, StatusCode::OK);
 
     gateway.gate.open.add_permits(2);

@@ -62,6 +62,33 @@ async fn old_clients_are_served_line_by_line() {
 }
 
 #[tokio::test]
+async fn lines_that_are_not_json_are_answered_and_the_session_goes_on() {
+    let mut pipe = pipe().await;
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let request = |id: u64, params: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{params}}}"#)
+    };
+    // Also before the session is initialized.
+    let lines = [
+        ("{garbage".to_owned(), -32700, Value::Null),
+        (request(1, r#"{"n":1e400}"#), -32600, json!(1)),
+        (request(2, &deep), -32600, json!(2)),
+        (request(3, r#"{"t":"\ud800"}"#), -32600, json!(3)),
+        ("]".to_owned(), -32700, Value::Null),
+    ];
+    for _ in 0..2 {
+        for (line, code, id) in &lines {
+            pipe.client.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+            let answer = pipe.receive().await;
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), id), "{line}");
+        }
+        pipe.send(&json!({"jsonrpc": "2.0", "id": 5, "method": "ping"})).await;
+        assert_eq!(pipe.receive().await["id"], json!(5));
+    }
+    pipe.initialize().await;
+}
+
+#[tokio::test]
 async fn new_clients_need_no_initialize() {
     let mut pipe = pipe().await;
     let (_, discover) = modern(json!(1), "server/discover", json!({}));

@@ -38,7 +38,7 @@ pub(super) fn malformed(body: &[u8]) -> Response {
 }
 
 /// A refusal with its code and the time to try again.
-pub(super) fn refuse_with(status: StatusCode, failure: &Failure) -> Response {
+pub(in crate::http) fn refuse_with(status: StatusCode, failure: &Failure) -> Response {
     let body = json!({"jsonrpc": "2.0", "id": null, "error": {
         "code": INVALID_REQUEST, "message": failure.message, "data": failure.item()}});
     let mut response = reply::json(status, &body);

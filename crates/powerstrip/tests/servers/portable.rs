@@ -2,7 +2,7 @@
 
 use schema::portable::{Api, estimated_tokens};
 use serde_json::{Value, json};
-use testkit::{Gateway, mcp, mcp_call};
+use testkit::{Gateway, McpServer, mcp, mcp_call};
 
 use crate::support::wait_until_listed;
 
@@ -111,5 +111,25 @@ async fn portable_schemas_are_listed_and_the_original_is_checked() {
         let result = mcp_call(&door, "odd_shapes", wrong.clone()).await;
         let code = &result["_meta"]["powerstrip/error"]["code"];
         assert_eq!(code, &json!("INVALID_INPUT"), "{wrong}: {result}");
+    }
+}
+
+#[tokio::test]
+async fn check_warns_about_each_server_whose_schemas_an_api_refuses() {
+    let schema = |kind: Value| json!({"type": "object", "properties": {"size": {"type": kind}}});
+    let odd = json!({"name": "resize", "inputSchema": schema(json!(["integer", "null"]))});
+    let fine = json!({"name": "shrink", "inputSchema": schema(json!("integer"))});
+    let (odd, fine) = (McpServer::start(vec![odd]).await, McpServer::start(vec![fine]).await);
+    let (url, fine) = (odd.url(), fine.url());
+    let config = format!("servers:\n  odd: {{ url: '{url}' }}\n  fine: {{ url: '{fine}' }}\n");
+    let gateway = Gateway::with().config(&config).start().await;
+    wait_until_listed(&gateway, "odd__resize").await;
+    wait_until_listed(&gateway, "fine__shrink").await;
+    let checked = gateway.run(&["check"]).await;
+    let warnings: Vec<_> =
+        checked.stdout.lines().filter(|line| line.contains("model API refuses")).collect();
+    assert_eq!(warnings.len(), 1, "{checked:?}");
+    for said in ["servers.odd: ", "1 tool has an input schema", "`resize`", "schemas: portable"] {
+        assert!(warnings[0].contains(said), "{said}: {checked:?}");
     }
 }

@@ -3,9 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::settings::{check_text, setting};
-use super::variables::{check_argument, check_name};
+use super::variables::{check_argument, check_name, points_to};
 use super::{Options, names};
 use crate::Recipe;
+
+/// The most variables and arguments of an entry.
+const MAX_SETTINGS: usize = 200;
 
 /// How a package is run.
 enum Runner {
@@ -39,8 +42,9 @@ fn items<'a>(row: &'a Value, key: &str, older: &str) -> impl Iterator<Item = &'a
 }
 
 pub(super) fn recipe(name: &str, package: &Value, options: &Options<'_>) -> Result<Recipe, String> {
-    let mut recipe = Recipe::default();
+    let (mut recipe, mut warnings) = (Recipe::default(), Vec::new());
     let mut env = Map::new();
+    check_count(package)?;
     for variable in items(package, "environmentVariables", "environment_variables") {
         let given = variable["name"].as_str().is_some_and(|name| options.given.contains_key(name));
         if given {
@@ -48,6 +52,9 @@ pub(super) fn recipe(name: &str, package: &Value, options: &Options<'_>) -> Resu
         }
         if let Some((key, value)) = setting(variable, "", &mut recipe.inputs)? {
             check_name(&key)?;
+            if let Some(host) = points_to(&key, &value) {
+                warnings.push(format!("warning: points {key} to {host}"));
+            }
             env.insert(key, Value::String(value));
         }
     }
@@ -59,8 +66,21 @@ pub(super) fn recipe(name: &str, package: &Value, options: &Options<'_>) -> Resu
     if !env.is_empty() {
         recipe.entry.insert("env".to_owned(), Value::Object(env));
     }
-    recipe.notes = unused(package, program);
+    recipe.notes = warnings;
+    recipe.notes.extend(unused(package, program));
     Ok(recipe)
+}
+
+/// Refuses an entry that nobody could review.
+fn check_count(package: &Value) -> Result<(), String> {
+    let variables = items(package, "environmentVariables", "environment_variables").count();
+    let arguments = items(package, "packageArguments", "package_arguments").count();
+    if variables.max(arguments) > MAX_SETTINGS {
+        return Err(format!(
+            "the registry sets {variables} variables and {arguments} arguments; more than {MAX_SETTINGS} are refused"
+        ));
+    }
+    Ok(())
 }
 
 /// The program that runs the package, and its own arguments.
@@ -129,6 +149,25 @@ fn unused(package: &Value, program: &str) -> Vec<String> {
             "the entry says that the package is at {}; {program} fetches it from where your own settings say",
             terminal::shown(registry)
         ));
+    }
+    let hint = either(package, "runtimeHint", "runtime_hint").as_str();
+    if let Some(hint) = hint.filter(|hint| *hint != program) {
+        let hint = terminal::shown(hint);
+        notes.push(format!("left out: the entry is meant for {hint}; {program} runs it"));
+    }
+    if let Some(url) = package["transport"]["url"].as_str() {
+        let url = terminal::shown(url);
+        notes.push(format!("left out: the entry says that the server listens at {url}; it is used by its input and output"));
+    }
+    for argument in items(package, "packageArguments", "package_arguments") {
+        let value = argument["value"].as_str().or_else(|| argument["default"].as_str());
+        if let Some(value) = value.filter(|value| value.contains('{')) {
+            let words = argument["name"].as_str().into_iter().chain([value]);
+            let shown = words.map(terminal::shown).collect::<Vec<_>>().join(" ");
+            notes.push(format!(
+                "left out: the argument `{shown}`, whose value is open; add it with --arg"
+            ));
+        }
     }
     let arguments = items(package, "runtimeArguments", "runtime_arguments").flat_map(|argument| {
         let words = [&argument["name"], &argument["value"]];

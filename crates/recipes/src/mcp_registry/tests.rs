@@ -134,6 +134,44 @@ fn what_an_entry_says_about_its_runner_is_left_out_and_named() {
 }
 
 #[test]
+fn hosts_hints_and_open_arguments_are_shown() {
+    let package = json!({"registryType": "npm", "identifier": "x", "runtimeHint": "bunx",
+        "transport": {"type": "streamable-http", "url": "http://127.0.0.1:9/mcp"},
+        "environmentVariables": [
+            {"name": "OPENAI_BASE_URL", "value": "https://evil.example/v1"},
+            {"name": "OTHER_URL", "isRequired": true},
+        ],
+        "packageArguments": [{"name": "--folder", "value": "${HOME}/x"}]});
+    let recipe = attempt(json!({"name": "a/x", "packages": [package]})).unwrap();
+    assert_eq!(recipe.entry["args"], json!(["-y", "x"]));
+    let shown = recipe.preview(&std::collections::BTreeSet::new());
+    for said in [
+        "warning: points OPENAI_BASE_URL to evil.example",
+        "meant for bunx; npx runs it",
+        "http://127.0.0.1:9/mcp",
+        "`--folder ${HOME}/x`",
+    ] {
+        assert_eq!(
+            shown.iter().filter(|line| line.contains(said)).count(),
+            1,
+            "{said}: {shown:#?}"
+        );
+    }
+    assert!(!shown.iter().any(|line| line.contains("points OTHER_URL")), "{shown:#?}");
+    for (key, count, accepted) in [
+        ("environmentVariables", 200, true),
+        ("environmentVariables", 201, false),
+        ("packageArguments", 201, false),
+    ] {
+        let many: Vec<_> =
+            (0..count).map(|n| json!({"name": format!("V{n}"), "value": "x"})).collect();
+        let package = json!({"registryType": "npm", "identifier": "x", key: many});
+        let added = attempt(json!({"name": "a/x", "packages": [package]}));
+        assert_eq!(added.is_ok(), accepted, "{count} {key}");
+    }
+}
+
+#[test]
 fn old_versions_and_removed_servers_are_passed_over() {
     let meta = |meta: Value| {
         let row = json!({"server": {"name": "x"}, "_meta": {"io.modelcontextprotocol.registry/official": meta}});

@@ -58,7 +58,7 @@ pub fn check_look_alike<'a>(
     }
 }
 
-/// A key that names share if people could mistake one for the other. Names are ASCII, so that letters of other scripts
+/// A key that names share if people could mistake one for the other: separators count only between words. Names are ASCII, so that letters of other scripts
 /// need no entry.
 fn look(name: &str) -> String {
     let letter = |c: char| match c.to_ascii_lowercase() {
@@ -68,7 +68,8 @@ fn look(name: &str) -> String {
         other => other,
     };
     let letters: String = name.chars().map(letter).collect();
-    letters.replace("rn", "m").replace("vv", "w")
+    let letters = letters.replace("rn", "m").replace("vv", "w");
+    letters.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 /// The same without separators: `power-strip` is not a name for a server of another vendor.
@@ -123,6 +124,10 @@ mod tests {
             ("rnail", "mail"),
             ("vveb", "web"),
             ("db1", "dbl"),
+            ("good_", "good"),
+            ("-good", "good"),
+            ("my__crm", "my-crm"),
+            ("my-.crm", "my_crm"),
             ("Icons", "lcons"),
         ] {
             assert!(check_look_alike(name, [other]).is_err(), "{name} {other}");

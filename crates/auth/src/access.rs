@@ -219,14 +219,20 @@ impl Guarded {
         self.check_origin(headers)?;
         let token = bearer(headers)?;
         if ApiKeys::is_key(token) {
-            let known = self.keys().and_then(|keys| keys.check(token, kind));
-            return known.ok_or(Refusal::BadToken(TokenFault::Unknown));
+            let known = |kind| self.keys().and_then(|keys| keys.check(token, kind));
+            return match kind {
+                // A caller's key is no guess: it only does not cover this.
+                KeyKind::Registration if known(KeyKind::Api).is_some() => {
+                    Err(Refusal::MissingScope)
+                }
+                kind => known(kind).ok_or(Refusal::BadToken(TokenFault::Unknown)),
+            };
         }
-        let issuer = match (&self.issuer, kind) {
-            (Some(issuer), KeyKind::Api) => issuer,
-            _ => return Err(Refusal::BadToken(TokenFault::Unknown)),
+        let Some(issuer) = &self.issuer else {
+            return Err(Refusal::BadToken(TokenFault::Unknown));
         };
         match issuer.bearer(token).await {
+            Ok(_) if kind == KeyKind::Registration => Err(Refusal::MissingScope),
             Ok(bearer) if opens(&bearer.principal, path) => Ok(bearer.principal),
             Ok(_) => Err(Refusal::BadToken(TokenFault::Audience)),
             Err(Rejected::Fault(fault)) => Err(Refusal::BadToken(fault)),

@@ -4,6 +4,7 @@ use reqwest::Method;
 use serde_json::json;
 use testkit::send;
 
+use crate::keys::add_key;
 use crate::support::{Caller, Setup, challenge};
 
 #[tokio::test]
@@ -53,6 +54,23 @@ async fn a_token_cannot_name_a_key_or_a_program_as_its_subject() {
     }
     let program = setup.caller(json!({"sub": null, "client_id": "ci"}));
     assert_eq!(program.get("/mcp/discover").await.status, 200);
+}
+
+#[tokio::test]
+async fn valid_credentials_at_a_route_that_they_do_not_open_are_no_wrong_tokens() {
+    let setup = Setup::open().await;
+    let key = Caller::new(&setup.gateway, Some(add_key(&setup.gateway, &["ci"]).await));
+    let token = setup.caller(json!({}));
+    for _ in 0..60 {
+        for caller in [&key, &token] {
+            let register = caller.request(Method::POST, "/v1/servers").json(&json!({}));
+            let refused = send(register).await;
+            assert_eq!(refused.status, 403, "{refused:?}");
+        }
+    }
+    let guess = Caller::new(&setup.gateway, Some("ps_guess_x".to_owned()));
+    let wrong = send(guess.request(Method::POST, "/v1/servers").json(&json!({}))).await;
+    assert_eq!(wrong.status, 401, "{wrong:?}");
 }
 
 #[tokio::test]

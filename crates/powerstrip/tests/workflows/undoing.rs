@@ -26,6 +26,29 @@ async fn begun(gateway: &Gateway, task: &str, times: usize) {
 }
 
 #[tokio::test]
+async fn repeated_aborts_are_one_row_of_the_journal() {
+    let gateway = start("").await;
+    let tasks = json!([undone_by("t:undo", "a", &[]), work("b", &["a"])]);
+    let paused = call(&gateway, "execute_dag", per_layer(tasks)).await;
+    let id = paused["workflow_id"].clone();
+    let abort = json!({"workflow_id": id, "reason": "wrong"});
+    let first = call(&gateway, "abort", abort.clone());
+    let others = async {
+        begun(&gateway, "undo a", 1).await;
+        futures_util::future::join_all((0..5).map(|_| call(&gateway, "abort", abort.clone()))).await
+    };
+    let (first, others) = tokio::join!(first, others);
+    for answer in others.iter().chain([&first]) {
+        assert_eq!(answer["status"], "aborted", "{answer:#}");
+    }
+    call(&gateway, "abort", abort).await;
+    let report = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
+    let events = report["events"].as_array().unwrap();
+    let aborts = events.iter().filter(|event| event["data"]["command"] == "abort").count();
+    assert_eq!(aborts, 1, "{report:#}");
+}
+
+#[tokio::test]
 async fn compensations_that_a_crash_cuts_off_run_again_or_are_listed_as_not_undone() {
     let gateway = start("").await;
     let tasks =

@@ -53,18 +53,21 @@ impl Driver {
         let _ = reply.send(result);
     }
 
-    /// Accepts or refuses a caller's command. Either is a row of the journal and a log line.
+    /// Accepts or refuses a caller's command. Either is a row of the journal, unless it has no effect, and a log line.
     async fn control(&mut self, command: Command) -> Result<Accepted, Failure> {
         let (name, reason) = (command.name(), command.reason().map(str::to_owned));
         let waits = self.only_waits(&command);
         let accepted = self.accept(command, waits);
+        let repeats = matches!(&accepted, Ok(Work::Change(Change { repeats: true, .. })));
         let outcome = match &accepted {
-            Ok(Work::Change(Change { repeats: true, .. })) => "repeated",
+            Ok(_) if repeats => "repeated",
             Ok(_) => "accepted",
             Err(failure) => failure.code.as_str(),
         };
         tracing::info!(workflow_id = %self.begin.workflow, command = name, reason, outcome, "workflow command");
-        if !waits {
+        // Aborts are not limited: only the first one may add to the journal.
+        let repeated_abort = repeats && name == "abort";
+        if !waits && !repeated_abort {
             self.note("command", json!({"command": name, "reason": reason, "outcome": outcome}));
         }
         match accepted {

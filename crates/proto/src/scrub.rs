@@ -2,12 +2,17 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD, BASE64_URL_SAFE_NO_PAD};
 use serde_json::Value;
+
+mod folded;
+
+use folded::Folded;
 
 /// The replacement for a secret.
 pub const MASK: &str = "****";
@@ -72,8 +77,8 @@ const SETTING_NAMES: [&str; 21] = [
     "ACCEPT",
 ];
 
-/// Finds secret values in text in these encodings: plain, escaped in JSON, percent-encoded (where needed, or every byte),
-/// hexadecimal, base64.
+/// Finds secret values in text in these encodings: plain, escaped in JSON, percent-encoded (any of the bytes),
+/// hexadecimal, base64 (also broken into lines).
 #[derive(Clone, Default)]
 pub struct Scrubber(Option<Arc<AhoCorasick>>);
 
@@ -117,27 +122,25 @@ impl Scrubber {
 
     /// The text without secrets.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match &self.0 {
-            Some(finder) if finder.is_match(text) => {
-                let masks = vec![MASK; finder.patterns_len()];
-                finder.replace_all(text, &masks).into()
-            }
-            _ => text.into(),
+        let found = self.find(text.as_bytes());
+        if found.is_empty() {
+            return text.into();
         }
+        // Secrets are whole characters, so what is left is UTF-8.
+        String::from_utf8_lossy(&masked(text.as_bytes(), &found)).into_owned().into()
     }
 
     /// Removes secrets from bytes, such as a JSON document, which stays valid.
     pub fn bytes(&self, bytes: &mut Vec<u8>) {
-        if let Some(finder) = self.0.as_ref().filter(|finder| finder.is_match(&bytes[..])) {
-            let masks = vec![MASK; finder.patterns_len()];
-            *bytes = finder.replace_all_bytes(bytes, &masks);
+        let found = self.find(bytes);
+        if !found.is_empty() {
+            *bytes = masked(bytes, &found);
         }
     }
 
     /// Overwrites secrets in bytes whose length must not change; returns whether there were any.
     pub fn overwrite(&self, bytes: &mut [u8]) -> bool {
-        let Some(finder) = &self.0 else { return false };
-        let found: Vec<_> = finder.find_iter(&*bytes).map(|found| found.range()).collect();
+        let found = self.find(bytes);
         for range in &found {
             bytes[range.clone()].fill(b'*');
         }
@@ -146,14 +149,18 @@ impl Scrubber {
 
     /// Removes secrets from every string and key of a value.
     pub fn json(&self, value: &mut Value) {
-        let Some(finder) = &self.0 else { return };
+        if self.is_empty() {
+            return;
+        }
         match value {
-            Value::String(text) if finder.is_match(&text[..]) => {
-                *text = self.text(text).into_owned()
+            Value::String(text) => {
+                if let Cow::Owned(clean) = self.text(text) {
+                    *text = clean;
+                }
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
             Value::Object(map) => {
-                if map.keys().any(|key| finder.is_match(&key[..])) {
+                if map.keys().any(|key| !self.find(key.as_bytes()).is_empty()) {
                     for (key, item) in std::mem::take(map) {
                         map.insert(self.text(&key).into_owned(), item);
                     }
@@ -163,6 +170,39 @@ impl Scrubber {
             _ => {}
         }
     }
+
+    /// Where secrets are, in order and without overlaps.
+    fn find(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let Some(finder) = &self.0 else { return Vec::new() };
+        let mut found: Vec<_> = finder.find_iter(bytes).map(|found| found.range()).collect();
+        if let Some(folded) = Folded::of(bytes) {
+            let hidden =
+                finder.find_iter(folded.bytes()).map(|found| folded.original(&found.range()));
+            found.extend(hidden);
+            found.sort_by_key(|range| range.start);
+            found.dedup_by(|next, before| {
+                let overlaps = next.start < before.end;
+                if overlaps {
+                    before.end = before.end.max(next.end);
+                }
+                overlaps
+            });
+        }
+        found
+    }
+}
+
+/// The bytes with a mask in place of each range.
+fn masked(bytes: &[u8], ranges: &[Range<usize>]) -> Vec<u8> {
+    let mut masked = Vec::with_capacity(bytes.len());
+    let mut done = 0;
+    for range in ranges {
+        masked.extend_from_slice(&bytes[done..range.start]);
+        masked.extend_from_slice(MASK.as_bytes());
+        done = range.end;
+    }
+    masked.extend_from_slice(&bytes[done..]);
+    masked
 }
 
 /// The secrets in a setting: the value itself unless its name or form shows that it is not one, the credentials of a
@@ -338,6 +378,61 @@ mod tests {
                 let clean = scrubber.text(&encoded).into_owned();
                 assert!(clean.contains(MASK) && clean.len() < 16, "{before}: {clean}");
             }
+        }
+    }
+
+    #[test]
+    fn secrets_are_found_across_line_breaks_and_in_partly_encoded_text() {
+        let secret = "s3cret-value-of-some-length";
+        let scrubber = Scrubber::new([secret]);
+        let found = |text: &str| {
+            let clean = scrubber.text(text).into_owned();
+            assert!(clean.contains(MASK), "{text}: {clean}");
+            clean
+        };
+        for before in 0..80 {
+            let encoded =
+                BASE64_STANDARD.encode(format!("{}{secret} and more", "x".repeat(before)));
+            for columns in [20, 64, 76] {
+                for end in ["\n", "\r\n", "\n    ", "%0A"] {
+                    let lines: Vec<_> = encoded.as_bytes().chunks(columns).collect();
+                    let wrapped = String::from_utf8(lines.join(end.as_bytes())).unwrap();
+                    found(&wrapped);
+                    let mut json = json!({"text": wrapped}).to_string().into_bytes();
+                    scrubber.bytes(&mut json);
+                    let json: Value = serde_json::from_slice(&json).unwrap();
+                    assert!(json["text"].as_str().unwrap().contains(MASK), "{json}");
+                }
+            }
+        }
+        for step in 2..6 {
+            let mixed = |upper: bool| -> String {
+                let encode = |(at, byte): (usize, u8)| match (at % step, upper) {
+                    (0, true) => format!("%{byte:02X}"),
+                    (0, false) => format!("%{byte:02x}"),
+                    _ => char::from(byte).to_string(),
+                };
+                secret.bytes().enumerate().map(encode).collect()
+            };
+            assert_eq!(found(&format!("a={}&b=%41", mixed(true))), "a=****&b=%41");
+            let mut fixed = format!("ä {} ö", mixed(false)).into_bytes();
+            let length = fixed.len();
+            assert!(scrubber.overwrite(&mut fixed));
+            assert_eq!((fixed.len(), String::from_utf8(fixed).is_ok()), (length, true));
+        }
+        for text in ["100%", "%zz %4", "a\nb\\nc", "word\nword\n", &"x\n".repeat(100)] {
+            assert_eq!(scrubber.text(text), text);
+        }
+    }
+
+    #[test]
+    fn hostile_text_takes_linear_time() {
+        let scrubber = Scrubber::new(["s3cret-value-of-some-length"]);
+        let lines = format!("{}\n", "A".repeat(76)).repeat(50_000);
+        for text in [lines, "%41".repeat(1_000_000), "\n".repeat(3_000_000)] {
+            let began = std::time::Instant::now();
+            assert_eq!(scrubber.text(&text), text);
+            assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
         }
     }
 

@@ -11,7 +11,7 @@ use proto::{Blame, Code, Descriptor, RequestedLimits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use strip::files::{FileRecord, Files, READ_RESULT};
+use strip::files::{CopyBudget, FileRecord, Files, READ_RESULT};
 use strip::typed::About;
 use strip::{Door, Failure, Job, Output, Part, Strip, Tool};
 
@@ -24,6 +24,9 @@ pub const SOURCE: &str = "built-in results";
 
 /// The largest picture that is returned as it is.
 const MAX_PICTURE: u64 = 1 << 20;
+
+/// The same where the answer is one event of at most 1,000,000 bytes, in base64.
+const MAX_EVENT_PICTURE: u64 = 720_000;
 
 /// The longest text that is searched.
 const MAX_SEARCHED: u64 = 8 << 20;
@@ -114,7 +117,12 @@ impl Tool for ReadResult {
                 let message = "a task has no use for the bytes of a picture; pass its ref_id on";
                 return Err(Failure::new(Code::InvalidInput, message));
             }
-            return stored.picture().await;
+            let most = if job.request.is_answered_in_one_event() {
+                MAX_EVENT_PICTURE
+            } else {
+                MAX_PICTURE
+            };
+            return stored.picture(most).await;
         }
         match input.query.as_deref().map(str::trim).filter(|query| !query.is_empty()) {
             Some(query) => stored.search(query.to_owned(), input.max_bytes).await,
@@ -223,16 +231,18 @@ impl Stored<'_> {
         })
     }
 
-    async fn picture(&self) -> Result<Output, Failure> {
+    async fn picture(&self, most: u64) -> Result<Output, Failure> {
         let FileRecord { id, size, media_type, .. } = &self.record;
         let mut facts = self.facts();
         facts["size"] = (*size).into();
-        let (bytes, media_type): (Bytes, String) = if *size <= MAX_PICTURE {
-            (self.files.bytes(&self.record, MAX_PICTURE).await?, media_type.clone())
+        let (bytes, media_type): (Bytes, String) = if *size <= most {
+            (self.files.bytes(&self.record, most).await?, media_type.clone())
         } else {
-            let copy = self.files.smaller_picture(&self.record).await.ok_or_else(|| {
+            let mut budget = CopyBudget::of_answer();
+            let copy = self.files.smaller_picture(&self.record, &mut budget).await;
+            let copy = copy.ok_or_else(|| {
                 let message = format!(
-                    "the picture `{id}` has {size} bytes, of which {MAX_PICTURE} are shown, and no smaller copy of it can be made; pass its ref_id to a tool that takes files"
+                    "the picture `{id}` has {size} bytes, of which {most} are shown, and no smaller copy of it can be made; pass its ref_id to a tool that takes files"
                 );
                 Failure::new(Code::Unsupported, message).blame(Blame::Caller)
             })?;

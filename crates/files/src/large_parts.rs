@@ -15,6 +15,7 @@ use super::base64_text::{alphabet, decode_pieces, is_data_url};
 use super::blobs::{Blob, Blobs};
 use super::files::Files;
 use super::inline::{InlineLimits, encoded};
+use super::picture::CopyBudget;
 use super::record::{NewFile, hex, uri};
 use super::secrets::Secrets;
 
@@ -89,8 +90,8 @@ pub struct LargeParts<'a> {
     pub known: HashMap<[u8; 32], Value>,
     /// The length in base64 of the image and audio blocks that were left in the answer.
     pub media: usize,
-    /// How many smaller copies of pictures may still be made.
-    pub copies: usize,
+    /// For smaller copies of pictures.
+    pub copies: CopyBudget,
 }
 
 /// A large part of an answer.

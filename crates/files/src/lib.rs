@@ -39,7 +39,7 @@ pub use files::{FileParts, Files, Sniff};
 pub use inline::{InlineLimits, InlineOverrides, encoded};
 pub use issued::IssuedReference;
 pub use large_parts::{LargeParts, Reference, has_longer_text, references_in};
-pub use picture::{LONGEST_SIDE, Picture};
+pub use picture::{CopyBudget, LONGEST_SIDE, Picture, PictureBounds};
 pub use plan::{FilePlan, FilePlanError, MAX_FILES, Planned, Slot};
 pub use record::{FileStream, Listing, NewFile, Page, URI, disposition, hex, uri};
 pub use rules::FileRules;

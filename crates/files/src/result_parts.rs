@@ -152,17 +152,12 @@ impl LargeParts<'_> {
         reference: &Value,
     ) -> Option<Value> {
         let data = fields.get("data").and_then(Value::as_str).unwrap_or_default();
-        if self.is_own_file(data) || self.copies == 0 {
+        if self.is_own_file(data) || self.copies.is_spent() {
             return None;
         }
-        self.copies -= 1;
         let id: FileId = reference.get("ref_id")?.as_str()?.parse().ok()?;
         let record = self.files.find(self.principal, id.as_str()).await.ok()?;
-        let Some(copy) = self.files.smaller_picture(&record).await else {
-            // Others would take as long, and the answer is waiting.
-            self.copies = 0;
-            return None;
-        };
+        let copy = self.files.smaller_picture(&record, &mut self.copies).await?;
         let data = BASE64_STANDARD.encode(&copy.bytes);
         let media = self.media.saturating_add(data.len());
         if data.len() > encoded(self.limits.media) || media > self.limits.media_of_answer() {

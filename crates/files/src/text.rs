@@ -6,7 +6,7 @@ use std::path::Path;
 use async_trait::async_trait;
 use proto::{Blame, Code, Failure};
 
-use super::picture::Picture;
+use super::picture::{Picture, PictureBounds};
 
 /// The text of a file without control and invisible characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,8 +43,12 @@ pub trait ExtractText: Send + Sync {
     /// Extracts the text of a file.
     async fn extract(&self, source: Source<'_>) -> Result<ExtractedText, Failure>;
 
-    /// A copy of a picture whose longest side has at most so many pixels; none if it cannot be made.
-    async fn smaller_picture(&self, _source: Source<'_>, _longest_side: u32) -> Option<Picture> {
+    /// A smaller copy of a picture; none if it cannot be made within the bounds.
+    async fn smaller_picture(
+        &self,
+        _source: Source<'_>,
+        _bounds: PictureBounds,
+    ) -> Option<Picture> {
         None
     }
 }

@@ -18,13 +18,13 @@ use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body, Frame};
 use proto::{Clock, Failure};
-use reading::{Document, Readers};
+use reading::{Document, Readers, ScaledPicture};
 use store::{
     BucketOptions, Database, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
     HttpService, Objects,
 };
 use strip::files::text::{ExtractText, ExtractedText, Source};
-use strip::files::{FileParts, Picture};
+use strip::files::{FileParts, Picture, PictureBounds};
 
 /// How long the service may take to start its answer. It includes the upload of a part.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);
@@ -72,9 +72,12 @@ impl ExtractText for ConfinedText {
         })
     }
 
-    async fn smaller_picture(&self, source: Source<'_>, longest_side: u32) -> Option<Picture> {
-        match self.0.scale_down(document(source), longest_side).await {
-            Ok(scaled) => Some(Picture { bytes: scaled.bytes, media_type: scaled.media_type }),
+    async fn smaller_picture(&self, source: Source<'_>, bounds: PictureBounds) -> Option<Picture> {
+        let PictureBounds { longest_side, max_pixels } = bounds;
+        match self.0.scale_down(document(source), longest_side, max_pixels).await {
+            Ok(ScaledPicture { bytes, media_type, pixels }) => {
+                Some(Picture { bytes, media_type, pixels })
+            }
             Err(failure) => {
                 tracing::debug!(%failure, "a picture has no smaller copy");
                 None

@@ -110,4 +110,6 @@ pub struct ScaledPicture {
     pub bytes: Bytes,
     /// `image/png` or `image/jpeg`.
     pub media_type: String,
+    /// Of the picture that it was made of.
+    pub pixels: u64,
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// Changes with the frames: a reader may be a newer program, if this one was replaced while it ran.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The largest header in bytes.
 const MAX_HEADER: u32 = 1 << 20;
@@ -17,8 +17,8 @@ const MAX_HEADER: u32 = 1 << 20;
 /// A document to read or a picture to scale down; its bytes follow.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Request {
-    /// Set for a picture: the longest side of the copy, in pixels.
-    pub(crate) longest_side: Option<u32>,
+    /// Set for a picture.
+    pub(crate) copy: Option<PictureCopy>,
     pub(crate) media_type: String,
     pub(crate) charset: Option<String>,
     pub(crate) url: Option<String>,
@@ -29,6 +29,15 @@ pub(crate) struct Request {
     pub(crate) text: u64,
     /// The bytes that follow.
     pub(crate) length: u64,
+}
+
+/// The copy that is made of a picture.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct PictureCopy {
+    /// In pixels.
+    pub(crate) longest_side: u32,
+    /// The most pixels of the picture.
+    pub(crate) max_pixels: u64,
 }
 
 /// What a reader says.
@@ -47,7 +56,7 @@ pub(crate) enum Answer {
         length: u64,
     },
     /// It has made a smaller copy of the picture, which follows.
-    Scaled { media_type: String, length: u64 },
+    Scaled { media_type: String, pixels: u64, length: u64 },
     /// The document cannot be read.
     Refused { kind: String, message: String },
     /// A parser panicked.

@@ -8,7 +8,7 @@ use image::{
     DynamicImage, ImageDecoder as _, ImageError, ImageFormat, ImageReader, Limits, Rgb, RgbImage,
 };
 
-use crate::frame::Answer;
+use crate::frame::{Answer, PictureCopy};
 
 /// The most pixels of a picture. Its header is checked before it is decoded: a few kilobytes may claim gigabytes.
 const MAX_PIXELS: u64 = 50_000_000;
@@ -28,8 +28,8 @@ const MAX_JPEG: usize = 512 << 10;
 /// Why a picture cannot be scaled down.
 #[derive(Debug, thiserror::Error)]
 enum Unscalable {
-    #[error("it has {0} pixels, at most {MAX_PIXELS} are decoded")]
-    TooManyPixels(u64),
+    #[error("it has {pixels} pixels, at most {most} are decoded")]
+    TooManyPixels { pixels: u64, most: u64 },
     #[error("its format is neither PNG nor JPEG")]
     Format,
     #[error("it is damaged")]
@@ -41,7 +41,7 @@ enum Unscalable {
 impl Unscalable {
     fn kind(&self) -> &'static str {
         match self {
-            Self::TooManyPixels(_) => "too_large",
+            Self::TooManyPixels { .. } => "too_large",
             Self::Format => "unsupported",
             Self::Damaged(_) => "damaged",
             Self::Memory => "memory",
@@ -59,12 +59,20 @@ impl From<ImageError> for Unscalable {
     }
 }
 
-/// Makes a copy whose longest side has at most so many pixels.
-pub(crate) fn scale_down(bytes: &[u8], longest_side: u32) -> (Answer, Vec<u8>) {
-    match copy(bytes, longest_side) {
-        Ok((media_type, bytes)) => {
-            let length = bytes.len() as u64;
-            (Answer::Scaled { media_type: media_type.to_owned(), length }, bytes)
+/// A copy that was made.
+struct Copied {
+    media_type: &'static str,
+    bytes: Vec<u8>,
+    /// Of the picture.
+    pixels: u64,
+}
+
+/// Makes a smaller copy.
+pub(crate) fn scale_down(bytes: &[u8], wanted: PictureCopy) -> (Answer, Vec<u8>) {
+    match copy(bytes, wanted) {
+        Ok(Copied { media_type, bytes, pixels }) => {
+            let (media_type, length) = (media_type.to_owned(), bytes.len() as u64);
+            (Answer::Scaled { media_type, pixels, length }, bytes)
         }
         Err(why) => {
             let (kind, message) = (why.kind().to_owned(), why.to_string());
@@ -73,7 +81,7 @@ pub(crate) fn scale_down(bytes: &[u8], longest_side: u32) -> (Answer, Vec<u8>) {
     }
 }
 
-fn copy(bytes: &[u8], longest_side: u32) -> Result<(&'static str, Vec<u8>), Unscalable> {
+fn copy(bytes: &[u8], wanted: PictureCopy) -> Result<Copied, Unscalable> {
     let format = image::guess_format(bytes)?;
     if !matches!(format, ImageFormat::Png | ImageFormat::Jpeg) {
         return Err(Unscalable::Format);
@@ -85,16 +93,19 @@ fn copy(bytes: &[u8], longest_side: u32) -> Result<(&'static str, Vec<u8>), Unsc
     let mut decoder = reader.into_decoder()?;
     let (width, height) = decoder.dimensions();
     let pixels = u64::from(width) * u64::from(height);
-    if pixels > MAX_PIXELS {
-        return Err(Unscalable::TooManyPixels(pixels));
+    let most = wanted.max_pixels.min(MAX_PIXELS);
+    if pixels > most {
+        return Err(Unscalable::TooManyPixels { pixels, most });
     }
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut picture = DynamicImage::from_decoder(decoder)?;
-    if width.max(height) > longest_side {
-        picture = picture.thumbnail(longest_side, longest_side);
+    let side = wanted.longest_side;
+    if width.max(height) > side {
+        picture = picture.thumbnail(side, side);
     }
     picture.apply_orientation(orientation);
-    write(&picture)
+    let (media_type, bytes) = write(&picture)?;
+    Ok(Copied { media_type, bytes, pixels })
 }
 
 /// Writes PNG where there is transparency, unless it is large, and JPEG otherwise.
@@ -146,14 +157,16 @@ mod tests {
     }
 
     fn scaled(bytes: &[u8]) -> (String, DynamicImage) {
-        let (answer, bytes) = scale_down(bytes, 100);
+        let (answer, bytes) = scale_down(bytes, WANTED);
         let Answer::Scaled { media_type, length } = answer else { panic!("{answer:?}") };
         assert_eq!(length, bytes.len() as u64);
         (media_type, image::load_from_memory(&bytes).unwrap())
     }
 
+    const WANTED: PictureCopy = PictureCopy { longest_side: 100, max_pixels: 300 * 300 };
+
     fn refusal(bytes: &[u8]) -> String {
-        match scale_down(bytes, 100).0 {
+        match scale_down(bytes, WANTED).0 {
             Answer::Refused { kind, .. } => kind,
             other => panic!("{other:?}"),
         }
@@ -193,6 +206,7 @@ mod tests {
         let sum = crc(&bomb[12..29]);
         bomb[29..33].copy_from_slice(&sum.to_be_bytes());
         assert_eq!(refusal(&bomb), "too_large");
+        assert_eq!(refusal(&png(RgbImage::new(301, 300))), "too_large", "more than was asked for");
         let whole = png(RgbImage::from_fn(300, 300, |x, y| Rgb([(x * 7) as u8, (y * 5) as u8, 0])));
         assert_eq!(refusal(&whole[..whole.len() / 2]), "damaged");
         assert_eq!(refusal(b"GIF89a\x01\0\x01\0\0\0\0;"), "unsupported");

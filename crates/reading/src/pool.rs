@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::bounds::Bounds;
 use crate::document::{Content, Document, ReadDocument, ScaledPicture};
 use crate::failure::{crashed, internal, refused, timed_out, too_large};
-use crate::frame::{Answer, Request};
+use crate::frame::{Answer, PictureCopy, Request};
 use crate::reader::{Body, Reader};
 
 /// A reader of a larger document is replaced: its allocator holds on to the memory.
@@ -106,24 +106,27 @@ impl Readers {
         Ok(ReadDocument { text, media_type, parts, meta, removed, truncated, sandbox })
     }
 
-    /// Makes a copy of a picture (PNG or JPEG) whose longest side has at most so many pixels.
+    /// Makes a copy of a picture (PNG or JPEG) that has at most `max_pixels`. The longest side of the copy has at most
+    /// `longest_side` pixels.
     pub async fn scale_down(
         &self,
         picture: Document,
         longest_side: u32,
+        max_pixels: u64,
     ) -> Result<ScaledPicture, Failure> {
-        let (answer, bytes, _) = self.ask(&picture, Some(longest_side)).await?;
-        let Answer::Scaled { media_type, .. } = answer else {
+        let copy = PictureCopy { longest_side, max_pixels };
+        let (answer, bytes, _) = self.ask(&picture, Some(copy)).await?;
+        let Answer::Scaled { media_type, pixels, .. } = answer else {
             return Err(unexpected(answer, &picture.label()));
         };
-        Ok(ScaledPicture { bytes: bytes.into(), media_type })
+        Ok(ScaledPicture { bytes: bytes.into(), media_type, pixels })
     }
 
     /// Sends a document to a reader, to a second one if the first was lost while it waited.
     async fn ask(
         &self,
         document: &Document,
-        longest_side: Option<u32>,
+        copy: Option<PictureCopy>,
     ) -> Result<(Answer, Vec<u8>, Tier), Failure> {
         let (pool, what) = (&self.0, document.label());
         let length = length_of(&document.content).await?;
@@ -131,7 +134,7 @@ impl Readers {
             return Err(too_large(&what, length, pool.bounds.input));
         }
         let request = Request {
-            longest_side,
+            copy,
             media_type: document.media_type.clone(),
             charset: document.charset.clone(),
             url: document.url.clone(),
@@ -225,7 +228,7 @@ impl Pool {
 
     fn keep(self: &Arc<Self>, reader: Reader, request: &Request) {
         // A small picture may have many pixels.
-        let large = request.length > LARGE || request.longest_side.is_some();
+        let large = request.length > LARGE || request.copy.is_some();
         if reader.documents >= self.bounds.documents || large {
             return;
         }

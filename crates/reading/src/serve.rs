@@ -26,8 +26,8 @@ fn serve(requests: &mut impl Read, answers: &mut impl io::Write) -> io::Result<(
         let mut bytes = vec![0; usize::try_from(request.length).map_err(io::Error::other)?];
         requests.read_exact(&mut bytes)?;
         // A panic is printed with its location, for the log of the program that asked.
-        let (answer, content) = panic::catch_unwind(move || match request.longest_side {
-            Some(longest) => picture::scale_down(&bytes, longest),
+        let (answer, content) = panic::catch_unwind(move || match request.copy {
+            Some(wanted) => picture::scale_down(&bytes, wanted),
             None => {
                 let (answer, text) = read(bytes, &request);
                 (answer, text.into_bytes())

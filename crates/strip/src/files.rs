@@ -13,9 +13,9 @@ mod shown;
 mod strategies;
 
 pub use ::files::{
-    Attachments, BlobExtractor, Blobs, FileParts, FilePlan, FileRecord, FileRules, Files, Grant,
-    InlineLimits, InlineOverrides, Listing, NewFile, Picture, Piece, Progress, Reference, URI,
-    Upload, disposition, hex, text, uri,
+    Attachments, BlobExtractor, Blobs, CopyBudget, FileParts, FilePlan, FileRecord, FileRules,
+    Files, Grant, InlineLimits, InlineOverrides, Listing, NewFile, Picture, PictureBounds, Piece,
+    Progress, Reference, URI, Upload, disposition, hex, text, uri,
 };
 pub(crate) use access::{check_storing, find_readable};
 pub use audited::FileUse;

@@ -95,6 +95,11 @@ pub struct Park {
 }
 
 impl Request {
+    /// Whether the answer may be one event of a stream, which clients before MCP 2026-07-28 read up to a limit.
+    pub fn is_answered_in_one_event(&self) -> bool {
+        self.door == Door::McpHttp && !self.modern
+    }
+
     /// A request with a fresh trace id and no options.
     pub fn new(
         tool: impl Into<String>,

@@ -3,15 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use files::{Blobs, Files, InlineLimits, LargeParts, Secrets, has_longer_text};
+use files::{Blobs, CopyBudget, Files, InlineLimits, LargeParts, Secrets, has_longer_text};
 use proto::canonical;
 use serde_json::{Value, json};
 
 use crate::catalog::Entry;
 use crate::{Door, Failure, Output, Request};
-
-/// How many smaller copies of pictures one answer gets.
-const MAX_COPIES: usize = 4;
 
 /// One call whose answer may contain large parts.
 pub(crate) struct LargeAnswer<'a> {
@@ -48,7 +45,10 @@ impl LargeAnswer<'_> {
             references: Vec::new(),
             known: HashMap::new(),
             media: 0,
-            copies: if self.request.door == Door::Workflow { 0 } else { MAX_COPIES },
+            copies: match self.request.door {
+                Door::Workflow => CopyBudget::none(),
+                _ => CopyBudget::of_answer(),
+            },
         }
     }
 

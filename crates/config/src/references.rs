@@ -28,13 +28,14 @@ pub struct References {
 impl References {
     /// The limits as the strip takes them.
     pub fn limits(&self) -> InlineLimits {
-        InlineLimits { media: self.media.0, text: self.text.0, data: self.data.0 }
+        let (media, text, data) = (self.media.0, self.text.0, self.data.0);
+        InlineLimits { media, text, data, ..InlineLimits::default() }
     }
 }
 
 impl Default for References {
     fn default() -> Self {
-        let InlineLimits { media, text, data } = InlineLimits::default();
+        let InlineLimits { media, text, data, .. } = InlineLimits::default();
         let ttl = Span(Duration::from_secs(24 * 3600));
         Self { media: Size(media), text: Size(text), data: Size(data), ttl }
     }

@@ -5,6 +5,12 @@ use super::blobs::BINARY_BYTES;
 /// How many image and audio blocks of the largest size an answer may have.
 const MEDIA_BLOCKS: usize = 4;
 
+/// The most bytes of one event. The Python SDK closes streams with events of more than 1 MiB.
+const EVENT_BYTES: usize = 1_000_000;
+
+/// What an event has beside the result: its id, the message around the result, links to what was stored.
+const EVENT_FRAME: usize = 20_000;
+
 /// The sizes in bytes up to which parts of an answer stay in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InlineLimits {
@@ -14,11 +20,13 @@ pub struct InlineLimits {
     pub text: usize,
     /// Of all other binary: embedded files, base64 in fields.
     pub data: usize,
+    /// Of a whole MCP result, as JSON: images and audio leave it until it is within this size.
+    pub result: Option<usize>,
 }
 
 impl Default for InlineLimits {
     fn default() -> Self {
-        Self { media: 1 << 20, text: 64 << 10, data: BINARY_BYTES }
+        Self { media: 1 << 20, text: 64 << 10, data: BINARY_BYTES, result: None }
     }
 }
 
@@ -29,12 +37,18 @@ impl InlineLimits {
             media: own.media.unwrap_or(self.media),
             text: own.text.unwrap_or(self.text),
             data: own.data.unwrap_or(self.data),
+            result: self.result,
         }
     }
 
     /// For callers that pass answers on without looking at them: images and audio are binary like all other.
     pub fn without_media(self) -> Self {
         Self { media: self.media.min(self.data), ..self }
+    }
+
+    /// For answers that are sent as one event of a stream.
+    pub fn in_one_event(self) -> Self {
+        Self { result: Some(EVENT_BYTES - EVENT_FRAME), ..self }
     }
 
     /// How long all image and audio blocks of one answer may be together, in base64.

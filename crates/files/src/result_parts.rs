@@ -1,9 +1,12 @@
 //! Large parts of an MCP result. What a model can look at stays up to a limit; of a larger text its beginning stays, and
 //! of a larger picture a smaller copy.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use proto::{Failure, FileId};
+use proto::{Failure, FileId, canonical};
 use serde_json::{Map, Value, json};
 
 use super::inline::encoded;
@@ -28,6 +31,47 @@ impl LargeParts<'_> {
         };
         for block in std::mem::take(blocks) {
             self.replace_in_block(block, &structured, blocks).await?;
+        }
+        match self.limits.result {
+            Some(limit) => self.fit_media(result, limit).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Replaces images and audio, the largest first, until the result has at most `limit` bytes as JSON.
+    async fn fit_media(&mut self, result: &mut Value, limit: usize) -> Result<(), Failure> {
+        let mut size = canonical::len(result);
+        let Some(blocks) = result.get_mut("content").and_then(Value::as_array_mut) else {
+            return Ok(());
+        };
+        let length = |block: &Value| block.get("data").and_then(Value::as_str).map_or(0, str::len);
+        let mut media: Vec<_> = (0..blocks.len()).filter(|at| is_media(&blocks[*at])).collect();
+        media.sort_by_key(|at| Reverse(length(&blocks[*at])));
+        let mut replaced: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
+        for at in media {
+            if size <= limit {
+                break;
+            }
+            let Some(fields) = blocks[at].as_object_mut() else { continue };
+            let before = fields.get("data").and_then(Value::as_str).map_or(0, str::len);
+            let Some(reference) = self.in_field(fields, "data", None, 0).await? else { continue };
+            size = size.saturating_sub(before);
+            self.media = self.media.saturating_sub(before);
+            let mut new = Vec::new();
+            if fields.get("type").is_some_and(|kind| kind == "image")
+                && let Some(copy) = self.smaller_copy(fields, &reference).await
+                && size + canonical::len(&copy) <= limit
+            {
+                size += canonical::len(&copy);
+                new.push(copy);
+            }
+            new.extend(as_blocks(reference));
+            size += new.iter().skip(new.len() - 1).map(canonical::len).sum::<usize>();
+            replaced.insert(at, new);
+        }
+        if !replaced.is_empty() {
+            let old = std::mem::take(blocks).into_iter().enumerate();
+            blocks.extend(old.flat_map(|(at, block)| replaced.remove(&at).unwrap_or(vec![block])));
         }
         Ok(())
     }
@@ -166,6 +210,10 @@ impl LargeParts<'_> {
         self.media = media;
         Some(json!({"type": "image", "data": data, "mimeType": copy.media_type}))
     }
+}
+
+fn is_media(block: &Value) -> bool {
+    block.get("type").is_some_and(|kind| kind == "image" || kind == "audio")
 }
 
 /// The structured content of a result, which servers repeat as text.

@@ -68,6 +68,7 @@ impl Executor {
         // A task passes its answer to the next one, and no model looks at it.
         let limits = match job.request.door {
             Door::Workflow => limits.without_media(),
+            _ if job.request.is_answered_in_one_event() => limits.in_one_event(),
             _ => limits,
         };
         let (job, secrets) = match &entry.files {

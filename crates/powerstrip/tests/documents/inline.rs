@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
-use testkit::eventually;
+use testkit::{eventually, initialize_message, legacy_request};
 
 use crate::support::Setup;
 
@@ -136,6 +136,51 @@ async fn a_large_picture_comes_as_a_smaller_copy() {
             assert!(text.starts_with("UNSUPPORTED: the picture"), "{text}");
         }
     }
+}
+
+/// The Python SDK closes streams with larger events, and the client never gets its answer.
+#[tokio::test]
+async fn an_event_of_an_older_client_has_less_than_a_million_bytes() {
+    const VERSION: &str = "2025-11-25";
+    let setup = Setup::open().await;
+    let url = setup.gateway.url("/mcp");
+    let client = reqwest::Client::new();
+    let send = async |session: &str, message: &Value| {
+        let answer = legacy_request(client.post(&url), VERSION, session, message).send().await;
+        answer.unwrap()
+    };
+    let greeted = send("", &initialize_message(VERSION, json!({}))).await;
+    let session = greeted.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    send(&session, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
+    let call = async |tool: &str, input: Value| {
+        // With a progress token the answer is a stream.
+        let params = json!({"name": tool, "arguments": input, "_meta": {"progressToken": 1}});
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let text = send(&session, &message).await.text().await.unwrap();
+        let events = text.split("\n\n").filter(|event| event.contains("\"id\":1"));
+        let event = events.last().unwrap_or_else(|| panic!("{}", &text[..text.len().min(500)]));
+        assert!(event.len() < 1_000_000, "{tool}: {}", event.len());
+        let data = event.lines().find_map(|line| line.strip_prefix("data:")).unwrap();
+        serde_json::from_str::<Value>(data).unwrap()["result"].take()
+    };
+    let small = call("near__draw", json!({"bytes": 700_000})).await;
+    assert_eq!(data_length(blocks(&small)[0]), Some(933_336), "it fits");
+    // 840 KB, whose copy is much smaller.
+    let painted = call("near__paint", json!({"width": 700, "height": 400})).await;
+    let found = blocks(&painted);
+    assert_eq!((found.len(), links(&painted)), (2, 1), "{painted}");
+    assert_eq!(jpeg_size(found[0]), (700, 400));
+    let kept = reference(found[1]);
+    assert_eq!(kept["media_type"], "image/png");
+    let again = call("powerstrip__read_result", json!({"ref_id": kept["ref_id"]})).await;
+    assert_eq!(jpeg_size(blocks(&again)[0]), (700, 400));
+    let several = call("near__draw", json!({"bytes": 400_000, "count": 3})).await;
+    let kinds: Vec<_> = blocks(&several).iter().map(|block| block["type"].clone()).collect();
+    assert_eq!(kinds.iter().filter(|kind| *kind == "image").count(), 1, "{kinds:?}");
+    assert!(links(&several) >= 1, "{kinds:?}");
+    // A client that reads more gets more.
+    let whole = setup.result("near__draw", json!({"bytes": 900_000})).await;
+    assert_eq!(data_length(blocks(&whole)[0]), Some(1_200_000));
 }
 
 #[tokio::test]

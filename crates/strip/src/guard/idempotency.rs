@@ -109,12 +109,16 @@ impl Idempotency {
             None if !entry.descriptor.deterministic => return Ok(None),
             None => {
                 cache_key = entry.tool.cache_key(&call.input)?;
-                // Tasks get references where other callers get images.
-                let task = call.door == Door::Workflow && entry.server().is_some();
+                // Tasks, and answers of limited size, get references where other callers get images.
+                let of_server = entry.server().is_some();
+                let task = call.door == Door::Workflow && of_server;
+                let event = call.is_answered_in_one_event() && of_server;
                 match &cache_key {
                     Some(key) if task => (b"task's cache key", key.as_bytes()),
+                    Some(key) if event => (b"event's cache key", key.as_bytes()),
                     Some(key) => (b"cache key", key.as_bytes()),
                     None if task => (b"task's arguments", arguments.digest.as_bytes()),
+                    None if event => (b"event's arguments", arguments.digest.as_bytes()),
                     None => (b"arguments", arguments.digest.as_bytes()),
                 }
             }

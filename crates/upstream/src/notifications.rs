@@ -35,7 +35,7 @@ pub(crate) fn dispatch(
     channel: Channel<'_>,
     method: &str,
     params: Option<&RawValue>,
-    find_client: impl FnOnce(Recipient) -> Option<Arc<dyn Client>>,
+    find_clients: impl FnOnce(Recipient) -> Vec<Arc<dyn Client>>,
 ) {
     if let Some(announced) = Announced::of(method) {
         return context.list_changed(channel, announced);
@@ -49,8 +49,10 @@ pub(crate) fn dispatch(
         "notifications/progress" => {
             let Some(mut report) = read(params) else { return };
             let token = report.remove("progressToken").and_then(|token| token.as_u64());
-            let client = token.and_then(|token| find_client(Recipient::Token(token)));
-            if let Some(client) = client.filter(|client| client.wants_progress()) {
+            let clients = token.map(|token| find_clients(Recipient::Token(token)));
+            if let Some(client) =
+                clients.into_iter().flatten().find(|client| client.wants_progress())
+            {
                 client.progress(report);
             }
         }
@@ -58,9 +60,10 @@ pub(crate) fn dispatch(
             let Some(message) = read(params) else { return };
             let level = message.get("level").and_then(Value::as_str).and_then(LogLevel::named);
             let Some(level) = level else { return };
-            let Some(client) = find_client(Recipient::Log) else { return };
-            if client.log_level().is_some_and(|least| least <= level) {
-                client.log(message);
+            for client in find_clients(Recipient::Log) {
+                if client.log_level().is_some_and(|least| least <= level) {
+                    client.log(message.clone());
+                }
             }
         }
         _ => {}

@@ -1,6 +1,6 @@
 //! The requests in progress on a connection whose answers arrive in any order.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use strip::Client;
@@ -89,6 +89,25 @@ impl Pending {
         with_client.max_by_key(|(id, _)| **id)?.1.client.clone()
     }
 
+    /// The clients of log messages, which name no request: of each session the one of its latest request. Where callers
+    /// share a process, see `latest_client`.
+    pub(crate) fn log_clients(&self, shared: bool) -> Vec<Arc<dyn Client>> {
+        let table = self.table();
+        if shared && table.waiting.len() > table.lasting + 1 {
+            return Vec::new();
+        }
+        let clients =
+            table.waiting.iter().filter_map(|(id, waiter)| Some((id, waiter.client.as_ref()?)));
+        let mut latest: BTreeMap<Option<&str>, (&u64, &Arc<dyn Client>)> = BTreeMap::new();
+        for (id, client) in clients {
+            let known = latest.entry(client.session()).or_insert((id, client));
+            if known.0 < id {
+                *known = (id, client);
+            }
+        }
+        latest.into_values().map(|(_, client)| Arc::clone(client)).collect()
+    }
+
     /// Delivers an answer; false if no request waits for it.
     pub(crate) fn settle(&self, id: u64, answer: AskResult) -> bool {
         let waiter = self.table().waiting.remove(&id);
@@ -118,3 +137,6 @@ impl Drop for LastingRequest<'_> {
         self.0.table().lasting -= 1;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,6 +34,8 @@ const MAX_NOTICE_BYTES: usize = 8 * 1024 * 1024;
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const PROGRESS_TOKEN: &str = "progressToken";
+/// The header with the session id of a legacy client over HTTP.
+pub(super) const SESSION_ID: &str = "mcp-session-id";
 
 /// The client of a request while its tool runs.
 pub(super) struct RequestClient {
@@ -42,6 +44,7 @@ pub(super) struct RequestClient {
     asking: AskMode,
     progress: Option<ProgressToken>,
     log_level: Option<LogLevel>,
+    session: Option<String>,
     peer: Peer<RoleServer>,
     request: RequestId,
     notices: mpsc::Sender<QueuedNotice>,
@@ -109,6 +112,8 @@ pub(super) fn of(
         asking: ask_mode(modern),
         progress,
         log_level: level,
+        session: parts
+            .and_then(|parts| Some(parts.headers.get(SESSION_ID)?.to_str().ok()?.to_owned())),
         peer: context.peer.clone(),
         request: context.id.clone(),
         notices,
@@ -257,6 +262,10 @@ impl Client for RequestClient {
             let notice = ProgressNotification::new(report);
             self.notify(ServerNotification::ProgressNotification(notice), bytes);
         }
+    }
+
+    fn session(&self) -> Option<&str> {
+        self.session.as_deref()
     }
 
     fn log_level(&self) -> Option<LogLevel> {

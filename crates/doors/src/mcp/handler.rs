@@ -15,14 +15,12 @@ use strip::{Door, LogLevel, Request};
 
 use super::call::{answer, call_options, run_of_header};
 use super::caller::CALLER;
+use super::client::SESSION_ID;
 use super::context::{is_modern, session_of, trace};
 use super::notices::{ChangeNotifier, ResourceSubscriptions};
 use super::state::McpState;
 use super::{client, results};
 use crate::call_options::CallOptions;
-
-/// The header with the session id of a legacy client over HTTP.
-const SESSION_ID: &str = "mcp-session-id";
 
 /// How the caller of a request is known.
 pub(crate) enum Identity {

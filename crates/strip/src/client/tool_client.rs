@@ -148,6 +148,10 @@ impl Client for ToolClient {
         self.client.log_level()
     }
 
+    fn session(&self) -> Option<&str> {
+        self.client.session()
+    }
+
     fn log(&self, message: Map<String, Value>) {
         self.client.log(self.without_secrets(message));
     }

@@ -48,6 +48,16 @@ impl Listener<'_> {
         }
     }
 
+    /// The clients that a notification is for.
+    pub(super) fn clients(self, recipient: &Recipient) -> Vec<Arc<dyn Client>> {
+        match (self, recipient) {
+            (Listener::Channel(pending, owner), Recipient::Log) => {
+                pending.log_clients(owner == ChannelOwner::Gateway)
+            }
+            _ => self.client(recipient).into_iter().collect(),
+        }
+    }
+
     /// The client that a message is for.
     pub(super) fn client(self, recipient: &Recipient) -> Option<Arc<dyn Client>> {
         match (self, recipient) {

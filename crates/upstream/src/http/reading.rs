@@ -206,7 +206,7 @@ impl Exchange {
                         }
                     }
                     Ok(Message::Notification { method, params }) => {
-                        let find = |recipient| listener.client(&recipient);
+                        let find = |recipient| listener.clients(&recipient);
                         let channel = listener.channel(endpoint.caller.as_ref());
                         notifications::dispatch(&self.context, channel, &method, params, find);
                     }

@@ -113,9 +113,9 @@ impl Reader {
             }
             Ok(Message::Notification { method, params }) => {
                 let find = |recipient| match recipient {
-                    Recipient::Token(token) => self.pending.client_of(token),
+                    Recipient::Token(token) => self.pending.client_of(token).into_iter().collect(),
                     Recipient::Unspecified | Recipient::Log => {
-                        self.pending.latest_client(self.shared)
+                        self.pending.log_clients(self.shared)
                     }
                 };
                 let channel = match &self.caller {

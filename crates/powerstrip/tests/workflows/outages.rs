@@ -182,11 +182,12 @@ fn assert_quick(stop: Duration) {
 }
 
 async fn assert_recorded(gateway: &Gateway) {
-    let path = "/v1/audit?tool=t:work&door=http";
-    let rows = as_admin(gateway, reqwest::Method::GET, path, &json!(null)).await.body;
-    let decisions: Vec<_> =
-        rows["rows"].as_array().unwrap().iter().map(|row| row["decision"].clone()).collect();
-    assert_eq!(decisions, ["ran"], "{rows:#}\n{}", gateway.log());
+    let path = "/v1/calls?tool=t:work";
+    let listed = as_admin(gateway, reqwest::Method::GET, path, &json!(null)).await.body;
+    let calls = listed["calls"].as_array().unwrap_or_else(|| panic!("{listed}"));
+    let direct = calls.iter().filter(|call| call["door"] == "http");
+    let decisions: Vec<_> = direct.map(|call| call["decision"].clone()).collect();
+    assert_eq!(decisions, ["ran"], "{listed:#}\n{}", gateway.log());
     let folder = std::fs::read_dir(gateway.folder().join(".powerstrip")).unwrap();
     let mut names = folder.flatten().map(|entry| entry.file_name().into_string().unwrap());
     assert!(names.all(|name| !name.starts_with("unwritten")));

@@ -8,7 +8,7 @@ const MEDIA_BLOCKS: usize = 4;
 /// The most bytes of one event. The Python SDK closes streams with events of more than 1 MiB.
 const EVENT_BYTES: usize = 1_000_000;
 
-/// What an event has beside the result: its id, the message around the result, links to what was stored.
+/// What an event has in addition to the result: its id, the message around the result, links to what was stored.
 const EVENT_FRAME: usize = 20_000;
 
 /// The sizes in bytes up to which parts of an answer stay in it.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use config::Loaded;
-use store::Database;
+use store::{AuditTrail, Database, StoreError};
 
 /// PostgreSQL if it is configured, otherwise the SQLite file of the data folder.
 pub async fn open(loaded: &Loaded, data_dir: &Path) -> anyhow::Result<Database> {
@@ -14,4 +14,22 @@ pub async fn open(loaded: &Loaded, data_dir: &Path) -> anyhow::Result<Database> 
         }
         _ => Ok(Database::open(data_dir).await?),
     }
+}
+
+/// Writes what the last process could not write, and lists the calls that it interrupted.
+pub(super) async fn recover(database: &Database, folder: &Path) -> Result<(), StoreError> {
+    let recovered = AuditTrail::recover(database, folder).await?;
+    if recovered > 0 {
+        tracing::info!(
+            rows = recovered,
+            "wrote the rows that the last process could not write before it ended"
+        );
+    }
+    let interrupted = database.close_interrupted_calls().await?;
+    if interrupted > 0 {
+        tracing::warn!(
+            "{interrupted} calls were running when the gateway last ended; the audit trail lists them as `interrupted`"
+        );
+    }
+    Ok(())
 }

@@ -138,19 +138,7 @@ impl Gateway {
     ) -> anyhow::Result<Self> {
         let Foundation { folder, database, runner, key, secrets, clock } = foundation;
         let (config, environment) = (&loaded.config, &loaded.environment);
-        let recovered = AuditTrail::recover(&database, folder.path()).await?;
-        if recovered > 0 {
-            tracing::info!(
-                rows = recovered,
-                "wrote the rows that the last process could not write before it ended"
-            );
-        }
-        let interrupted = database.close_interrupted_calls().await?;
-        if interrupted > 0 {
-            tracing::warn!(
-                "{interrupted} calls were running when the gateway last ended; the audit trail lists them as `interrupted`"
-            );
-        }
+        database::recover(&database, folder.path()).await?;
         let audit = AuditTrail::start_in(database.clone(), folder.path());
         let keys = Arc::new(ApiKeys::open(database.clone(), clock.clone()).await?);
         let listeners = OwnListeners::default();

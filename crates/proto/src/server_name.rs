@@ -68,8 +68,8 @@ fn look(name: &str) -> String {
         other => other,
     };
     let letters: String = name.chars().map(letter).collect();
-    let letters = letters.replace("rn", "m").replace("vv", "w");
-    letters.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+    let text = letters.replace("rn", "m").replace("vv", "w");
+    text.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
 /// The same without separators: `power-strip` is not a name for a server of another vendor.

@@ -68,8 +68,8 @@ struct Copied {
 }
 
 /// Makes a smaller copy.
-pub(crate) fn scale_down(bytes: &[u8], wanted: PictureCopy) -> (Answer, Vec<u8>) {
-    match copy(bytes, wanted) {
+pub(crate) fn scale_down(bytes: &[u8], asked: PictureCopy) -> (Answer, Vec<u8>) {
+    match copy(bytes, asked) {
         Ok(Copied { media_type, bytes, pixels }) => {
             let (media_type, length) = (media_type.to_owned(), bytes.len() as u64);
             (Answer::Scaled { media_type, pixels, length }, bytes)
@@ -81,7 +81,7 @@ pub(crate) fn scale_down(bytes: &[u8], wanted: PictureCopy) -> (Answer, Vec<u8>)
     }
 }
 
-fn copy(bytes: &[u8], wanted: PictureCopy) -> Result<Copied, Unscalable> {
+fn copy(bytes: &[u8], asked: PictureCopy) -> Result<Copied, Unscalable> {
     let format = image::guess_format(bytes)?;
     if !matches!(format, ImageFormat::Png | ImageFormat::Jpeg) {
         return Err(Unscalable::Format);
@@ -93,13 +93,13 @@ fn copy(bytes: &[u8], wanted: PictureCopy) -> Result<Copied, Unscalable> {
     let mut decoder = reader.into_decoder()?;
     let (width, height) = decoder.dimensions();
     let pixels = u64::from(width) * u64::from(height);
-    let most = wanted.max_pixels.min(MAX_PIXELS);
+    let most = asked.max_pixels.min(MAX_PIXELS);
     if pixels > most {
         return Err(Unscalable::TooManyPixels { pixels, most });
     }
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut picture = DynamicImage::from_decoder(decoder)?;
-    let side = wanted.longest_side;
+    let side = asked.longest_side;
     if width.max(height) > side {
         picture = picture.thumbnail(side, side);
     }
@@ -157,16 +157,16 @@ mod tests {
     }
 
     fn scaled(bytes: &[u8]) -> (String, DynamicImage) {
-        let (answer, bytes) = scale_down(bytes, WANTED);
+        let (answer, bytes) = scale_down(bytes, COPY);
         let Answer::Scaled { media_type, length } = answer else { panic!("{answer:?}") };
         assert_eq!(length, bytes.len() as u64);
         (media_type, image::load_from_memory(&bytes).unwrap())
     }
 
-    const WANTED: PictureCopy = PictureCopy { longest_side: 100, max_pixels: 300 * 300 };
+    const COPY: PictureCopy = PictureCopy { longest_side: 100, max_pixels: 300 * 300 };
 
     fn refusal(bytes: &[u8]) -> String {
-        match scale_down(bytes, WANTED).0 {
+        match scale_down(bytes, COPY).0 {
             Answer::Refused { kind, .. } => kind,
             other => panic!("{other:?}"),
         }

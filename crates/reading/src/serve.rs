@@ -27,7 +27,7 @@ fn serve(requests: &mut impl Read, answers: &mut impl io::Write) -> io::Result<(
         requests.read_exact(&mut bytes)?;
         // A panic is printed with its location, for the log of the program that asked.
         let (answer, content) = panic::catch_unwind(move || match request.copy {
-            Some(wanted) => picture::scale_down(&bytes, wanted),
+            Some(asked) => picture::scale_down(&bytes, asked),
             None => {
                 let (answer, text) = read(bytes, &request);
                 (answer, text.into_bytes())

@@ -53,7 +53,7 @@ pub trait Client: fmt::Debug + Send + Sync + 'static {
     /// The least severe level of log messages that the caller wants; none if it wants no messages.
     fn log_level(&self) -> Option<LogLevel>;
 
-    /// The session of the client, which tells it from others of the same caller.
+    /// The session of the client, which distinguishes it from others of the same caller.
     fn session(&self) -> Option<&str> {
         None
     }

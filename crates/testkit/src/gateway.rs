@@ -241,7 +241,7 @@ impl Gateway {
         Self::launch(self.home, self.scratch, self.environment).await
     }
 
-    /// The same, and does something in between; `between` is told how long the stop took.
+    /// The same, and does something in between; `between` receives how long the stop took.
     pub async fn restart_after(mut self, between: impl FnOnce(Duration)) -> Self {
         let stopping = Instant::now();
         self.end().await;

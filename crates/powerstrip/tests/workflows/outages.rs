@@ -143,7 +143,7 @@ async fn a_decision_during_an_outage_is_followed_after_it() {
     eventually("the task runs", || async { (ledger(&gateway) == ["gated"]).then_some(()) }).await;
 }
 
-/// That it begins waits to be written when the caller is told that it did not run.
+/// The record of its beginning waits to be written when the caller learns that it did not run.
 #[tokio::test]
 async fn a_call_with_a_key_that_could_not_begin_may_run_after_the_outage() {
     if on_postgres() {

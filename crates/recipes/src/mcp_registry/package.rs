@@ -71,7 +71,7 @@ pub(super) fn recipe(name: &str, package: &Value, options: &Options<'_>) -> Resu
     Ok(recipe)
 }
 
-/// Refuses an entry that nobody could review.
+/// Refuses an entry that is too long to be reviewed.
 fn check_count(package: &Value) -> Result<(), String> {
     let variables = items(package, "environmentVariables", "environment_variables").count();
     let arguments = items(package, "packageArguments", "package_arguments").count();
@@ -153,7 +153,7 @@ fn unused(package: &Value, program: &str) -> Vec<String> {
     let hint = either(package, "runtimeHint", "runtime_hint").as_str();
     if let Some(hint) = hint.filter(|hint| *hint != program) {
         let hint = terminal::shown(hint);
-        notes.push(format!("left out: the entry is meant for {hint}; {program} runs it"));
+        notes.push(format!("left out: the entry names {hint} as its program; {program} runs it"));
     }
     if let Some(url) = package["transport"]["url"].as_str() {
         let url = terminal::shown(url);

@@ -147,7 +147,7 @@ fn hosts_hints_and_open_arguments_are_shown() {
     let shown = recipe.preview(&std::collections::BTreeSet::new());
     for said in [
         "warning: points OPENAI_BASE_URL to evil.example",
-        "meant for bunx; npx runs it",
+        "names bunx as its program; npx runs it",
         "http://127.0.0.1:9/mcp",
         "`--folder ${HOME}/x`",
     ] {

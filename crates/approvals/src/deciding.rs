@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use crate::approvals::locked;
 use crate::deadlines::{millis, run_to_end};
 use crate::rules::Rules;
+use crate::shown::shown_files;
 use crate::{Approvals, DecideError, Decider, Decision, EventKind, Outcome, Verdict};
 
 /// The longest reason that is kept, in bytes.
@@ -49,6 +50,9 @@ impl Approvals {
         let reason = decision.reason.as_deref().map(str::trim).filter(|text| !text.is_empty());
         if reason.is_some_and(|text| text.len() > MAX_REASON) {
             return Err(DecideError::Invalid("a reason has 8,000 bytes at most"));
+        }
+        if decision.decision == Verdict::Approve {
+            shown_files(&row).map_err(DecideError::Invalid)?;
         }
         let now = self.clock.unix_ms();
         let (state, good_ms) = match decision.decision {
@@ -229,6 +233,7 @@ impl Approvals {
             })
         };
         let entry = AuditRow {
+            // may fail: the decision is audited even if the trace of its call cannot be read.
             trace: serde_json::from_value(row.trace.clone().into())
                 .unwrap_or_else(|_| TraceId::random()),
             at_unix_ms: row.decided_unix_ms.unwrap_or_else(|| self.clock.unix_ms()),

@@ -27,7 +27,7 @@ pub use approvals::Approvals;
 pub use deadlines::run_to_end;
 pub use grant::{Grant, Grounds};
 pub use rules::RuleQuery;
-pub use shown::{ApprovalView, ShownFile, inert};
+pub use shown::{ApprovalView, ShownFile, inert, shown_files};
 pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, StoreError};
 
 /// Who decides.

@@ -18,10 +18,21 @@ pub struct ShownFile {
 /// Arguments as a person reads them: laid out, whole, with all that would not be seen written as JSON escapes. Read as
 /// JSON, it is the same value.
 pub fn inert(canonical: &str) -> String {
-    let laid_out = serde_json::from_str::<Value>(canonical)
-        .and_then(|value| serde_json::to_string_pretty(&value))
-        .unwrap_or_else(|_| canonical.to_owned());
-    clean::visible_json(&laid_out)
+    match serde_json::from_str::<Value>(canonical) {
+        Ok(value) => clean::visible_json(&format!("{value:#}")),
+        Err(_) => clean::visible_json(canonical),
+    }
+}
+
+/// Why a call whose stored files cannot be read is not approved.
+pub(crate) const UNREADABLE_FILES: &str = "the stored list of this call's files cannot be read, so nobody sees what would be approved: reject it";
+
+/// The files that the arguments of a call name, or why they cannot be shown.
+pub fn shown_files(row: &ApprovalRow) -> Result<Vec<ShownFile>, &'static str> {
+    serde_json::from_str(&row.files).map_err(|error| {
+        tracing::error!(%error, approval = row.id, "the stored files of an approval cannot be read");
+        UNREADABLE_FILES
+    })
 }
 
 /// An approval as doors and commands show it.
@@ -50,6 +61,9 @@ pub struct ApprovalView {
     #[schemars(with = "String")]
     pub arguments_sum: Digest,
     pub files: Vec<ShownFile>,
+    /// Why the files cannot be listed; then the call cannot be approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files_error: Option<String>,
     /// The arguments laid out, with everything invisible as JSON escapes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
@@ -70,6 +84,10 @@ pub struct ApprovalView {
 
 impl From<ApprovalRow> for ApprovalView {
     fn from(row: ApprovalRow) -> Self {
+        let (files, files_error) = match shown_files(&row) {
+            Ok(files) => (files, None),
+            Err(why) => (Vec::new(), Some(why.to_owned())),
+        };
         Self {
             id: row.id,
             tenant: row.tenant,
@@ -85,7 +103,8 @@ impl From<ApprovalRow> for ApprovalView {
             arguments: row.arguments,
             arguments_bytes: row.arguments_bytes,
             arguments_sum: row.arguments_sum,
-            files: serde_json::from_str(&row.files).unwrap_or_default(),
+            files,
+            files_error,
             trace: row.trace,
             run: row.run,
             door: row.door,

@@ -103,7 +103,7 @@ impl StateSigner {
 
     fn sign_until(&self, purpose: Purpose<'_>, until: u64, inner: &str) -> String {
         let envelope = Envelope { until, inner: inner.to_owned() };
-        // Two plain fields can always be serialized.
+        // cannot fail: a number and a text.
         let body = serde_json::to_vec(&envelope).unwrap_or_default();
         let mac = self.mac(purpose, &body).finalize().into_bytes();
         let encode = |bytes: &[u8]| BASE64_URL_SAFE_NO_PAD.encode(bytes);

@@ -172,8 +172,7 @@ impl Client {
         match self.format() {
             Format::Json => {
                 let whole = json!({self.section(): {ENTRY: entry}});
-                // A value always serialises.
-                serde_json::to_string_pretty(&whole).unwrap_or_default()
+                format!("{whole:#}")
             }
             Format::Toml => {
                 let fields = entry.as_object().into_iter().flat_map(Map::iter);

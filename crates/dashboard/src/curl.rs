@@ -7,8 +7,7 @@ use crate::words::in_url;
 
 /// The command that makes the same call over HTTP. Invisible characters of the input are JSON escapes.
 pub(super) fn command(base_url: &str, tool: &str, input: &Value, needs_key: bool) -> String {
-    // A value always serialises.
-    let input = clean::visible_json(&serde_json::to_string(input).unwrap_or_default());
+    let input = clean::visible_json(&input.to_string());
     let key = match needs_key {
         true => " \\\n  -H \"Authorization: Bearer $POWERSTRIP_TOKEN\"",
         false => "",

@@ -59,7 +59,7 @@ pub(super) async fn begin(
             message: failure.map(|failure| failure.message.clone()),
             took_us,
             images: images::of_answer(&answer).into(),
-            // An envelope always serialises.
+            // cannot fail: the keys of all maps in an envelope are texts.
             envelope: Arc::new(serde_json::to_value(answer.envelope()).unwrap_or_default()),
         };
         trying.ended.send_replace(Some(ended));

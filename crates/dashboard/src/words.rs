@@ -12,8 +12,7 @@ pub(super) fn inert(text: &str) -> String {
 
 /// Indented JSON with invisible characters shown.
 pub(super) fn json(value: &Value) -> String {
-    // A value always serialises.
-    inert(&serde_json::to_string_pretty(value).unwrap_or_default())
+    inert(&format!("{value:#}"))
 }
 
 /// Text encoded for a path or a query.

@@ -12,7 +12,7 @@ use auth::{ApiKeys, KeyKind, LOCAL_TENANT};
 use config::Config;
 use doors::{Announced, Declined, Granted, ServerRegistration};
 use proto::{Digest, TraceId, digest};
-use serde_json::Value;
+use serde_json::{Value, json};
 use strip::Strip;
 use upstream::{Announcement, Grant, Holder, Registry, RegistryFault, Terms, Upstreams};
 
@@ -73,7 +73,7 @@ impl Registration {
 impl ServerRegistration for Registration {
     fn report(&self) -> Value {
         let servers = servers::summaries(&self.upstreams, &self.registry, &self.strip);
-        serde_json::to_value(servers).unwrap_or_default()
+        json!(servers)
     }
 
     async fn register(&self, token: &str, announced: Announced) -> Result<Granted, Declined> {

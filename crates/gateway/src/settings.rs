@@ -21,6 +21,7 @@ impl Gateway {
             tool: format!("config:{key}").into(),
             version: "".into(),
             definition: None,
+            // cannot fail: a config was read from a text, so its keys and paths are texts.
             arguments: digest(&serde_json::to_vec(now).unwrap_or_default()),
             decision: "removed".into(),
             outcome: "OK".into(),

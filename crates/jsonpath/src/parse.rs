@@ -412,8 +412,9 @@ impl<'t> Parser<'t> {
             .find(|c: char| !(c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E')))
             .unwrap_or(rest.len());
         // JSON writes numbers the same way.
-        let value = serde_json::from_str(&rest[..end]).ok().filter(Value::is_number);
-        let value = value.ok_or_else(|| self.fault("not a number"))?;
+        let Ok(value @ Value::Number(_)) = serde_json::from_str(&rest[..end]) else {
+            return Err(self.fault("not a number"));
+        };
         self.at += end;
         Ok(value)
     }

@@ -128,6 +128,7 @@ async fn request<T: DeserializeOwned>(
 ) -> anyhow::Result<T> {
     let answer = client.request(method, params).await.map_err(|error| match error {
         LspError::Refused { message, data, .. } => {
+            // may fail: other errors have other data, and are shown by their message.
             let typed = data.and_then(|data| serde_json::from_value::<OperationError>(data).ok());
             typed.map_or_else(|| anyhow::Error::msg(message), anyhow::Error::new)
         }

@@ -70,6 +70,7 @@ impl Pins {
             for (version, digest) in versions {
                 let place = format!("{place}/{version}");
                 let major = version.strip_prefix('v').and_then(body::major);
+                // may fail: a fault is reported below.
                 let digest = serde_json::from_value::<Digest>(digest.clone()).ok();
                 match (major, digest) {
                     (Some(major), Some(digest)) => {

@@ -104,6 +104,7 @@ impl<'a> Scan<'a> {
             match step {
                 Step::Item(index) => pointer.push_str(&index.to_string()),
                 Step::Member(name) => {
+                    // may fail: text that is no JSON is refused when it is parsed.
                     let name = name.and_then(|name| serde_json::from_slice::<String>(name).ok());
                     let name = name.unwrap_or_default();
                     pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));

@@ -143,6 +143,7 @@ impl Ledger {
                 state.open.insert(id, endless);
                 continue;
             }
+            // cannot fail: the keys of `open` are written from JSON values.
             let id: Value = serde_json::from_str(&id).unwrap_or_default();
             let message = "the gateway moved to another process before it answered; what it had begun may be done. \
                            Try again";

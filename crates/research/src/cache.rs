@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use proto::{Digest, canonical, digest};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub use memory::MemoryCaches;
 
@@ -30,7 +30,6 @@ pub trait Caches: Send + Sync {
 
 /// The key of a request: SHA-256 over what it asks for. `tenant` is set for what only one tenant may see.
 pub fn key(kind: &str, tenant: Option<&str>, request: &impl Serialize) -> Digest {
-    let request = serde_json::to_value(request).unwrap_or(Value::Null);
     let parts = json!({"kind": kind, "version": VERSION, "tenant": tenant, "request": request});
     digest(&canonical::bytes(&parts))
 }

@@ -135,6 +135,7 @@ impl Research {
     {
         let caches = &self.0.parts.caches;
         let kept = caches.get(&key).await;
+        // may fail: what another version cached is fetched again.
         if let Some(kept) = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
             return Ok(kept);
         }

@@ -122,6 +122,7 @@ impl Research {
         let key = request.key();
         let caches = &self.parts().caches;
         let known = caches.get(&key).await;
+        // may fail: what another version cached is fetched again.
         let known: Option<Page> = known.and_then(|bytes| serde_json::from_slice(&bytes).ok());
         if let Some(page) = known {
             let age = self.parts().clock.unix_ms().saturating_sub(page.read_unix_ms);

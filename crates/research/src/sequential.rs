@@ -193,6 +193,7 @@ fn add_step(session: &mut Session, input: &SequentialSearch, now: &str) -> Resul
         None => {}
     }
     session.completed_at = (!input.next_step_needed).then(|| now.to_owned());
+    // cannot fail: a session has texts, numbers and lists of them.
     let bytes = serde_json::to_vec(session).map_or(usize::MAX, |bytes| bytes.len());
     if bytes > MAX_BYTES {
         let message =

@@ -124,6 +124,7 @@ impl Caller {
     /// The capabilities to declare on behalf of this caller.
     pub(crate) fn capabilities(&self) -> Map<String, Value> {
         let mut capabilities: Map<String, Value> =
+            // may fail: no bytes are no capabilities; others are written from a map.
             serde_json::from_slice(&self.questions).unwrap_or_default();
         if self.apps {
             capabilities.extend(rpc::apps_capability());

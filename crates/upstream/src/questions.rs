@@ -11,6 +11,7 @@ use crate::context::ServerContext;
 use crate::rpc::QUESTION_CAPABILITIES;
 
 const METHOD_NOT_FOUND: i64 = -32601;
+const INVALID_PARAMS: i64 = -32602;
 const INTERNAL_ERROR: i64 = -32603;
 
 /// The reply to a server's request, once the client has answered.
@@ -26,12 +27,16 @@ pub(crate) fn answer(
     if client.is_none() && capability(&method).is_some() {
         context.note_refused_question();
     }
-    let params = params.and_then(|params| serde_json::from_str(params.get()).ok());
+    let params = params.map_or(Ok(json!({})), |params| serde_json::from_str(params.get()));
     async move {
-        let answer = match client {
+        let answer = match (client, params) {
             _ if method == "ping" => Ok(json!({})),
-            None => Err(AskError::Unable),
-            Some(client) => client.ask(&method, params.unwrap_or_else(|| json!({}))).await,
+            (None, _) => Err(AskError::Unable),
+            (Some(client), Ok(params)) => client.ask(&method, params).await,
+            (Some(_), Err(error)) => {
+                let message = format!("the params cannot be read: {error}");
+                Err(AskError::Refused { code: INVALID_PARAMS, message })
+            }
         };
         let message = match answer {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),

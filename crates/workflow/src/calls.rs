@@ -335,7 +335,7 @@ fn interpret(answer: Answer, arguments: Option<Value>) -> Called {
             Parked::Approval { .. } => CallOutcome::Parked,
             Parked::Questions { .. } => CallOutcome::Asking,
         };
-        let waits = serde_json::to_value(&parked).ok();
+        let waits = Some(json!(parked));
         return Called { outcome, arguments, output: None, error: None, waits };
     }
     match answer.result {

@@ -142,6 +142,13 @@ pub(crate) fn unavailable(error: StoreError) -> Failure {
         .caused_by(error)
 }
 
+/// Something that is stored of a workflow cannot be read.
+pub(crate) fn damaged(workflow: Uuid, error: serde_json::Error) -> Failure {
+    Failure::new(Code::Internal, "what is stored of the workflow cannot be read")
+        .details(ids(workflow))
+        .caused_by(error)
+}
+
 /// Why a task failed that an abort interrupted.
 pub(crate) fn cancelled() -> Failure {
     Failure::new(Code::Unavailable, "the workflow was aborted before the task ended")

@@ -76,6 +76,12 @@ pub(crate) enum Status {
     Ended(Verdict),
 }
 
+/// A value of ours as it is stored. It cannot fail, because the keys of all maps in these types are texts; should it fail,
+/// nothing is written.
+pub(crate) fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("the keys of all maps in stored types are texts")
+}
+
 /// Where an output is.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Slot {
@@ -207,7 +213,11 @@ impl Results {
     }
 
     /// The results that are stored, and the records that the core needs of them.
-    pub(crate) fn read(&self, plan: &Plan, rows: Vec<WorkflowTaskRow>) -> Vec<Record> {
+    pub(crate) fn read(
+        &self,
+        plan: &Plan,
+        rows: Vec<WorkflowTaskRow>,
+    ) -> serde_json::Result<Vec<Record>> {
         let mut records = Vec::new();
         for row in rows {
             let (path, undo) = match row.task.strip_suffix(UNDO) {
@@ -215,13 +225,10 @@ impl Results {
                 None => (row.task.as_str(), false),
             };
             let Some(address) = paths::address_of(plan, path, row.item) else { continue };
-            let note: Note = serde_json::from_str(&row.result).unwrap_or_default();
+            let note: Note = serde_json::from_str(&row.result)?;
             let status = Status::named(&row.status);
             let output = match &row.output {
-                Some(text) => match serde_json::from_str(text) {
-                    Ok(value) => Slot::Here(Arc::new(value)),
-                    Err(_) => Slot::Nothing,
-                },
+                Some(text) => Slot::Here(Arc::new(serde_json::from_str(text)?)),
                 None if row.output_bytes > 0 => Slot::Stored,
                 None => Slot::Nothing,
             };
@@ -249,7 +256,7 @@ impl Results {
             };
             self.lock().insert(ResultKey { address, undo }, result);
         }
-        records
+        Ok(records)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<ResultKey, TaskResult>> {
@@ -317,7 +324,7 @@ impl Results {
             item,
             status: result.status.as_str().to_owned(),
             attempt: result.attempt,
-            result: serde_json::to_string(&result.note).unwrap_or_default(),
+            result: to_json(&result.note),
             output: match &result.output {
                 Slot::Here(value) | Slot::Uncommitted(value) => Some(value.to_string()),
                 Slot::Nothing | Slot::Stored => None,

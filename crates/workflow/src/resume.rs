@@ -13,6 +13,7 @@ use uuid::Uuid;
 use crate::checkpoint::QUARANTINED;
 use crate::core::{Pause, PauseKind, Phase, Saved};
 use crate::driver::LEASE_MS;
+use crate::results::to_json;
 use crate::workflows::Workflows;
 
 /// How long a quarantined workflow is kept at least: an operator may notice it only after a weekend.
@@ -121,7 +122,7 @@ impl Workflows {
         let now = service.now();
         let last = service.database.last_workflow_events(row.id, 1).await?;
         let update = WorkflowUpdate {
-            state: serde_json::to_string(&saved).ok(),
+            state: Some(to_json(&saved)),
             phase: Some(WorkflowPhase::Paused),
             updated_unix_ms: now,
             expires_unix_ms: Some(service.expiry(now).max(now.saturating_add(QUARANTINE_MS))),

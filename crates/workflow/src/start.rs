@@ -18,7 +18,7 @@ use crate::failures::{bad_dag, key_reused, not_found, stopping, too_many_active,
 use crate::outage::{RETRIES, read};
 use crate::paths::graph_of;
 use crate::plan::{CatalogTools, Plan, Reading};
-use crate::results::Results;
+use crate::results::{Results, to_json};
 use crate::service::{Live, Starting};
 use crate::workflows::{Workflows, run_id};
 
@@ -107,13 +107,13 @@ impl Workflows {
             tenant: principal.tenant.as_str().to_owned(),
             subject: principal.subject.clone(),
             agent: principal.agent.clone(),
-            principal: serde_json::to_string(&**principal).unwrap_or_default(),
+            principal: to_json(&**principal),
             client_key: start.client_key.clone(),
             start_sum,
-            dag: serde_json::to_string(&plan).unwrap_or_default(),
+            dag: to_json(&plan),
             intent: None,
             config: json!({"per_layer_validation": start.per_layer}).to_string(),
-            state: serde_json::to_string(&state.saved()).unwrap_or_default(),
+            state: to_json(&state.saved()),
             phase: WorkflowPhase::Running,
             control_calls: "[]".to_owned(),
             created_unix_ms: now,

@@ -4,11 +4,12 @@ use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use operations::workflows::{
-    WorkflowConsole, WorkflowDetails, WorkflowEvent, WorkflowList, WorkflowQuery, WorkflowSummary,
-    WorkflowTask,
+    NotUndone, WorkflowConsole, WorkflowDetails, WorkflowEvent, WorkflowList, WorkflowQuery,
+    WorkflowSummary, WorkflowTask,
 };
 use operations::{Caller, OperationError};
 use proto::{Code, Failure};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{WorkflowEventRow, WorkflowFilter, WorkflowPhase, WorkflowRow};
 use strip::runs::{RunEnd, RunSummary};
@@ -17,7 +18,7 @@ use uuid::Uuid;
 
 use crate::checkpoint::QUARANTINED;
 use crate::core::{Address, Phase, Saved};
-use crate::failures::not_found;
+use crate::failures::{damaged, not_found};
 use crate::fit::MAX_ANSWER;
 use crate::graph::{self, GraphView};
 use crate::listing;
@@ -30,37 +31,62 @@ use crate::workflows::{Workflows, run_id};
 const SHOWN_EVENTS: u32 = 50;
 const EVENT_PAGE: u32 = 200;
 
+/// The outcome of a workflow whose row cannot be read.
+const UNREADABLE: &str = "unreadable";
+
 /// How many workflows are listed unless the caller says.
 const LISTED: u32 = 50;
 
-/// A row of the journal as it is shown; none for rows that only the gateway reads.
-fn shown(row: WorkflowEventRow) -> Option<WorkflowEvent> {
-    (row.kind != "snapshot").then(|| WorkflowEvent {
-        number: i64::try_from(row.number).unwrap_or(i64::MAX),
-        at_unix_ms: row.at_unix_ms,
-        kind: row.kind,
-        data: serde_json::from_str(&row.data).unwrap_or_default(),
-    })
+/// The last row of the journal of an ended workflow, which only the gateway reads.
+#[derive(Default, Deserialize)]
+struct LastSnapshot {
+    tasks: Vec<WorkflowTask>,
+    #[serde(default)]
+    not_undone: Vec<NotUndone>,
+    layer: Option<usize>,
+    expires_unix_ms: Option<u64>,
+}
+
+/// Rows of the journal as they are shown, without those that only the gateway reads.
+fn shown(rows: Vec<WorkflowEventRow>) -> Result<Vec<WorkflowEvent>, Failure> {
+    let shown = rows.into_iter().filter(|row| row.kind != "snapshot").map(|row| {
+        Ok(WorkflowEvent {
+            number: i64::try_from(row.number).unwrap_or(i64::MAX),
+            at_unix_ms: row.at_unix_ms,
+            kind: row.kind,
+            data: serde_json::from_str(&row.data).map_err(|error| damaged(row.workflow, error))?,
+        })
+    });
+    shown.collect()
 }
 
 impl Workflows {
     pub(crate) async fn last_events(&self, id: Uuid) -> Result<Vec<WorkflowEvent>, Failure> {
         let rows = read(|| self.service().database.last_workflow_events(id, SHOWN_EVENTS + 1));
-        let mut rows: Vec<_> = rows.await?.into_iter().filter_map(shown).collect();
+        let mut rows = shown(rows.await?)?;
         let more = rows.len().saturating_sub(SHOWN_EVENTS as usize);
         Ok(rows.split_off(more))
     }
 
     fn summary(row: &WorkflowRow) -> WorkflowSummary {
-        let plan: Plan = serde_json::from_str(&row.dag).unwrap_or_default();
-        let saved: Option<Saved> = serde_json::from_str(&row.state).ok();
-        let layer = saved.as_ref().map_or(0, |saved| saved.layer);
-        let finished = layer + usize::from(saved.as_ref().is_some_and(Saved::is_layer_over));
+        let plan = serde_json::from_str::<Plan>(&row.dag);
+        let saved = serde_json::from_str::<Saved>(&row.state);
+        let (plan, layer, finished, outcome) = match (plan, saved) {
+            (Ok(plan), Ok(saved)) => {
+                let finished = saved.layer + usize::from(saved.is_layer_over());
+                (plan, saved.layer, finished, outcome_of(&saved.phase))
+            }
+            // A list says so, and shows the others.
+            (Err(error), _) | (_, Err(error)) => {
+                tracing::error!(workflow_id = %row.id, %error, "the row of a workflow cannot be read");
+                (Plan::default(), 0, 0, Some(UNREADABLE.to_owned()))
+            }
+        };
         WorkflowSummary {
             workflow_id: row.id.to_string(),
             run_id: row.run.clone(),
             state: row.phase.as_str().to_owned(),
-            outcome: saved.and_then(|saved| outcome_of(&saved.phase)),
+            outcome,
             tenant: row.tenant.clone(),
             owner: row.subject.clone(),
             agent: row.agent.clone(),
@@ -134,16 +160,16 @@ impl Workflows {
             return Err(not_found(id));
         }
         let snapshot = rows.iter().rev().find(|row| row.kind == "snapshot");
-        let snapshot: Value =
-            snapshot.and_then(|row| serde_json::from_str(&row.data).ok()).unwrap_or_default();
-        let mut tasks: Vec<WorkflowTask> =
-            serde_json::from_value(snapshot["tasks"].clone()).unwrap_or_default();
+        let damaged = |error| damaged(id, error);
+        let snapshot = snapshot.map(|row| serde_json::from_str::<LastSnapshot>(&row.data));
+        let LastSnapshot { mut tasks, not_undone, layer, expires_unix_ms } =
+            snapshot.transpose().map_err(damaged)?.unwrap_or_default();
         let now = self.service().now();
         let answer = read(|| self.service().database.workflow_answer(id, now)).await?;
-        let checkpoint: Option<Value> =
-            answer.and_then(|answer| serde_json::from_str(&answer.answer).ok());
+        let answer = answer.map(|answer| serde_json::from_str::<Value>(&answer.answer));
+        let checkpoint = answer.transpose().map_err(damaged)?;
         add_outputs(&mut tasks, checkpoint.as_ref());
-        let events: Vec<_> = rows.into_iter().filter_map(shown).collect();
+        let events = shown(rows)?;
         let last = events.iter().rev().find(|event| event.is_last());
         let layers = tasks.iter().map(|task| task.layer + 1).max().unwrap_or(0);
         let updated_unix_ms = last.map_or(run.touched_unix_ms, |event| event.at_unix_ms);
@@ -162,18 +188,15 @@ impl Workflows {
                 owner: run.owner,
                 agent: run.agent,
                 intent: None,
-                layer: snapshot["layer"]
-                    .as_u64()
-                    .and_then(|layer| usize::try_from(layer).ok())
-                    .unwrap_or(layers.saturating_sub(1)),
+                layer: layer.unwrap_or(layers.saturating_sub(1)),
                 layers,
                 tasks_done: tasks.iter().filter(|task| is_over(&task.status)).count(),
                 tasks_total: tasks.len(),
                 started_unix_ms: run.created_unix_ms,
                 updated_unix_ms,
-                expires_unix_ms: snapshot["expires_unix_ms"].as_u64().unwrap_or(updated_unix_ms),
+                expires_unix_ms: expires_unix_ms.unwrap_or(updated_unix_ms),
             },
-            not_undone: serde_json::from_value(snapshot["not_undone"].clone()).unwrap_or_default(),
+            not_undone,
             checkpoint,
             tasks,
             events,
@@ -312,7 +335,7 @@ impl WorkflowConsole for Workflows {
                         service.database.workflow_events(id, after, EVENT_PAGE).await.ok()?;
                     if let Some(last) = rows.last() {
                         let after = last.number;
-                        let page: Vec<_> = rows.into_iter().filter_map(shown).collect();
+                        let page = shown(rows).ok()?;
                         over |= page.iter().any(WorkflowEvent::is_last);
                         return Some((stream::iter(page), (service, notices, after, over)));
                     }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::core::{CellStage, Phase, Saved, Verdict, rebuild};
 use crate::driver::{Begin, Driver};
-use crate::failures::{no_checkpoint, not_found, stopping, unavailable};
+use crate::failures::{damaged, no_checkpoint, not_found, stopping, unavailable};
 use crate::fit::{Fitting, MAX_ANSWER, cut};
 use crate::listing;
 use crate::outage::{read, retry};
@@ -99,10 +99,7 @@ impl Workflows {
     /// Gives a stored workflow a driver.
     async fn drive(&self, row: WorkflowRow) -> Result<Arc<Live>, Failure> {
         let service = &self.0;
-        let damaged = |error: serde_json::Error| {
-            Failure::new(proto::Code::Internal, "the row of a workflow cannot be read")
-                .caused_by(error)
-        };
+        let damaged = |error| damaged(row.id, error);
         let plan: Plan = serde_json::from_str(&row.dag).map_err(damaged)?;
         let saved: Saved = serde_json::from_str(&row.state).map_err(damaged)?;
         let principal: Principal = serde_json::from_str(&row.principal).map_err(damaged)?;
@@ -110,11 +107,11 @@ impl Workflows {
             let checkpoint = service.database.workflow_checkpoint(row.id).await;
             checkpoint.map_err(unavailable)?.ok_or_else(|| no_checkpoint(row.id))?;
         }
-        let control_calls = serde_json::from_str(&row.control_calls).unwrap_or_default();
+        let control_calls = serde_json::from_str(&row.control_calls).map_err(damaged)?;
         let tasks = service.database.workflow_tasks(row.id).await.map_err(unavailable)?;
         let last = service.database.last_workflow_events(row.id, 1).await.map_err(unavailable)?;
         let results = Arc::new(Results::new(row.id, service.database.clone()));
-        let records = results.read(&plan, tasks);
+        let records = results.read(&plan, tasks).map_err(damaged)?;
         let state = rebuild(Arc::new(graph_of(&plan)), saved, records);
         let principal = Arc::new(principal);
         let crashed = row.phase == WorkflowPhase::Running && row.crashes.in_a_row > 0;
@@ -208,7 +205,8 @@ impl Workflows {
                 && row.subject == principal.subject
                 && row.agent == principal.agent
         });
-        Ok(own.and_then(|row| serde_json::from_str(&row.answer).ok()))
+        let answer = own.map(|row| serde_json::from_str(&row.answer));
+        answer.transpose().map_err(|error| damaged(id, error))
     }
 
     /// The answer of a workflow, with references in place of its largest outputs if it is longer than `most`.

@@ -4,7 +4,7 @@ use auth::scope;
 use http::StatusCode;
 use maud::{Markup, html};
 use serde_json::Value;
-use strip::approval::{ShownFile, inert as laid_out};
+use strip::approval::{inert as laid_out, shown_files};
 use strip::catalog::changes;
 use strip::{ApprovalRow, ApprovalState};
 
@@ -28,7 +28,7 @@ pub(super) async fn page(
 ) -> PageResult {
     let rest = pending_approvals(dashboard, viewer.tenant()).await;
     let next = rest.iter().find(|other| other.id != row.id);
-    let files: Vec<ShownFile> = serde_json::from_str(&row.files).unwrap_or_default();
+    let files = shown_files(row);
     let below = html! {
         @if let Some(agent) = &row.agent { strong { (inert(agent)) } " for " }
         strong { (inert(&row.owner)) } " requested this call · " (time::ago(row.created_unix_ms, viewer.now_ms))
@@ -51,13 +51,17 @@ pub(super) async fn page(
             section aria-labelledby="arguments-of" {
                 h2 #arguments-of { "Arguments " span.soft { (size(row.arguments_bytes)) } }
                 pre.code.arguments #arguments tabindex="0" { (laid_out(arguments)) }
-                @if !files.is_empty() {
-                    h2 { "Files" }
-                    ul.rows { @for file in &files { li { div.row {
-                        span.row-name { (inert(&file.name)) }
-                        span.row-more { code { (file.sha256) } }
-                        span { (size(file.size)) }
-                    } } } }
+                @match &files {
+                    Ok(files) if files.is_empty() => {},
+                    Ok(files) => {
+                        h2 { "Files" }
+                        ul.rows { @for file in files { li { div.row {
+                            span.row-name { (inert(&file.name)) }
+                            span.row-more { code { (file.sha256) } }
+                            span { (size(file.size)) }
+                        } } } }
+                    },
+                    Err(why) => { h2 { "Files" } p.fault role="alert" { (why) } },
                 }
                 @if let Some(key) = &row.idempotency_key {
                     h2 { "Idempotency key" }
@@ -131,8 +135,11 @@ fn difference(arguments: &str, before: Option<&ApprovalRow>, viewer: &Viewer) ->
     let Some((before, text)) = before.and_then(|row| Some((row, row.arguments.as_deref()?))) else {
         return html! { h2 { "Changes since the last approval" } p.soft { "No call of this tool has been approved before." } };
     };
-    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
-    let (found, left_out) = changes(&read(text), &read(arguments));
+    let read = serde_json::from_str::<Value>;
+    let (Ok(old), Ok(new)) = (read(text), read(arguments)) else {
+        return html! { h2 { "Changes since the last approval" } p.fault { "The stored arguments cannot be compared." } };
+    };
+    let (found, left_out) = changes(&old, &new);
     html! {
         h2 { "Changes since the last approval" }
         p.soft {

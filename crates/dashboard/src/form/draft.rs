@@ -41,8 +41,7 @@ impl Draft {
 
     /// A draft that is edited as JSON.
     pub(crate) fn raw(value: &Value) -> Self {
-        let text = serde_json::to_string_pretty(value).unwrap_or_default();
-        Self { raw: Some(text), ..Self::default() }
+        Self { raw: Some(format!("{value:#}")), ..Self::default() }
     }
 
     /// Reads the fields of a browser: `v/path` for texts, `n/path` for lengths, `raw` for the whole value.
@@ -176,7 +175,7 @@ impl Draft {
                         || self.fill(form, item, &below(pointer, &index.to_string()), value)
                 });
             }
-            (Kind::Json, value) => serde_json::to_string_pretty(value).unwrap_or_default(),
+            (Kind::Json, value) => format!("{value:#}"),
             _ => return false,
         };
         self.texts.insert(pointer.to_owned(), text);

@@ -86,6 +86,7 @@ pub(super) fn value(question: &QuestionView, posted: &PostedForm) -> Value {
             "false" => Value::Bool(false),
             _ => Value::Null,
         },
+        // may fail: `null` is refused as the answer to a question for a number.
         "number" => serde_json::from_str(text.trim()).unwrap_or(Value::Null),
         _ => Value::String(text.to_owned()),
     }

@@ -13,6 +13,7 @@ use http::{HeaderValue, StatusCode};
 use proto::{TraceId, clean};
 use strip::approval::{
     ApprovalRow, ApprovalState, DecideError, Decider, Decision, ShownFile, Verdict, inert,
+    shown_files,
 };
 use url::form_urlencoded;
 
@@ -79,11 +80,15 @@ async fn opened(
 
 fn question(row: &ApprovalRow, verdict: Verdict) -> String {
     let agent = row.agent.as_deref().map_or_else(String::new, |agent| format!(", agent {agent}"));
-    let files: Vec<ShownFile> = serde_json::from_str(&row.files).unwrap_or_default();
-    let files: Vec<_> = files
-        .iter()
-        .map(|file| format!("{}, {} bytes, sha256 {}", file.name, file.size, file.sha256))
-        .collect();
+    let files = match shown_files(row) {
+        Ok(files) => {
+            let file = |file: &ShownFile| {
+                format!("{}, {} bytes, sha256 {}", file.name, file.size, file.sha256)
+            };
+            files.iter().map(file).collect::<Vec<_>>().join("; ")
+        }
+        Err(why) => why.to_owned(),
+    };
     let facts = [
         ("Tool", format!("{} {}", row.tool, row.version)),
         ("Caller", format!("{}/{}{agent}", row.tenant, row.owner)),
@@ -92,7 +97,7 @@ fn question(row: &ApprovalRow, verdict: Verdict) -> String {
         ("Idempotency key", row.idempotency_key.clone().unwrap_or_default()),
         ("Reason given", row.request_reason.clone().unwrap_or_default()),
         ("Arguments, sha256", row.arguments_sum.to_string()),
-        ("Files", files.join("; ")),
+        ("Files", files),
         ("Trace", row.trace.clone()),
     ];
     let facts: String = facts

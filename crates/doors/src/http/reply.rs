@@ -16,7 +16,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A JSON body under a status.
 pub(super) fn json(status: StatusCode, body: &impl Serialize) -> Response {
-    // Our types always serialise: all map keys are strings.
+    // cannot fail: the keys of all maps in our types are texts.
     let bytes = serde_json::to_vec(body).unwrap_or_default();
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status;

@@ -116,7 +116,7 @@ pub(super) fn response(id: &Value, result: Result<Outcome, Fault>) -> Vec<u8> {
         Ok(result) => (Some(result), None),
         Err(fault) => (None, Some(fault)),
     };
-    // Our types always serialise: all map keys are strings.
+    // cannot fail: the keys of all maps in our types are texts.
     serde_json::to_vec(&Response { jsonrpc: "2.0", id, result, error }).unwrap_or_default()
 }
 

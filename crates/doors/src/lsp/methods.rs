@@ -122,7 +122,7 @@ impl Methods {
         };
         let output = self.operations.run(name, caller, RawInput::Params(params)).await;
         output.map(Outcome::Json).map_err(|error| {
-            let data = serde_json::to_value(&error).unwrap_or_default();
+            let data = json!(error);
             Fault::invalid_params(error.message).with_data(data)
         })
     }
@@ -147,7 +147,7 @@ impl Methods {
         let prompts = self.strip.prompts().snapshot();
         let prompt = prompts.get(&PromptRef { domain, name, major }).map_err(|error| {
             let failure = Failure::from(error);
-            let item = serde_json::to_value(failure.item()).unwrap_or_default();
+            let item = json!(failure.item());
             Fault::invalid_params(failure.message).with_data(item)
         })?;
         Ok(Outcome::Json(json!({"body": prompt.body, "spec": prompt.spec})))

@@ -5,7 +5,7 @@ use proto::Code;
 use rmcp::model::{
     CallToolResponse, CallToolResult, CreateTaskResult, ErrorData, InputRequiredResult,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use strip::servers::ClientIdentity;
 use strip::{Reply, Request};
 
@@ -106,8 +106,8 @@ pub(crate) fn call_options<'a>(
     };
     if let Some(path) = field(ROUNDED).and_then(Value::as_str) {
         let failure = rounded(&[path.to_owned()]);
-        let item = serde_json::to_value(failure.item()).ok();
-        return Err(ErrorData::invalid_params(failure.message, item));
+        let item = json!(failure.item());
+        return Err(ErrorData::invalid_params(failure.message, Some(item)));
     }
     let mut options = CallOptions::default();
     if let Some(key) = field(render::IDEMPOTENCY_KEY) {

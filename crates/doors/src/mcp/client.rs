@@ -15,7 +15,7 @@ use rmcp::model::{
     ProgressToken, RequestId, ServerNotification, ServerRequest,
 };
 use rmcp::service::{OriginatingRequestId, Peer, PeerRequestOptions, RequestContext, ServiceError};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use strip::{AskError, AskMode, Client, LogLevel};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
@@ -253,9 +253,8 @@ impl Client for RequestClient {
     }
 
     fn progress(&self, mut report: Map<String, Value>) {
-        let token = self.progress.as_ref().and_then(|token| serde_json::to_value(token).ok());
-        let Some(token) = token else { return };
-        report.insert(PROGRESS_TOKEN.to_owned(), token);
+        let Some(token) = &self.progress else { return };
+        report.insert(PROGRESS_TOKEN.to_owned(), json!(token));
         let report = Value::Object(report);
         let bytes = canonical::len(&report);
         if let Ok(report) = serde_json::from_value(report) {

@@ -16,6 +16,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
+use serde_json::json;
 
 use super::changes::{Changes, ListVersions};
 use super::context::{is_modern, keep_worker, log_level, session_of, trace};
@@ -204,7 +205,7 @@ impl ServerHandler for Handler {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let params = serde_json::to_value(request).unwrap_or_default();
+        let params = json!(request);
         let result = self.forward_task("tasks/get", params, context).await?;
         results::typed(&result)
     }
@@ -214,7 +215,7 @@ impl ServerHandler for Handler {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let params = serde_json::to_value(request).unwrap_or_default();
+        let params = json!(request);
         self.forward_task("tasks/update", params, context).await.map(|_acknowledged| ())
     }
 
@@ -223,7 +224,7 @@ impl ServerHandler for Handler {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let params = serde_json::to_value(request).unwrap_or_default();
+        let params = json!(request);
         self.forward_task("tasks/cancel", params, context).await.map(|_acknowledged| ())
     }
 

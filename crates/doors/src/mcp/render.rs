@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proto::Meta;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
 use serde::Deserialize as _;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use strip::Failure;
 use strip::files::Reference;
 
@@ -60,7 +60,7 @@ pub(super) fn failure(failure: &Failure, meta: Meta) -> CallToolResult {
     } else if failure.retryable {
         text.push_str("\nThe same call may succeed later.");
     }
-    let error = serde_json::to_value(failure.item()).unwrap_or_default();
+    let error = json!(failure.item());
     let mut result = CallToolResult::default();
     result.content = vec![ContentBlock::text(text)];
     result.is_error = Some(true);
@@ -110,7 +110,7 @@ impl Native {
         let mut result = self.result(meta);
         result.structured_content = structured;
         result.is_error = Some(true);
-        let error = serde_json::to_value(failure.item()).unwrap_or_default();
+        let error = json!(failure.item());
         result.meta.get_or_insert_default().0.insert(ERROR.to_owned(), error);
         result
     }
@@ -134,7 +134,7 @@ impl Native {
     }
 }
 
-/// A block of content. A block of a kind that rmcp does not know becomes JSON text.
+/// A block of content.
 fn block(mut block: Value) -> ContentBlock {
     // Most blocks are plain text, which needs no full parse.
     if let Some(fields) = block.as_object_mut()
@@ -144,6 +144,7 @@ fn block(mut block: Value) -> ContentBlock {
     {
         return ContentBlock::text(mem::take(text));
     }
+    // may fail: a block of a kind that rmcp does not know becomes JSON text.
     ContentBlock::deserialize(&block).unwrap_or_else(|_| ContentBlock::text(block.to_string()))
 }
 

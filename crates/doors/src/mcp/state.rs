@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use proto::wire;
 use rmcp::model::{Implementation, ServerCapabilities, ServerConfig};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use strip::Strip;
 use strip::agents::ApprovalRule;
 use strip::catalog::NameStyle;
@@ -77,7 +77,7 @@ impl McpState {
         // A field of later revisions.
         page.result_type = None;
         let whole = self.listing.with_extra(&self.strip, client, &page);
-        whole.or_else(|| serde_json::to_value(&page).ok())
+        Some(whole.unwrap_or_else(|| json!(page)))
     }
 
     /// Whether a call may send its caller notices or questions: those of servers do, and those that need approval.

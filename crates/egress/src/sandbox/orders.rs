@@ -214,6 +214,7 @@ impl Failure {
 
     /// Leaves the failure on stderr and ends the process.
     pub(super) fn report(&self, token: &str) -> ! {
+        // cannot fail: three plain fields.
         let text = serde_json::to_string(self).unwrap_or_default();
         // If stderr is closed, the exit code still reports the failure.
         let _ = writeln!(io::stderr(), "{LAUNCH} {token} {text}");

@@ -230,7 +230,7 @@ fn show(mut record: AuditRecord, sees_content: bool) -> CallRecord {
         Some(detail) => (detail.arguments.take(), detail.result.take(), detail.truncated),
         None => (None, None, false),
     };
-    // A text that was cut is not JSON any more, and is shown as it is.
+    // may fail: a text that was cut is not JSON any more, and is shown as it is.
     let content = |text: String| serde_json::from_str(&text).unwrap_or(Value::String(text));
     CallRecord {
         arguments_digest: record.row.arguments.to_string(),

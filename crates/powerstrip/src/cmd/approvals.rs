@@ -271,6 +271,7 @@ impl Printer {
             let text = format!("{}, {} bytes, sha256 {}", file.name, file.size, file.sha256);
             record.field("file", Cell::new(text));
         }
+        record.maybe("files", approval.files_error.as_ref());
         record.field("arguments", Cell::new(format_args!("sha256 {}", approval.arguments_sum)));
         record.print(self.style)?;
         terminal::line(approval.shown.as_deref().unwrap_or_default())?;

@@ -63,7 +63,7 @@ pub(crate) async fn wait(loaded: &Loaded, expected: &[(String, Expected)]) -> Ou
 
 async fn list(owner: &OwnerProcess) -> BTreeMap<String, Seen> {
     let Ok(list) = owner.run::<ListServers>(&NoInput {}).await else { return BTreeMap::new() };
-    let list = serde_json::to_value(list).unwrap_or_default();
+    let list = json!(list);
     let rows = list["servers"].as_array().cloned().unwrap_or_default();
     let row = |row: &Value| {
         let text = |key: &str| row[key].as_str().map(clean::line);

@@ -7,7 +7,9 @@ use std::time::Duration;
 use serde_json::json;
 use testkit::{Gateway, PostgresServer, eventually, on_postgres};
 
-use crate::support::{as_admin, call, crash, ledger, ready, start, with_ledger, work};
+use crate::support::{
+    as_admin, call, crash, ledger, per_layer, ready, start, with_ledger, work,
+};
 
 const EXECUTE: &str = "powerstrip:execute_dag";
 
@@ -228,4 +230,40 @@ async fn a_stop_during_an_outage_of_postgresql_is_quick_and_loses_no_row() {
         })
         .await;
     assert_recorded(&gateway).await;
+}
+
+/// Nobody is shown an empty workflow in place of one that cannot be read.
+#[tokio::test]
+async fn a_damaged_workflow_is_reported_and_the_others_are_listed() {
+    if on_postgres() {
+        return;
+    }
+    let gateway = start("").await;
+    let mut ids = Vec::new();
+    for name in ["bad", "good"] {
+        let tasks = json!([work(name, &[]), work("then", &[name])]);
+        ids.push(call(&gateway, "execute_dag", per_layer(tasks)).await["workflow_id"].clone());
+    }
+    // The next process has nothing of them in memory.
+    let gateway = crash(gateway).await;
+    let damage = |column: &str| {
+        let (table, name) = column.split_once('.').unwrap();
+        let id = ids[0].as_str().unwrap();
+        let sql = format!("UPDATE {table} SET {name} = '{{' WHERE workflow_id = '{id}'");
+        Connection::execute(&gateway, &sql);
+    };
+    damage("workflow_tasks.result");
+    let report = call(&gateway, "workflow_status", json!({"workflow_id": ids[0]})).await;
+    assert_eq!(report["error"]["code"], -32603, "{report:#}");
+    let message = report["error"]["message"].as_str().unwrap();
+    assert!(message.contains("cannot be read"), "{report:#}");
+
+    damage("workflow_dags.dag");
+    let listed = gateway.get("/v1/workflows").await.body;
+    let outcome = |id: &serde_json::Value| {
+        let mut listed = listed["workflows"].as_array().unwrap().iter();
+        listed.find(|one| one["workflow_id"] == *id).map(|one| one["outcome"].clone())
+    };
+    assert_eq!(outcome(&ids[0]), Some(json!("unreadable")), "{listed:#}");
+    assert_eq!(outcome(&ids[1]), Some(json!("layer_complete")), "{listed:#}");
 }

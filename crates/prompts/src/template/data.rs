@@ -302,7 +302,9 @@ pub fn weigh(json: &Json, limit: usize) -> Option<usize> {
 /// A value of the engine as JSON, for an argument of a function.
 pub fn argument(value: &Value, budget: &Budget) -> Result<Json, Error> {
     budget.charge(weight(value))?;
-    Ok(serde_json::to_value(value).unwrap_or(Json::Null))
+    serde_json::to_value(value).map_err(|error| {
+        Error::new(ErrorKind::BadSerialization, "the argument is not JSON").with_source(error)
+    })
 }
 
 fn convert(json: &Json) -> (Value, Size) {

@@ -31,6 +31,7 @@ pub(crate) async fn check(
     let Ok(address) = url.join("/robots.txt") else { return Ok(()) };
     let key = cache::key("robots", request.tenant(), &json!({"url": address.as_str()}));
     let caches = &research.parts().caches;
+    // may fail: what another version cached is fetched again.
     let known = caches.get(&key).await.and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let rules: Rules = match known {
         Some(rules) => rules,

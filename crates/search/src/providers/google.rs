@@ -2,7 +2,7 @@
 
 use egress::http::Request;
 use secrecy::{ExposeSecret as _, SecretString};
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 
 use super::api::Reply;
@@ -142,14 +142,11 @@ fn image_filters(query: &Query) -> Vec<(&'static str, String)> {
     let name = |value: Option<Value>| value.and_then(|value| value.as_str().map(str::to_owned));
     let image = &query.image;
     let filters = [
-        ("imgSize", name(image.size.and_then(|value| serde_json::to_value(value).ok()))),
-        ("imgType", name(image.kind.and_then(|value| serde_json::to_value(value).ok()))),
-        ("imgColorType", name(image.color.and_then(|value| serde_json::to_value(value).ok()))),
-        (
-            "imgDominantColor",
-            name(image.dominant.and_then(|value| serde_json::to_value(value).ok())),
-        ),
-        ("fileType", name(image.file.and_then(|value| serde_json::to_value(value).ok()))),
+        ("imgSize", name(image.size.map(|value| json!(value)))),
+        ("imgType", name(image.kind.map(|value| json!(value)))),
+        ("imgColorType", name(image.color.map(|value| json!(value)))),
+        ("imgDominantColor", name(image.dominant.map(|value| json!(value)))),
+        ("fileType", name(image.file.map(|value| json!(value)))),
     ];
     filters.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }

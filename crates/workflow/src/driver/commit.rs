@@ -15,6 +15,7 @@ use crate::checkpoint::QUARANTINED;
 use crate::core::{Outcome, Pause, PauseKind, Phase};
 use crate::fit::{Fitting, MAX_ANSWER};
 use crate::listing::tasks_of;
+use crate::results::to_json;
 
 pub(super) const FIRST_RETRY: Duration = Duration::from_millis(50);
 const LAST_RETRY: Duration = Duration::from_secs(2);
@@ -129,12 +130,10 @@ impl Driver {
     pub(super) fn change(&mut self, phase: WorkflowPhase) -> WorkflowChange {
         let now = self.service.now();
         let update = WorkflowUpdate {
-            dag: mem::take(&mut self.plan_changed)
-                .then(|| serde_json::to_string(&*self.begin.plan).ok())
-                .flatten(),
-            state: serde_json::to_string(&self.begin.state.saved()).ok(),
+            dag: mem::take(&mut self.plan_changed).then(|| to_json(&*self.begin.plan)),
+            state: Some(to_json(&self.begin.state.saved())),
             phase: Some(phase),
-            control_calls: serde_json::to_string(&self.begin.control_calls).ok(),
+            control_calls: Some(to_json(&self.begin.control_calls)),
             updated_unix_ms: now,
             expires_unix_ms: Some(self.begin.expires_unix_ms),
             lease_until_unix_ms: Some(now.saturating_add(LEASE_MS)),

@@ -84,7 +84,7 @@ fn read_task(task: &Value, path: &str, faults: &mut Vec<Fault>) -> Task {
     }
     let inner = fields.get("workflow").filter(|inner| !inner.is_null());
     let workflow = inner.map(|inner| read_dag(inner, &format!("{path}/workflow"), faults));
-    // Its fields can be read one by one, so it can be read.
+    // cannot fail: its fields can be read one by one, so it can be read.
     let task = Task::deserialize(Value::Object(readable)).unwrap_or_default();
     Task { workflow, ..task }
 }

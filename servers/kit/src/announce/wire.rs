@@ -145,6 +145,7 @@ impl Wire {
         let request = Request { method, url, headers, body };
         let sent = self.client.send(request, &self.limits, &Scope::everything()).await;
         let response = sent.map_err(|error| Refused::Unreachable(error.to_string()))?;
+        // may fail: a refusal without a JSON body is known by its status.
         Ok((response.status, serde_json::from_slice(&response.body).unwrap_or_default()))
     }
 }

@@ -124,7 +124,7 @@ fn nest(path: &[&str], value: Value) -> Value {
 
 /// The value over several lines; `outer` is the indentation of the line that it begins on.
 fn pretty(value: &Value, outer: &str, unit: &str) -> String {
-    let text = serde_json::to_string_pretty(value).unwrap_or_else(|_| value.to_string());
+    let text = format!("{value:#}");
     let lines = text.lines().enumerate().map(|(number, line)| {
         let inner = line.trim_start();
         let depth = (line.len() - inner.len()) / 2;

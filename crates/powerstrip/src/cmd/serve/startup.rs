@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::Gateway;
+use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use upstream::{State, Status};
@@ -59,7 +60,7 @@ pub(super) async fn report_servers(
 }
 
 fn describe(status: &Status, after: Duration, style: Style) -> String {
-    let state = serde_json::to_value(status.state).unwrap_or_default();
+    let state = json!(status.state);
     let state = state.as_str().unwrap_or_default().replace('_', " ");
     let tone = Tone::of_state(&state);
     let detail = match (&status.last_error, status.state) {

@@ -84,3 +84,22 @@ async fn only_the_operator_may_abbreviate_an_id() {
     let person = Caller::remote(principal(), proto::TraceId::random());
     assert_eq!(resolve(&approvals, &person, "77777777".to_owned()).await.unwrap(), "77777777");
 }
+
+#[tokio::test]
+async fn a_call_whose_files_cannot_be_read_is_shown_so_and_can_only_be_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).await.unwrap();
+    let id = "77777777-3333";
+    let damaged = ApprovalRow { files: "[{".to_owned(), ..row(id) };
+    assert!(database.add_approval(&damaged, 100).await.unwrap());
+    let trail = AuditTrail::start(database.clone());
+    let approvals = Approvals::open(database, Clock::manual(1_500), trail).await.unwrap();
+    let view = ApprovalView::from(approvals.get(None, id).await.unwrap().unwrap());
+    assert!(view.files_error.is_some_and(|why| why.contains("cannot be read")), "{:?}", view.files);
+    let decide = async |verdict| {
+        approvals.decide(id, &Decider::Operator, Decision::once(verdict, None)).await
+    };
+    let refused = decide(Verdict::Approve).await.unwrap_err();
+    assert!(refused.to_string().contains("reject it"), "{refused}");
+    assert_eq!(decide(Verdict::Reject).await.unwrap().state, ApprovalState::Rejected);
+}

@@ -169,6 +169,7 @@ fn stream_answer(id: Box<RawValue>, work: JoinHandle<Answered>) -> Response {
             Err(error) => (None, Some(error)),
         };
         let answer = Answer { jsonrpc: "2.0", id: &id, result, error };
+        // cannot fail: the keys of all maps in an answer are texts.
         let text = serde_json::to_string(&answer).unwrap_or_default();
         Ok::<_, Infallible>(Event::default().event("message").data(text))
     };

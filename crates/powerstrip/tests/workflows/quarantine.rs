@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually};
 
-use crate::support::{call, crash, ledger, start, work};
+use crate::support::{call, crash, ledger, pair, per_layer, ready, start, statuses, work};
 
 fn count(gateway: &Gateway, task: &str) -> usize {
     ledger(gateway).iter().filter(|begun| *begun == task).count()
@@ -103,4 +103,38 @@ async fn a_workflow_in_which_two_processes_died_is_quarantined_and_the_others_re
     let aborted = operate(&gateway, &["workflows", "abort", two]).await;
     assert!(aborted.contains("aborted"), "{aborted}");
     assert_eq!((count(&gateway, "two"), count(&gateway, "two undone")), (2, 1));
+}
+
+#[tokio::test]
+async fn abort_finishes_the_undoing_during_which_a_workflow_was_quarantined() {
+    let mut gateway = start("").await;
+    let mut first = work("first", &[]);
+    first["compensate"] = json!({"tool": "t:undo", "arguments": {"task": "undone", "ms": 3_000}});
+    let tasks = json!([first, work("second", &["first"])]);
+    let paused = call(&gateway, "execute_dag", per_layer(tasks)).await;
+    let id = paused["workflow_id"].clone();
+    let abort = json!({"workflow_id": id, "reason": "wrong"});
+    let url = gateway.url("/mcp/tool/powerstrip:abort");
+    let request = reqwest::Client::new().post(url).json(&abort);
+    let aborting = tokio::spawn(async move { request.send().await.is_ok() });
+    for round in 1..=2 {
+        eventually("it is being undone", || async {
+            (count(&gateway, "undone") == round).then_some(())
+        })
+        .await;
+        gateway = crash(gateway).await;
+    }
+    assert!(!aborting.await.unwrap(), "the gateway was killed");
+    ready(&gateway).await;
+    let report = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
+    assert_eq!(report["checkpoint"]["checkpoint_type"], "quarantined", "{report:#}");
+    assert_eq!(count(&gateway, "undone"), 2, "it was not resumed");
+
+    let reworded = json!({"workflow_id": id, "reason": "go on"});
+    let aborted = call(&gateway, "abort", reworded).await;
+    assert_eq!(aborted["status"], "aborted", "{aborted:#}");
+    assert_eq!(aborted["reason"], "wrong", "the first abort ended it");
+    assert_eq!(statuses(&aborted["compensations"]), [pair("first", "success")], "{aborted:#}");
+    assert_eq!(aborted["not_undone"], Value::Null, "{aborted:#}");
+    assert_eq!(ledger(&gateway), ["first", "undone", "undone", "undone"]);
 }

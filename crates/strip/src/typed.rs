@@ -167,7 +167,7 @@ impl<T: TypedTool> Tool for Typed<T> {
 }
 
 /// The schema of a type as clients see it, without Rust's names and number formats.
-fn schema_of<T: JsonSchema>(input: bool) -> Value {
+pub fn schema_of<T: JsonSchema>(input: bool) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;
         settings.inline_subschemas = true;
@@ -205,6 +205,11 @@ fn tidy(schema: &mut Value, input: bool) {
     for key in ["items", "additionalProperties"] {
         if let Some(inner) = keywords.get_mut(key) {
             tidy(inner, input);
+        }
+    }
+    for key in ["oneOf", "anyOf"] {
+        if let Some(Value::Array(forms)) = keywords.get_mut(key) {
+            forms.iter_mut().for_each(|form| tidy(form, input));
         }
     }
 }

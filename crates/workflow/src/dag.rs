@@ -1,18 +1,17 @@
 //! A DAG as its author writes it, and as it is stored.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Tasks and their order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dag {
     pub tasks: Vec<Task>,
 }
 
 /// One tool call of a DAG, or a whole DAG within it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task {
     /// The task's name in references and results: 1 to 100 letters, digits, `_` and `-`.
@@ -53,11 +52,10 @@ pub struct Task {
 }
 
 /// When a failed call is made again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retry {
     /// How often, at most.
-    #[schemars(range(max = 10))]
     pub max: u32,
     /// The first pause; each further one is twice as long, up to a minute.
     #[serde(default = "Retry::default_backoff_ms")]
@@ -71,7 +69,7 @@ impl Retry {
 }
 
 /// The consequence of a task's failure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OnError {
     /// Its dependants are skipped, and the workflow pauses or fails after the layer.
@@ -90,7 +88,7 @@ impl OnError {
 }
 
 /// What a person is asked before a task runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskApproval {
     /// Why they are asked.
@@ -108,7 +106,7 @@ impl TaskApproval {
 }
 
 /// A call that undoes another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Compensation {
     pub tool: String,

@@ -12,6 +12,7 @@ pub mod evaluate;
 mod failures;
 mod fit;
 pub mod graph;
+pub mod inputs;
 mod listing;
 pub mod operations;
 mod outage;

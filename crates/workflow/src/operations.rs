@@ -1,5 +1,6 @@
 //! Operations on workflows: those that read, and one for each tool that steers.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,11 +12,15 @@ use ::operations::{Caller, Operation, OperationError, Route, Table};
 use proto::{Principal, TraceId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use strip::{Door, Request};
 use uuid::Uuid;
 
 use crate::failures::{not_found, stopping};
+use crate::inputs::{
+    Abort, ApprovalResponse, Continue, IDEMPOTENCY_KEY, InjectTasks, ModifyArgs, Replan, RetryTask,
+    RouteInput, SkipTask, StartInput, WorkflowStatus,
+};
 use crate::workflows::Workflows;
 
 /// The longest that the operator waits for news of a workflow at a time.
@@ -34,15 +39,15 @@ pub fn table(workflows: &Arc<Workflows>) -> Table {
         .with::<ShowWorkflow>(workflows)
         .with::<FollowWorkflow>(workflows)
         .with::<StartWorkflow>(workflows)
-        .with::<ContinueWorkflow>(workflows)
-        .with::<Replan>(workflows)
-        .with::<AbortWorkflow>(workflows)
-        .with::<RespondToApproval>(workflows)
-        .with::<RetryTask>(workflows)
-        .with::<ModifyArgs>(workflows)
-        .with::<SkipTask>(workflows)
-        .with::<InjectTasks>(workflows)
-        .with::<WorkflowStatus>(workflows)
+        .with::<Steer<Continue>>(workflows)
+        .with::<Steer<Replan>>(workflows)
+        .with::<Steer<Abort>>(workflows)
+        .with::<Steer<ApprovalResponse>>(workflows)
+        .with::<Steer<RetryTask>>(workflows)
+        .with::<Steer<ModifyArgs>>(workflows)
+        .with::<Steer<SkipTask>>(workflows)
+        .with::<Steer<InjectTasks>>(workflows)
+        .with::<Steer<WorkflowStatus>>(workflows)
 }
 
 pub struct ListWorkflows;
@@ -129,24 +134,6 @@ impl Operation for FollowWorkflow {
     }
 }
 
-/// A workflow to run.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct StartInput {
-    /// What to do, in words; needs a planner.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub intent: Option<String>,
-    /// The DAG: `{"tasks": […]}`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub workflow: Option<Map<String, Value>>,
-    /// `per_layer_validation` and `wait_ms`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub config: Option<Map<String, Value>>,
-    /// A repeated request with the same key returns the first workflow. The header `Idempotency-Key` has the same effect.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub idempotency_key: Option<String>,
-}
-
 pub struct StartWorkflow;
 
 impl Operation for StartWorkflow {
@@ -167,12 +154,13 @@ impl Operation for StartWorkflow {
         mut caller: Caller,
         mut input: StartInput,
     ) -> Result<Value, OperationError> {
-        if let Some(key) = input.idempotency_key.take() {
-            if !(1..=MAX_KEY_LEN).contains(&key.len()) {
+        if let Some(key) = input.fields.remove(IDEMPOTENCY_KEY).filter(|key| !key.is_null()) {
+            let fits = |key: &&str| (1..=MAX_KEY_LEN).contains(&key.len());
+            let Some(key) = key.as_str().filter(fits).map(str::to_owned) else {
                 let message =
-                    format!("`idempotency_key` is a text of 1 to {MAX_KEY_LEN} characters");
+                    format!("`{IDEMPOTENCY_KEY}` is a text of 1 to {MAX_KEY_LEN} characters");
                 return Err(OperationError::invalid(message));
-            }
+            };
             if caller.idempotency_key.as_ref().is_some_and(|header| *header != key) {
                 return Err(OperationError::invalid(
                     "`idempotency_key` and the header `Idempotency-Key` differ: send one of them",
@@ -180,113 +168,67 @@ impl Operation for StartWorkflow {
             }
             caller.idempotency_key = Some(key);
         }
-        workflows.send_request(request_of(&caller, "execute_dag", json!(input))).await
+        workflows
+            .send_request(request_of(&caller, "execute_dag", Value::Object(input.fields)))
+            .await
     }
 }
 
-/// An operation that calls the tool of the same name.
-macro_rules! steer {
-    ($operation:ident, $tool:literal, $id:literal, $summary:literal, $input:ident { $($(#[$note:meta])* $field:ident: $kind:ty),* $(,)? }) => {
-        #[doc = concat!("The input of `", $tool, "`.")]
-        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        pub struct $input {
-            /// The workflow's id.
-            pub id: String,
-            $($(#[$note])* pub $field: $kind,)*
-        }
+/// An operation that calls the tool with this input.
+pub struct Steer<I>(PhantomData<I>);
 
-        pub struct $operation;
-
-        impl Operation for $operation {
-            const NAME: &'static str = concat!("powerstrip.workflows.", $tool);
-            const SUMMARY: &'static str = $summary;
-            const ROUTE: Option<Route> = Some(
-                Route::post(concat!("/v1/workflows/{id}/", $tool), TOOLS_CALL, $id)
-                    .enveloped()
-                    .with_max_body(crate::tools::MAX_BYTES),
-            );
-            type Service = Workflows;
-            type Input = $input;
-            type Output = Value;
-
-            async fn run(
-                workflows: Arc<Workflows>,
-                caller: Caller,
-                input: $input,
-            ) -> Result<Value, OperationError> {
-                workflows.steer(caller, $tool, json!(input)).await
-            }
-        }
-    };
+/// The input of a tool that steers a workflow, and the facts of its operation.
+pub trait SteeringInput: JsonSchema + 'static {
+    const TOOL: &'static str;
+    const OPERATION: &'static str;
+    const SUMMARY: &'static str;
+    const PATH: &'static str;
+    /// The `operationId` in OpenAPI.
+    const ID: &'static str;
 }
 
-steer!(ContinueWorkflow, "continue", "gateway.continueWorkflow", "Run the next layer of a workflow, or wait for it",
-ContinueInput {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    checkpoint_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    wait_ms: Option<u64>,
-    /// Continue a quarantined workflow; only operators may.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    force: bool,
-});
+impl<I: SteeringInput> Operation for Steer<I> {
+    const NAME: &'static str = I::OPERATION;
+    const SUMMARY: &'static str = I::SUMMARY;
+    const ROUTE: Option<Route> = Some(
+        Route::post(I::PATH, TOOLS_CALL, I::ID).enveloped().with_max_body(crate::tools::MAX_BYTES),
+    );
+    type Service = Workflows;
+    type Input = RouteInput<I>;
+    type Output = Value;
 
-steer!(Replan, "replan", "gateway.replanWorkflow", "Plan more tasks for a workflow",
-ReplanInput {
-    new_requirement: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    available_context: Option<Map<String, Value>>,
-});
+    async fn run(
+        workflows: Arc<Workflows>,
+        caller: Caller,
+        input: RouteInput<I>,
+    ) -> Result<Value, OperationError> {
+        workflows.steer(caller, I::TOOL, input.fields).await
+    }
+}
 
-steer!(
-    AbortWorkflow,
-    "abort",
-    "gateway.abortWorkflow",
-    "End a workflow and undo what can be undone",
-    AbortInput { reason: String }
-);
+macro_rules! steering {
+    ($($input:ident = $tool:literal, $id:literal, $summary:literal;)*) => {$(
+        impl SteeringInput for $input {
+            const TOOL: &'static str = $tool;
+            const OPERATION: &'static str = concat!("powerstrip.workflows.", $tool);
+            const SUMMARY: &'static str = $summary;
+            const PATH: &'static str = concat!("/v1/workflows/{id}/", $tool);
+            const ID: &'static str = $id;
+        }
+    )*};
+}
 
-steer!(RespondToApproval, "approval_response", "gateway.respondToWorkflow", "Decide about the calls that a workflow waits for",
-ApprovalInput {
-    checkpoint_id: String,
-    approved: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    feedback: Option<String>,
-});
-
-steer!(RetryTask, "retry_task", "gateway.retryWorkflowTask", "Call a failed task again",
-RetryInput {
-    task_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    arguments: Option<Map<String, Value>>,
-});
-
-steer!(ModifyArgs, "modify_args", "gateway.modifyWorkflowTask", "Replace the arguments of a task that has not started",
-    ModifyInput { task_id: String, arguments: Map<String, Value>, });
-
-steer!(SkipTask, "skip_task", "gateway.skipWorkflowTask", "Skip a task that has not started",
-SkipInput {
-    task_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-});
-
-steer!(InjectTasks, "inject_tasks", "gateway.injectWorkflowTasks", "Add tasks to a paused workflow",
-InjectInput {
-    /// As in a DAG.
-    tasks: Vec<Map<String, Value>>,
-});
-
-steer!(
-    WorkflowStatus,
-    "workflow_status",
-    "gateway.workflowStatus",
-    "Report the state of an own workflow",
-    StatusInput {}
-);
+steering! {
+    Continue = "continue", "gateway.continueWorkflow", "Run the next layer of a workflow, or wait for it";
+    Replan = "replan", "gateway.replanWorkflow", "Plan more tasks for a workflow";
+    Abort = "abort", "gateway.abortWorkflow", "End a workflow and undo what can be undone";
+    ApprovalResponse = "approval_response", "gateway.respondToWorkflow", "Decide about the calls that a workflow waits for";
+    RetryTask = "retry_task", "gateway.retryWorkflowTask", "Call a failed task again";
+    ModifyArgs = "modify_args", "gateway.modifyWorkflowTask", "Replace the arguments of a task that has not started";
+    SkipTask = "skip_task", "gateway.skipWorkflowTask", "Skip a task that has not started";
+    InjectTasks = "inject_tasks", "gateway.injectWorkflowTasks", "Add tasks to a paused workflow";
+    WorkflowStatus = "workflow_status", "gateway.workflowStatus", "Report the state of an own workflow";
+}
 
 impl Workflows {
     /// Calls a workflow tool through all guards.
@@ -306,12 +248,16 @@ impl Workflows {
         &self,
         caller: Caller,
         tool: &str,
-        mut input: Value,
+        mut input: Map<String, Value>,
     ) -> Result<Value, OperationError> {
-        let id = input.as_object_mut().and_then(|fields| fields.remove("id"));
-        let id = Self::parse(id.as_ref().and_then(Value::as_str).unwrap_or_default())?;
-        input["workflow_id"] = id.to_string().into();
-        let mut request = request_of(&caller, tool, input);
+        let id = input.remove("id").unwrap_or_default();
+        let id = Self::parse(id.as_str().unwrap_or_default())?;
+        if input.insert("workflow_id".to_owned(), id.to_string().into()).is_some() {
+            return Err(OperationError::invalid(
+                "the path names the workflow: send no `workflow_id`",
+            ));
+        }
+        let mut request = request_of(&caller, tool, Value::Object(input));
         if caller.is_operator() && matches!(tool, "continue" | "abort") {
             request.on_behalf_of = Some(self.owner(id).await?);
             tracing::info!(workflow_id = %id, command = tool, "the operator acts for the owner of a workflow");

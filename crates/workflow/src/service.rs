@@ -129,6 +129,7 @@ impl Live {
     }
 }
 
+#[derive(Clone)]
 pub(crate) enum Command {
     Continue {
         checkpoint_id: Option<String>,

@@ -1,23 +1,29 @@
 //! The tools by which an agent starts and steers workflows.
 
+mod answers;
 mod respond;
-mod schemas;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Annotations, Caps, Descriptor, Failure, Principal, RequestedLimits, canonical};
-use serde::Deserialize;
+use proto::{Descriptor, Failure, Principal, RequestedLimits, canonical};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use strip::typed::About;
 use strip::{EmptyTexts, Job, Output, Part, Tool};
 use uuid::Uuid;
 
 use crate::core::PauseKind;
 use crate::failures::{invalid, native, not_found, only_operators, stopping, unsupported};
 use crate::fit::{MAX_ANSWER, cut};
+use crate::inputs::{
+    Abort, ApprovalResponse, Continue, Execute, InjectTasks, ModifyArgs, Replan, RetryTask,
+    SkipTask, ToolInput, WorkflowStatus,
+};
 use crate::plan::Reading;
-use crate::service::{Accepted, Arguments, Command, Live, Service};
+use crate::service::{Accepted, Command, Live, Service};
 use crate::start::{Start, Started};
 use crate::workflows::{Wait, Workflows};
 
@@ -31,228 +37,237 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 pub(crate) const MAX_BYTES: usize = 1 << 20;
 
 /// The answers while a workflow goes on.
-const PROGRESS: [&str; 6] =
-    ["complete", "layer_complete", "running", "failed", "rejected", "aborted"];
+const PROGRESS: &[&str] =
+    &["complete", "layer_complete", "running", "failed", "rejected", "aborted"];
 
+/// The answers to a start: a planner may show its plan first.
+const STARTED: &[&str] =
+    &["planned", "complete", "layer_complete", "running", "failed", "rejected", "aborted"];
+
+/// What operators may give, and agents are not shown.
+const HIDDEN: &str = "force";
+
+/// What a call asks for.
+enum Invocation {
+    Execute(Execute),
+    Steer(Uuid, Steering),
+}
+
+/// What is to be done with one workflow.
+enum Steering {
+    Continue(Continue),
+    Replan(Replan),
+    Abort(Abort),
+    Respond(ApprovalResponse),
+    Retry(RetryTask),
+    Modify(ModifyArgs),
+    Skip(SkipTask),
+    Inject(InjectTasks),
+    Status(WorkflowStatus),
+}
+
+/// What a tool does to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    ExecuteDag,
-    Continue,
-    Replan,
-    Abort,
-    ApprovalResponse,
-    RetryTask,
-    ModifyArgs,
-    SkipTask,
-    InjectTasks,
-    WorkflowStatus,
+enum Effect {
+    Reads,
+    /// It changes what will run.
+    Plans,
+    /// Tasks or compensations run because of it, which may do anything.
+    RunsTasks,
 }
 
-impl Kind {
-    /// Whether tasks or compensations run because of it, which may do anything.
-    fn runs_tasks(self) -> bool {
-        let plans = [Self::Replan, Self::ModifyArgs, Self::SkipTask, Self::InjectTasks];
-        !plans.contains(&self) && self != Self::WorkflowStatus
-    }
-
-    /// Whether the same call again has no further effect.
-    fn is_idempotent(self) -> bool {
-        !matches!(self, Self::ExecuteDag | Self::Continue | Self::Replan | Self::RetryTask)
-    }
-}
-
-struct About {
-    kind: Kind,
-    name: &'static str,
+/// What the types of a tool do not say.
+struct Facts {
+    id: &'static str,
     title: &'static str,
     description: &'static str,
-    input: fn() -> Value,
-    /// The statuses of its answers besides those of progress.
-    more: &'static [&'static str],
-    progresses: bool,
+    effect: Effect,
+    /// Whether the same call again has no further effect.
+    idempotent: bool,
+    /// The statuses of its answers.
+    answers: &'static [&'static str],
 }
 
-const TOOLS: [About; 10] = [
-    About {
-        kind: Kind::ExecuteDag,
-        name: "execute_dag",
-        title: "Run a workflow",
-        description: "Runs a DAG of tool calls as a durable workflow. With config.per_layer_validation it pauses after each \
-                      layer: then continue, inject_tasks, modify_args, skip_task or abort.",
-        input: schemas::execute_dag,
-        more: &["planned"],
-        progresses: true,
-    },
-    About {
-        kind: Kind::Continue,
-        name: "continue",
-        title: "Continue a workflow",
-        description: "Runs the next layer of a paused workflow, or waits for a running one.",
-        input: schemas::continue_workflow,
-        more: &[],
-        progresses: true,
-    },
-    About {
-        kind: Kind::Replan,
-        name: "replan",
-        title: "Plan more tasks",
-        description: "Adds tasks planned for a new requirement.",
-        input: schemas::replan,
-        more: &["replanned"],
-        progresses: false,
-    },
-    About {
-        kind: Kind::Abort,
-        name: "abort",
-        title: "Abort a workflow",
-        description: "Ends a workflow: running calls are cancelled, finished ones compensated.",
-        input: schemas::abort,
-        more: &[],
-        progresses: true,
-    },
-    About {
-        kind: Kind::ApprovalResponse,
-        name: "approval_response",
-        title: "Decide about a checkpoint",
-        description: "Approves or rejects what waits at a checkpoint. Agents cannot approve their own calls.",
-        input: schemas::approval_response,
-        more: &[],
-        progresses: true,
-    },
-    About {
-        kind: Kind::RetryTask,
-        name: "retry_task",
-        title: "Retry a failed task",
-        description: "Runs a failed task of a paused workflow again, with other arguments if given.",
-        input: schemas::retry_task,
-        more: &[],
-        progresses: true,
-    },
-    About {
-        kind: Kind::ModifyArgs,
-        name: "modify_args",
-        title: "Change a task's arguments",
-        description: "Replaces the arguments of a task that has not begun, in a paused workflow.",
-        input: schemas::modify_args,
-        more: &[],
-        progresses: true,
-    },
-    About {
-        kind: Kind::SkipTask,
-        name: "skip_task",
-        title: "Skip a task",
-        description: "Skips a task that has not begun, in a paused workflow.",
-        input: schemas::skip_task,
-        more: &[],
-        progresses: true,
-    },
-    About {
-        kind: Kind::InjectTasks,
-        name: "inject_tasks",
-        title: "Add tasks",
-        description: "Adds tasks, of the form that execute_dag takes, to a paused workflow. They run after continue.",
-        input: schemas::inject_tasks,
-        more: &["replanned"],
-        progresses: false,
-    },
-    About {
-        kind: Kind::WorkflowStatus,
-        name: "workflow_status",
-        title: "Show a workflow",
-        description: "Shows a workflow's state, tasks and last events, without waiting.",
-        input: schemas::workflow_status,
-        more: &["report"],
-        progresses: false,
-    },
-];
+type ReadInput = Box<dyn Fn(&Value) -> Result<Invocation, Failure> + Send + Sync>;
 
 struct WorkflowTool {
-    kind: Kind,
     descriptor: Descriptor,
+    accepted: Value,
+    read: ReadInput,
     service: Weak<Service>,
 }
 
 impl Workflows {
     /// The tools, to be published under [`SOURCE`].
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
-        let tool = |about: &About| {
-            let tool: Arc<dyn Tool> = Arc::new(WorkflowTool {
-                kind: about.kind,
-                descriptor: about.descriptor(),
-                service: Arc::downgrade(self.service()),
-            });
-            tool
+        let execute = Facts {
+            id: "powerstrip:execute_dag",
+            title: "Run a workflow",
+            description: "Runs a DAG of tool calls as a durable workflow. With config.per_layer_validation it pauses after each \
+                          layer: then continue, inject_tasks, modify_args, skip_task or abort.",
+            effect: Effect::RunsTasks,
+            idempotent: false,
+            answers: STARTED,
         };
-        TOOLS.iter().map(tool).collect()
+        let read = |input: &Value| parse(input).map(Invocation::Execute);
+        vec![
+            self.tool::<Execute>(execute, Box::new(read)),
+            self.steering(
+                Facts {
+                    id: "powerstrip:continue",
+                    title: "Continue a workflow",
+                    description: "Runs the next layer of a paused workflow, or waits for a running one.",
+                    effect: Effect::RunsTasks,
+                    idempotent: false,
+                    answers: PROGRESS,
+                },
+                Steering::Continue,
+            ),
+            self.steering(
+                Facts {
+                    id: "powerstrip:replan",
+                    title: "Plan more tasks",
+                    description: "Adds tasks planned for a new requirement.",
+                    effect: Effect::Plans,
+                    idempotent: false,
+                    answers: &["replanned"],
+                },
+                Steering::Replan,
+            ),
+            self.steering(
+                Facts {
+                    id: "powerstrip:abort",
+                    title: "Abort a workflow",
+                    description: "Ends a workflow: running calls are cancelled, finished ones compensated.",
+                    effect: Effect::RunsTasks,
+                    idempotent: true,
+                    answers: PROGRESS,
+                },
+                Steering::Abort,
+            ),
+            self.steering(
+                Facts {
+                    id: "powerstrip:approval_response",
+                    title: "Decide about a checkpoint",
+                    description: "Approves or rejects what waits at a checkpoint. Agents cannot approve their own calls.",
+                    effect: Effect::RunsTasks,
+                    idempotent: true,
+                    answers: PROGRESS,
+                },
+                Steering::Respond,
+            ),
+            self.steering(
+                Facts {
+                    id: "powerstrip:retry_task",
+                    title: "Retry a failed task",
+                    description: "Runs a failed task of a paused workflow again, with other arguments if given.",
+                    effect: Effect::RunsTasks,
+                    idempotent: false,
+                    answers: PROGRESS,
+                },
+                Steering::Retry,
+            ),
+            self.steering(
+                Facts {
+                    id: "powerstrip:modify_args",
+                    title: "Change a task's arguments",
+                    description: "Replaces the arguments of a task that has not begun, in a paused workflow.",
+                    effect: Effect::Plans,
+                    idempotent: true,
+                    answers: PROGRESS,
+                },
+                Steering::Modify,
+            ),
+            self.steering(
+                Facts {
+                    id: "powerstrip:skip_task",
+                    title: "Skip a task",
+                    description: "Skips a task that has not begun, in a paused workflow.",
+                    effect: Effect::Plans,
+                    idempotent: true,
+                    answers: PROGRESS,
+                },
+                Steering::Skip,
+            ),
+            self.steering(
+                Facts {
+                    id: "powerstrip:inject_tasks",
+                    title: "Add tasks",
+                    description: "Adds tasks, of the form that execute_dag takes, to a paused workflow. They run after continue.",
+                    effect: Effect::Plans,
+                    idempotent: true,
+                    answers: &["replanned"],
+                },
+                Steering::Inject,
+            ),
+            self.steering(
+                Facts {
+                    id: "powerstrip:workflow_status",
+                    title: "Show a workflow",
+                    description: "Shows a workflow's state, tasks and last events, without waiting.",
+                    effect: Effect::Reads,
+                    idempotent: true,
+                    answers: &["report"],
+                },
+                Steering::Status,
+            ),
+        ]
     }
-}
 
-impl About {
-    fn descriptor(&self) -> Descriptor {
-        let mut statuses = self.more.to_vec();
-        if self.progresses {
-            statuses.extend(PROGRESS);
-        }
-        let id = format!("powerstrip:{}", self.name);
-        Descriptor {
-            unprefixed: false,
-            id: id.parse().expect("ids of built-in tools are well formed"),
-            version: semver::Version::new(1, 0, 0),
-            title: Some(self.title.to_owned()),
-            description: self.description.to_owned(),
-            input_schema: (self.input)(),
-            output_schema: Some(schemas::output(&statuses)),
+    /// A tool that steers the workflow that its input names.
+    fn steering<I: DeserializeOwned + JsonSchema + 'static>(
+        &self,
+        facts: Facts,
+        steering: fn(I) -> Steering,
+    ) -> Arc<dyn Tool> {
+        let read = move |input: &Value| {
+            let ToolInput { workflow_id, input } = parse(input)?;
+            let id = Uuid::parse_str(&workflow_id)
+                .map_err(|_| invalid("`workflow_id` is not a UUID, as execute_dag returns it"))?;
+            Ok(Invocation::Steer(id, steering(input)))
+        };
+        self.tool::<ToolInput<I>>(facts, Box::new(read))
+    }
+
+    fn tool<I: JsonSchema>(&self, facts: Facts, read: ReadInput) -> Arc<dyn Tool> {
+        let runs_tasks = facts.effect == Effect::RunsTasks;
+        let about = About {
+            id: facts.id,
+            title: facts.title,
+            description: facts.description,
             deterministic: false,
+            read_only: facts.effect == Effect::Reads,
+            idempotent: facts.idempotent,
             limits: RequestedLimits {
                 timeout: Some(TIMEOUT),
                 max_input_bytes: Some(MAX_BYTES),
                 max_output_bytes: Some(MAX_BYTES),
             },
-            caps: Caps::default(),
-            files: None,
-            annotations: Annotations {
-                title: None,
-                read_only_hint: Some(self.kind == Kind::WorkflowStatus),
-                destructive_hint: Some(self.kind.runs_tasks()),
-                idempotent_hint: Some(self.kind.is_idempotent()),
-                open_world_hint: Some(self.kind.runs_tasks()),
-            },
-            implementation: None,
-            meta: None,
-            extra: serde_json::Map::new(),
+        };
+        let mut descriptor = about.without_output::<I>();
+        descriptor.output_schema = Some(answers::schema(facts.answers));
+        descriptor.annotations.destructive_hint = Some(runs_tasks);
+        descriptor.annotations.open_world_hint = Some(runs_tasks);
+        let accepted = without_tasks(descriptor.input_schema.clone());
+        if let Some(listed) = descriptor.input_schema.as_object_mut() {
+            listed.remove("description");
         }
+        if let Some(listed) = descriptor.input_schema["properties"].as_object_mut() {
+            listed.remove(HIDDEN);
+        }
+        let service = Arc::downgrade(self.service());
+        Arc::new(WorkflowTool { descriptor, accepted, read, service })
     }
 }
 
-#[derive(Deserialize)]
-struct ExecuteInput {
-    intent: Option<String>,
-    workflow: Option<Value>,
-    #[serde(default)]
-    config: ExecuteConfig,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct ExecuteConfig {
-    per_layer_validation: bool,
-    wait_ms: Option<u64>,
-}
-
-/// The parameters of all other tools; the input schema says which of them each takes.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Input {
-    workflow_id: String,
-    reason: Option<String>,
-    checkpoint_id: Option<String>,
-    wait_ms: Option<u64>,
-    approved: bool,
-    feedback: Option<String>,
-    force: bool,
-    task_id: String,
-    arguments: Option<Arguments>,
-    tasks: Value,
+/// A schema that admits any DAG: its faults are reported by the reader, all at once.
+fn without_tasks(mut schema: Value) -> Value {
+    for field in ["workflow", "tasks"] {
+        if let Some(dag) = schema["properties"].get_mut(field) {
+            *dag = Value::Bool(true);
+        }
+    }
+    schema
 }
 
 #[async_trait]
@@ -274,11 +289,7 @@ impl Tool for WorkflowTool {
     }
 
     fn accepted_input(&self) -> Option<Value> {
-        let listed = schemas::without_tasks(self.descriptor.input_schema.clone());
-        Some(match self.kind {
-            Kind::Continue => schemas::with_force(listed),
-            _ => listed,
-        })
+        Some(self.accepted.clone())
     }
 
     fn native_failure(&self, failure: &Failure) -> Option<Value> {
@@ -287,10 +298,10 @@ impl Tool for WorkflowTool {
 
     async fn run(&self, job: &Job) -> Result<Output, Failure> {
         let service = self.service.upgrade().ok_or_else(stopping)?;
-        let calls = ToolCall { workflows: Workflows::of(&service), job };
-        let mut output = match self.kind {
-            Kind::ExecuteDag => calls.execute().await,
-            kind => calls.steer(kind).await,
+        let call = ToolCall { workflows: Workflows::of(&service), job };
+        let mut output = match (self.read)(&job.request.input)? {
+            Invocation::Execute(input) => call.execute(input).await,
+            Invocation::Steer(id, steering) => call.steer(id, steering).await,
         }?;
         if canonical::len(&output.data) > MAX_ANSWER {
             cut(Arc::make_mut(&mut output.data), MAX_ANSWER);
@@ -304,9 +315,23 @@ struct ToolCall<'a> {
     job: &'a Job,
 }
 
+/// A command to a workflow, and how its caller is answered.
+struct Order {
+    command: Command,
+    /// The longest wait for the answer.
+    longest: Option<Duration>,
+    /// The last answers that an ended workflow repeats.
+    repeats: &'static [&'static str],
+}
+
+impl From<Command> for Order {
+    fn from(command: Command) -> Self {
+        Self { command, longest: None, repeats: &[] }
+    }
+}
+
 impl ToolCall<'_> {
-    async fn execute(&self) -> Result<Output, Failure> {
-        let input: ExecuteInput = parse(&self.job.request.input)?;
+    async fn execute(&self, input: Execute) -> Result<Output, Failure> {
         let dag = match (input.intent, input.workflow) {
             (Some(_), None) => {
                 return Err(unsupported(
@@ -317,12 +342,13 @@ impl ToolCall<'_> {
             _ => return Err(invalid("give exactly one of `intent` and `workflow`")),
         };
         let request = &self.job.request;
+        let config = input.config.unwrap_or_default();
         let start = Start {
             dag: Reading::of_dag(&dag),
-            per_layer: input.config.per_layer_validation,
+            per_layer: config.per_layer_validation,
             client_key: request.idempotency_key.clone(),
         };
-        let longest = input.config.wait_ms.map(Duration::from_millis);
+        let longest = config.wait_ms.map(Duration::from_millis);
         let id = match self.workflows.start(&request.principal, start).await? {
             Started::Now(live) => return self.wait(&live, longest, None).await,
             Started::Before(id) => id,
@@ -346,50 +372,64 @@ impl ToolCall<'_> {
         self.workflows.wait(live, self.job, wait).await
     }
 
-    async fn steer(&self, kind: Kind) -> Result<Output, Failure> {
-        let input: Input = parse(&self.job.request.input)?;
-        let id = Uuid::parse_str(&input.workflow_id)
-            .map_err(|_| invalid("`workflow_id` is not a UUID, as execute_dag returns it"))?;
-        let longest = input.wait_ms.map(Duration::from_millis);
-        let principal = self.owner();
-        if kind == Kind::WorkflowStatus {
-            return self.workflows.report(principal, id).await.map(Output::new);
-        }
-        if kind == Kind::Replan {
-            // Only for those who could replan it.
-            self.workflows.own(principal, id).await?.ok_or_else(|| not_found(id))?;
-            return Err(unsupported(
-                "this gateway has no planner: add the tasks themselves with inject_tasks",
-            ));
-        }
-        if kind == Kind::ApprovalResponse {
-            return self.respond(id, &input).await;
-        }
-        if input.force && self.job.request.on_behalf_of.is_none() {
+    async fn steer(&self, id: Uuid, steering: Steering) -> Result<Output, Failure> {
+        let order = match steering {
+            Steering::Status(WorkflowStatus {}) => {
+                return self.workflows.report(self.owner(), id).await.map(Output::new);
+            }
+            Steering::Replan(Replan { .. }) => {
+                // Only for those who could replan it.
+                self.workflows.own(self.owner(), id).await?.ok_or_else(|| not_found(id))?;
+                return Err(unsupported(
+                    "this gateway has no planner: add the tasks themselves with inject_tasks",
+                ));
+            }
+            Steering::Respond(response) => return self.respond(id, response).await,
+            Steering::Continue(input) => self.continuation(id, input)?,
+            Steering::Abort(Abort { reason }) => {
+                Order { repeats: &["aborted"], ..Command::Abort { reason }.into() }
+            }
+            Steering::Retry(RetryTask { task_id, arguments }) => {
+                Command::Retry { task_id, arguments }.into()
+            }
+            Steering::Modify(ModifyArgs { task_id, arguments }) => {
+                Command::Modify { task_id, arguments }.into()
+            }
+            Steering::Skip(SkipTask { task_id, reason }) => {
+                Command::Skip { task_id, reason }.into()
+            }
+            Steering::Inject(InjectTasks { tasks }) => {
+                Command::Inject { tasks: Reading::of_tasks(&tasks) }.into()
+            }
+        };
+        self.give(id, order).await
+    }
+
+    /// The order of `continue`; only operators free a workflow from quarantine.
+    fn continuation(&self, id: Uuid, input: Continue) -> Result<Order, Failure> {
+        let Continue { reason, checkpoint_id, wait_ms, force } = input;
+        if force && self.job.request.on_behalf_of.is_none() {
             return Err(only_operators(id));
         }
-        let command = || match kind {
-            Kind::Continue if input.force => Command::Release { reason: input.reason.clone() },
-            Kind::Abort => Command::Abort { reason: input.reason.clone().unwrap_or_default() },
-            Kind::RetryTask => Command::Retry {
-                task_id: input.task_id.clone(),
-                arguments: input.arguments.clone(),
-            },
-            Kind::ModifyArgs => Command::Modify {
-                task_id: input.task_id.clone(),
-                arguments: input.arguments.clone().unwrap_or_default(),
-            },
-            Kind::SkipTask => {
-                Command::Skip { task_id: input.task_id.clone(), reason: input.reason.clone() }
-            }
-            Kind::InjectTasks => Command::Inject { tasks: Reading::of_tasks(&input.tasks) },
-            _ => Command::Continue {
-                checkpoint_id: input.checkpoint_id.clone(),
-                reason: input.reason.clone(),
-            },
+        let command = if force {
+            Command::Release { reason }
+        } else {
+            Command::Continue { checkpoint_id, reason }
         };
-        let Some((live, accepted)) = self.workflows.command(principal, id, command).await? else {
-            return self.after_the_end(kind, id).await;
+        let longest = wait_ms.map(Duration::from_millis);
+        Ok(Order { command, longest, repeats: &["complete", "failed"] })
+    }
+
+    /// Gives a command to the caller's workflow and waits for what comes of it.
+    async fn give(&self, id: Uuid, order: Order) -> Result<Output, Failure> {
+        let Order { command, longest, repeats } = order;
+        let sent = self.workflows.command(self.owner(), id, || command.clone()).await?;
+        let Some((live, accepted)) = sent else {
+            let last = self.workflows.last_answer(self.owner(), id).await?;
+            let repeated = last.filter(|answer| {
+                answer["status"].as_str().is_some_and(|status| repeats.contains(&status))
+            });
+            return repeated.map(Output::new).ok_or_else(|| not_found(id));
         };
         match accepted {
             Accepted::Extended { tasks } => Ok(Output::new(json!({
@@ -411,18 +451,6 @@ impl ToolCall<'_> {
         let request = &self.job.request;
         request.on_behalf_of.as_ref().unwrap_or(&request.principal)
     }
-
-    /// The answers that an ended workflow repeats.
-    async fn after_the_end(&self, kind: Kind, id: Uuid) -> Result<Output, Failure> {
-        let last = self.workflows.last_answer(self.owner(), id).await?;
-        let repeated = last.filter(|answer| {
-            matches!(
-                (kind, answer["status"].as_str()),
-                (Kind::Continue, Some("complete" | "failed")) | (Kind::Abort, Some("aborted"))
-            )
-        });
-        repeated.map(Output::new).ok_or_else(|| not_found(id))
-    }
 }
 
 fn waits_for_people(live: &Live) -> bool {
@@ -431,7 +459,7 @@ fn waits_for_people(live: &Live) -> bool {
     matches!(kind, Some(PauseKind::Approval | PauseKind::Input))
 }
 
-fn parse<T: serde::de::DeserializeOwned>(input: &Value) -> Result<T, Failure> {
+fn parse<T: DeserializeOwned>(input: &Value) -> Result<T, Failure> {
     T::deserialize(input)
         .map_err(|error| invalid(format!("the input does not fit the tool: {error}")))
 }

@@ -8,9 +8,9 @@ use schema::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
 use terminal::Style;
 use terminal::workflows::{self as shown, Live};
+use workflow::inputs::{Abort, Continue, RouteInput, StartInput};
 use workflow::operations::{
-    AbortInput, AbortWorkflow, ContinueInput, ContinueWorkflow, FollowInput, FollowWorkflow,
-    ListWorkflows, ShowWorkflow, StartInput, StartWorkflow,
+    FollowInput, FollowWorkflow, ListWorkflows, ShowWorkflow, StartWorkflow, Steer,
 };
 
 use crate::access::Access;
@@ -127,10 +127,8 @@ impl Action {
                 let id = resolve(access, id).await?;
                 let before = watcher.details(&id).await?;
                 let wait_ms = Some(FIRST_WAIT_MS);
-                let workflow = id.clone();
-                let input =
-                    ContinueInput { id: workflow, reason, checkpoint_id: None, wait_ms, force };
-                let answer = access.run::<ContinueWorkflow>(&input).await?;
+                let input = Continue { reason, checkpoint_id: None, wait_ms, force };
+                let answer = access.run::<Steer<Continue>>(&RouteInput::new(&id, &input)).await?;
                 let paused_at = answer.get("checkpoint_id");
                 if paused_at.is_some() && paused_at == before.checkpoint_id() {
                     // Continuing does not lead past this checkpoint, so there are no events to wait for.
@@ -141,7 +139,8 @@ impl Action {
             }
             Self::Abort { id, reason } => {
                 let id = resolve(access, id).await?;
-                access.run::<AbortWorkflow>(&AbortInput { id: id.clone(), reason }).await?;
+                let input = RouteInput::new(&id, &Abort { reason });
+                access.run::<Steer<Abort>>(&input).await?;
                 watcher.show(&id).await?;
                 Ok(ExitCode::SUCCESS)
             }
@@ -153,23 +152,24 @@ impl Action {
 fn read(file: &Path, per_layer: bool) -> anyhow::Result<StartInput> {
     let text = userfiles::read_text(file, LIMITS.max_bytes as u64)
         .with_context(|| format!("{} cannot be read", file.display()))?;
-    let mut given: Map<String, Value> =
+    let given: Map<String, Value> =
         yaml::parse(&text, LIMITS).with_context(|| format!("{} is no workflow", file.display()))?;
-    let mut input = match given.contains_key("tasks") {
-        true => StartInput { workflow: Some(given), ..StartInput::default() },
-        false => {
-            given.entry("config").or_insert_with(|| json!({}));
-            serde_json::from_value(Value::Object(given)).with_context(|| {
-                format!("{} has neither `tasks` nor a `workflow` with them", file.display())
-            })?
-        }
+    let mut fields = if given.contains_key("tasks") {
+        Map::from_iter([("workflow".to_owned(), Value::Object(given))])
+    } else if ["workflow", "intent"].iter().any(|name| given.contains_key(*name)) {
+        given
+    } else {
+        bail!("{} has neither `tasks` nor a `workflow` with them", file.display())
     };
-    let config = input.config.get_or_insert_default();
-    if per_layer {
-        config.insert("per_layer_validation".to_owned(), true.into());
+    let config = fields.entry("config").or_insert_with(|| json!({}));
+    // Another value than an object is refused by the tool.
+    if let Value::Object(config) = config {
+        if per_layer {
+            config.insert("per_layer_validation".to_owned(), true.into());
+        }
+        config.insert("wait_ms".to_owned(), FIRST_WAIT_MS.into());
     }
-    config.insert("wait_ms".to_owned(), FIRST_WAIT_MS.into());
-    Ok(input)
+    Ok(StartInput { fields })
 }
 
 /// Puts all faults of a DAG into the message.

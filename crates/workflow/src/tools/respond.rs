@@ -11,8 +11,9 @@ use strip::approval::{
 use strip::{AskMode, Output, Reply};
 use uuid::Uuid;
 
-use super::{Input, ToolCall};
+use super::ToolCall;
 use crate::failures::{not_found, unavailable};
+use crate::inputs::ApprovalResponse;
 use crate::service::{Accepted, Command, Live};
 use crate::workflows::Wait;
 
@@ -36,22 +37,26 @@ enum Asked {
 }
 
 impl ToolCall<'_> {
-    pub(super) async fn respond(&self, id: Uuid, input: &Input) -> Result<Output, Failure> {
+    pub(super) async fn respond(
+        &self,
+        id: Uuid,
+        response: ApprovalResponse,
+    ) -> Result<Output, Failure> {
         let live = self.workflows.load(id).await?.ok_or_else(|| not_found(id))?;
         let strip = &self.workflows.service().strip;
         let approvals = strip.approvals().cloned().ok_or_else(|| not_found(id))?;
-        let right = self.right(&live, input.approved, &approvals.terms())?;
+        let ApprovalResponse { checkpoint_id, approved, feedback } = response;
+        let right = self.right(&live, approved, &approvals.terms())?;
         if self.workflows.is_over(&live).await? {
             return Err(not_found(id));
         }
-        let checkpoint_id = input.checkpoint_id.clone().unwrap_or_default();
         let command = || Command::Respond { checkpoint_id: checkpoint_id.clone() };
         let sent = self.workflows.send(id, command).await?;
         let Some((live, Accepted::Approvals { ids, version })) = sent else {
             return Err(not_found(id));
         };
-        let feedback = input.feedback.clone().filter(|text| !text.trim().is_empty());
-        let verdict = if input.approved { Verdict::Approve } else { Verdict::Reject };
+        let feedback = feedback.filter(|text| !text.trim().is_empty());
+        let verdict = if approved { Verdict::Approve } else { Verdict::Reject };
         match right {
             Right::Cancel => {
                 let (ids, by) = (ids.clone(), Arc::clone(&self.job.request.principal));

@@ -1,0 +1,271 @@
+//! What the workflow tools take. Tools, routes, OpenAPI and commands are made from these types.
+
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::plan::MAX_TASKS;
+
+/// The field by which a request to start a workflow is known when it is repeated.
+pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency_key";
+
+/// What `execute_dag` takes.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Execute {
+    /// If the gateway plans.
+    #[schemars(length(min = 1, max = 2000))]
+    pub(crate) intent: Option<String>,
+    #[schemars(with = "Option<DagOutline>")]
+    pub(crate) workflow: Option<Value>,
+    pub(crate) config: Option<ExecuteConfig>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExecuteConfig {
+    /// Pause after each layer.
+    #[serde(default)]
+    pub(crate) per_layer_validation: bool,
+    #[schemars(range(max = 600_000))]
+    pub(crate) wait_ms: Option<u64>,
+    #[serde(default)]
+    #[expect(dead_code, reason = "there is no planner yet, so there is no plan to accept")]
+    pub(crate) accept_plan: bool,
+}
+
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used: `Reading` reads DAGs")]
+struct DagOutline {
+    tasks: Vec<TaskOutline>,
+}
+
+// One task of a DAG, in short: `Reading` checks all its fields, and models pay for each word in every request. A list is
+// accepted as `for_each`, too, but a union of types is not portable.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used: `Reading` reads tasks")]
+struct TaskOutline {
+    id: String,
+    tool: Option<String>,
+    /// Instead of `tool`: {tasks}, with the arguments as `input`.
+    workflow: Option<Map<String, Value>>,
+    /// Texts may be templates: {{ tasks.a.output.name }}
+    arguments: Option<Map<String, Value>>,
+    depends_on: Option<Vec<String>>,
+    /// Expression; if false, skipped.
+    when: Option<String>,
+    /// Expression for a list: one call per `item`.
+    for_each: Option<String>,
+    /// {max, backoff_ms}
+    retry: Option<Map<String, Value>>,
+    #[schemars(with = "Option<i64>")]
+    timeout_ms: Option<u64>,
+    #[schemars(extend("enum" = ["fail", "skip", "continue"]))]
+    on_error: Option<String>,
+    /// {reason, timeout_ms}: a person must approve.
+    approval: Option<Map<String, Value>>,
+    /// {tool, arguments} that undoes the call.
+    compensate: Option<Map<String, Value>>,
+}
+
+/// What `continue` takes besides the workflow.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Continue {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 600_000))]
+    pub wait_ms: Option<u64>,
+    /// Continue a quarantined workflow; only operators may.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force: bool,
+}
+
+/// What `replan` takes besides the workflow.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "there is no planner yet")]
+pub struct Replan {
+    #[schemars(length(min = 1))]
+    new_requirement: String,
+    available_context: Option<Map<String, Value>>,
+}
+
+/// What `abort` takes besides the workflow.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Abort {
+    #[schemars(length(min = 1))]
+    pub reason: String,
+}
+
+/// What `approval_response` takes besides the workflow.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApprovalResponse {
+    pub(crate) checkpoint_id: String,
+    pub(crate) approved: bool,
+    pub(crate) feedback: Option<String>,
+}
+
+/// What `retry_task` takes besides the workflow.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RetryTask {
+    #[schemars(length(min = 1, max = 100))]
+    pub(crate) task_id: String,
+    pub(crate) arguments: Option<Map<String, Value>>,
+}
+
+/// What `modify_args` takes besides the workflow.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModifyArgs {
+    #[schemars(length(min = 1, max = 100))]
+    pub(crate) task_id: String,
+    pub(crate) arguments: Map<String, Value>,
+}
+
+/// What `skip_task` takes besides the workflow.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SkipTask {
+    #[schemars(length(min = 1, max = 100))]
+    pub(crate) task_id: String,
+    pub(crate) reason: Option<String>,
+}
+
+/// What `inject_tasks` takes besides the workflow.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InjectTasks {
+    // As `execute_dag` describes them.
+    #[schemars(with = "Vec<Map<String, Value>>", length(min = 1, max = MAX_TASKS))]
+    pub(crate) tasks: Value,
+}
+
+/// What `workflow_status` takes besides the workflow.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkflowStatus {}
+
+/// The input of a tool that steers a workflow: `workflow_id` and what the tool takes.
+pub(crate) struct ToolInput<I> {
+    pub(crate) workflow_id: String,
+    pub(crate) input: I,
+}
+
+impl<'de, I: DeserializeOwned> Deserialize<'de> for ToolInput<I> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut fields = Map::<String, Value>::deserialize(deserializer)?;
+        let Some(Value::String(workflow_id)) = fields.remove("workflow_id") else {
+            return Err(D::Error::missing_field("workflow_id"));
+        };
+        let input = I::deserialize(Value::Object(fields)).map_err(D::Error::custom)?;
+        Ok(Self { workflow_id, input })
+    }
+}
+
+impl<I: JsonSchema> JsonSchema for ToolInput<I> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        I::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        with_property(I::json_schema(generator), "workflow_id", json!({"type": "string"}), true)
+    }
+}
+
+/// The same input on a route, whose path names the workflow `id`. The tool reads it, so that all faults are reported alike.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent, bound = "")]
+pub struct RouteInput<I> {
+    pub(crate) fields: Map<String, Value>,
+    #[serde(skip)]
+    of: PhantomData<fn() -> I>,
+}
+
+impl<I: Serialize> RouteInput<I> {
+    /// The input for the workflow of this id.
+    pub fn new(id: &str, input: &I) -> Self {
+        let mut fields = match json!(input) {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        };
+        fields.insert("id".to_owned(), id.into());
+        Self { fields, of: PhantomData }
+    }
+}
+
+impl<I: JsonSchema> JsonSchema for RouteInput<I> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        I::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let id = json!({"type": "string", "description": "The workflow's id."});
+        with_property(I::json_schema(generator), "id", id, true)
+    }
+}
+
+/// A workflow to run: what `execute_dag` takes, and a key.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct StartInput {
+    pub fields: Map<String, Value>,
+}
+
+impl JsonSchema for StartInput {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "StartInput".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let key = json!({
+            "type": ["string", "null"],
+            "description": "A repeated request with the same key returns the first workflow. The header `Idempotency-Key` \
+                            has the same effect.",
+        });
+        with_property(Execute::json_schema(generator), IDEMPOTENCY_KEY, key, false)
+    }
+}
+
+/// The schema of an object that has one more property.
+fn with_property(mut schema: Schema, name: &str, property: Value, required: bool) -> Schema {
+    let keywords = schema.ensure_object();
+    let properties = keywords.entry("properties").or_insert_with(|| json!({}));
+    properties[name] = property;
+    if required {
+        let names = keywords.entry("required").or_insert_with(|| json!([]));
+        if let Value::Array(names) = names {
+            names.insert(0, name.into());
+        }
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_outline_of_a_task_names_all_its_fields() {
+        let schema = schemars::schema_for!(TaskOutline).to_value();
+        let listed = schema["properties"].as_object().expect("properties");
+        let listed: BTreeSet<_> = listed.keys().cloned().collect();
+        let refused =
+            crate::Task::deserialize(json!({"id": "a", "?": 1})).expect_err("unknown").to_string();
+        let known = refused.split('`').skip(1).step_by(2).skip(1).map(str::to_owned).collect();
+        assert_eq!(listed, known, "{refused}");
+    }
+}

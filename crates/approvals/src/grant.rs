@@ -1,6 +1,7 @@
 //! The permission of a gated call to run: given before the look-up of a recorded answer, spent only when the tool runs.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use proto::{Code, Digest};
 use tokio::sync::OnceCell;
@@ -13,6 +14,7 @@ pub struct Grant {
     approvals: Arc<Approvals>,
     fingerprint: Digest,
     grounds: Grounds,
+    spending: AtomicBool,
     spent: OnceCell<()>,
 }
 
@@ -27,11 +29,18 @@ pub enum Grounds {
 
 impl Grant {
     pub fn new(approvals: Arc<Approvals>, fingerprint: Digest, grounds: Grounds) -> Self {
-        Self { approvals, fingerprint, grounds, spent: OnceCell::new() }
+        Self {
+            approvals,
+            fingerprint,
+            grounds,
+            spending: AtomicBool::default(),
+            spent: OnceCell::new(),
+        }
     }
 
     /// Spends the grant, once per call; fails if the approval or the rule has ended.
     pub async fn spend(&self) -> Result<(), Failure> {
+        self.spending.store(true, Ordering::Relaxed);
         let spending = self.spent.get_or_try_init(async || {
             let good = match &self.grounds {
                 Grounds::Approval(id) => self.approvals.consume(id).await?,
@@ -41,6 +50,11 @@ impl Grant {
             if good { Ok(()) } else { Err(withdrawn()) }
         });
         spending.await.copied()
+    }
+
+    /// Whether [`spend`](Self::spend) has begun and has no result yet: dropped now, the call would lose its approval unused.
+    pub fn is_being_spent(&self) -> bool {
+        self.spending.load(Ordering::Relaxed) && !self.spent.initialized()
     }
 
     /// Lets the call continue once its caller has answered the tool's question and sends the state that came with it.

@@ -92,6 +92,6 @@ impl Guards {
             let bound = deadline::bound(limit, client.as_deref(), work.as_mut());
             bound.await.map_err(CallError::Failed)
         });
-        deadline::wait(timeout, &cancel, bound).await
+        deadline::wait(timeout, &cancel, || false, bound).await
     }
 }

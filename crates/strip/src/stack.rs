@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::ApprovalRule;
-use crate::approval::Grant;
+use crate::approval::{Grant, run_to_end};
 use crate::catalog::Entry;
 use crate::client::{Client, TaskClient, ToolClient};
 use crate::guard::approval::{Gate, Passage, check_wanted};
@@ -35,6 +35,15 @@ struct Admission {
     grant: Option<Arc<Grant>>,
 }
 
+/// A call whose audit row is open.
+struct Call {
+    job: Job,
+    entry: Option<Arc<Entry>>,
+    forwarder: Option<Arc<Entry>>,
+    row: OpenRow,
+    ticket: Option<Ticket>,
+}
+
 enum Admitted {
     Run(Admission),
     /// The caller is asked for its person's decision.
@@ -44,7 +53,7 @@ enum Admitted {
 impl Guards {
     /// audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ run ▸ approval ▸ re-admit ▸ idempotency
     /// ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
-    pub(crate) async fn answer(&self, mut job: Job) -> Answer {
+    pub(crate) async fn answer(self: &Arc<Self>, mut job: Job) -> Answer {
         if job.request.park.is_some() && job.request.client.is_none() {
             job.request.client = Some(TaskClient::shared());
         }
@@ -56,29 +65,53 @@ impl Guards {
         let arguments = Arguments::of(&job.request.input);
         let entry = found.as_ref().ok().map(Arc::clone);
         let mut row = self.audit.open(&job.request, &arguments, entry.as_ref());
-        let began = row.began();
 
-        let (mut ticket, mut key) = (None, None);
-        let (mut result, mut decision) = match found {
-            _ if self.audit.failing().is_some() => (Err(self.unaccountable()), Decision::Refused),
+        let mut ticket = None;
+        let (result, decision, key) = match found {
+            _ if self.audit.failing().is_some() => {
+                (Err(self.unaccountable()), Decision::Refused, None)
+            }
             Err(unknown) => {
                 let refusal = self.rate().check(&job.request.principal, None).and(Err(unknown));
-                (refusal, Decision::Refused)
+                (refusal, Decision::Refused, None)
             }
             Ok(entry) => match self.admit(&mut job, entry, &arguments, &mut ticket).await {
-                Err(refusal) => (Err(refusal), Decision::Refused),
-                Ok(Admitted::Ask(output)) => (Ok(output), Decision::Asked),
+                Err(refusal) => (Err(refusal), Decision::Refused, None),
+                Ok(Admitted::Ask(output)) => (Ok(output), Decision::Asked, None),
+                Ok(Admitted::Run(admission)) if admission.grant.is_some() => {
+                    let call = Call { job, entry, forwarder, row, ticket };
+                    // An approval is not spent for nothing: the call goes on even if its caller leaves from here on.
+                    let guards = Arc::clone(self);
+                    let rest = async move { guards.run_and_close(call, admission).await };
+                    return Box::pin(run_to_end(rest)).await;
+                }
                 Ok(Admitted::Run(admission)) => {
-                    key = admission.key.as_ref().map(Key::digest);
-                    match self.begin(&job, admission, &mut row).await {
-                        Ok((output, decision)) => (Ok(output), decision),
-                        Err(CallError::Refused(failure)) => (Err(failure), Decision::Refused),
-                        Err(CallError::Failed(failure)) => (Err(failure), Decision::Failed),
-                    }
+                    let key = admission.key.as_ref().map(Key::digest);
+                    let (result, decision) = self.run(&job, admission, &mut row).await;
+                    (result, decision, key)
                 }
             },
         };
+        let call = Call { job, entry, forwarder, row, ticket };
+        self.close(call, result, decision, key).await
+    }
 
+    async fn run_and_close(&self, mut call: Call, admission: Admission) -> Answer {
+        let key = admission.key.as_ref().map(Key::digest);
+        let (result, decision) = self.run(&call.job, admission, &mut call.row).await;
+        self.close(call, result, decision, key).await
+    }
+
+    /// Closes the audit row of a call and makes its answer.
+    async fn close(
+        &self,
+        call: Call,
+        mut result: Result<Output, Failure>,
+        mut decision: Decision,
+        key: Option<Digest>,
+    ) -> Answer {
+        let Call { job, entry, forwarder, row, ticket } = call;
+        let began = row.began();
         if job.request.park.is_some()
             && let Ok(output) = &result
             && output.reply != Reply::Done
@@ -237,12 +270,25 @@ impl Guards {
         Ok(Arc::clone(entry))
     }
 
+    async fn run(
+        &self,
+        job: &Job,
+        admission: Admission,
+        row: &mut OpenRow,
+    ) -> (Result<Output, Failure>, Decision) {
+        match self.begin(job, admission, row).await {
+            Ok((output, decision)) => (Ok(output), decision),
+            Err(CallError::Refused(failure)) => (Err(failure), Decision::Refused),
+            Err(CallError::Failed(failure)) => (Err(failure), Decision::Failed),
+        }
+    }
+
     /// Records that a call begins which may change something, and runs it.
     async fn begin(
         &self,
         job: &Job,
         admission: Admission,
-        row: &mut OpenRow<'_>,
+        row: &mut OpenRow,
     ) -> Result<(Output, Decision), CallError> {
         let begin = match &admission {
             Admission { grant: Some(_), .. } => Some(Begin::Durable),
@@ -276,7 +322,9 @@ impl Guards {
         });
         let grace = if entry.tool.part().steers() { GRACE } else { Duration::ZERO };
         let timeout = job.request.timeout.map(|timeout| timeout + grace);
-        deadline::wait(timeout, &job.request.cancel, work).await
+        // Spending cannot be undone, so the tool runs if its caller cancels in that moment.
+        let is_spending = || grant.as_ref().is_some_and(|grant| grant.is_being_spent());
+        deadline::wait(timeout, &job.request.cancel, is_spending, work).await
     }
 
     /// The answer of a call that has a key: recorded, shared, or fresh.

@@ -46,7 +46,7 @@ pub struct Strip {
     prompts: Arc<Prompts>,
     servers: Arc<Servers>,
     control: Arc<control::Context>,
-    guards: Guards,
+    guards: Arc<Guards>,
     started: Instant,
 }
 
@@ -78,7 +78,7 @@ impl Strip {
             prompts,
             servers: Arc::clone(&servers),
             control: Arc::new(control),
-            guards: Guards {
+            guards: Arc::new(Guards {
                 catalog,
                 servers: Arc::clone(&servers),
                 views,
@@ -94,7 +94,7 @@ impl Strip {
                 approvals: OnceLock::new(),
                 rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),
                 settings: ArcSwap::from_pointee(settings),
-            },
+            }),
             started: Instant::now(),
         })
     }
@@ -219,7 +219,8 @@ impl Strip {
 
     /// Runs one call through the whole stack. Always answers; never panics.
     ///
-    /// A client that leaves drops the future; the audit row then says that the call was abandoned.
+    /// A client that leaves drops the future; the audit row then says that the call was abandoned. A call that a person
+    /// approved goes on without its client.
     /// The future is boxed, so that the stack is compiled here and not again in every door.
     pub fn call(&self, request: Request) -> BoxFuture<'_, Answer> {
         Box::pin(self.guards.answer(Job::new(request)))

@@ -125,13 +125,13 @@ impl Audit {
 
     /// Opens the row of a call.
     pub(crate) fn open(
-        &self,
+        self: &Arc<Self>,
         call: &Request,
         arguments: &Arguments,
         entry: Option<&Arc<Entry>>,
-    ) -> OpenRow<'_> {
+    ) -> OpenRow {
         OpenRow {
-            audit: self,
+            audit: Arc::clone(self),
             began: Instant::now(),
             begun: None,
             row: Some(Facts {
@@ -193,8 +193,8 @@ impl Facts {
 }
 
 /// The row of a call in progress. Dropped before it is closed, it records that the caller left.
-pub(crate) struct OpenRow<'a> {
-    audit: &'a Audit,
+pub(crate) struct OpenRow {
+    audit: Arc<Audit>,
     began: Instant,
     /// Set once it is recorded that the call's tool is about to run.
     begun: Option<BegunCall>,
@@ -212,7 +212,7 @@ pub(crate) enum Begin {
     Durable,
 }
 
-impl OpenRow<'_> {
+impl OpenRow {
     /// Records that the call's tool is about to run, so that the trail has the call even if the process ends first.
     pub(crate) async fn begin(&mut self, begin: Begin) -> Result<(), Failure> {
         let Some(facts) = self.row.clone() else { return Ok(()) };
@@ -260,7 +260,7 @@ impl OpenRow<'_> {
     }
 }
 
-impl Drop for OpenRow<'_> {
+impl Drop for OpenRow {
     fn drop(&mut self) {
         let Some(facts) = self.row.take() else { return };
         let row = facts.row("abandoned", "CANCELLED", Some("caller"), self.began);

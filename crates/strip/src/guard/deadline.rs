@@ -69,24 +69,29 @@ async fn without_answering<T>(
     }
 }
 
-/// Waits for an answer until the caller's timeout or until it cancels; the work itself may be shared with others.
+/// Waits for an answer until the caller's timeout or until it cancels; the work itself may be shared with others. Where
+/// `must_finish` says so at that moment, the work is not dropped.
 pub(crate) async fn wait<T>(
     timeout: Option<Duration>,
     cancel: &CancellationToken,
-    work: Pin<&mut impl Future<Output = Result<T, CallError>>>,
+    must_finish: impl Fn() -> bool,
+    mut work: Pin<&mut impl Future<Output = Result<T, CallError>>>,
 ) -> Result<T, CallError> {
-    let result = async {
+    let time_is_up = async {
         match timeout {
-            None => work.await,
-            Some(limit) => time::timeout(limit, work).await.unwrap_or_else(|_elapsed| {
-                Err(CallError::Failed(Ended::CallerTimeout { limit }.into()))
-            }),
+            None => std::future::pending().await,
+            Some(limit) => {
+                time::sleep(limit).await;
+                limit
+            }
         }
     };
-    tokio::select! {
-        result = result => result,
-        () = cancel.cancelled() => Err(CallError::Failed(Ended::Cancelled.into())),
-    }
+    let ended = tokio::select! {
+        result = work.as_mut() => return result,
+        limit = time_is_up => Ended::CallerTimeout { limit },
+        () = cancel.cancelled() => Ended::Cancelled,
+    };
+    if must_finish() { work.await } else { Err(CallError::Failed(ended.into())) }
 }
 
 impl From<Ended> for Failure {

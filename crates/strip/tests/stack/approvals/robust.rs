@@ -9,6 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use proto::{Code, Principal};
 use serde_json::{Map, Value, json};
+use store::AuditFilter;
 use strip::approval::{
     ApprovalState, DecideError, Decider, Decision, Extent, Standing, Terms, Verdict,
 };
@@ -94,6 +95,43 @@ async fn a_caller_that_leaves_at_any_moment_releases_its_claim() {
         }
     }
     panic!("it never came to wait");
+}
+
+/// How the call with this approval ended, according to the audit trail.
+async fn ended(gate: &Gate) -> String {
+    loop {
+        let rows = gate.setup.database.audit_rows(AuditFilter::default()).await.unwrap();
+        let of_call = rows.iter().find(|row| matches!(&*row.decision, "ran" | "abandoned"));
+        if let Some(row) = of_call {
+            return row.decision.to_string();
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn an_approval_is_used_or_kept_whenever_its_caller_leaves() {
+    for steps in 1..20 * STEPS {
+        let gate = Gate::within(30.0).await;
+        let mut call = gate.setup.strip.call(write(1));
+        let row = loop {
+            assert!(futures_util::poll!(&mut call).is_pending());
+            if let Some(row) = gate.pending().await.pop() {
+                break row;
+            }
+        };
+        gate.approve(&row.id).await.unwrap();
+        let stayed = left_after(steps, call).await.is_some();
+        if ended(&gate).await == "abandoned" {
+            assert_eq!((gate.runs(), gate.state(&row.id).await), (0, ApprovalState::Approved));
+            assert!(gate.setup.strip.call(write(1)).await.result.is_ok(), "kept, {steps}");
+        }
+        assert_eq!((gate.runs(), gate.state(&row.id).await), (1, ApprovalState::Consumed));
+        if stayed {
+            return;
+        }
+    }
+    panic!("the call never ended");
 }
 
 #[tokio::test]

@@ -246,8 +246,12 @@ impl Approvals {
             return Ok(false);
         }
         let now = self.clock.unix_ms();
-        let used = self.database.consume_approval(id, now).await.map_err(unavailable)?;
-        if used && let Some(row) = self.get(None, id).await.map_err(unavailable)? {
+        let consume = || self.database.consume_approval(id, now);
+        // Only the call that has claimed an approval uses it.
+        let is_stored = |row: &ApprovalRow| row.state == ApprovalState::Consumed;
+        let used = self.change_once(id, consume, is_stored).await.map_err(unavailable)?;
+        // From here on the call runs, also if the database has just stopped.
+        if used && let Ok(Some(row)) = self.get(None, id).await {
             self.send_event(EventKind::Consumed, &row);
         }
         Ok(used)

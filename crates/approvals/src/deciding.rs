@@ -187,7 +187,8 @@ impl Approvals {
         if approves {
             locked(&self.good).entry(id.clone()).or_insert(until);
         }
-        let ruled = self.database.rule_on_approval(&id, &ruling, standing.as_ref()).await;
+        let rule = || self.database.rule_on_approval(&id, &ruling, standing.as_ref());
+        let ruled = self.change_once(&id, rule, |row| is_ruled_by(row, &ruling)).await;
         if approves && !matches!(ruled, Ok(true)) {
             let mut good = locked(&self.good);
             if good.get(&id) == Some(&until) {
@@ -262,6 +263,15 @@ impl Decider {
             Self::Person(principal) | Self::Client(principal) => Some(principal),
         }
     }
+}
+
+/// Whether a row has this ruling; its call may have used it since.
+fn is_ruled_by(row: &ApprovalRow, ruling: &Ruling<'_>) -> bool {
+    let used = ruling.state == ApprovalState::Approved && row.state == ApprovalState::Consumed;
+    (used || row.state == ruling.state)
+        && row.decided_unix_ms == Some(ruling.at_unix_ms)
+        && row.decided_by.as_deref() == Some(ruling.by)
+        && row.decided_via.as_deref() == Some(ruling.via)
 }
 
 /// Agents never decide, and a call is never decided with the credential that made it. The operator may always decide.

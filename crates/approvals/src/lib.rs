@@ -15,6 +15,7 @@ mod grant;
 pub mod question;
 mod rules;
 mod shown;
+mod uncertain;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -3,10 +3,13 @@
 
 use std::process::{Command, Output};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::{Gateway, PostgresServer, eventually, powerstrip_binary};
+use testkit::{Gateway, PostgresServer, eventually, powerstrip_binary, send};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 
 fn storage(url: &str) -> String {
     format!("storage:\n  database: {url}\n")
@@ -59,5 +62,89 @@ async fn a_restart_of_postgresql_is_survived() {
         eventually("calls work again", async || (echo().await.status == 200).then_some(())).await;
         let ready = async || (gateway.get("/readyz").await.status == 200).then_some(());
         eventually("the gateway is ready again", ready).await;
+    }
+}
+
+const GATED: &str = "skills:
+  asked: { tools: ['demo.echo'], auto_approve: false, approval_timeout: 60s }
+";
+
+/// Forwards connections to a server. The first one on which this statement succeeds is cut before the client learns of it.
+async fn cut_after(server: String, statement: &'static str) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    let is_cut = Arc::new(AtomicBool::new(false));
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let server = TcpStream::connect(&server).await.expect("the server accepts");
+            tokio::spawn(forward(client, server, statement, Arc::clone(&is_cut)));
+        }
+    });
+    port
+}
+
+async fn forward(
+    mut client: TcpStream,
+    mut server: TcpStream,
+    statement: &str,
+    is_cut: Arc<AtomicBool>,
+) {
+    let contains = |bytes: &[u8], text: &str| {
+        bytes.windows(text.len()).any(|window| window == text.as_bytes())
+    };
+    let (mut sent, mut received) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    let mut is_sent = false;
+    loop {
+        tokio::select! {
+            Ok(count @ 1..) = client.read(&mut sent) => {
+                is_sent |= contains(&sent[..count], statement);
+                server.write_all(&sent[..count]).await.expect("the server reads");
+            }
+            Ok(count @ 1..) = server.read(&mut received) => {
+                let succeeded = is_sent && contains(&received[..count], "UPDATE 1");
+                if succeeded && !is_cut.swap(true, Ordering::SeqCst) {
+                    return;
+                }
+                if client.write_all(&received[..count]).await.is_err() {
+                    return;
+                }
+            }
+            else => return,
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_approval_is_used_if_the_connection_is_lost_during_a_commit() {
+    let Some(server) = PostgresServer::start() else { return };
+    for statement in
+        ["UPDATE approvals SET state = $2, decided_by", "UPDATE approvals SET state = 'consumed'"]
+    {
+        let url = server.database();
+        let (address, name) =
+            url.rsplit_once('@').expect("a user").1.split_once('/').expect("a database");
+        let port = cut_after(address.to_owned(), statement).await;
+        let config = storage(&format!("postgres://postgres@127.0.0.1:{port}/{name}"));
+        let gateway = Gateway::with().config(&format!("{config}{GATED}")).start().await;
+        let token = gateway.admin_token();
+        let decide = async {
+            let list =
+                || reqwest::Client::new().get(gateway.url("/v1/approvals")).bearer_auth(&token);
+            let waiting =
+                async || send(list()).await.body["approvals"][0]["id"].as_str().map(str::to_owned);
+            let id = eventually("a call waits", waiting).await;
+            let url = gateway.url(&format!("/v1/approvals/{id}"));
+            let decide = reqwest::Client::new().post(url).bearer_auth(&token);
+            send(decide.json(&json!({"decision": "approve"}))).await
+        };
+        let message = json!({"message": "x"});
+        let both = async { tokio::join!(gateway.call("demo.echo", &message), decide) };
+        let both = tokio::time::timeout(Duration::from_secs(30), both).await;
+        let (answer, decided) = both.expect("the call is woken long before the approval expires");
+        assert_eq!(
+            (answer.status, decided.status),
+            (200, 200),
+            "{statement}: {answer:?} {decided:?}"
+        );
     }
 }

@@ -1,5 +1,9 @@
 //! Workflows on a terminal: lists, one workflow, and its events as they come.
 
+mod outcome;
+
+pub use outcome::print_outcome;
+
 use std::io::{self, IsTerminal as _};
 
 use operations::workflows::{WorkflowDetails, WorkflowEvent, WorkflowSummary, WorkflowTask};

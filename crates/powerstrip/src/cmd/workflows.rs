@@ -27,6 +27,8 @@ Examples:
   powerstrip workflows abort 550e8400 --reason 'wrong input'
 
 A file holds `tasks:` as execute_dag takes them, in YAML or JSON. The first characters of an id are enough.
+`run` and `continue` end with the outputs of the last layer or the first error; with --json they print the workflow's \
+answer, `watch --json` prints each event.
 Exit codes: 0 it is complete or paused, 1 it failed or was aborted.";
 
 /// The largest file, as for the tool.
@@ -116,12 +118,14 @@ impl Action {
                 Ok(ExitCode::SUCCESS)
             }
             Self::Show { id } => watcher.show(&resolve(access, id).await?).await,
-            Self::Watch { id } => watcher.follow(&resolve(access, id).await?, 0, false).await,
+            Self::Watch { id } => {
+                watcher.follow(&resolve(access, id).await?, 0, Until::Ended).await
+            }
             Self::Run { file, per_layer } => {
                 let input = read(&file, per_layer)?;
                 let answer = access.run::<StartWorkflow>(&input).await.map_err(with_faults)?;
                 let id = answer["workflow_id"].as_str().unwrap_or_default().to_owned();
-                watcher.follow(&id, 0, true).await
+                watcher.follow(&id, 0, Until::Paused).await
             }
             Self::Continue { id, reason, force } => {
                 let id = resolve(access, id).await?;
@@ -135,7 +139,7 @@ impl Action {
                     return watcher.show(&id).await;
                 }
                 let seen = before.events.last().map_or(0, |last| last.number);
-                watcher.follow(&id, seen, true).await
+                watcher.follow(&id, seen, Until::Paused).await
             }
             Self::Abort { id, reason } => {
                 let id = resolve(access, id).await?;
@@ -223,43 +227,67 @@ impl Watcher<'_> {
         Ok(exit_code(&details))
     }
 
-    /// Shows events after a number until the workflow ends, or pauses.
-    async fn follow(
-        &self,
-        id: &str,
-        mut after: i64,
-        until_paused: bool,
-    ) -> anyhow::Result<ExitCode> {
+    /// Shows events after a number until the workflow ends, or pauses; then what it has produced or waits for.
+    async fn follow(&self, id: &str, mut after: i64, until: Until) -> anyhow::Result<ExitCode> {
         let mut live = Live::new(self.style);
         loop {
             let input = FollowInput { id: id.to_owned(), after };
             let events = self.access.run::<FollowWorkflow>(&input).await?.events;
             after = events.last().map_or(after, |last| last.number);
             if self.as_json {
-                events.iter().try_for_each(terminal::record_line)?;
+                if until == Until::Ended {
+                    events.iter().try_for_each(terminal::record_line)?;
+                }
             } else if live.is_in_place() {
                 live.draw(&self.details(id).await?)?;
             } else {
                 live.print(&events)?;
             }
             let paused = |event: &WorkflowEvent| event.data.get("checkpoint_id").is_some();
-            let over = events.last().is_some_and(|last| until_paused && paused(last));
-            if over || events.is_empty() || events.iter().any(WorkflowEvent::is_last) {
+            let is_paused =
+                events.last().is_some_and(|last| until == Until::Paused && paused(last));
+            if is_paused || events.is_empty() || events.iter().any(WorkflowEvent::is_last) {
                 let details = self.details(id).await?;
                 if events.is_empty() && details.workflow.state != "ended" {
                     continue;
                 }
-                if over && !self.as_json {
-                    terminal::line("")?;
-                    shown::show(&details, self.style)?;
-                } else if !self.as_json && !details.not_undone.is_empty() {
-                    terminal::line("")?;
-                    shown::not_undone(&details, self.style)?;
-                }
+                self.conclude(&details, until)?;
                 return Ok(exit_code(&details));
             }
         }
     }
+
+    /// Prints where the workflow has stopped.
+    fn conclude(&self, details: &WorkflowDetails, until: Until) -> anyhow::Result<()> {
+        if self.as_json {
+            if until == Until::Paused {
+                // The answer of execute_dag, which has the id and the results, while it is kept.
+                match &details.checkpoint {
+                    Some(answer) => terminal::json(answer)?,
+                    None => terminal::record(details)?,
+                }
+            }
+            return Ok(());
+        }
+        if details.workflow.state != "ended" {
+            terminal::line("")?;
+            return Ok(shown::show(details, self.style)?);
+        }
+        if !details.not_undone.is_empty() {
+            terminal::line("")?;
+            shown::not_undone(details, self.style)?;
+        }
+        Ok(shown::print_outcome(details, self.style)?)
+    }
+}
+
+/// When to stop watching.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// At the next checkpoint, or at the end.
+    Paused,
+    /// At the end.
+    Ended,
 }
 
 fn exit_code(details: &WorkflowDetails) -> ExitCode {

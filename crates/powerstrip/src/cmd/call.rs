@@ -1,3 +1,4 @@
+mod arguments;
 mod gate;
 
 use std::io;
@@ -23,6 +24,8 @@ use terminal::Style;
 
 const EXAMPLES: &str = "\
 Examples:
+  powerstrip call demo.echo message=hello
+  powerstrip call text.stats text='a b' limit:=3          `:=` takes JSON: numbers, true, lists, objects
   powerstrip call demo.echo --input '{\"message\":\"hi\"}'
   powerstrip call json.select --input @query.json
   cat query.json | powerstrip call json.select --input - --json
@@ -41,15 +44,12 @@ const MAX_INPUT_BYTES: u64 = 64 << 20;
 pub(crate) struct CallCommand {
     /// The tool: an id (`demo.echo`), pinned (`demo.echo@1`), a wire name or a short URI.
     tool: String,
+    /// Fields of the input: `KEY=TEXT`, or `KEY:=JSON` for numbers, booleans, lists and objects.
+    #[arg(value_name = "KEY=VALUE")]
+    arguments: Vec<String>,
     /// The input: JSON, `@FILE` to read it from a file, `-` to read it from standard input.
-    #[arg(
-        long,
-        short,
-        value_name = "JSON|@FILE|-",
-        default_value = "{}",
-        hide_default_value = true
-    )]
-    input: String,
+    #[arg(long, short, value_name = "JSON|@FILE|-", conflicts_with = "arguments")]
+    input: Option<String>,
     /// Run a recorded call again and compare: differing answers fail with NONDETERMINISTIC.
     #[arg(long)]
     verify: bool,
@@ -74,7 +74,10 @@ impl CallCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let invocation = Invocation {
-            input: input(&self.input)?,
+            input: match &self.input {
+                Some(text) => input(text)?,
+                None => arguments::read(&self.arguments)?,
+            },
             tool: self.tool,
             verify: self.verify,
             idempotency_key: self.idempotency_key,

@@ -24,6 +24,23 @@ fn call_prints_the_envelope_with_json() {
 }
 
 #[test]
+fn fields_of_the_input_are_arguments() {
+    let project = Project::new();
+    let echoed = project.run(&["call", "demo.echo", "message=hello = you"]);
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(echoed.ok()).unwrap(),
+        json!({"message": "hello = you"})
+    );
+    let wrong = project.run(&["call", "demo.echo", "message:=1"]);
+    assert!(wrong.failed(1).contains("/message"), "{wrong:?}");
+    for refused in [&["call", "demo.echo", "hello"][..], &["call", "demo.echo", "message:=hi"]] {
+        let refused = project.run(refused);
+        assert!(refused.failed(2).contains("write"), "{refused:?}");
+    }
+    project.run(&["call", "demo.echo", "message=a", "--input", "{}"]).failed(2);
+}
+
+#[test]
 fn input_comes_from_a_file_or_standard_input() {
     let project = Project::new();
     project.write("in.json", r#"{"message":"file"}"#);

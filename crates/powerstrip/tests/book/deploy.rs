@@ -43,8 +43,12 @@ impl Dockerfile {
 
 /// The configuration that the image starts with.
 fn shipped_config() -> Value {
+    config_of("deploy/powerstrip.yaml")
+}
+
+fn config_of(file: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
-    let file = root().join("deploy/powerstrip.yaml");
+    let file = root().join(file);
     let output = powerstrip(
         folder.path(),
         &["config", "show", "--json", "--config", file.to_str().unwrap()],
@@ -116,4 +120,56 @@ async fn the_health_check_of_the_image_sees_a_gateway_live_and_die() {
     assert!(healthy());
     gateway.stop().await;
     assert!(!healthy());
+}
+
+#[test]
+fn the_compose_file_fits_the_image_and_its_configuration() {
+    let text = std::fs::read_to_string(root().join("deploy/compose.yaml")).unwrap();
+    let limits = schema::yaml::Limits { max_bytes: 1 << 20, merge_keys: false, custom_tags: false };
+    let compose: Value = schema::yaml::parse(&text, limits).unwrap();
+    let dockerfile = Dockerfile::read();
+    let (services, config) = (&compose["services"], config_of("deploy/compose.powerstrip.yaml"));
+    let gateway = &services["gateway"];
+    let port = dockerfile.last("EXPOSE");
+    assert_eq!(gateway["ports"], serde_json::json!([format!("127.0.0.1:{port}:{port}")]));
+    assert_eq!(config["listen"], format!("0.0.0.0:{port}"));
+    assert!(config["auth"].is_object(), "a published port needs `auth:`: {config}");
+    let arguments = gateway["build"]["args"].as_object().unwrap();
+    for name in arguments.keys() {
+        let declared = dockerfile.all("ARG").iter().any(|arg| arg.starts_with(&format!("{name}=")));
+        assert!(declared, "the Dockerfile has no ARG {name}");
+    }
+    // Each variable that the configuration names is set, and each host that it names is a service.
+    let given = gateway["environment"].as_object().unwrap();
+    let storage = &config["storage"];
+    for source in [&storage["database"], &storage["s3"]["access_key"], &storage["s3"]["secret_key"]]
+    {
+        let name = source["env"].as_str().unwrap();
+        assert!(given.contains_key(name), "{name} is not set");
+    }
+    let database = given["DATABASE_URL"].as_str().unwrap();
+    assert!(database.contains("@database:5432/") && services["database"].is_object());
+    assert_eq!(storage["s3"]["endpoint"], "http://objects:9000");
+    let bucket = storage["objects"].as_str().unwrap().trim_start_matches("s3://");
+    let made = services["bucket"]["command"][0].as_str().unwrap();
+    assert!(made.contains("http://objects:9000") && made.ends_with(&format!("ours/{bucket}")));
+    for service in services.as_object().unwrap().values() {
+        let ports = service["ports"].as_array().into_iter().flatten();
+        for port in ports.map(|port| port.as_str().unwrap()) {
+            assert!(port.starts_with("127.0.0.1:"), "{port} is open to other machines");
+        }
+    }
+}
+
+#[test]
+fn the_unit_starts_the_gateway_and_gives_it_time_to_drain() {
+    let unit = std::fs::read_to_string(root().join("deploy/powerstrip.service")).unwrap();
+    let value = |key: &str| {
+        let line = unit.lines().find_map(|line| line.strip_prefix(&format!("{key}=")));
+        line.unwrap_or_else(|| panic!("no {key}"))
+    };
+    assert_eq!(value("ExecStart"), "/usr/local/bin/powerstrip serve");
+    assert!(value("TimeoutStopSec").parse::<u64>().unwrap() > 20);
+    assert_eq!(value("WorkingDirectory"), value("ReadWritePaths"));
+    assert_eq!(value("User"), "powerstrip");
 }

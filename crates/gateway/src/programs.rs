@@ -18,10 +18,13 @@ struct OptionalProgram {
 
 const CHROMIUM: &str = "chromium";
 
-const PROGRAMS: [OptionalProgram; 7] = [
+const PROGRAMS: [OptionalProgram; 10] = [
     optional("python3", "--version", "tools of kind `python`"),
     optional("node", "--version", "tools of kind `node`"),
     optional("php", "--version", "tools of kind `php`"),
+    optional("npx", "--version", "servers from npm packages (`apt install nodejs npm`)"),
+    optional("uvx", "--version", "servers from Python packages (`pip install uv`)"),
+    optional("docker", "--version", "servers from container images (`apt install docker.io`)"),
     optional(
         CHROMIUM,
         "--version",

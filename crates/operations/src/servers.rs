@@ -1,5 +1,9 @@
 //! The servers behind a gateway, as people and programs are shown them.
 
+mod causes;
+
+pub use causes::{Cause, causes, how_to_install};
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

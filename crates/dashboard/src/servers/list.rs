@@ -3,7 +3,7 @@
 use auth::scope;
 use axum::extract::State;
 use maud::{Markup, html};
-use operations::servers::ServerSummary;
+use operations::servers::{Cause, ServerSummary, causes};
 
 use super::state::{server_page, state_mark};
 use crate::layout::{Page, PageResult, Section, heading};
@@ -21,7 +21,10 @@ pub(crate) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
     };
     let body = html! {
         (heading(html! { "Servers" }, below, html! {}))
-        div #servers-list data-swap { (rows(&servers, &viewer)) }
+        div #servers-list data-swap {
+            (problems(&causes(&servers)))
+            (rows(&servers, &viewer))
+        }
         @if !servers.is_empty() {
             p.hint.after {
                 "Servers are added and removed on the host: " code { "powerstrip add" } ", " code { "powerstrip remove" }
@@ -30,6 +33,18 @@ pub(crate) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
         }
     };
     Page { poll: 3, live: "catalog", ..Page::new("Servers", Section::Servers, body) }.show(&viewer)
+}
+
+/// Why servers cannot be used and what to do, each cause once.
+fn problems(causes: &[Cause]) -> Markup {
+    html! {
+        @for cause in causes {
+            section.notice.warning {
+                p { strong { (short(&cause.servers.join(", "), 160)) } ": " (short(&cause.cause, 240)) }
+                p.hint { (inert(&cause.fix)) }
+            }
+        }
+    }
 }
 
 /// The servers as a list, or what to do if there are none.

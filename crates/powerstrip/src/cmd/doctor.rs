@@ -1,3 +1,4 @@
+mod servers;
 mod workflows;
 
 use std::net::TcpListener;
@@ -21,7 +22,8 @@ use terminal::{Style, shown};
 /// See what this machine offers, and what each optional program unlocks
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 the gateway can run here, 1 it cannot. Optional programs never fail it."
+    after_help = "Exit codes: 0 the gateway can run here, 1 it cannot. Servers that fail and optional programs never fail it.\n\
+        Servers are listed by the gateway that runs on this data folder; where none runs, they are started to see how they do."
 )]
 pub(crate) struct Doctor {}
 
@@ -71,6 +73,7 @@ impl Doctor {
                 checks.push(address(loaded.config.listen, owner));
                 if usable {
                     checks.extend(workflows::check(loaded).await);
+                    checks.extend(servers::check(context, loaded).await);
                 }
             }
             Err(faults) => checks.push(Found {

@@ -129,14 +129,19 @@ fn list(servers: &[ServerSummary], style: Style) -> anyhow::Result<()> {
             Cell::maybe(server.era.as_ref()),
             Cell::new(server.tools),
         ]);
-        details(server).into_iter().for_each(|detail| table.detail(detail));
+        details(server, is_healthy(server)).into_iter().for_each(|detail| table.detail(detail));
     }
     Ok(table.print(style)?)
 }
 
-/// What is to be said about a server below its row. Servers and the callers that register them choose much of it: `Cell`
+/// Whether the server works or waits to be used; what it wrote to stderr and earlier errors are shown by `show` and `logs`.
+fn is_healthy(server: &ServerSummary) -> bool {
+    matches!(server.state.as_str(), "ready" | "idle" | "stopped" | "disabled")
+}
+
+/// What is to be said about a server below its row, briefly if it is healthy. Servers and the callers that register them choose much of it: `Cell`
 /// removes characters that move the cursor.
-fn details(server: &ServerSummary) -> Vec<Cell> {
+fn details(server: &ServerSummary, brief: bool) -> Vec<Cell> {
     let mut details = Vec::new();
     if let Some(view) = &server.lease {
         details.push(Cell::new(lease(view)));
@@ -146,7 +151,7 @@ fn details(server: &ServerSummary) -> Vec<Cell> {
     {
         details.push(Cell::new(reason));
     }
-    if let Some(error) = &server.last_error {
+    if let Some(error) = server.last_error.as_ref().filter(|_| !brief) {
         let when = server.last_error_unix_ms.map(terminal::time::ago);
         let when = when.map(|when| format!(" ({when})")).unwrap_or_default();
         details.push(Cell::new(format_args!("last error: {error}{when}")));
@@ -164,6 +169,9 @@ fn details(server: &ServerSummary) -> Vec<Cell> {
             "cleaned: {} invisible characters in the definition of {}",
             hidden.characters, hidden.tool
         )));
+    }
+    if brief {
+        return details;
     }
     let stderr: Vec<_> = server.stderr_tail.as_deref().unwrap_or_default().lines().collect();
     for line in &stderr[stderr.len().saturating_sub(STDERR_LINES)..] {

@@ -88,3 +88,29 @@ async fn doctor_knows_the_port_of_its_own_gateway() {
     assert_eq!(other.code, Some(1), "{other:?}");
     assert!(other.stdout.contains("a gateway on another data folder, powerstrip"), "{other:?}");
 }
+
+#[test]
+fn doctor_names_each_cause_once_with_its_servers_and_the_fix() {
+    let project = Project::new();
+    project.write(
+        "powerstrip.yaml",
+        "listen: 127.0.0.1:0\nservers:\n  a: { command: no-such-program-1 }\n  b: { command: no-such-program-1 }\n  \
+         c: { url: 'http://127.0.0.1:1/mcp', headers: { X: { env: UNSET_OF_DOCTOR } } }\n  off: { command: x, disabled: true }\n",
+    );
+    let report = project.run(&["doctor", "--json"]).json_of(0);
+    let checks = report["checks"].as_array().unwrap().iter();
+    let servers: Vec<_> = checks.filter(|check| check["what"] == "servers").collect();
+    assert_eq!(servers.len(), 2, "{report}");
+    let detail = servers[0]["detail"].as_str().unwrap();
+    assert!(
+        detail.starts_with("a, b: the program `no-such-program-1` is not installed; "),
+        "{detail}"
+    );
+    assert!(servers[1]["detail"].as_str().unwrap().contains("UNSET_OF_DOCTOR"), "{report}");
+    assert!(servers.iter().all(|check| check["warning"] == true), "{report}");
+    assert!(!project.path().join(".powerstrip").exists(), "doctor leaves no files behind");
+    for program in ["npx", "uvx", "docker"] {
+        let mut programs = report["programs"].as_array().unwrap().iter();
+        assert!(programs.any(|found| found["name"] == program), "{report}");
+    }
+}

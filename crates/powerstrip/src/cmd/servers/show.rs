@@ -68,7 +68,7 @@ fn facts(server: &ServerDetail) -> Record {
         )),
     );
     let stderr = |cell: &Cell| !cell.text().starts_with("stderr: ");
-    for detail in details(summary).into_iter().filter(stderr) {
+    for detail in details(summary, false).into_iter().filter(stderr) {
         record.field("", detail);
     }
     record

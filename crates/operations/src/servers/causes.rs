@@ -1,0 +1,107 @@
+//! Why servers cannot be used: each cause once, with the servers that it stops and what to do.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ServerState, ServerSummary};
+
+/// Why some servers cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cause {
+    pub cause: String,
+    pub fix: String,
+    pub servers: Vec<String>,
+}
+
+/// The causes of all broken servers, those that stop most servers first.
+pub fn causes(servers: &[ServerSummary]) -> Vec<Cause> {
+    let mut causes: Vec<Cause> = Vec::new();
+    for server in servers.iter().filter(|server| server.state.is_broken()) {
+        let (cause, fix) = cause_of(server);
+        match causes.iter_mut().find(|known| known.cause == cause) {
+            Some(known) => known.servers.push(server.name.clone()),
+            None => causes.push(Cause { cause, fix, servers: vec![server.name.clone()] }),
+        }
+    }
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.servers.len()));
+    causes
+}
+
+fn cause_of(server: &ServerSummary) -> (String, String) {
+    let reason = server.reason.as_ref().or(server.last_error.as_ref());
+    let reason = || reason.cloned().unwrap_or_else(|| server.state.as_str().to_owned());
+    let owned = |cause: &str, fix: &str| (cause.to_owned(), fix.to_owned());
+    match server.state {
+        ServerState::NeedsSignIn => {
+            owned("a person has to sign in", "run `powerstrip login NAME` for each")
+        }
+        ServerState::NeedsSecret => (
+            reason(),
+            "set the variable, or store the secret with `powerstrip secret set`".to_owned(),
+        ),
+        ServerState::Invalid => (
+            reason(),
+            "correct the entry in powerstrip.yaml; `powerstrip check` shows its line".to_owned(),
+        ),
+        _ => match missing_program(&reason()) {
+            Some(program) => {
+                (format!("the program `{program}` is not installed"), how_to_install(program))
+            }
+            None => (reason(), "`powerstrip servers logs NAME` shows what it wrote".to_owned()),
+        },
+    }
+}
+
+/// The program that was not found, as `egress` says it.
+fn missing_program(reason: &str) -> Option<&str> {
+    let (_, after) = reason.split_once("program `")?;
+    let (program, rest) = after.split_once('`')?;
+    rest.starts_with(" was not found").then_some(program)
+}
+
+/// How to install the programs that most servers are started with.
+pub fn how_to_install(program: &str) -> String {
+    let how = match program {
+        "npx" | "npm" | "node" => "install Node.js (`apt install nodejs npm`)",
+        "uvx" | "uv" => "install uv (`pip install uv`)",
+        "docker" => "install Docker (`apt install docker.io`)",
+        "python" | "python3" | "pip" => "install Python (`apt install python3 python3-pip`)",
+        "bunx" | "bun" => "install Bun (`npm install -g bun`)",
+        "deno" => "install Deno (`npm install -g deno`)",
+        _ => return format!("install `{program}`, or correct `command` in powerstrip.yaml"),
+    };
+    how.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(name: &str, state: ServerState, reason: Option<&str>) -> ServerSummary {
+        let reason = reason.map(ToOwned::to_owned);
+        ServerSummary { name: name.to_owned(), state, reason, ..ServerSummary::default() }
+    }
+
+    #[test]
+    fn servers_with_one_cause_are_one_entry() {
+        let missing = Some("cannot be started: program `npx` was not found");
+        let found = causes(&[
+            server("fine", ServerState::Ready, None),
+            server("slow", ServerState::Down, Some("no answer within 10 s")),
+            server("a", ServerState::Down, missing),
+            server("b", ServerState::Down, missing),
+            server("web", ServerState::NeedsSignIn, None),
+        ]);
+        let shown: Vec<_> =
+            found.iter().map(|cause| (cause.cause.as_str(), cause.servers.join(" "))).collect();
+        assert_eq!(
+            shown,
+            [
+                ("the program `npx` is not installed", "a b".to_owned()),
+                ("no answer within 10 s", "slow".to_owned()),
+                ("a person has to sign in", "web".to_owned()),
+            ]
+        );
+        assert!(found[0].fix.contains("apt install nodejs"), "{found:?}");
+    }
+}

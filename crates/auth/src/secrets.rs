@@ -117,6 +117,12 @@ impl SecretValues {
         self.0.get(name)
     }
 
+    /// The first name that has this value.
+    pub fn name_of(&self, value: &Secret) -> Option<&str> {
+        let mut found = self.0.iter().filter(|(_, stored)| stored.expose() == value.expose());
+        found.next().map(|(name, _)| name.as_str())
+    }
+
     /// All values, for removing them from texts.
     pub fn values(&self) -> impl Iterator<Item = &Secret> {
         self.0.values()

@@ -235,6 +235,17 @@ pub(crate) struct EntryFault {
 }
 
 impl Server {
+    /// Whether both start the same program or call the same URL with the same settings. Limits, names and approvals may
+    /// differ: they are the gateway's own.
+    pub fn has_target_of(&self, other: &Self) -> bool {
+        self.command == other.command
+            && self.args == other.args
+            && self.env == other.env
+            && self.cwd == other.cwd
+            && self.url == other.url
+            && self.headers == other.headers
+    }
+
     /// Makes relative paths relative to the config's folder, and absolute: the program may run in another folder.
     pub(super) fn anchor(&mut self, base: &Path) {
         let absolute = |path: &Path| {

@@ -9,6 +9,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod connect;
+pub(crate) mod disconnect;
 pub(crate) mod doctor;
 pub(crate) mod files;
 pub(crate) mod import;

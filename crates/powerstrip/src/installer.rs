@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use auth::secrets::operations::{ListSecrets, SecretText, SetSecret, SetSecretInput};
+use auth::secrets::operations::{
+    FindSecret, FindSecretInput, ListSecrets, SecretText, SetSecret, SetSecretInput,
+};
 use config::client_files::{Imported, Importer, Literals};
 use config::{FILE_NAME, Loaded, Overrides, edit};
 use operations::NoInput;
@@ -25,6 +27,7 @@ pub(crate) struct Installer<'a> {
 }
 
 /// What was added.
+#[derive(Default)]
 pub(crate) struct Installed {
     pub(crate) names: Vec<String>,
     /// Secrets that are in the vault now.
@@ -107,14 +110,7 @@ impl<'a> Installer<'a> {
 
     /// Moves the secrets of an import into the vault. Returns those that the user has to provide, and how.
     pub(crate) async fn store_secrets(&self, imported: &mut Imported) -> Vec<(String, String)> {
-        let mut missing = Vec::new();
-        let known =
-            if imported.needed.is_empty() { BTreeSet::new() } else { self.stored_secrets().await };
-        for (name, purpose) in &imported.needed {
-            if !known.contains(name) && !imported.secrets.contains_key(name) {
-                missing.push((name.clone(), format!("`powerstrip secret set {name}` ({purpose})")));
-            }
-        }
+        let mut missing = self.missing_secrets(imported).await;
         if imported.secrets.is_empty() {
             return missing;
         }
@@ -130,17 +126,46 @@ impl<'a> Installer<'a> {
         missing
     }
 
-    async fn store(&self, imported: &Imported) -> anyhow::Result<()> {
+    /// The secrets that the user has to provide, and how.
+    pub(crate) async fn missing_secrets(&self, imported: &Imported) -> Vec<(String, String)> {
+        if imported.needed.is_empty() {
+            return Vec::new();
+        }
+        let known = self.stored_secrets().await;
+        let needed = imported
+            .needed
+            .iter()
+            .filter(|(name, _)| !known.contains(*name) && !imported.secrets.contains_key(*name));
+        let how = |(name, purpose): (&String, &String)| {
+            (name.clone(), format!("`powerstrip secret set {name}` ({purpose})"))
+        };
+        needed.map(how).collect()
+    }
+
+    /// Refers to the secrets that are in the vault already, under whatever name, in place of equal ones of the file.
+    pub(crate) async fn reuse_secrets(&self, imported: &mut Imported) -> anyhow::Result<()> {
+        let loaded = self.load()?;
+        // Asking must not create a data folder.
+        if imported.secrets.is_empty() || !loaded.config.data_dir.exists() {
+            return Ok(());
+        }
+        let client = OperationClient::for_secrets(self.context, &loaded).await?;
+        let reused = reuse(&client, imported).await;
+        client.close().await;
+        reused
+    }
+
+    async fn store(&self, imported: &mut Imported) -> anyhow::Result<()> {
         let loaded = self.load()?;
         let client = OperationClient::for_secrets(self.context, &loaded).await?;
-        let mut stored = Ok(());
+        let mut stored = reuse(&client, imported).await;
         for (name, value) in &imported.secrets {
-            let value = SecretText(auth::Secret::new(value.expose()));
-            let input = SetSecretInput { name: name.clone(), value };
-            stored = client.run::<SetSecret>(&input).await.map(drop);
             if stored.is_err() {
                 break;
             }
+            let value = SecretText(auth::Secret::new(value.expose()));
+            let input = SetSecretInput { name: name.clone(), value };
+            stored = client.run::<SetSecret>(&input).await.map(drop);
         }
         client.close().await;
         stored
@@ -162,6 +187,17 @@ impl<'a> Installer<'a> {
     fn shown(&self) -> String {
         format!("{} was not changed", self.file.display())
     }
+}
+
+async fn reuse(client: &OperationClient, imported: &mut Imported) -> anyhow::Result<()> {
+    let names: Vec<_> = imported.secrets.keys().cloned().collect();
+    for name in names {
+        let value = SecretText(auth::Secret::new(imported.secrets[&name].expose()));
+        if let Some(stored) = client.run::<FindSecret>(&FindSecretInput { value }).await?.name {
+            imported.use_stored(&name, &stored);
+        }
+    }
+    Ok(())
 }
 
 /// Says that a file was closed to other users.

@@ -17,6 +17,7 @@ pub fn table(service: &Arc<SecretService>) -> Table {
     Table::default()
         .with::<SetSecret>(service)
         .with::<ListSecrets>(service)
+        .with::<FindSecret>(service)
         .with::<RemoveSecret>(service)
         .with::<SetOwnSecret>(service)
         .with::<ListOwnSecrets>(service)
@@ -149,6 +150,38 @@ impl Operation for ListSecrets {
             });
         }
         Ok(views.into_values().collect())
+    }
+}
+
+/// A value to look for.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FindSecretInput {
+    pub value: SecretText,
+}
+
+/// The secret that has the value, if there is one.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FoundSecret {
+    pub name: Option<String>,
+}
+
+/// For the operator only, like all operations without a route: it tells who knows a value that it is stored.
+pub struct FindSecret;
+
+impl Operation for FindSecret {
+    const NAME: &'static str = "powerstrip.secrets.find";
+    const SUMMARY: &'static str = "Find the secret of the gateway that has this value";
+    type Service = SecretService;
+    type Input = FindSecretInput;
+    type Output = FoundSecret;
+
+    async fn run(
+        service: Arc<SecretService>,
+        _: Caller,
+        FindSecretInput { value }: FindSecretInput,
+    ) -> Result<FoundSecret, OperationError> {
+        Ok(FoundSecret { name: service.find_of_gateway(&value.0).await? })
     }
 }
 

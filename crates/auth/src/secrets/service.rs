@@ -60,6 +60,14 @@ impl SecretService {
         Ok(self.store.list(&Holder::Gateway).await?)
     }
 
+    /// The name of the gateway's secret that has this value.
+    pub(super) async fn find_of_gateway(
+        &self,
+        value: &Secret,
+    ) -> Result<Option<String>, OperationError> {
+        Ok(self.store.values(&Holder::Gateway).await?.name_of(value).map(ToOwned::to_owned))
+    }
+
     /// Removes a secret of the gateway.
     pub(super) async fn remove_of_gateway(
         &self,

@@ -47,25 +47,39 @@ impl Imported {
     /// Refers to the file's secrets as environment variables, where they cannot be stored. Returns their names.
     pub fn use_environment(&mut self) -> Vec<String> {
         let names: Vec<_> = std::mem::take(&mut self.secrets).into_keys().collect();
-        let replace = |source: &mut SecretSource| {
+        self.each_source(|source| {
             if let SecretSource::Vault { secret, .. } = source
                 && names.contains(secret)
             {
                 *source = SecretSource::Env { env: secret.clone() };
             }
-        };
+        });
+        names
+    }
+
+    /// Refers to a secret that is stored already, in place of one of the file.
+    pub fn use_stored(&mut self, of_file: &str, stored: &str) {
+        self.secrets.remove(of_file);
+        self.each_source(|source| match source {
+            SecretSource::Vault { secret, .. } if secret == of_file => {
+                *secret = stored.to_owned();
+            }
+            _ => {}
+        });
+    }
+
+    fn each_source(&mut self, mut change: impl FnMut(&mut SecretSource)) {
         for server in self.servers.values_mut() {
             let values = server.args.iter_mut().chain(&mut server.url);
             for value in values.chain(server.env.values_mut()).chain(server.headers.values_mut()) {
                 match value {
                     HeaderSource::Plain(_) => {}
                     HeaderSource::Secret(source) | HeaderSource::Prefixed { source, .. } => {
-                        replace(source);
+                        change(source);
                     }
                 }
             }
         }
-        names
     }
 
     /// Writes paths below a config file's folder relative to it, as they mean the same there.
@@ -409,12 +423,15 @@ impl Work<'_> {
 
     /// A name for a secret of the file; equal values share one.
     fn claim(&mut self, base: &str, value: &str) -> String {
+        let mut known = self.imported.secrets.iter();
+        if let Some((name, _)) = known.find(|(_, secret)| secret.expose() == value) {
+            return name.clone();
+        }
         let base = secret_name(base);
         let with_server = secret_name(&format!("{}_{base}", self.server));
         let numbered = (2..).map(|number| format!("{with_server}_{number}"));
-        let free = |name: &String| match self.imported.secrets.get(name) {
-            Some(known) => known.expose() == value,
-            None => !self.importer.taken.contains(name),
+        let free = |name: &String| {
+            !self.imported.secrets.contains_key(name) && !self.importer.taken.contains(name)
         };
         let names = [base.clone(), with_server.clone()].into_iter().chain(numbered);
         let name = names.into_iter().find(free).unwrap_or(base);

@@ -1,11 +1,12 @@
-mod client;
+pub(super) mod client;
+pub(super) mod moved;
+mod moving;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use config::HeaderSource;
 use config::client_files::ClientFile;
 use config::clients::{Client, ENTRY, Endpoint, TOKEN_VARIABLE};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::exit::Usage;
 use crate::handover;
-use crate::installer::{self, Expected, Installed, Installer, note_import, note_narrowed};
+use crate::installer::{self, Expected, Installer, note_narrowed};
 use client::{Route, entry, path_of};
 use terminal::table::{Cell, Table};
 use terminal::{Style, Tone};
@@ -23,11 +24,13 @@ Examples:
   powerstrip connect claude-code                  write the gateway into ~/.claude.json
   powerstrip connect cursor --print               show what would be written
   powerstrip connect vscode --move                put the client's own servers behind the gateway
+  powerstrip connect cursor --move --as files=docs   call the server `files` of the client `docs`
   powerstrip connect claude-desktop --agent analyst
   powerstrip connect                              the clients and their files
 
 The rest of the client's file stays as it is, and the file is copied before it is changed (`.bak`). Clients that can \
-use a URL get the gateway's; it has to run: `powerstrip serve`. Others start `powerstrip stdio` themselves.";
+use a URL get the gateway's; it has to run: `powerstrip serve`. Others start `powerstrip stdio` themselves. \
+`powerstrip disconnect CLIENT` undoes it, and puts moved servers back.";
 
 /// Connect an MCP client to the gateway
 #[derive(Debug, Args)]
@@ -42,6 +45,9 @@ pub(crate) struct Connect {
     /// Move the client's servers to the gateway.
     #[arg(long = "move", conflicts_with = "print")]
     move_servers: bool,
+    /// The gateway's name for a server that is moved; repeat for several.
+    #[arg(long = "as", value_name = "NAME=OTHER", requires = "move_servers", value_parser = moving::renaming)]
+    names: Vec<(String, String)>,
     /// The client's configuration file [default: where the client keeps it].
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
@@ -62,14 +68,7 @@ pub(crate) struct Connect {
 impl Connect {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let Some(client) = self.client else { return list(context) };
-        let path = match &self.file {
-            Some(file) => file.clone(),
-            None => path_of(client, &context.environment).with_context(|| {
-                format!(
-                    "it is unknown where {client} keeps its configuration here; name it with --file"
-                )
-            })?,
-        };
+        let path = client::file_of(client, self.file.as_deref(), &context.environment)?;
         let installer = Installer::new(context);
         let route = self.route(context, client, &installer).await?;
         let entry = entry(client, &route);
@@ -83,12 +82,10 @@ impl Connect {
         }
         let before = ClientFile::read(&path).map_err(named)?;
         let mut file = before.clone();
-        let mut moved = Vec::new();
-        let mut installed = None;
+        let mut taken = None;
         if self.move_servers && path.exists() {
-            let taken = self.take_servers(&installer, &path, &mut file).await?;
-            moved = taken.0;
-            installed = Some(taken.1);
+            let client = &client.to_string();
+            taken = Some(self.take_servers(&installer, client, &path, &mut file).await?);
         }
         file.set(&[client.section(), &self.name], &entry).map_err(named)?;
         let backup = if file == before {
@@ -100,17 +97,19 @@ impl Connect {
             }
             written.backup
         };
-        let outcome = match &installed {
-            Some(installed) => {
-                let up = installed.names.iter().map(|name| (name.clone(), Expected::Up));
+        let outcome = match &taken {
+            Some(taken) => {
+                let up = taken.installed.names.iter().map(|name| (name.clone(), Expected::Up));
                 Some(installer::wait(&installer.load()?, &up.collect::<Vec<_>>()).await)
             }
             None => None,
         };
+        let moved = taken.as_ref().map(|taken| taken.installed.names.clone()).unwrap_or_default();
+        let known = taken.as_ref().map(|taken| taken.known.clone()).unwrap_or_default();
         if context.global.json {
             terminal::json(&json!({
                 "client": client.to_string(), "file": path, "backup": backup, "changed": file != before,
-                "entry": entry, "moved": moved, "servers": outcome.map(|outcome| outcome.json()),
+                "entry": entry, "moved": moved, "known": known, "servers": outcome.map(|outcome| outcome.json()),
             }))?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -126,10 +125,11 @@ impl Connect {
         for name in &moved {
             terminal::line(format_args!("moved `{name}` to {}", installer.file().display()))?;
         }
-        if let Some(installed) = &installed {
-            for (name, how) in &installed.missing {
-                terminal::line(format_args!("missing secret {name}: {how}"))?;
-            }
+        for name in &known {
+            terminal::line(format_args!("removed `{name}`: the gateway has it already"))?;
+        }
+        for (name, how) in taken.iter().flat_map(|taken| &taken.installed.missing) {
+            terminal::line(format_args!("missing secret {name}: {how}"))?;
         }
         match (&outcome, &route) {
             (Some(outcome), _) if !moved.is_empty() => {
@@ -142,6 +142,7 @@ impl Connect {
         }
         if file != before {
             terminal::line(format_args!("restart {client}, or reload its servers"))?;
+            terminal::line(format_args!("undo it with `powerstrip disconnect {client}`"))?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -217,62 +218,6 @@ impl Connect {
         }
         Ok(Route::Stdio { program, args })
     }
-
-    /// Adds the client's servers to the config and takes them out of the client's file.
-    async fn take_servers(
-        &self,
-        installer: &Installer<'_>,
-        path: &Path,
-        file: &mut ClientFile,
-    ) -> anyhow::Result<(Vec<String>, Installed)> {
-        let mut importer = installer.importer(false).await?;
-        importer.skip.insert(self.name.clone());
-        let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
-        let none = || Installed { names: Vec::new(), stored: Vec::new(), missing: Vec::new() };
-        let Ok(mut imported) = importer.read(path) else { return Ok((Vec::new(), none())) };
-        imported.relative_to(&installer.folder());
-        // The gateway's own entry is no news.
-        imported.notes.retain(|note| !note.starts_with(&format!("{}: skipped", self.name)));
-        note_import(&imported);
-        let config = installer.load()?.config;
-        let addresses: Vec<_> = [Some(format!("http://{}", config.listen.0)), config.public_url]
-            .into_iter()
-            .flatten()
-            .collect();
-        // An entry that leads to this gateway, under whatever name, stays with the client.
-        let gateway: Vec<_> = imported
-            .servers
-            .iter()
-            .filter(|(_, server)| is_gateway(server, &addresses))
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in gateway {
-            imported.servers.remove(&name);
-        }
-        let origins: Vec<_> = imported
-            .servers
-            .keys()
-            .filter_map(|name| imported.origins.get(name).cloned())
-            .collect();
-        let installed = installer.install(imported).await?;
-        for origin in &origins {
-            let keys: Vec<_> = origin.iter().map(String::as_str).collect();
-            file.remove(&keys).map_err(named)?;
-        }
-        Ok((installed.names.clone(), installed))
-    }
-}
-
-/// Whether an entry is this gateway: moving it behind itself would call in circles.
-fn is_gateway(server: &config::Server, addresses: &[String]) -> bool {
-    let program = server.command.as_deref().map(Path::new).and_then(Path::file_name);
-    let at_address = match &server.url {
-        Some(HeaderSource::Plain(url)) => {
-            addresses.iter().any(|address| url.starts_with(&format!("{address}/")))
-        }
-        _ => false,
-    };
-    at_address || program.is_some_and(|program| program == "powerstrip")
 }
 
 fn list(context: &Context) -> anyhow::Result<ExitCode> {

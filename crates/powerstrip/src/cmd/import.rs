@@ -16,8 +16,8 @@ Examples:
   powerstrip import ~/.codex/config.toml --write
 
 It reads the files of Claude Code and Desktop, Cursor, VS Code, Windsurf, Zed, Cline, Codex, Gemini and others, with \
-comments. `${NAME}` becomes `{env: NAME}`. Secrets that the file contains are stored in the vault and written as \
-`{secret: NAME}`. An entry that cannot be used is reported; the others are taken.";
+comments. `${NAME}` becomes `{env: NAME}`. With --write, secrets that the file contains are stored in the vault and \
+written as `{secret: NAME}`; without it nothing is stored. An entry that cannot be used is reported; the others are taken.";
 
 /// Import the servers of another MCP client
 #[derive(Debug, Args)]
@@ -44,12 +44,14 @@ impl Import {
         if self.write {
             return add::finish(context, &installer, imported).await;
         }
-        let missing = installer.store_secrets(&mut imported).await;
+        if let Err(error) = installer.reuse_secrets(&mut imported).await {
+            terminal::note(format_args!("the vault cannot be read: {error:#}"));
+        }
         note_import(&imported);
         for name in imported.secrets.keys() {
-            terminal::note(format_args!("stored the secret {name} in the vault"));
+            terminal::note(format_args!("with --write, the secret {name} is stored in the vault"));
         }
-        for (name, how) in missing {
+        for (name, how) in installer.missing_secrets(&imported).await {
             terminal::note(format_args!("missing secret {name}: {how}"));
         }
         let mut servers = Map::new();

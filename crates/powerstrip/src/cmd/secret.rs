@@ -1,3 +1,5 @@
+mod prune;
+
 use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::process::ExitCode;
 
@@ -28,6 +30,7 @@ Examples:
   pass crm/token | powerstrip secret set crm_token      takes it from standard input
   powerstrip secret ls                                  names only; values are never shown
   powerstrip secret rm crm_token
+  powerstrip secret prune                               remove those that the config does not use
   powerstrip secret set --mine github                   your own value of a secret with `per: person`
   powerstrip secret set --mine github --url https://tools.example.com
 
@@ -66,6 +69,8 @@ enum Action {
         #[command(flatten)]
         whose: Whose,
     },
+    /// Remove the secrets that the config does not use
+    Prune(prune::Prune),
 }
 
 #[derive(Debug, Default, Args)]
@@ -84,9 +89,10 @@ impl SecretCommand {
         // Asked for before anything is opened, so that nothing waits for the person.
         let value = match &action {
             Action::Set { name, .. } => Some(SecretText(read_value(name)?)),
-            Action::Ls { .. } | Action::Rm { .. } => None,
+            Action::Ls { .. } | Action::Rm { .. } | Action::Prune(_) => None,
         };
-        let client = Client::open(context, action.whose()).await?;
+        let everyone = Whose::default();
+        let client = Client::open(context, action.whose().unwrap_or(&everyone)).await?;
         let done = action.run(value, &client, context).await;
         client.close().await;
         done.map(|()| ExitCode::SUCCESS)
@@ -94,9 +100,10 @@ impl SecretCommand {
 }
 
 impl Action {
-    fn whose(&self) -> &Whose {
+    fn whose(&self) -> Option<&Whose> {
         match self {
-            Self::Set { whose, .. } | Self::Ls { whose } | Self::Rm { whose, .. } => whose,
+            Self::Set { whose, .. } | Self::Ls { whose } | Self::Rm { whose, .. } => Some(whose),
+            Self::Prune(_) => None,
         }
     }
 
@@ -106,7 +113,7 @@ impl Action {
         client: &Client,
         context: &Context,
     ) -> anyhow::Result<()> {
-        let (as_json, mine) = (context.global.json, self.whose().mine);
+        let (as_json, mine) = (context.global.json, self.whose().is_some_and(|whose| whose.mine));
         let style = Style::stdout(&context.environment);
         let (name, done) = match self {
             Self::Set { name, .. } => {
@@ -118,6 +125,7 @@ impl Action {
                 client.remove(mine, SecretInput { name: name.clone() }).await?;
                 (name, "removed")
             }
+            Self::Prune(prune) => return prune.run(client, as_json).await,
             Self::Ls { .. } if mine => {
                 let list = client.list_own().await?;
                 return if as_json { Ok(terminal::record(&list)?) } else { list_own(&list, style) };
@@ -255,10 +263,18 @@ fn list(secrets: &[SecretView], style: Style) -> anyhow::Result<()> {
             Cell::new(&secret.name).tone(Tone::Strong),
             state,
             Cell::maybe(secret.stored_unix_ms.map(time::ago)),
-            Cell::new(if secret.used { "by the config" } else { "-" }),
+            if secret.used {
+                Cell::new("by the config")
+            } else {
+                Cell::new("unused").tone(Tone::Doubtful)
+            },
         ]);
     }
-    Ok(table.print(style)?)
+    table.print(style)?;
+    if secrets.iter().any(|secret| !secret.used) {
+        terminal::note("`powerstrip secret prune` removes unused secrets");
+    }
+    Ok(())
 }
 
 fn list_own(list: &PersonalSecretList, style: Style) -> anyhow::Result<()> {

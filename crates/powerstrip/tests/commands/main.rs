@@ -4,6 +4,7 @@
 mod bridge;
 mod call;
 mod check;
+mod client_files;
 mod config;
 mod doctor;
 mod keys;
@@ -20,3 +21,4 @@ mod telemetry;
 mod terminal;
 mod text;
 mod user_files;
+mod workflows;

@@ -99,7 +99,7 @@ fn secrets_leave_the_entries() {
             json!({"command": "x", "args": ["--token", {"secret": "A_TOKEN"}, "--url=http://ok"],
                 "env": {"TAKEN_KEY": {"secret": "A_TAKEN_KEY"}, "MODE": "fast"}}),
             json!({"url": {"secret": "B_URL"}, "headers": {"Authorization": {"secret": "B_AUTHORIZATION", "prefix": "Bearer "}}}),
-            json!({"command": "x", "env": {"TAKEN_KEY": {"secret": "C_TAKEN_KEY"}}}),
+            json!({"command": "x", "env": {"TAKEN_KEY": {"secret": "A_TAKEN_KEY"}}}),
         ]
     );
     let values: Vec<_> =
@@ -111,11 +111,12 @@ fn secrets_leave_the_entries() {
             ("A_TOKEN", "abcdef123456"),
             ("B_AUTHORIZATION", "s3cr3t-value"),
             ("B_URL", "https://x.example/mcp?api_key=abc12345"),
-            ("C_TAKEN_KEY", "hunter2222"),
         ]
     );
     let mut outside = import(document.clone());
-    assert_eq!(outside.use_environment().len(), 5);
+    outside.use_stored("A_TOKEN", "OLD");
+    assert_eq!(entry(&outside, "a")["args"][1], json!({"secret": "OLD"}));
+    assert_eq!(outside.use_environment().len(), 3);
     assert_eq!(entry(&outside, "b")["url"], json!({"env": "B_URL"}));
     let kept = import_as(Literals::Keep, &document, OWN).unwrap();
     assert_eq!(entry(&kept, "a")["env"]["TAKEN_KEY"], "hunter2222");

@@ -1,7 +1,8 @@
 //! Where clients keep their configuration on this system, and how they reach the gateway.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use config::Environment;
 use config::clients::{Client, Endpoint};
 use serde_json::{Value, json};
@@ -12,6 +13,19 @@ pub(super) enum Route {
     Http { endpoint: Endpoint, path: String },
     /// It starts `powerstrip stdio`.
     Stdio { program: PathBuf, args: Vec<String> },
+}
+
+/// The file that was named, or the user's configuration file of a client.
+pub(in crate::cmd) fn file_of(
+    client: Client,
+    named: Option<&Path>,
+    environment: &Environment,
+) -> anyhow::Result<PathBuf> {
+    let path = named.map(Path::to_owned).or_else(|| path_of(client, environment));
+    let path = path.with_context(|| {
+        format!("it is unknown where {client} keeps its configuration here; name it with --file")
+    })?;
+    Ok(std::path::absolute(path)?)
 }
 
 /// The user's configuration file of a client.

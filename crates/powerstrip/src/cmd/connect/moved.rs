@@ -1,0 +1,67 @@
+//! The entries that `connect --move` took out of a client's file, kept so that `disconnect` can put them back.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use userfiles::{Access, UserFile};
+
+/// The largest file that is read.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The entries of one client's file. They may contain secrets, so only the owner of the data folder can read them.
+#[derive(Serialize, Deserialize)]
+pub(in crate::cmd) struct MovedServers {
+    client: String,
+    pub(in crate::cmd) file: PathBuf,
+    pub(in crate::cmd) servers: Vec<MovedEntry>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(in crate::cmd) struct MovedEntry {
+    /// The keys that lead to it in the file.
+    pub(in crate::cmd) keys: Vec<String>,
+    /// As the client had it.
+    pub(in crate::cmd) entry: Value,
+}
+
+impl MovedServers {
+    /// What was moved from a file before; nothing if that is unknown.
+    pub(in crate::cmd) fn read(data_dir: &Path, client: &str, file: &Path) -> Self {
+        let kept = userfiles::read_text(&place(data_dir, client), MAX_BYTES).ok();
+        let kept = kept.and_then(|text| serde_json::from_str::<Self>(&text).ok());
+        let same = kept.filter(|kept| kept.file == file);
+        same.unwrap_or_else(|| Self {
+            client: client.to_owned(),
+            file: file.to_owned(),
+            servers: Vec::new(),
+        })
+    }
+
+    pub(in crate::cmd) fn write(&self, data_dir: &Path) -> anyhow::Result<()> {
+        if self.servers.is_empty() {
+            return Ok(());
+        }
+        let path = place(data_dir, &self.client);
+        let write = || {
+            std::fs::create_dir_all(path.parent().unwrap_or(data_dir))?;
+            let text = serde_json::to_vec_pretty(self)?;
+            UserFile::find(&path)?.replace(&text, Access::OwnerOnly)
+        };
+        write().with_context(|| format!("{} cannot be written", path.display()))?;
+        Ok(())
+    }
+
+    /// Forgets the entries, once they are back.
+    pub(in crate::cmd) fn forget(&self, data_dir: &Path) -> std::io::Result<()> {
+        match std::fs::remove_file(place(data_dir, &self.client)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn place(data_dir: &Path, client: &str) -> PathBuf {
+    data_dir.join("moved").join(format!("{client}.json"))
+}

@@ -232,9 +232,11 @@ impl Guarded {
             return Err(Refusal::BadToken(TokenFault::Unknown));
         };
         match issuer.bearer(token).await {
+            Ok(bearer) if !opens(&bearer.principal, path) => {
+                Err(Refusal::BadToken(TokenFault::Audience))
+            }
             Ok(_) if kind == KeyKind::Registration => Err(Refusal::MissingScope),
-            Ok(bearer) if opens(&bearer.principal, path) => Ok(bearer.principal),
-            Ok(_) => Err(Refusal::BadToken(TokenFault::Audience)),
+            Ok(bearer) => Ok(bearer.principal),
             Err(Rejected::Fault(fault)) => Err(Refusal::BadToken(fault)),
             Err(Rejected::Unreachable(unreachable)) => Err(Refusal::Unreachable(unreachable)),
         }

@@ -33,8 +33,10 @@ async fn keys_are_valid_for_their_kind_only_and_tokens_cannot_register() {
     assert_eq!(setup.admit(api).await.unwrap().subject, "key:api");
     assert_eq!(setup.fault(registration).await, TokenFault::Unknown);
     assert_eq!(register(registration).await.as_deref(), Ok("key:reg"));
-    assert_eq!(register(api).await, Err(Refusal::BadToken(TokenFault::Unknown)));
-    assert!(register(&signer.token(&good(&issuer))).await.is_err());
+    assert_eq!(register(api).await, Err(Refusal::MissingScope), "it is no guess");
+    let token = signer.token(&good(&issuer));
+    assert_eq!(register(&token).await, Err(Refusal::MissingScope));
+    assert_eq!(register("ps_guess_x").await, Err(Refusal::BadToken(TokenFault::Unknown)));
 }
 
 #[tokio::test]

@@ -7,7 +7,6 @@ use egress::http::{Client, Request, Scope};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method};
 use proto::{Clock, digest};
-use secrecy::ExposeSecret as _;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use url::form_urlencoded;
@@ -99,7 +98,7 @@ impl Introspection {
         // Both parts are encoded as in a form before they are joined (RFC 6749, section 2.3.1).
         let encoded =
             |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
-        let (id, secret) = (&self.endpoint.client_id, self.endpoint.client_secret.expose_secret());
+        let (id, secret) = (&self.endpoint.client_id, self.endpoint.client_secret.expose());
         let pair = STANDARD.encode(format!("{}:{}", encoded(id), encoded(secret)));
         let mut value = HeaderValue::from_str(&format!("Basic {pair}"))
             .map_err(|_| Unreachable("its client secret cannot be sent".to_owned()))?;

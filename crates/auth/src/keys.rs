@@ -11,8 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use proto::{Clock, Principal, TenantId, Via, digest};
-use secrecy::SecretString;
+use proto::{Clock, Principal, Secret, TenantId, Via, digest};
 use store::{Database, KeyRow, StoreError};
 
 use crate::claims::KEY;
@@ -155,7 +154,7 @@ impl ApiKeys {
     }
 
     /// Makes a key; its text is returned only here.
-    pub async fn add(&self, new: NewKey) -> Result<(KeyRow, SecretString), KeyFault> {
+    pub async fn add(&self, new: NewKey) -> Result<(KeyRow, Secret), KeyFault> {
         let NewKey { name, kind, tenant, subject, agent, mut scopes, lifetime } = new;
         check_name(&name)?;
         for (what, word) in [("tenant", &tenant), ("subject", &subject), ("agent", &agent)] {
@@ -199,7 +198,7 @@ impl ApiKeys {
             return Err(KeyFault::Taken(row.name));
         }
         self.write().insert(id, ApiKey::new(row.clone()));
-        Ok((row, SecretString::from(text)))
+        Ok((row, Secret::new(text)))
     }
 
     /// Every key that was ever made, oldest first.

@@ -5,7 +5,6 @@ use std::fmt;
 use std::time::Duration;
 
 use egress::http::Limits;
-use secrecy::SecretString;
 use url::Url;
 
 use crate::client::Resource;
@@ -65,7 +64,7 @@ pub struct SignInOptions {
 pub struct IntrospectionOptions {
     pub url: String,
     pub client_id: String,
-    pub client_secret: SecretString,
+    pub client_secret: Secret,
 }
 
 impl fmt::Debug for IntrospectionOptions {

@@ -1,10 +1,11 @@
 use std::time::Duration;
 
+use proto::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Span;
 use crate::secret::{SecretReader, SecretSource};
-use crate::{Secret, Span};
 
 /// How people decide about calls that need approval, in addition to the dashboard and `powerstrip approvals`.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]

@@ -5,7 +5,6 @@ use std::fmt;
 
 use auth::{AccessOptions, IntrospectionOptions, IssuerOptions, ScopeNames, check_url};
 use schemars::JsonSchema;
-use secrecy::SecretString;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
@@ -207,7 +206,7 @@ impl Auth {
                 Ok(secret) => Some(IntrospectionOptions {
                     url: endpoint.url.clone(),
                     client_id: endpoint.client_id.clone(),
-                    client_secret: SecretString::from(secret.expose().to_owned()),
+                    client_secret: secret,
                 }),
                 Err(why) => {
                     fault(&["introspection", "client_secret"], why.to_string());

@@ -6,11 +6,13 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use proto::Secret;
+
 use crate::dotenv;
 use crate::fault::Fault;
 
 /// The environment variables, read once when the program starts.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment(BTreeMap<OsString, OsString>);
 
 /// Shows names only: values may be secrets.
@@ -125,8 +127,8 @@ impl Environment {
     }
 
     /// The key of the vault, if it is set.
-    pub fn vault_key(&self) -> Option<auth::Secret> {
-        self.secret(KEY).map(auth::Secret::new)
+    pub fn vault_key(&self) -> Option<Secret> {
+        self.secret(KEY).map(Secret::new)
     }
 
     /// All variables with Unicode values, except the key of the vault, for tools whose packs name them.

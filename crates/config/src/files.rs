@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use proto::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::BucketOptions;
@@ -11,7 +12,7 @@ use url::Url;
 
 use crate::environment::Environment;
 use crate::references::References;
-use crate::secret::{HeaderSource, Secret, SecretFault, SecretReader, SecretSource};
+use crate::secret::{HeaderSource, SecretFault, SecretReader, SecretSource};
 use crate::units::{Size, Span};
 
 /// Limits of stored files.

@@ -52,7 +52,7 @@ pub use registration::Registration;
 pub use research::{
     Browser, ProviderKeys, Research, Robots, Sessions as ResearchSessions, Switch, WEB_RESEARCH,
 };
-pub use secret::{HeaderSource, Per, Secret, SecretSource, VaultSecrets};
+pub use secret::{HeaderSource, Per, SecretSource, VaultSecrets};
 pub use servers::Server;
 pub use settings::{Config, Egress, FILE_NAME, Sandbox};
 pub use telemetry::{LogFormat, Telemetry};

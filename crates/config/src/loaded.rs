@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use auth::AccessOptions;
 use auth::secrets::SecretNames;
-use proto::{Scrubber, secrets_of};
+use proto::{Scrubber, Secret, secrets_of};
 use schema::yaml::Node;
 use store::BucketOptions;
 
@@ -15,7 +15,7 @@ use crate::environment::Environment;
 use crate::fault::{BadConfig, Fault, Locator};
 use crate::files::StorageFault;
 use crate::research::{ProviderKeys, ResearchFault};
-use crate::secret::{Secret, SecretReader, SecretSource, VaultSecrets};
+use crate::secret::{SecretReader, SecretSource, VaultSecrets};
 use crate::servers::EntryFault;
 use crate::settings::Config;
 

@@ -6,12 +6,14 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use proto::Secret;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use search::settings::ProviderName;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
-use crate::secret::{Secret, SecretReader, SecretSource};
+use crate::secret::{SecretReader, SecretSource};
 use crate::units::{Rate, Size, Span};
 
 /// The server part of the tools' ids. A server of this name in the config replaces the tools.
@@ -75,16 +77,14 @@ pub struct Search {
     /// `serper+exa`, are asked at once and their results are merged. Empty: `SEARCH_ROUTING`, else all providers with a key,
     /// then DuckDuckGo.
     pub routing: Vec<Group>,
-    /// Keys and addresses of providers, by name: `brave`, `serper`, `tavily`, `exa`, `searxng`, `duckduckgo`, `google`,
-    /// `crossref`, `arxiv`, `pubmed`, `semantic_scholar`, `openalex`.
-    #[schemars(with = "BTreeMap<String, Provider>")]
+    // Its description, which lists the names, comes from the schema of the type.
     pub providers: Providers,
 }
 
 /// Providers that are asked at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Group(pub Vec<String>);
+pub struct Group(pub Vec<ProviderName>);
 
 impl JsonSchema for Group {
     fn schema_name() -> std::borrow::Cow<'static, str> {
@@ -110,7 +110,7 @@ impl<'de> Deserialize<'de> for Group {
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Group, E> {
-                Group::checked(text.split('+').map(|name| name.trim().to_owned()).collect())
+                Group::of(text.split('+'))
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Group, A::Error> {
@@ -118,70 +118,41 @@ impl<'de> Deserialize<'de> for Group {
                 while let Some(name) = items.next_element::<String>()? {
                     names.push(name);
                 }
-                Group::checked(names)
+                Group::of(names.iter().map(String::as_str))
             }
         }
         deserializer.deserialize_any(NameOrNames)
     }
 }
 
-/// The providers that search the web.
-const OF_WEB: [&str; 7] = ["brave", "serper", "tavily", "exa", "searxng", "duckduckgo", "google"];
-
 impl Group {
-    fn checked<E: de::Error>(names: Vec<String>) -> Result<Self, E> {
-        match names.iter().find(|name| !OF_WEB.contains(&name.as_str())) {
-            _ if names.is_empty() => Err(E::custom("names no provider")),
-            Some(unknown) => Err(E::custom(format_args!(
-                "there is no web search provider `{unknown}`; the providers are {}",
-                OF_WEB.join(", ")
-            ))),
-            None => Ok(Self(names)),
-        }
+    fn of<'a, E: de::Error>(names: impl Iterator<Item = &'a str>) -> Result<Self, E> {
+        let names = search::settings::web_group(names).map_err(E::custom)?;
+        if names.is_empty() { Err(E::custom("names no provider")) } else { Ok(Self(names)) }
     }
 }
 
 /// Keys and addresses of providers. A key that is not set here is taken from the provider's variable.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Providers {
-    /// Brave Search: web, images, news; `BRAVE_API_KEY`.
-    #[serde(skip_serializing_if = "Provider::is_unset")]
-    pub brave: Provider,
-    /// Serper: web, images, news; `SERPER_API_KEY`.
-    #[serde(skip_serializing_if = "Provider::is_unset")]
-    pub serper: Provider,
-    /// Tavily: web, news; `TAVILY_API_KEY`.
-    #[serde(skip_serializing_if = "Provider::is_unset")]
-    pub tavily: Provider,
-    /// Exa: web, news; `EXA_API_KEY`.
-    #[serde(skip_serializing_if = "Provider::is_unset")]
-    pub exa: Provider,
-    /// Your SearXNG: web, images, news; its `url`, which may be private, or `SEARXNG_URL`.
-    #[serde(skip_serializing_if = "Provider::is_unset")]
-    pub searxng: Provider,
-    /// DuckDuckGo: web, without a key.
-    #[serde(skip_serializing_if = "Provider::is_unset")]
-    pub duckduckgo: Provider,
-    /// Google Programmable Search, which closes on 1 January 2027: web, images; `GOOGLE_CUSTOM_SEARCH_API_KEY` and
-    /// `GOOGLE_CUSTOM_SEARCH_ID`.
-    #[serde(skip_serializing_if = "Provider::is_unset")]
-    pub google: Provider,
-    /// Crossref: publications; `CROSSREF_MAILTO` for faster answers.
-    #[serde(skip_serializing_if = "Provider::is_unset")]
-    pub crossref: Provider,
-    /// arXiv: publications.
-    #[serde(skip_serializing_if = "Provider::is_unset")]
-    pub arxiv: Provider,
-    /// PubMed: publications; `NCBI_API_KEY` for more requests.
-    #[serde(skip_serializing_if = "Provider::is_unset")]
-    pub pubmed: Provider,
-    /// Semantic Scholar: publications; `SEMANTIC_SCHOLAR_API_KEY` for more requests.
-    #[serde(skip_serializing_if = "Provider::is_unset")]
-    pub semantic_scholar: Provider,
-    /// OpenAlex: publications; only with `OPENALEX_API_KEY`.
-    #[serde(skip_serializing_if = "Provider::is_unset")]
-    pub openalex: Provider,
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(transparent)]
+pub struct Providers(BTreeMap<ProviderName, Provider>);
+
+impl JsonSchema for Providers {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Providers".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let names: Vec<_> = ProviderName::ALL.iter().map(|name| name.as_str()).collect();
+        let description =
+            format!("Keys and addresses of providers, by name: `{}`.", names.join("`, `"));
+        json_schema!({
+            "description": description,
+            "type": "object",
+            "propertyNames": {"enum": names},
+            "additionalProperties": generator.subschema_for::<Provider>(),
+        })
+    }
 }
 
 /// One search provider.
@@ -198,29 +169,10 @@ pub struct Provider {
     pub quota: Option<Rate>,
 }
 
-impl Provider {
-    fn is_unset(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 impl Providers {
-    /// All of them by name, with the variable of each key.
-    pub fn entries(&self) -> [(&'static str, &Provider, Option<&'static str>); 12] {
-        [
-            ("brave", &self.brave, Some("BRAVE_API_KEY")),
-            ("serper", &self.serper, Some("SERPER_API_KEY")),
-            ("tavily", &self.tavily, Some("TAVILY_API_KEY")),
-            ("exa", &self.exa, Some("EXA_API_KEY")),
-            ("searxng", &self.searxng, None),
-            ("duckduckgo", &self.duckduckgo, None),
-            ("google", &self.google, Some("GOOGLE_CUSTOM_SEARCH_API_KEY")),
-            ("crossref", &self.crossref, None),
-            ("arxiv", &self.arxiv, None),
-            ("pubmed", &self.pubmed, Some("NCBI_API_KEY")),
-            ("semantic_scholar", &self.semantic_scholar, Some("SEMANTIC_SCHOLAR_API_KEY")),
-            ("openalex", &self.openalex, Some("OPENALEX_API_KEY")),
-        ]
+    /// What is set for each provider of the table; nothing for those that the config leaves out.
+    pub fn entries(&self) -> impl Iterator<Item = (ProviderName, Option<&Provider>)> {
+        ProviderName::ALL.iter().map(|name| (*name, self.0.get(name)))
     }
 }
 
@@ -351,25 +303,18 @@ impl Sizes {
     }
 }
 
-/// The keys of search providers, by name.
-#[derive(Clone, Debug, Default)]
-pub struct ProviderKeys(BTreeMap<&'static str, Secret>);
+/// The keys of search providers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProviderKeys(BTreeMap<ProviderName, Secret>);
 
 impl ProviderKeys {
     /// The key of a provider.
-    pub fn get(&self, provider: &str) -> Option<&Secret> {
-        self.0.get(provider)
+    pub fn get(&self, provider: ProviderName) -> Option<&Secret> {
+        self.0.get(&provider)
     }
 
     pub(crate) fn values(&self) -> impl Iterator<Item = &Secret> {
         self.0.values()
-    }
-}
-
-impl PartialEq for ProviderKeys {
-    fn eq(&self, other: &Self) -> bool {
-        let exposed = |(name, key): (&&'static str, &Secret)| (*name, key.expose().to_owned());
-        self.0.iter().map(exposed).eq(other.0.iter().map(exposed))
     }
 }
 
@@ -384,16 +329,19 @@ impl Research {
         reader: &SecretReader<'_>,
     ) -> (ProviderKeys, Vec<ResearchFault>) {
         let (mut keys, mut faults) = (BTreeMap::new(), Vec::new());
-        for (name, provider, variable) in self.search.providers.entries() {
-            let key = match &provider.key {
+        for (name, provider) in self.search.providers.entries() {
+            let key = match provider.and_then(|provider| provider.key.as_ref()) {
                 Some(source) => source.fetch(reader).map(Some),
-                None => Ok(variable.and_then(|name| environment.secret(name)).map(Secret::new)),
+                None => {
+                    let value = name.key_variable().and_then(|name| environment.secret(name));
+                    Ok(value.map(Secret::new))
+                }
             };
             match key {
                 Ok(key) => keys.extend(key.map(|key| (name, key))),
                 Err(why) => {
                     let why = format!("{why}; {name} is not asked without it");
-                    faults.push((vec!["search", "providers", name, "key"], why));
+                    faults.push((vec!["search", "providers", name.as_str(), "key"], why));
                 }
             }
         }
@@ -402,8 +350,8 @@ impl Research {
 
     /// What types alone cannot check.
     pub(crate) fn faults(&self) -> Vec<ResearchFault> {
-        let entries = self.search.providers.entries().into_iter();
-        let urls = entries.filter_map(|(name, provider, _)| Some((name, provider.url.as_ref()?)));
+        let set = self.search.providers.0.iter();
+        let urls = set.filter_map(|(name, provider)| Some((name.as_str(), provider.url.as_ref()?)));
         urls.filter_map(|(name, url)| {
             let why = ::auth::check_url(url).err()?.to_string();
             Some((vec!["search", "providers", name, "url"], why))
@@ -413,7 +361,7 @@ impl Research {
 
     /// The sources of keys.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &SecretSource> {
-        self.search.providers.entries().into_iter().filter_map(|(_, one, _)| one.key.as_ref())
+        self.search.providers.0.values().filter_map(|provider| provider.key.as_ref())
     }
 
     /// Makes relative paths relative to the folder of the config file.

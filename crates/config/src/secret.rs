@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::auth::secrets::{SecretValues, check_name};
+use proto::Secret;
 use schemars::JsonSchema;
-use secrecy::{ExposeSecret, SecretString};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -21,28 +21,6 @@ const ASSUMED: &str = "assumed";
 
 /// The largest file of a secret, such as a chain of certificates.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-
-/// A secret's value; prints as `****`.
-#[derive(Clone)]
-pub struct Secret(SecretString);
-
-impl Secret {
-    /// Wraps a value.
-    pub fn new(value: impl Into<String>) -> Self {
-        Self(SecretString::from(value.into()))
-    }
-
-    /// The value, for sending it.
-    pub fn expose(&self) -> &str {
-        self.0.expose_secret()
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("****")
-    }
-}
 
 /// Where a secret comes from: `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -105,7 +83,7 @@ pub struct VaultSecrets {
 
 impl VaultSecrets {
     /// The value with which the tools of a server are listed that takes a value of each person.
-    fn for_listing(&self, name: &str) -> Option<&::auth::Secret> {
+    fn for_listing(&self, name: &str) -> Option<&Secret> {
         let own = || self.local_user.as_ref().and_then(|values| values.get(name));
         self.gateway.get(name).or_else(own)
     }
@@ -161,7 +139,7 @@ impl<'a> SecretReader<'a> {
     /// The value with which the tools of a server are listed that takes a value of each person.
     pub(crate) fn for_listing(&self, name: &str) -> Option<Secret> {
         match self.vault {
-            Vault::Open(vault) => vault.for_listing(name).map(|value| Secret::new(value.expose())),
+            Vault::Open(vault) => vault.for_listing(name).cloned(),
             Vault::Assumed | Vault::Closed => None,
         }
     }
@@ -177,7 +155,7 @@ impl SecretSource {
             (Self::Vault { secret, .. }, Vault::Open(vault)) => vault
                 .gateway
                 .get(secret)
-                .map(|value| Secret::new(value.expose()))
+                .cloned()
                 .ok_or_else(|| SecretFault::NotStored(secret.clone())),
             (Self::Env { env }, _) => reader
                 .environment

@@ -140,9 +140,8 @@ impl ServerAuth {
                 None
             })
         };
-        let convert = |secret: crate::Secret| auth::Secret::new(secret.expose());
-        let client_secret = fetch("client_secret", &self.client_secret).map(convert);
-        let private_key = fetch("private_key", &self.private_key).map(convert);
+        let client_secret = fetch("client_secret", &self.client_secret);
+        let private_key = fetch("private_key", &self.private_key);
         let both = client_secret.is_some() && private_key.is_some();
         // An assumed secret is no key in PEM form, but counts like a client secret.
         let (client_secret, private_key, key_id) = if reader.is_assuming() && !both {
@@ -152,7 +151,7 @@ impl ServerAuth {
             (client_secret, private_key, self.key_id.clone())
         };
         // Fetched here as well, to report a missing file at start.
-        let subject = fetch("subject_token", &self.subject_token).map(convert);
+        let subject = fetch("subject_token", &self.subject_token);
         let subject = match &self.subject_token {
             Some(SecretSource::File { file }) => {
                 subject.map(|_| SubjectToken::File(reader.base().join(file)))
@@ -162,8 +161,7 @@ impl ServerAuth {
         let identity_provider = self.identity_provider.as_ref().map(|provider| IdentityProvider {
             issuer: provider.issuer.clone(),
             client_id: provider.client_id.clone(),
-            client_secret: fetch("identity_provider.client_secret", &provider.client_secret)
-                .map(convert),
+            client_secret: fetch("identity_provider.client_secret", &provider.client_secret),
         });
         let config = ClientConfig {
             grant: match self.grant {

@@ -66,7 +66,7 @@ impl SignIn {
         }
         Ok(SignInOptions {
             client_id: self.client_id.clone(),
-            client_secret: client_secret.map(|secret| auth::Secret::new(secret.expose())),
+            client_secret,
             scopes: self.scopes.clone(),
             resource,
         })

@@ -19,6 +19,7 @@ mod id;
 mod pattern;
 mod principal;
 mod scrub;
+mod secret;
 mod server_name;
 mod slot;
 pub mod time;
@@ -48,6 +49,7 @@ pub use id::{InvalidId, PromptRef, ToolId, ToolRef, TraceId};
 pub use pattern::{InvalidPattern, Pattern};
 pub use principal::{ADMIN, APPROVALS_DECIDE, Audience, Principal, TenantId, Via};
 pub use scrub::{MASK, Scrubber, is_secret_name, secrets_of};
+pub use secret::Secret;
 pub use server_name::{
     OWN_SERVER, OWN_SERVER_ALIAS, RefusedServerName, WEB_RESEARCH, check_look_alike,
     check_server_name,

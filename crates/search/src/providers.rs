@@ -16,6 +16,7 @@ mod tavily;
 
 use crate::settings::{ProviderName, ProviderSettings};
 
+pub use crate::settings::Kind;
 pub use api::{Api, Reply};
 pub use fault::Fault;
 pub(crate) use google::Google;
@@ -23,7 +24,7 @@ pub use hit::{Hit, ImageHit};
 pub use images::{ColorType, DominantColor, FileType, ImageFilters, ImageSize, ImageType};
 pub(crate) use provider::{Provider, Supported};
 pub use provider::{endpoint, json, list, some_text, text, with_key};
-pub use query::{Age, Kind, Query, Safe};
+pub use query::{Age, Query, Safe};
 
 /// The web providers that have what they need.
 pub(crate) fn configured(
@@ -55,8 +56,7 @@ mod tests {
 
     #[test]
     fn a_provider_can_be_asked_exactly_if_its_settings_are_usable() {
-        let web = ProviderName::ALL.into_iter().filter(|name| name.searches_web());
-        for name in web {
+        for name in ProviderName::of_web() {
             for bits in 0..8 {
                 let own = ProviderSettings {
                     key: (bits & 1 > 0).then(|| "key".into()),

@@ -20,7 +20,7 @@ pub use guards::Guards;
 pub use slot::{Found, Guard};
 
 use crate::providers::{Fault, Google, Kind, Provider, Query, configured};
-use crate::settings::{ProviderName, SearchSettings};
+use crate::settings::{Asked, ProviderName, SearchSettings};
 use slot::Slot;
 
 /// The most results asked for when some of them will be filtered out.
@@ -46,13 +46,11 @@ impl Router {
         guards: &Guards,
     ) -> Self {
         let default = || {
-            let with_key = ProviderName::ALL.into_iter().filter(|name| {
-                name.searches_web()
-                    && !matches!(name, ProviderName::Google | ProviderName::Duckduckgo)
-            });
-            let usable =
-                with_key.filter(|name| configured(*name, &settings.provider(*name)).is_some());
-            usable.chain([ProviderName::Duckduckgo]).map(|name| vec![name]).collect()
+            let asked =
+                |when: Asked| ProviderName::of_web().filter(move |name| name.row().asked == when);
+            let usable = asked(Asked::WhenSetUp)
+                .filter(|name| configured(*name, &settings.provider(*name)).is_some());
+            usable.chain(asked(Asked::Last)).map(|name| vec![name]).collect()
         };
         let routing =
             if settings.routing.is_empty() { default() } else { settings.routing.clone() };
@@ -113,9 +111,9 @@ impl Router {
         })
     }
 
-    /// Whether a provider other than DuckDuckGo can be asked.
+    /// Whether a provider can be asked that someone has set up.
     pub fn has_keyed_provider(&self) -> bool {
-        self.slots.iter().any(|slot| slot.name() != ProviderName::Duckduckgo)
+        self.slots.iter().any(|slot| !slot.name().row().needs.is_empty())
     }
 
     /// The names of the groups, as a part of cache keys.
@@ -232,17 +230,8 @@ impl Router {
             message.push_str(&format!(" {what}"));
         }
         if faults.is_empty() && self.unusable.is_empty() {
-            let names = match kind {
-                Kind::Image => {
-                    &[ProviderName::Brave, ProviderName::Serper, ProviderName::Searxng][..]
-                }
-                _ => &[
-                    ProviderName::Brave,
-                    ProviderName::Serper,
-                    ProviderName::Tavily,
-                    ProviderName::Exa,
-                ],
-            };
+            let names = ProviderName::of_web()
+                .filter(|name| name.offers(kind) && name.row().asked == Asked::WhenSetUp);
             message.push_str(" Set up one of these:");
             for name in names {
                 message.push_str(&format!(" {name}: {}", name.setup()));

@@ -1,14 +1,14 @@
 //! What the operator sets for searches: the providers, and the order in which they are asked.
 
 mod provider;
+mod table;
 mod units;
 
 use std::collections::BTreeMap;
 
-pub use provider::{ProviderName, ProviderSettings, Quota};
+pub use provider::{ProviderSettings, Quota};
+pub use table::{Asked, Finds, Kind, ProviderName, ProviderRow, Target};
 pub use units::{parse_duration, parse_size};
-
-use provider::Target;
 
 /// The providers and the order in which they are asked.
 #[derive(Clone, Debug, Default)]
@@ -53,8 +53,8 @@ impl SearchSettings {
             }
         }
         for name in ProviderName::ALL {
-            let settings = self.providers.entry(name).or_default();
-            for (variable, target) in name.variables() {
+            let settings = self.providers.entry(*name).or_default();
+            for (variable, target) in name.row().variables {
                 let filled = value(variable).map(|value| settings.fill(*target, value, variable));
                 faults.extend(filled.and_then(Result::err));
             }
@@ -97,15 +97,26 @@ pub fn parse_routing(text: &str) -> Result<Vec<Vec<ProviderName>>, InvalidSettin
 
 /// Reads one group: `brave` or `serper+exa`.
 fn parse_group(text: &str) -> Result<Vec<ProviderName>, InvalidSetting> {
+    web_group(text.split('+')).map_err(|why| InvalidSetting::new(ROUTING, why))
+}
+
+/// The web providers of these names, each once; a message if a name is not one of them.
+pub fn web_group<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+) -> Result<Vec<ProviderName>, String> {
     let mut group: Vec<ProviderName> = Vec::new();
-    for name in text.split('+').map(str::trim) {
-        let provider: ProviderName =
-            name.parse().map_err(|why: String| InvalidSetting::new(ROUTING, why))?;
-        if !provider.searches_web() {
-            let why =
-                format!("`{name}` searches publications only; `academic_search` always asks it");
-            return Err(InvalidSetting::new(ROUTING, why));
-        }
+    for name in names.into_iter().map(str::trim) {
+        let provider = ProviderName::of_web().find(|known| known.is_called(name));
+        let provider = provider.ok_or_else(|| match name.parse::<ProviderName>() {
+            Ok(_) => {
+                format!("`{name}` searches publications only; `academic_search` always asks it")
+            }
+            Err(_) => {
+                let names: Vec<_> = ProviderName::of_web().map(ProviderName::as_str).collect();
+                let names = names.join(", ");
+                format!("there is no web search provider `{name}`; the providers are {names}")
+            }
+        })?;
         if !group.contains(&provider) {
             group.push(provider);
         }

@@ -8,6 +8,6 @@ mod youtube;
 
 pub use canary::Canary;
 pub use hosts::{METADATA_HOSTS, forbidden_hosts};
-pub use providers::{Behaviour, PROVIDERS, ProviderRequest, ProviderResult, Providers};
+pub use providers::{Behaviour, ProviderRequest, ProviderResult, Providers};
 pub use site::{Site, SitePage, SiteRequest};
 pub use youtube::{Captions, YouTube};

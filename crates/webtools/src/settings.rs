@@ -23,23 +23,17 @@ pub fn settings(
         },
         ..Settings::default()
     };
-    for group in &research.search.routing {
-        let names = group.0.iter().filter_map(|name| name.parse::<ProviderName>().ok());
-        settings.search.routing.push(names.collect());
-    }
-    for (name, provider, _) in research.search.providers.entries() {
-        let Ok(known) = name.parse::<ProviderName>() else { continue };
-        let url = provider.url.as_ref().and_then(|url| url.parse::<Url>().ok());
+    settings.search.routing = research.search.routing.iter().map(|group| group.0.clone()).collect();
+    for (name, provider) in research.search.providers.entries() {
+        let quota = provider.and_then(|provider| provider.quota);
         let chosen = ProviderSettings {
-            key: keys.get(name).map(|key| key.expose().to_owned().into()),
-            url,
-            cx: provider.cx.clone(),
+            key: keys.get(name).cloned(),
+            url: provider.and_then(|provider| provider.url.as_ref()?.parse::<Url>().ok()),
+            cx: provider.and_then(|provider| provider.cx.clone()),
             mailto: None,
-            quota: provider
-                .quota
-                .map(|quota| Quota { requests: quota.count.get(), period: quota.per.0 }),
+            quota: quota.map(|quota| Quota { requests: quota.count.get(), period: quota.per.0 }),
         };
-        settings.search.providers.insert(known, chosen);
+        settings.search.providers.insert(name, chosen);
     }
     for (name, span) in research.timeouts.entries() {
         let setting = format!("research.timeouts.{name}");

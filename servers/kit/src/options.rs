@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use secrecy::{ExposeSecret as _, SecretString};
+use proto::Secret;
 
 use crate::Limits;
 
@@ -75,7 +75,7 @@ pub struct GatewayOptions {
         hide = true,
         hide_env_values = true
     )]
-    pub token: Option<SecretString>,
+    pub token: Option<Secret>,
 
     /// The name to register under [default: the program's own]
     #[arg(long, value_name = "NAME")]
@@ -93,7 +93,7 @@ pub struct GatewayOptions {
 /// Where the registration token comes from.
 #[derive(Debug, Clone)]
 pub(crate) enum Token {
-    Given(SecretString),
+    Given(Secret),
     File(PathBuf),
 }
 
@@ -112,7 +112,7 @@ impl Token {
     /// The token as it is now.
     pub(crate) fn read(&self) -> Result<String, String> {
         let token = match self {
-            Self::Given(token) => token.expose_secret().to_owned(),
+            Self::Given(token) => token.expose().to_owned(),
             Self::File(path) => std::fs::read_to_string(path).map_err(|error| {
                 format!("the registration token {} cannot be read: {error}", path.display())
             })?,

@@ -6,7 +6,6 @@ use std::time::Duration;
 use ::operations::{Caller, NoInput, Operation, OperationError, Table};
 use proto::Code;
 use schemars::JsonSchema;
-use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use store::KeyRow;
 
@@ -97,7 +96,7 @@ impl Operation for AddKey {
             lifetime: input.lifetime_ms.map(Duration::from_millis),
         };
         let (row, secret) = keys.add(new).await?;
-        Ok(KeyView { secret: Some(secret.expose_secret().to_owned()), ..row.into() })
+        Ok(KeyView { secret: Some(secret.expose().to_owned()), ..row.into() })
     }
 }
 

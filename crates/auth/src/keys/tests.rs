@@ -1,5 +1,3 @@
-use secrecy::ExposeSecret as _;
-
 use super::*;
 
 const NOON: u64 = 1_800_000_000_000;
@@ -34,7 +32,7 @@ async fn a_key_yields_its_principal_also_after_a_restart() {
         ..named("ci")
     };
     let (row, secret) = keys.add(new).await.expect("a key");
-    let text = secret.expose_secret();
+    let text = secret.expose();
     assert!(text.starts_with("ps_") && text.len() > 50, "{text}");
     let expected = Principal {
         tenant: TenantId::new("acme"),
@@ -57,7 +55,7 @@ async fn a_key_yields_its_principal_also_after_a_restart() {
 async fn altered_keys_are_refused() {
     let (_folder, _clock, keys) = keys().await;
     let (row, secret) = keys.add(named("ci")).await.expect("a key");
-    let text = secret.expose_secret();
+    let text = secret.expose();
     let (start, last) = text.split_at(text.len() - 1);
     let changed = format!("{start}{}", if last == "A" { "B" } else { "A" });
     let flood = format!("{text}{}", "x".repeat(100_000));
@@ -75,9 +73,7 @@ async fn keys_end_when_they_expire_or_are_revoked() {
     let short = NewKey { lifetime: Some(Duration::from_secs(60)), ..named("short") };
     let (_, short) = keys.add(short).await.expect("a key");
     let (_, long) = keys.add(named("long")).await.expect("a key");
-    let good = |keys: &ApiKeys, key: &SecretString| {
-        keys.check(key.expose_secret(), KeyKind::Api).is_some()
-    };
+    let good = |keys: &ApiKeys, key: &Secret| keys.check(key.expose(), KeyKind::Api).is_some();
     clock.advance(Duration::from_secs(59));
     assert!(good(&keys, &short));
     clock.advance(Duration::from_secs(1));

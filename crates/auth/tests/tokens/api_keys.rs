@@ -1,6 +1,5 @@
 use auth::{AccessOptions, KeyKind, NewKey, Refusal, TokenFault};
 use http::{HeaderMap, HeaderValue};
-use secrecy::ExposeSecret as _;
 use testkit::{Issuer, Signer};
 
 use crate::support::{good, options, setup};
@@ -29,7 +28,7 @@ async fn keys_are_valid_for_their_kind_only_and_tokens_cannot_register() {
         headers.insert("authorization", HeaderValue::from_str(&format!("Bearer {token}")).unwrap());
         setup.access.admit_registration(&headers, None).await.map(|who| who.subject.clone())
     };
-    let (api, registration) = (api.expose_secret(), registration.expose_secret());
+    let (api, registration) = (api.expose(), registration.expose());
     assert_eq!(setup.admit(api).await.unwrap().subject, "key:api");
     assert_eq!(setup.fault(registration).await, TokenFault::Unknown);
     assert_eq!(register(registration).await.as_deref(), Ok("key:reg"));
@@ -44,11 +43,11 @@ async fn keys_can_be_disabled_and_can_be_the_only_credentials() {
     let issuer = Issuer::start(&[]).await;
     let without = setup(AccessOptions { api_keys: false, ..options(issuer.url()) }).await;
     let (_, secret) = without.keys.add(key("api", KeyKind::Api)).await.unwrap();
-    assert_eq!(without.fault(secret.expose_secret()).await, TokenFault::Unknown);
+    assert_eq!(without.fault(secret.expose()).await, TokenFault::Unknown);
 
     let alone = setup(AccessOptions { issuer: None, ..options(issuer.url()) }).await;
     let (_, secret) = alone.keys.add(key("api", KeyKind::Api)).await.unwrap();
-    assert!(alone.admit(secret.expose_secret()).await.is_ok());
+    assert!(alone.admit(secret.expose()).await.is_ok());
     let signer = Signer::ec("e");
     assert_eq!(alone.fault(&signer.token(&good(&issuer))).await, TokenFault::Unknown);
     assert_eq!(issuer.fetches(), 0);

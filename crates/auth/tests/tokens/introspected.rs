@@ -1,7 +1,6 @@
 use std::time::Duration;
 
-use auth::{IntrospectionOptions, Refusal, TokenFault};
-use secrecy::SecretString;
+use auth::{IntrospectionOptions, Refusal, Secret, TokenFault};
 use serde_json::{Value, json};
 use testkit::{Issuer, Signer};
 
@@ -12,7 +11,7 @@ async fn with_introspection(issuer: &Issuer) -> Setup {
     options.issuer.as_mut().unwrap().introspection = Some(IntrospectionOptions {
         url: format!("{}/introspect", issuer.url()),
         client_id: "gate way".to_owned(),
-        client_secret: SecretString::from("s3cret:"),
+        client_secret: Secret::new("s3cret:"),
     });
     setup(options).await
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use auth::{Access, AccessOptions, Gone, KeyKind, LocalAccess};
 use http::{HeaderMap, HeaderValue};
 use proto::{Audience, Via};
-use secrecy::ExposeSecret as _;
 use serde_json::json;
 use testkit::{Issuer, Signer};
 
@@ -18,7 +17,7 @@ async fn a_key_loses_its_rights_when_it_is_revoked_and_a_token_keeps_them_when_i
     let issuer = Issuer::start(&[&signer]).await;
     let setup = Setup::of(&issuer).await;
     let (row, secret) = setup.keys.add(key("ci", KeyKind::Api)).await.unwrap();
-    let by_key = setup.admit(secret.expose_secret()).await.unwrap();
+    let by_key = setup.admit(secret.expose()).await.unwrap();
     assert_eq!(by_key.via, Via::Key { id: row.id });
     let claims = issuer.claims(GATEWAY, json!({"azp": "desk"}));
     let by_token = setup.admit(&signer.token(&claims)).await.unwrap();
@@ -52,7 +51,7 @@ async fn another_auth_setting_ends_the_rights_of_earlier_callers() {
     assert_eq!(guarded.access.still_valid(&local.user()), Ok(()), "pipes need no credential");
 
     let (_, secret) = guarded.keys.add(key("ci", KeyKind::Api)).await.unwrap();
-    let by_key = guarded.admit(secret.expose_secret()).await.unwrap();
+    let by_key = guarded.admit(secret.expose()).await.unwrap();
     let without = setup(AccessOptions { api_keys: false, ..options("https://id.example") }).await;
     assert_eq!(without.access.still_valid(&by_key), Err(Gone::KeysRefused));
 }

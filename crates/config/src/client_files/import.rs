@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use proto::Secret;
 use serde_json::Value;
 
 use super::entry::{Entry, Transport};
@@ -11,7 +12,7 @@ use super::sections::{Section, inputs, project_of, sections};
 use super::template::{self, Part, Places};
 use super::{format_of, literals, parse, read_text, reserved};
 use crate::environment::Environment;
-use crate::secret::{HeaderSource, Secret, SecretReader, SecretSource};
+use crate::secret::{HeaderSource, SecretReader, SecretSource};
 use crate::servers::{Server, TransportOf, clean};
 use crate::units::Span;
 

@@ -16,8 +16,7 @@ fn loaded(yaml: &str, dotenv: &str, environment: &Environment) -> Loaded {
 }
 
 fn vault(values: &[(&str, &str)]) -> VaultSecrets {
-    let values =
-        values.iter().map(|(name, value)| ((*name).to_owned(), ::auth::Secret::new(*value)));
+    let values = values.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(*value)));
     VaultSecrets { gateway: Arc::new(SecretValues::of(values)), local_user: None }
 }
 

@@ -18,8 +18,8 @@ Examples:
   powerstrip search \"attention is all you need\" --academic
   powerstrip search borrow checker --site doc.rust-lang.org -n 10 --json
 
-Without a key, DuckDuckGo is asked. `BRAVE_API_KEY`, `SERPER_API_KEY`, `TAVILY_API_KEY`, `EXA_API_KEY` or `SEARXNG_URL` add
-better providers; `research.search` in powerstrip.yaml sets their order. Read a result with `powerstrip scrape URL`.";
+Without a key, DuckDuckGo is asked. The key of another provider, such as `BRAVE_API_KEY`, or `SEARXNG_URL` gives better
+results; `research.search` in powerstrip.yaml sets their order. Read a result with `powerstrip scrape URL`.";
 
 /// Search the web and print the results
 #[derive(Debug, Args)]

@@ -8,14 +8,13 @@ use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use bytes::Bytes;
-use config::Secret;
 use egress::http::{AddressPolicy, Client, Limits, OwnListeners, Rule, Scope};
 use http::{HeaderName, HeaderValue, Request, Response};
 use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use proto::Scrubber;
+use proto::{Scrubber, Secret};
 use tokio::runtime::Handle;
 
 /// How long sending one batch may take.

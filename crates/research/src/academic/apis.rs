@@ -49,10 +49,9 @@ impl Academic {
             sources.push(Box::new(Openalex { key }));
         }
         let slots = sources.into_iter().filter_map(|source| {
-            let own = own(source.name());
-            let api =
-                Api::new(client, source.default_url(), own.url.as_ref(), settings.timeouts.search)?;
-            let guard = guards.of(source.name(), &own, clock);
+            let (name, own) = (source.name(), own(source.name()));
+            let api = Api::new(client, name, own.url.as_ref(), settings.timeouts.search)?;
+            let guard = guards.of(name, &own, clock);
             Some(Slot { source, api, guard })
         });
         Self { sources: slots.collect(), clock: clock.clone() }

@@ -18,10 +18,6 @@ impl Source for Arxiv {
         ProviderName::Arxiv
     }
 
-    fn default_url(&self) -> &'static str {
-        "https://export.arxiv.org"
-    }
-
     async fn search(&self, api: &Api, search: &Search, now: u64) -> Result<Page, Fault> {
         let (words, count) = (query(search), search.count.to_string());
         let parameters = [

@@ -20,10 +20,6 @@ impl Source for Crossref {
         ProviderName::Crossref
     }
 
-    fn default_url(&self) -> &'static str {
-        "https://api.crossref.org"
-    }
-
     async fn search(&self, api: &Api, search: &Search, now: u64) -> Result<Page, Fault> {
         let rows = search.count.to_string();
         let filter = filter(search);

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use egress::http::Request;
+use proto::Secret;
 use search::providers::{Api, Fault, endpoint, json, list, some_text, text};
 use search::settings::ProviderName;
 use search::text::{plain, tidy};
-use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
 use super::source::{Page, Search, Source, accept, bare_doi};
@@ -15,7 +15,7 @@ use crate::tools::Publication;
 const MAX_WORDS: usize = 3_000;
 
 pub(super) struct Openalex {
-    pub(super) key: SecretString,
+    pub(super) key: Secret,
 }
 
 #[async_trait]
@@ -24,16 +24,12 @@ impl Source for Openalex {
         ProviderName::Openalex
     }
 
-    fn default_url(&self) -> &'static str {
-        "https://api.openalex.org"
-    }
-
     async fn search(&self, api: &Api, search: &Search, now: u64) -> Result<Page, Fault> {
         let (count, filter) = (search.count.to_string(), filter(search));
         let mut parameters = vec![
             ("search", search.text.as_str()),
             ("per_page", &count),
-            ("api_key", self.key.expose_secret()),
+            ("api_key", self.key.expose()),
         ];
         if !filter.is_empty() {
             parameters.push(("filter", &filter));

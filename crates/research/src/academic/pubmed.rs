@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use egress::http::Request;
+use proto::Secret;
 use search::providers::{Api, Fault, Reply, endpoint, json, list, text};
 use search::settings::ProviderName;
 use search::text::tidy;
-use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
 use super::source::{Page, Search, Source, accept, bare_doi};
@@ -13,17 +13,13 @@ use super::xml::Element;
 use crate::tools::Publication;
 
 pub(super) struct Pubmed {
-    pub(super) key: Option<SecretString>,
+    pub(super) key: Option<Secret>,
 }
 
 #[async_trait]
 impl Source for Pubmed {
     fn name(&self) -> ProviderName {
         ProviderName::Pubmed
-    }
-
-    fn default_url(&self) -> &'static str {
-        "https://eutils.ncbi.nlm.nih.gov"
     }
 
     async fn search(&self, api: &Api, search: &Search, now: u64) -> Result<Page, Fault> {
@@ -63,7 +59,7 @@ impl Pubmed {
     ) -> Result<Reply, Fault> {
         parameters.extend([("db", "pubmed"), ("tool", "powerstrip")]);
         if let Some(key) = &self.key {
-            parameters.push(("api_key", key.expose_secret()));
+            parameters.push(("api_key", key.expose()));
         }
         let path = format!("/entrez/eutils/{tool}.fcgi");
         let reply = api.send(Request::get(endpoint(api.base(), &path, &parameters)), now).await?;

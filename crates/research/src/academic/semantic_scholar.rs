@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 use egress::http::Request;
 use http::header::HeaderName;
+use proto::Secret;
 use search::providers::{Api, Fault, endpoint, json, list, some_text, text, with_key};
 use search::settings::ProviderName;
 use search::text::tidy;
-use secrecy::SecretString;
 use serde_json::Value;
 
 use super::source::{Page, Search, Source, accept, arxiv_doi, bare_doi};
@@ -15,17 +15,13 @@ use crate::tools::Publication;
 const KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 pub(super) struct SemanticScholar {
-    pub(super) key: Option<SecretString>,
+    pub(super) key: Option<Secret>,
 }
 
 #[async_trait]
 impl Source for SemanticScholar {
     fn name(&self) -> ProviderName {
         ProviderName::SemanticScholar
-    }
-
-    fn default_url(&self) -> &'static str {
-        "https://api.semanticscholar.org"
     }
 
     async fn search(&self, api: &Api, search: &Search, now: u64) -> Result<Page, Fault> {

@@ -43,9 +43,6 @@ pub(super) struct Page {
 pub(super) trait Source: Send + Sync {
     fn name(&self) -> ProviderName;
 
-    /// Where its API is, unless the settings say otherwise.
-    fn default_url(&self) -> &'static str;
-
     async fn search(&self, api: &Api, search: &Search, now: u64) -> Result<Page, Fault>;
 }
 

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use secrecy::ExposeSecret as _;
-
 use super::*;
 
 fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -30,7 +28,7 @@ fn variables_fill_in_what_the_configuration_leaves_open() {
         ("POWERSTRIP_RESEARCH_URL_EXA", ""),
     ]));
     assert_eq!(faults, [], "an empty value counts as not set");
-    let key = |name| settings.search.provider(name).key.map(|key| key.expose_secret().to_owned());
+    let key = |name| settings.search.provider(name).key.map(|key| key.expose().to_owned());
     assert_eq!(key(ProviderName::Brave).as_deref(), Some("own"));
     assert_eq!(key(ProviderName::Serper).as_deref(), Some("serper-key"));
     assert_eq!(key(ProviderName::Exa), None);

@@ -12,7 +12,7 @@ use research::settings::{ProviderName, ProviderSettings};
 use research::tools::{WebSearch, WebSearchOutput};
 use research::{Call, Guards, MemoryCaches, MemorySessions, Parts, Research, Settings};
 use search::settings::parse_routing;
-use testkit::web::{PROVIDERS, Providers};
+use testkit::web::Providers;
 use tokio_util::sync::CancellationToken;
 
 const READER: &str = env!("CARGO_BIN_EXE_research-reader");
@@ -53,7 +53,8 @@ impl Lab {
         let providers = Providers::start().await;
         let mut settings = Settings::default();
         settings.search.routing = parse_routing(routing).unwrap();
-        for name in PROVIDERS {
+        for known in ProviderName::ALL {
+            let name = known.as_str();
             let asked = routing.contains(name);
             let provider = ProviderSettings {
                 url: Some(providers.url(name).parse().unwrap())
@@ -62,7 +63,7 @@ impl Lab {
                 cx: (name == "google").then(|| "engine-1".to_owned()),
                 ..ProviderSettings::default()
             };
-            settings.search.providers.insert(name.parse().unwrap(), provider);
+            settings.search.providers.insert(*known, provider);
         }
         change(&mut settings);
         let (clock, guards) = (Clock::manual(NOW), Arc::default());

@@ -9,6 +9,7 @@ use url::Url;
 
 use super::fault::Fault;
 use crate::dates;
+use crate::settings::ProviderName;
 
 /// The most bytes of an answer.
 const MAX_BODY_BYTES: u64 = 4_000_000;
@@ -33,15 +34,15 @@ pub struct Reply {
 }
 
 impl Api {
-    /// An API at its public address, or at the one that the operator names, which may be private.
+    /// The API of a provider, at its public address or at the one that the operator names, which may be private.
     pub fn new(
         client: &Client,
-        public: &str,
+        provider: ProviderName,
         own: Option<&Url>,
         timeout: Duration,
     ) -> Option<Self> {
         let (client, base) = match own {
-            None => (client.clone(), Url::parse(public).ok()?),
+            None => (client.clone(), Url::parse(provider.row().url?).ok()?),
             Some(own) => {
                 let rule = Rule::for_url(own.as_str()).ok()?;
                 (client.with_policy(client.policy().allowing(rule)), own.clone())

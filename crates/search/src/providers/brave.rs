@@ -2,7 +2,7 @@
 
 use egress::http::Request;
 use http::header::HeaderName;
-use secrecy::SecretString;
+use proto::Secret;
 use url::Url;
 
 use super::api::Reply;
@@ -11,8 +11,8 @@ use super::hit::{Hit, ImageHit};
 use super::provider::{
     Provider, Supported, endpoint, get, json, list, number, some_text, text, with_key,
 };
-use super::query::{Age, Kind, Query, QueryLimit, Safe};
-use crate::settings::ProviderName;
+use super::query::{Age, Query, QueryLimit, Safe};
+use crate::settings::{Kind, ProviderName};
 use crate::text::plain;
 
 const KEY: HeaderName = HeaderName::from_static("x-subscription-token");
@@ -35,20 +35,12 @@ const LANGUAGES: [&str; 45] = [
 ];
 
 pub(super) struct Brave {
-    pub(super) key: SecretString,
+    pub(super) key: Secret,
 }
 
 impl Provider for Brave {
     fn name(&self) -> ProviderName {
         ProviderName::Brave
-    }
-
-    fn default_url(&self) -> &'static str {
-        "https://api.search.brave.com"
-    }
-
-    fn offers(&self, _kind: Kind) -> bool {
-        true
     }
 
     fn supported(&self, kind: Kind, query: &Query) -> Supported {

@@ -11,8 +11,8 @@ use super::api::Reply;
 use super::fault::Fault;
 use super::hit::Hit;
 use super::provider::{Provider, Supported, endpoint};
-use super::query::{Age, Kind, Query, Safe};
-use crate::settings::ProviderName;
+use super::query::{Age, Query, Safe};
+use crate::settings::{Kind, ProviderName};
 
 const BROWSER: HeaderValue = HeaderValue::from_static(concat!(
     "Mozilla/5.0 (compatible; Powerstrip/",
@@ -25,14 +25,6 @@ pub(super) struct Duckduckgo;
 impl Provider for Duckduckgo {
     fn name(&self) -> ProviderName {
         ProviderName::Duckduckgo
-    }
-
-    fn default_url(&self) -> &'static str {
-        "https://html.duckduckgo.com"
-    }
-
-    fn offers(&self, kind: Kind) -> bool {
-        kind == Kind::Web
     }
 
     fn supported(&self, _kind: Kind, query: &Query) -> Supported {

@@ -2,8 +2,8 @@
 
 use egress::http::Request;
 use http::header::HeaderName;
+use proto::Secret;
 use proto::time::rfc3339;
-use secrecy::SecretString;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -11,8 +11,8 @@ use super::api::Reply;
 use super::fault::Fault;
 use super::hit::Hit;
 use super::provider::{Provider, Supported, endpoint, list, post, some_text, text, with_key};
-use super::query::{Kind, Query, Safe};
-use crate::settings::ProviderName;
+use super::query::{Query, Safe};
+use crate::settings::{Kind, ProviderName};
 use crate::text::{clip, tidy};
 
 const KEY: HeaderName = HeaderName::from_static("x-api-key");
@@ -21,20 +21,12 @@ const KEY: HeaderName = HeaderName::from_static("x-api-key");
 const MAX_PHRASE_WORDS: usize = 5;
 
 pub(super) struct Exa {
-    pub(super) key: SecretString,
+    pub(super) key: Secret,
 }
 
 impl Provider for Exa {
     fn name(&self) -> ProviderName {
         ProviderName::Exa
-    }
-
-    fn default_url(&self) -> &'static str {
-        "https://api.exa.ai"
-    }
-
-    fn offers(&self, kind: Kind) -> bool {
-        kind != Kind::Image
     }
 
     fn supported(&self, _kind: Kind, query: &Query) -> Supported {

@@ -1,7 +1,7 @@
 //! Google's Programmable Search Engine: <https://developers.google.com/custom-search/v1/reference/rest/v1/cse/list>.
 
 use egress::http::Request;
-use secrecy::{ExposeSecret as _, SecretString};
+use proto::Secret;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -9,12 +9,12 @@ use super::api::Reply;
 use super::fault::Fault;
 use super::hit::{Hit, ImageHit};
 use super::provider::{Provider, Supported, endpoint, get, json, list, number, some_text, text};
-use super::query::{Age, Kind, Query, Safe};
-use crate::settings::ProviderName;
+use super::query::{Age, Query, Safe};
+use crate::settings::{Kind, ProviderName};
 use crate::text::tidy;
 
 pub(crate) struct Google {
-    pub(crate) key: SecretString,
+    pub(crate) key: Secret,
     /// The engine.
     pub(crate) cx: String,
 }
@@ -22,14 +22,6 @@ pub(crate) struct Google {
 impl Provider for Google {
     fn name(&self) -> ProviderName {
         ProviderName::Google
-    }
-
-    fn default_url(&self) -> &'static str {
-        "https://www.googleapis.com"
-    }
-
-    fn offers(&self, kind: Kind) -> bool {
-        kind != Kind::News
     }
 
     fn supported(&self, _kind: Kind, query: &Query) -> Supported {
@@ -59,7 +51,7 @@ impl Provider for Google {
         let excluded = query.excluded().collect::<Vec<_>>().join(" ");
         let language = query.language.as_ref().map(|language| format!("lang_{language}"));
         let mut parameters = vec![
-            ("key", self.key.expose_secret()),
+            ("key", self.key.expose()),
             ("cx", self.cx.as_str()),
             ("q", words.as_str()),
             ("num", count.as_str()),

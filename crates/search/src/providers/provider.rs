@@ -2,25 +2,19 @@
 
 use egress::http::Request;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
-use secrecy::{ExposeSecret as _, SecretString};
+use proto::Secret;
 use serde_json::Value;
 use url::Url;
 
 use super::api::Reply;
 use super::fault::Fault;
 use super::hit::Hit;
-use super::query::{Kind, Query};
-use crate::settings::ProviderName;
+use super::query::Query;
+use crate::settings::{Kind, ProviderName};
 
 /// A search provider: makes requests and reads answers, and sends nothing itself.
 pub(crate) trait Provider: Send + Sync {
     fn name(&self) -> ProviderName;
-
-    /// Where its API is, unless the settings say otherwise.
-    fn default_url(&self) -> &'static str;
-
-    /// Whether it has an endpoint for this kind of search.
-    fn offers(&self, kind: Kind) -> bool;
 
     /// Which filters of a query it applies itself.
     fn supported(&self, kind: Kind, query: &Query) -> Supported;
@@ -76,13 +70,8 @@ pub(super) fn post(url: Url, body: &Value) -> Request {
 }
 
 /// Adds a key as a header that is dropped at redirects to other hosts and never logged.
-pub fn with_key(
-    mut request: Request,
-    name: HeaderName,
-    prefix: &str,
-    key: &SecretString,
-) -> Request {
-    if let Ok(mut value) = HeaderValue::from_str(&format!("{prefix}{}", key.expose_secret())) {
+pub fn with_key(mut request: Request, name: HeaderName, prefix: &str, key: &Secret) -> Request {
+    if let Ok(mut value) = HeaderValue::from_str(&format!("{prefix}{}", key.expose())) {
         value.set_sensitive(true);
         request.headers.insert(name, value);
     }

@@ -6,14 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::images::ImageFilters;
 use crate::settings::ProviderName;
 
-/// Which endpoint is asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    Web,
-    Image,
-    News,
-}
-
 /// How old a result may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Age {

@@ -8,8 +8,8 @@ use super::api::Reply;
 use super::fault::Fault;
 use super::hit::{Hit, ImageHit};
 use super::provider::{Provider, Supported, endpoint, get, json, list, some_text, text};
-use super::query::{Age, Kind, Query, Safe};
-use crate::settings::ProviderName;
+use super::query::{Age, Query, Safe};
+use crate::settings::{Kind, ProviderName};
 use crate::text::{clip, tidy};
 
 /// The most engines that are named in a message.
@@ -20,15 +20,6 @@ pub(super) struct Searxng;
 impl Provider for Searxng {
     fn name(&self) -> ProviderName {
         ProviderName::Searxng
-    }
-
-    fn default_url(&self) -> &'static str {
-        // Never asked: an instance needs `SEARXNG_URL`.
-        "http://searxng.invalid"
-    }
-
-    fn offers(&self, _kind: Kind) -> bool {
-        true
     }
 
     fn supported(&self, _kind: Kind, query: &Query) -> Supported {

@@ -2,7 +2,7 @@
 
 use egress::http::Request;
 use http::header::HeaderName;
-use secrecy::SecretString;
+use proto::Secret;
 use serde_json::json;
 use url::Url;
 
@@ -12,27 +12,19 @@ use super::hit::{Hit, ImageHit};
 use super::provider::{
     Provider, Supported, endpoint, list, number, post, some_text, text, with_key,
 };
-use super::query::{Age, Kind, Query};
-use crate::settings::ProviderName;
+use super::query::{Age, Query};
+use crate::settings::{Kind, ProviderName};
 use crate::text::tidy;
 
 const KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 pub(super) struct Serper {
-    pub(super) key: SecretString,
+    pub(super) key: Secret,
 }
 
 impl Provider for Serper {
     fn name(&self) -> ProviderName {
         ProviderName::Serper
-    }
-
-    fn default_url(&self) -> &'static str {
-        "https://google.serper.dev"
-    }
-
-    fn offers(&self, _kind: Kind) -> bool {
-        true
     }
 
     fn supported(&self, _kind: Kind, _query: &Query) -> Supported {

@@ -2,7 +2,7 @@
 
 use egress::http::Request;
 use http::header::AUTHORIZATION;
-use secrecy::SecretString;
+use proto::Secret;
 use serde_json::json;
 use url::Url;
 
@@ -10,28 +10,20 @@ use super::api::Reply;
 use super::fault::Fault;
 use super::hit::Hit;
 use super::provider::{Provider, Supported, endpoint, list, post, some_text, text, with_key};
-use super::query::{Age, Kind, Query, QueryLimit};
-use crate::settings::ProviderName;
+use super::query::{Age, Query, QueryLimit};
+use crate::settings::{Kind, ProviderName};
 use crate::text::tidy;
 
 /// The API refuses longer queries.
 const LIMIT: QueryLimit = QueryLimit { chars: 400, words: usize::MAX };
 
 pub(super) struct Tavily {
-    pub(super) key: SecretString,
+    pub(super) key: Secret,
 }
 
 impl Provider for Tavily {
     fn name(&self) -> ProviderName {
         ProviderName::Tavily
-    }
-
-    fn default_url(&self) -> &'static str {
-        "https://api.tavily.com"
-    }
-
-    fn offers(&self, kind: Kind) -> bool {
-        kind != Kind::Image
     }
 
     fn supported(&self, _kind: Kind, query: &Query) -> Supported {

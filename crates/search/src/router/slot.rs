@@ -132,7 +132,7 @@ impl Slot {
         timeout: Duration,
         guard: Arc<Guard>,
     ) -> Option<Self> {
-        let api = Api::new(client, provider.default_url(), settings.url.as_ref(), timeout)?;
+        let api = Api::new(client, provider.name(), settings.url.as_ref(), timeout)?;
         Some(Self { provider, api, guard })
     }
 
@@ -141,7 +141,7 @@ impl Slot {
     }
 
     pub(super) fn offers(&self, kind: Kind) -> bool {
-        self.provider.offers(kind)
+        self.name().offers(kind)
     }
 
     pub(super) fn supported(&self, kind: Kind, query: &Query) -> Supported {

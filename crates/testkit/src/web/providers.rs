@@ -20,22 +20,6 @@ use tokio::task::JoinHandle;
 
 pub use exchange::{ProviderRequest, ProviderResult};
 
-/// The providers, by the names that settings use.
-pub const PROVIDERS: [&str; 12] = [
-    "brave",
-    "serper",
-    "tavily",
-    "exa",
-    "searxng",
-    "duckduckgo",
-    "google",
-    "crossref",
-    "arxiv",
-    "pubmed",
-    "semantic_scholar",
-    "openalex",
-];
-
 /// How a provider answers.
 #[derive(Clone, Debug)]
 pub enum Behaviour {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::settings::YAML_LIMITS;
 use text::{Patch, Style};
 
-pub use file::{servers_in, update};
+pub use file::{servers_in, switch_servers, update};
 
 const SECTION: &str = "servers";
 const DISABLED: &str = "disabled";
@@ -26,6 +26,8 @@ pub enum EditError {
     Invalid { line: Option<usize>, message: String },
     #[error("{0}; edit the file by hand")]
     Unsupported(&'static str),
+    #[error("the file is read-only")]
+    ReadOnly,
     #[error("{path}: {why}")]
     File { path: std::path::PathBuf, why: std::io::Error },
 }
@@ -96,7 +98,7 @@ pub fn remove_server(yaml: &str, name: &str) -> Result<String, EditError> {
             let gone = text::lines_of(yaml, &entry).ok_or(UNUSUAL)?;
             let mut patch = Patch::remove(gone);
             if fields.len() == 1 {
-                // A key without a value would not be read as an empty mapping.
+                // Says that nothing is left, where a key without a value looks unfinished.
                 patch = patch.and_insert(section.colon, " {}");
             }
             patch
@@ -111,7 +113,7 @@ pub fn remove_server(yaml: &str, name: &str) -> Result<String, EditError> {
 }
 
 /// Sets or clears `disabled` of a server.
-pub fn set_disabled(yaml: &str, name: &str, disabled: bool) -> Result<String, EditError> {
+fn set_disabled(yaml: &str, name: &str, disabled: bool) -> Result<String, EditError> {
     let (section, entry) = find(yaml, name)?;
     let mut expected = parse(yaml)?;
     let server = expected.get_mut(SECTION).and_then(|servers| servers.get_mut(name));

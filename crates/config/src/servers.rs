@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use upstream::{EraChoice, Instances, Kind, Pin, Sandbox, Start, UrlTransport};
 
 use crate::references::ServerReferences;
 use crate::secret::HeaderSource;
@@ -19,7 +20,7 @@ use crate::units::Span;
 #[serde(default, deny_unknown_fields)]
 pub struct Server {
     /// An MCP server, or a service that an OpenAPI document describes.
-    pub kind: ServerKind,
+    pub kind: Kind,
     /// The OpenAPI document (3.0 or 3.1, JSON or YAML): a path relative to this file, or a URL.
     pub document: Option<String>,
     /// The base URL of the service, instead of the one in the document.
@@ -38,7 +39,7 @@ pub struct Server {
     #[serde(skip)]
     pub(crate) folder: Option<PathBuf>,
     /// Whether the program is started with the gateway or at the first call.
-    pub start: StartWhen,
+    pub start: Start,
     /// The URL of a streamable HTTP server, or where it contains a secret, `{env: NAME}`, `{file: PATH}` or
     /// `{secret: NAME}`. Its host and port need no entry in `egress.allow`.
     pub url: Option<HeaderSource>,
@@ -46,10 +47,10 @@ pub struct Server {
     pub urls: Vec<String>,
     /// The transport of a server with a URL: `streamable` HTTP, the older `sse` (HTTP+SSE of 2024-11-05), or `auto`,
     /// which tries streamable HTTP first.
-    pub transport: TransportOf,
+    pub transport: UrlTransport,
     /// The protocol era to speak with the server: `legacy` (2025-11-25 and before, with sessions), `modern`
     /// (2026-07-28), or `auto`: each caller's own era where the server speaks both.
-    pub era: EraOf,
+    pub era: EraChoice,
     /// Headers of every request, as text, `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`.
     pub headers: BTreeMap<String, HeaderSource>,
     /// How the gateway obtains tokens, if the server requires them.
@@ -69,18 +70,18 @@ pub struct Server {
     pub prefix: bool,
     /// Who gets their own process or session: each `caller` (the default), each MCP `session` or named run of a
     /// caller, or no caller (`shared`).
-    pub instances: Option<InstancesOf>,
+    pub instances: Option<Instances>,
     /// The same as `instances: shared`.
     pub shared: bool,
     /// How the program is confined.
-    pub sandbox: ServerSandbox,
+    pub sandbox: Sandbox,
     /// Removes invisible characters from results, instead of warning about them.
     pub clean_results: bool,
     /// Tools whose answers may be reused for equal inputs.
     pub deterministic: Vec<String>,
     /// When tool definitions are trusted: `first_use` (changes need approval), `strict` (new tools need approval,
     /// too) or `off` (always trusted).
-    pub pin: PinWhen,
+    pub pin: Pin,
     /// Whether large parts of answers are stored and replaced by references: `on`, `off`, or sizes in which the server
     /// differs from `references`, such as `{media: 4MB}`.
     pub references: ServerReferences,
@@ -89,7 +90,7 @@ pub struct Server {
 impl Default for Server {
     fn default() -> Self {
         Self {
-            kind: ServerKind::default(),
+            kind: Kind::default(),
             document: None,
             base_url: None,
             command: None,
@@ -97,11 +98,11 @@ impl Default for Server {
             env: BTreeMap::new(),
             cwd: None,
             folder: None,
-            start: StartWhen::default(),
+            start: Start::default(),
             url: None,
             urls: Vec::new(),
-            transport: TransportOf::default(),
-            era: EraOf::default(),
+            transport: UrlTransport::default(),
+            era: EraChoice::default(),
             headers: BTreeMap::new(),
             auth: None,
             disabled: false,
@@ -112,10 +113,10 @@ impl Default for Server {
             prefix: true,
             instances: None,
             shared: false,
-            sandbox: ServerSandbox::default(),
+            sandbox: Sandbox::default(),
             clean_results: false,
             deterministic: Vec::new(),
-            pin: PinWhen::default(),
+            pin: Pin::default(),
             references: ServerReferences::default(),
         }
     }
@@ -126,106 +127,6 @@ impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server").field("command", &self.command).finish_non_exhaustive()
     }
-}
-
-/// The kind of a server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ServerKind {
-    /// An MCP server.
-    #[default]
-    Mcp,
-    /// A service that an OpenAPI document describes.
-    Openapi,
-}
-
-/// The transport of a server with a URL.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TransportOf {
-    /// Streamable HTTP, or HTTP+SSE if the server does not know it.
-    #[default]
-    Auto,
-    /// Streamable HTTP only.
-    Streamable,
-    /// HTTP+SSE, the transport of 2024-11-05.
-    Sse,
-}
-
-/// The protocol era to speak with a server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum EraOf {
-    /// What the server speaks; if it speaks both, the era of each caller.
-    #[default]
-    Auto,
-    /// 2025-11-25 and before: `initialize`, sessions, questions during a call.
-    Legacy,
-    /// 2026-07-28: requests without sessions.
-    Modern,
-}
-
-/// When a program is started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum StartWhen {
-    /// With the gateway, and again whenever it exits.
-    #[default]
-    Eager,
-    /// At the first call; it is stopped after some time without calls.
-    Lazy,
-}
-
-/// When the definition of a tool is trusted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PinWhen {
-    /// When it is first seen.
-    #[default]
-    FirstUse,
-    /// When it is approved.
-    Strict,
-    /// Always.
-    Off,
-}
-
-/// How a server's program is confined. Unless set, it has the rights of the gateway's user.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ServerSandbox {
-    /// `auto`: as far as the host supports it; `required`: refuse to start the program otherwise; `off`: not confined.
-    pub mode: Confinement,
-    /// Whether the program may use the network.
-    pub network: bool,
-    /// Files and folders that the program may read.
-    pub read: Vec<PathBuf>,
-    /// Files and folders that the program may change.
-    pub write: Vec<PathBuf>,
-}
-
-impl Default for ServerSandbox {
-    fn default() -> Self {
-        Self { mode: Confinement::default(), network: true, read: Vec::new(), write: Vec::new() }
-    }
-}
-
-/// Who gets their own process or session of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum InstancesOf {
-    Caller,
-    Session,
-    Shared,
-}
-
-/// How strictly a server's program is confined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Confinement {
-    #[default]
-    Off,
-    Auto,
-    Required,
 }
 
 /// A fault of an entry: the keys below its name, and the message.

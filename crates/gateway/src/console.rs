@@ -8,7 +8,8 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use operations::calls::{CallDetails, CallPage, CallQuery, CallTrace, Overview, OverviewQuery};
 use operations::servers::{
-    CallStats, LogQuery, ServerChange, ServerDetail, ServerList, ServerLogs, ServerName, ServerTool,
+    CallStats, LogQuery, ServerChange, ServerDetail, ServerList, ServerLogs, ServerName,
+    ServerSwitch, ServerTool,
 };
 use operations::{Caller, Console, OperationError};
 use proto::{Clock, Code, clean};
@@ -123,21 +124,13 @@ impl Console for GatewayConsole {
         Ok(self.upstream(&query.name)?.log_lines(query.after, limit))
     }
 
-    async fn restart(
+    async fn switch(
         &self,
         caller: &Caller,
         ServerName { name }: ServerName,
+        switch: ServerSwitch,
     ) -> Result<ServerChange, OperationError> {
-        self.restart_server(caller, &name).await
-    }
-
-    async fn set_disabled(
-        &self,
-        caller: &Caller,
-        ServerName { name }: ServerName,
-        disabled: bool,
-    ) -> Result<ServerChange, OperationError> {
-        self.switch_server(caller, &name, disabled).await
+        self.switch_server(caller, &name, switch).await
     }
 
     async fn calls(&self, caller: &Caller, query: CallQuery) -> Result<CallPage, OperationError> {

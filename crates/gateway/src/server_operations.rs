@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use operations::scope::{ADMIN, METRICS_READ};
 use operations::servers::{
-    LogQuery, ServerChange, ServerDetail, ServerList, ServerLogs, ServerName,
+    LogQuery, ServerChange, ServerDetail, ServerList, ServerLogs, ServerName, ServerSwitch,
 };
 use operations::{
     Audience, Caller, Console as _, NoInput, Operation, OperationError, Route, Table,
@@ -102,7 +102,7 @@ impl Operation for RestartServer {
         caller: Caller,
         input: ServerName,
     ) -> Result<ServerChange, OperationError> {
-        console.restart(&caller, input).await
+        console.switch(&caller, input, ServerSwitch::Restart).await
     }
 }
 
@@ -123,7 +123,7 @@ impl Operation for EnableServer {
         caller: Caller,
         input: ServerName,
     ) -> Result<ServerChange, OperationError> {
-        console.set_disabled(&caller, input, false).await
+        console.switch(&caller, input, ServerSwitch::Enable).await
     }
 }
 
@@ -143,6 +143,6 @@ impl Operation for DisableServer {
         caller: Caller,
         input: ServerName,
     ) -> Result<ServerChange, OperationError> {
-        console.set_disabled(&caller, input, true).await
+        console.switch(&caller, input, ServerSwitch::Disable).await
     }
 }

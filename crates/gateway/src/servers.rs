@@ -233,7 +233,7 @@ fn summarize(status: Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -
         kind: if status.announced { "registered" } else { status.transport }.to_owned(),
         transport: status.transport.to_owned(),
         state: status.state,
-        disabled: status.disabled,
+        disabled: status.state == State::Disabled,
         reason: status.reason,
         era: status.era.map(|era| era.to_string()),
         server: status.server,

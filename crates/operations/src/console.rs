@@ -1,7 +1,9 @@
 use async_trait::async_trait;
 
 use crate::calls::{CallDetails, CallPage, CallQuery, CallTrace, Overview, OverviewQuery};
-use crate::servers::{LogQuery, ServerChange, ServerDetail, ServerList, ServerLogs, ServerName};
+use crate::servers::{
+    LogQuery, ServerChange, ServerDetail, ServerList, ServerLogs, ServerName, ServerSwitch,
+};
 use crate::{Caller, OperationError};
 
 /// What an operator does with a running gateway: watch its servers and calls, and switch servers. The operations of the
@@ -24,19 +26,12 @@ pub trait Console: Send + Sync {
     /// Lines of a server's log.
     fn logs(&self, query: &LogQuery) -> Result<ServerLogs, OperationError>;
 
-    /// Restarts a server.
-    async fn restart(
+    /// Restarts, enables or disables a server.
+    async fn switch(
         &self,
         caller: &Caller,
         input: ServerName,
-    ) -> Result<ServerChange, OperationError>;
-
-    /// Sets or removes `disabled` of a server in the config file, and reloads it.
-    async fn set_disabled(
-        &self,
-        caller: &Caller,
-        input: ServerName,
-        disabled: bool,
+        switch: ServerSwitch,
     ) -> Result<ServerChange, OperationError>;
 
     /// A page of calls.

@@ -61,6 +61,44 @@ impl ServerState {
     }
 }
 
+/// What an operator can do to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerSwitch {
+    /// Ends its processes and sessions, and starts it again.
+    Restart,
+    /// Removes `disabled` from the config file, and starts it.
+    Enable,
+    /// Sets `disabled` in the config file, and stops it.
+    Disable,
+}
+
+impl ServerSwitch {
+    const ALL: [Self; 3] = [Self::Restart, Self::Enable, Self::Disable];
+
+    /// Its name in routes, forms and the audit trail.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Restart => "restart",
+            Self::Enable => "enable",
+            Self::Disable => "disable",
+        }
+    }
+
+    /// What the server is afterwards.
+    pub fn participle(self) -> &'static str {
+        match self {
+            Self::Restart => "restarted",
+            Self::Enable => "enabled",
+            Self::Disable => "disabled",
+        }
+    }
+
+    /// The switch of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|switch| switch.as_str() == name)
+    }
+}
+
 /// A server without its logs and processes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -70,6 +70,14 @@ impl<'a> Installer<'a> {
         Ok(())
     }
 
+    /// Sets or clears `disabled` of servers.
+    pub(crate) fn switch(&self, names: &[String], disabled: bool) -> anyhow::Result<()> {
+        if edit::switch_servers(&self.file, names, disabled).with_context(|| self.shown())? {
+            note_narrowed(&self.file);
+        }
+        Ok(())
+    }
+
     /// An importer that moves secrets out of entries, and leaves known servers alone unless they are replaced.
     pub(crate) async fn importer(&self, replace: bool) -> anyhow::Result<Importer<'a>> {
         Ok(Importer {
@@ -163,7 +171,7 @@ impl<'a> Installer<'a> {
             if stored.is_err() {
                 break;
             }
-            let value = SecretText(auth::Secret::new(value.expose()));
+            let value = SecretText(value.clone());
             let input = SetSecretInput { name: name.clone(), value };
             stored = client.run::<SetSecret>(&input).await.map(drop);
         }
@@ -192,7 +200,7 @@ impl<'a> Installer<'a> {
 async fn reuse(client: &OperationClient, imported: &mut Imported) -> anyhow::Result<()> {
     let names: Vec<_> = imported.secrets.keys().cloned().collect();
     for name in names {
-        let value = SecretText(auth::Secret::new(imported.secrets[&name].expose()));
+        let value = SecretText(imported.secrets[&name].clone());
         if let Some(stored) = client.run::<FindSecret>(&FindSecretInput { value }).await?.name {
             imported.use_stored(&name, &stored);
         }

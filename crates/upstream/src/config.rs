@@ -14,7 +14,8 @@ use egress::http::{Rule, Target};
 use egress::sandbox::{Mode, Network, Policy, Tier};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proto::{Digest, ToolId, digest};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use strip::files::InlineOverrides;
 
 pub use invalid::InvalidKey;
@@ -105,10 +106,11 @@ pub enum Reach {
     Policy,
 }
 
-/// What kind of service a server is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+/// The kind of a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
+    /// An MCP server.
     #[default]
     Mcp,
     /// A service that an OpenAPI document describes.
@@ -116,56 +118,57 @@ pub enum Kind {
 }
 
 /// When a tool's definition is trusted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pin {
-    /// At first sight; a change must be approved.
+    /// When it is first seen.
     #[default]
     FirstUse,
-    /// Once it is approved, also the first time.
+    /// When it is approved.
     Strict,
-    /// Always, whatever changes.
+    /// Always.
     Off,
 }
 
 /// Which callers share a process of a stdio server, or a session of an HTTP server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Instances {
-    /// Each caller.
     #[default]
     Caller,
-    /// Each session or named run of a caller; a caller with neither counts as one session.
+    // A caller with neither a session nor a named run counts as one session.
     Session,
-    /// No caller: all callers share one.
     Shared,
 }
 
 /// When a stdio server's process is started.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Start {
-    /// With the gateway, and again whenever it ends.
+    /// With the gateway, and again whenever it exits.
     #[default]
     Eager,
-    /// At the first call; it is stopped when it was not used for a while.
+    /// At the first call; it is stopped after some time without calls.
     Lazy,
 }
 
 /// How a stdio server is confined. By default it has the rights of the gateway's user, a cleared environment, limits
 /// and a supervisor.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sandbox {
-    /// `off`, `auto` (as high as the host allows) or `required` (at least T1, or it does not start).
+    /// `auto`: as far as the host supports it; `required`: refuse to start the program otherwise; `off`: not confined.
     pub mode: SandboxMode,
+    /// Whether the program may use the network.
     pub network: bool,
+    /// Files and folders that the program may read.
     pub read: Vec<PathBuf>,
+    /// Files and folders that the program may change.
     pub write: Vec<PathBuf>,
 }
 
 /// How strictly a stdio server must be confined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SandboxMode {
     #[default]

@@ -61,12 +61,12 @@ impl Upstream {
             State::Degraded => {
                 unavailable(format!("the tools of server `{name}` cannot be listed{because}"))
             }
-            State::Disabled if status.disabled => unavailable(format!(
+            State::Disabled => unavailable(format!(
                 "server `{name}` is disabled; `powerstrip enable {name}` turns it on"
             ))
             .blame(Blame::Gateway)
             .retryable(false),
-            State::Invalid | State::Disabled => {
+            State::Invalid => {
                 let faults = self.faults_for_callers();
                 let message = format!(
                     "server `{name}` is not used, because its entry in the config file is wrong: {faults} \

@@ -49,8 +49,6 @@ pub struct Status {
     pub faults: Vec<ListFault>,
     pub last_error: Option<String>,
     pub last_error_unix_ms: Option<u64>,
-    /// Whether the config says that it is not used.
-    pub disabled: bool,
     /// Whether it registered itself.
     pub announced: bool,
     /// Why it is not used.

@@ -188,7 +188,6 @@ impl Upstream {
             name: server.name.clone(),
             transport: if server.config.command.is_some() { "stdio" } else { "http" },
             prefix: server.config.prefix,
-            disabled: server.config.disabled,
             announced: server.config.is_announced(),
             ..Status::default()
         };

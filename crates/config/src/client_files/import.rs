@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use proto::Secret;
 use serde_json::Value;
+use upstream::UrlTransport;
 
 use super::entry::{Entry, Transport};
 use super::env_file;
@@ -13,7 +14,7 @@ use super::template::{self, Part, Places};
 use super::{format_of, literals, parse, read_text, reserved};
 use crate::environment::Environment;
 use crate::secret::{HeaderSource, SecretReader, SecretSource};
-use crate::servers::{Server, TransportOf, clean};
+use crate::servers::{Server, clean};
 use crate::units::Span;
 
 /// What becomes of secrets that are written out in the file.
@@ -261,8 +262,8 @@ impl Work<'_> {
             cwd,
             url,
             transport: match entry.transport {
-                Transport::Sse => TransportOf::Sse,
-                Transport::Auto | Transport::Streamable => TransportOf::Auto,
+                Transport::Sse => UrlTransport::Sse,
+                Transport::Auto | Transport::Streamable => UrlTransport::Auto,
             },
             headers,
             disabled: entry.disabled,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use userfiles::{Access, UserFile};
 
-use super::{EditError, parse, server_names};
+use super::{EditError, parse, server_names, set_disabled};
 use crate::client_files::contains_secret;
 use crate::settings::YAML_LIMITS;
 
@@ -28,6 +28,18 @@ pub fn update(
     let secret = parse(&after).is_ok_and(|document| contains_secret(&document));
     let access = if secret { Access::OwnerOnly } else { Access::AsBefore };
     file.replace(after.as_bytes(), access).map_err(failed)
+}
+
+/// Sets or clears `disabled` of servers in the config file: the one way to switch them, for commands, pages and the HTTP
+/// interface. If one of them is not there, none is changed.
+pub fn switch_servers(path: &Path, names: &[String], disabled: bool) -> Result<bool, EditError> {
+    // Renaming a new file over it would replace even a file that is write-protected.
+    if std::fs::metadata(path).is_ok_and(|known| known.permissions().readonly()) {
+        return Err(EditError::ReadOnly);
+    }
+    update(path, |yaml| {
+        names.iter().try_fold(yaml.to_owned(), |yaml, name| set_disabled(&yaml, name, disabled))
+    })
 }
 
 /// The servers that the config file at a path names; none if there is no file.

@@ -2,15 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use upstream::{
-    EraChoice, Instances, InvalidKey, Kind, Personal, PersonalSecret, Pin, SandboxMode,
-    ServerConfig, Start, UrlTransport,
-};
+use upstream::{Instances, InvalidKey, Personal, PersonalSecret, ServerConfig};
 
-use super::{
-    Confinement, EntryFault, EraOf, InstancesOf, PinWhen, Server, ServerKind, StartWhen,
-    TransportOf,
-};
+use super::{EntryFault, Server};
 use crate::fault::Fault;
 use crate::research::WEB_RESEARCH;
 use crate::secret::{HeaderSource, SecretReader, SecretSource};
@@ -28,7 +22,7 @@ impl Server {
         {
             faults.push(EntryFault { keys: Vec::new(), message: why.to_string() });
         }
-        if self.shared && self.instances.is_some_and(|instances| instances != InstancesOf::Shared) {
+        if self.shared && self.instances.is_some_and(|instances| instances != Instances::Shared) {
             let message = "contradicts `instances`; remove one of the two".to_owned();
             faults.push(EntryFault { keys: vec!["shared".to_owned()], message });
         }
@@ -189,12 +183,8 @@ impl Server {
         env: BTreeMap<String, String>,
         headers: BTreeMap<String, String>,
     ) -> ServerConfig {
-        let sandbox = &self.sandbox;
         ServerConfig {
-            kind: match self.kind {
-                ServerKind::Mcp => Kind::Mcp,
-                ServerKind::Openapi => Kind::Openapi,
-            },
+            kind: self.kind,
             document: self.document.clone(),
             base_url: self.base_url.clone(),
             command: self.command.clone(),
@@ -202,22 +192,11 @@ impl Server {
             env,
             cwd: self.cwd.clone(),
             folder: self.folder.clone(),
-            start: match self.start {
-                StartWhen::Eager => Start::Eager,
-                StartWhen::Lazy => Start::Lazy,
-            },
+            start: self.start,
             url: None,
             urls: self.urls.clone(),
-            transport: match self.transport {
-                TransportOf::Auto => UrlTransport::Auto,
-                TransportOf::Streamable => UrlTransport::Streamable,
-                TransportOf::Sse => UrlTransport::Sse,
-            },
-            era: match self.era {
-                EraOf::Auto => EraChoice::Auto,
-                EraOf::Legacy => EraChoice::Legacy,
-                EraOf::Modern => EraChoice::Modern,
-            },
+            transport: self.transport,
+            era: self.era,
             headers,
             auth: None,
             disabled: self.disabled,
@@ -227,29 +206,14 @@ impl Server {
             rename: self.rename.clone(),
             prefix: self.prefix,
             instances: match self.instances {
-                Some(InstancesOf::Caller) => Instances::Caller,
-                Some(InstancesOf::Session) => Instances::Session,
-                Some(InstancesOf::Shared) => Instances::Shared,
+                Some(instances) => instances,
                 None if self.shared => Instances::Shared,
-                None => Instances::Caller,
+                None => Instances::default(),
             },
-            sandbox: upstream::Sandbox {
-                mode: match sandbox.mode {
-                    Confinement::Off => SandboxMode::Off,
-                    Confinement::Auto => SandboxMode::Auto,
-                    Confinement::Required => SandboxMode::Required,
-                },
-                network: sandbox.network,
-                read: sandbox.read.clone(),
-                write: sandbox.write.clone(),
-            },
+            sandbox: self.sandbox.clone(),
             clean_results: self.clean_results,
             deterministic: self.deterministic.clone(),
-            pin: match self.pin {
-                PinWhen::FirstUse => Pin::FirstUse,
-                PinWhen::Strict => Pin::Strict,
-                PinWhen::Off => Pin::Off,
-            },
+            pin: self.pin,
             references: self.references.stores(),
             inline: self.references.limits(),
             personal: Personal::default(),

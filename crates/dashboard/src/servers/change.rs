@@ -2,7 +2,7 @@
 
 use auth::scope;
 use axum::extract::{Path, State};
-use operations::servers::ServerName;
+use operations::servers::{ServerName, ServerSwitch};
 
 use super::state::server_page;
 use crate::layout::PageResult;
@@ -18,15 +18,11 @@ pub(crate) async fn change(
     viewer.require(scope::ADMIN)?;
     let (console, caller) = (&dashboard.parts.console, viewer.caller());
     let input = ServerName { name: name.clone() };
-    let action = posted.text("do");
-    let changed = match action {
-        "restart" => console.restart(&caller, input).await,
-        "disable" => console.set_disabled(&caller, input, true).await,
-        "enable" => console.set_disabled(&caller, input, false).await,
-        _ => return Err(viewer.missing("A server can be restarted, disabled and enabled here.")),
+    let Some(switch) = ServerSwitch::named(posted.text("do")) else {
+        return Err(viewer.missing("A server can be restarted, disabled and enabled here."));
     };
-    match changed {
-        Ok(_) => Ok(see_other(&format!("{}?did={action}", server_page(&name)))),
+    match console.switch(&caller, input, switch).await {
+        Ok(_) => Ok(see_other(&format!("{}?did={}", server_page(&name), switch.as_str()))),
         Err(error) => Err(viewer.failed("Not changed", &error)),
     }
 }

@@ -1,11 +1,11 @@
 //! Restarting, enabling and disabling servers. Each leaves an audit row.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use async_trait::async_trait;
 use config::BadConfig;
 use config::edit::{self, EditError};
-use operations::servers::{ServerChange, ServerState};
+use operations::servers::{ServerChange, ServerState, ServerSwitch};
 use operations::{Caller, OperationError};
 use proto::{Code, TraceId, digest};
 use store::AuditRow;
@@ -22,36 +22,22 @@ pub trait ConfigSource: Send + Sync {
     async fn reload(&self) -> Result<(), BadConfig>;
 }
 
-/// What is done to a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Switch {
-    Restart,
-    Enable,
-    Disable,
-}
-
-impl Switch {
-    /// The operation in the audit row.
-    fn operation(self) -> &'static str {
-        match self {
-            Self::Restart => "servers.restart",
-            Self::Enable => "servers.enable",
-            Self::Disable => "servers.disable",
-        }
-    }
-
-    /// The decision in the audit row.
-    fn decision(self) -> &'static str {
-        match self {
-            Self::Restart => "restarted",
-            Self::Enable => "enabled",
-            Self::Disable => "disabled",
-        }
-    }
-}
-
 impl GatewayConsole {
-    pub(super) async fn restart_server(
+    pub(super) async fn switch_server(
+        &self,
+        caller: &Caller,
+        name: &str,
+        switch: ServerSwitch,
+    ) -> Result<ServerChange, OperationError> {
+        match switch {
+            ServerSwitch::Restart => self.restart_server(caller, name).await,
+            ServerSwitch::Enable | ServerSwitch::Disable => {
+                self.set_disabled(caller, name, switch).await
+            }
+        }
+    }
+
+    async fn restart_server(
         &self,
         caller: &Caller,
         name: &str,
@@ -79,7 +65,7 @@ impl GatewayConsole {
             }
             Ok(())
         };
-        self.audited(caller, Switch::Restart, name, restart).await?;
+        self.audited(caller, ServerSwitch::Restart, name, restart).await?;
         Ok(ServerChange {
             name: name.to_owned(),
             state: self.upstream(name)?.status().state,
@@ -87,13 +73,12 @@ impl GatewayConsole {
         })
     }
 
-    pub(super) async fn switch_server(
+    async fn set_disabled(
         &self,
         caller: &Caller,
         name: &str,
-        disabled: bool,
+        switch: ServerSwitch,
     ) -> Result<ServerChange, OperationError> {
-        let switch = if disabled { Switch::Disable } else { Switch::Enable };
         let upstream = self.upstream(name)?;
         if upstream.status().announced {
             let message = format!(
@@ -102,15 +87,15 @@ impl GatewayConsole {
             );
             return Err(OperationError::new(Code::Unsupported, message));
         }
-        self.audited(caller, switch, name, self.edit(name, disabled)).await?;
+        self.audited(caller, switch, name, self.edit(name, switch)).await?;
         let state = self.upstream(name).map_or(ServerState::Disabled, |new| new.status().state);
-        let message = format!("server `{name}` is {}", switch.decision());
+        let message = format!("server `{name}` is {}", switch.participle());
         Ok(ServerChange { name: name.to_owned(), state, message })
     }
 
     /// Sets or removes `disabled` in the config file, and applies it.
-    async fn edit(&self, name: &str, disabled: bool) -> Result<(), OperationError> {
-        let word = if disabled { "disable" } else { "enable" };
+    async fn edit(&self, name: &str, switch: ServerSwitch) -> Result<(), OperationError> {
+        let disabled = switch == ServerSwitch::Disable;
         let source = self.config.get().and_then(std::sync::Weak::upgrade);
         let source = source.ok_or_else(|| {
             let message = "this process does not follow its config file: edit the file and restart";
@@ -118,21 +103,23 @@ impl GatewayConsole {
         })?;
         let unlisted = |place: String| {
             let message = format!(
-                "server `{name}` is not in {place}, so it cannot be {word}d here: a server of `--mcp-json` is \
-                 switched in that file (`disabled`), or moved into the config with `powerstrip import`"
+                "server `{name}` is not in {place}, so it cannot be {} here: a server of `--mcp-json` is \
+                 switched in that file (`disabled`), or moved into the config with `powerstrip import`",
+                switch.participle()
             );
             OperationError::new(Code::Unsupported, message)
         };
         let file = source.file().await;
         let file = file.ok_or_else(|| unlisted("a config file (there is none)".to_owned()))?;
         let _one = self.editing.lock().await;
-        let (edited, server) = (file.clone(), name.to_owned());
-        let edit = tokio::task::spawn_blocking(move || write(&edited, &server, disabled));
+        let (edited, servers) = (file.clone(), [name.to_owned()]);
+        let edit =
+            tokio::task::spawn_blocking(move || edit::switch_servers(&edited, &servers, disabled));
         let edit = edit.await.map_err(|error| {
             OperationError::new(Code::Internal, format!("the config file was not edited: {error}"))
         })?;
         edit.map_err(|fault| match fault {
-            WriteFault::ReadOnly => OperationError::new(
+            EditError::ReadOnly => OperationError::new(
                 Code::Unavailable,
                 format!(
                     "{} is read-only and was not changed: make it writable, or write `disabled: {disabled}` where it \
@@ -140,8 +127,8 @@ impl GatewayConsole {
                     file.display()
                 ),
             ),
-            WriteFault::Edit(EditError::NoServer(_)) => unlisted(file.display().to_string()),
-            WriteFault::Edit(why) => OperationError::new(
+            EditError::NoServer(_) => unlisted(file.display().to_string()),
+            why => OperationError::new(
                 Code::Unavailable,
                 format!("{} was not changed: {why}", file.display()),
             ),
@@ -163,7 +150,7 @@ impl GatewayConsole {
     async fn audited(
         &self,
         caller: &Caller,
-        switch: Switch,
+        switch: ServerSwitch,
         name: &str,
         work: impl Future<Output = Result<(), OperationError>>,
     ) -> Result<(), OperationError> {
@@ -173,12 +160,12 @@ impl GatewayConsole {
             at_unix_ms: self.clock.unix_ms(),
             caller: std::sync::Arc::clone(&caller.principal),
             door: if caller.trace.is_some() { "http" } else { "cli" }.into(),
-            tool: format!("{}:{name}", switch.operation()).into(),
+            tool: format!("servers.{}:{name}", switch.as_str()).into(),
             version: "".into(),
             definition: None,
             arguments: digest(name.as_bytes()),
             // Not `refused`: statistics count that as a call.
-            decision: if done.is_ok() { switch.decision() } else { "attempted" }.into(),
+            decision: if done.is_ok() { switch.participle() } else { "attempted" }.into(),
             outcome: done.as_ref().err().map_or("OK", |error| error.code.as_str()).into(),
             blame: None,
             duration_us: 0,
@@ -192,25 +179,9 @@ impl GatewayConsole {
             server = name,
             subject = caller.principal.subject,
             done = done.is_ok(),
-            "{}",
-            switch.operation()
+            "servers.{}",
+            switch.as_str()
         );
         done
     }
-}
-
-/// Why the config file was not written.
-enum WriteFault {
-    ReadOnly,
-    Edit(EditError),
-}
-
-fn write(file: &Path, server: &str, disabled: bool) -> Result<(), WriteFault> {
-    // Renaming a new file over it would replace even a file that is write-protected.
-    if std::fs::metadata(file).is_ok_and(|known| known.permissions().readonly()) {
-        return Err(WriteFault::ReadOnly);
-    }
-    edit::update(file, |text| edit::set_disabled(text, server, disabled))
-        .map(drop)
-        .map_err(WriteFault::Edit)
 }

@@ -65,13 +65,14 @@ async fn change(
 ) -> anyhow::Result<ExitCode> {
     let installer = Installer::new(context);
     // All or nothing: a typo in the last name must not leave half of the change behind.
-    installer.update(|yaml| {
-        names.iter().try_fold(yaml.to_owned(), |yaml, name| match expected {
-            Expected::Gone => edit::remove_server(&yaml, name),
-            Expected::Up => edit::set_disabled(&yaml, name, false),
-            Expected::Disabled => edit::set_disabled(&yaml, name, true),
-        })
-    })?;
+    match expected {
+        Expected::Gone => installer.update(|yaml| {
+            names.iter().try_fold(yaml.to_owned(), |yaml, name| edit::remove_server(&yaml, name))
+        })?,
+        Expected::Up | Expected::Disabled => {
+            installer.switch(names, expected == Expected::Disabled)?;
+        }
+    }
     let changes: Vec<_> = names.iter().map(|name| (name.clone(), expected)).collect();
     let outcome = installer::wait(&installer.load()?, &changes).await;
     if context.global.json {

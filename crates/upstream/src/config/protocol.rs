@@ -1,29 +1,33 @@
 //! Which transport and which protocol era are spoken with a server.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::{Kind, ServerConfig};
 
 /// Which transport is spoken with a server that has a URL.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum UrlTransport {
-    /// Streamable HTTP; HTTP+SSE if the server refuses that as servers of 2024-11-05 do.
+    /// Streamable HTTP, or HTTP+SSE if the server does not know it.
     #[default]
     Auto,
+    /// Streamable HTTP only.
     Streamable,
-    /// HTTP+SSE of 2024-11-05.
+    /// HTTP+SSE, the transport of 2024-11-05.
     Sse,
 }
 
 /// Which protocol era is spoken with a server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EraChoice {
-    /// What the server speaks; the era of each caller if it speaks both.
+    /// What the server speaks; if it speaks both, the era of each caller.
     #[default]
     Auto,
+    /// 2025-11-25 and before: `initialize`, sessions, questions during a call.
     Legacy,
+    /// 2026-07-28: requests without sessions.
     Modern,
 }
 

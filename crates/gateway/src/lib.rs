@@ -187,9 +187,8 @@ impl Gateway {
             runner: Arc::clone(&runner),
             readers,
             clock: clock.clone(),
-            variables: environment.texts(),
         });
-        web_tools.apply(config, &resolved.provider_keys).await;
+        web_tools.apply(config, &resolved.provider_keys, &environment.texts()).await;
         let deps = servers::ServerDeps {
             strip: &strip,
             runner: &runner,
@@ -341,7 +340,7 @@ impl Gateway {
         let links = Arc::new(ApprovalLinks::new(&self.key, self.strip.clock().clone())?);
         Ok(Some(Webhook {
             url: target.url.clone(),
-            secret: auth::Secret::new(secret.expose()),
+            secret: secret.clone(),
             link_ttl: approvals.link_ttl.0,
             base: base.to_owned(),
             links,

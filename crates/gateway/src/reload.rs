@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError};
 use async_trait::async_trait;
 use auth::client::Holder;
 use config::{
-    BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, ProviderKeys, Servers, loosened,
+    BadConfig, Config, Environment, FILE_NAME, Fault, Loaded, Overrides, ProviderKeys, Resolved,
+    Servers, loosened,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
@@ -32,10 +33,28 @@ struct Current {
     config: Config,
     /// The file that it was read from.
     file: Option<PathBuf>,
+    /// The variables of the process and of `.env`.
+    environment: Environment,
     servers: Servers,
     provider_keys: ProviderKeys,
     /// The last error, so that it is logged once.
     refused: Option<BadConfig>,
+}
+
+impl Current {
+    fn new(loaded: Loaded, resolved: &Resolved) -> Self {
+        let Loaded { config, file, environment, .. } = loaded;
+        let (servers, provider_keys) = (resolved.servers.clone(), resolved.provider_keys.clone());
+        Self { config, file, environment, servers, provider_keys, refused: None }
+    }
+
+    /// Whether a loaded config is the running one. Secrets and variables may have changed although the file has not.
+    fn is(&self, loaded: &Loaded, resolved: &Resolved) -> bool {
+        loaded.config == self.config
+            && loaded.environment == self.environment
+            && resolved.servers == self.servers
+            && resolved.provider_keys == self.provider_keys
+    }
 }
 
 impl Reload {
@@ -46,10 +65,7 @@ impl Reload {
         flags: Overrides,
         loaded: &Loaded,
     ) -> Arc<Self> {
-        let Loaded { config, file, .. } = loaded.clone();
-        let resolved = gateway.resolved();
-        let (servers, provider_keys) = (resolved.servers.clone(), resolved.provider_keys.clone());
-        let current = Mutex::new(Current { config, file, servers, provider_keys, refused: None });
+        let current = Mutex::new(Current::new(loaded.clone(), &gateway.resolved()));
         let hangups = std::sync::Mutex::new(signal(SignalKind::hangup()).ok());
         let reload = Arc::new(Self { gateway, flags, process, current, hangups });
         let source = Arc::downgrade(&reload);
@@ -119,12 +135,7 @@ impl Reload {
             Err(refused) => Err(refused),
         };
         match loaded {
-            // Compares secrets as well: one may have changed although the file has not.
-            Ok((loaded, resolved))
-                if loaded.config == current.config
-                    && resolved.servers == current.servers
-                    && resolved.provider_keys == current.provider_keys =>
-            {
+            Ok((loaded, resolved)) if current.is(&loaded, &resolved) => {
                 if requested || current.refused.take().is_some() {
                     tracing::info!("the config has not changed");
                 }
@@ -141,12 +152,10 @@ impl Reload {
                     tracing::warn!("the changed config removes a protection: `{key}`");
                     self.gateway.audit_removal(&key, &loaded.config).await;
                 }
-                let (servers, provider_keys) =
-                    (resolved.servers.clone(), resolved.provider_keys.clone());
+                let next = Current::new(loaded.clone(), &resolved);
                 self.gateway.reconfigure(&current.config, &loaded, resolved).await;
                 tracing::info!("the config is reloaded");
-                let Loaded { config, file, .. } = loaded;
-                *current = Current { config, file, servers, provider_keys, refused: None };
+                *current = next;
             }
             Err(refused) => {
                 if requested || current.refused.as_ref() != Some(&refused) {

@@ -51,7 +51,8 @@ impl Gateway {
         self.secret_service.set_names(loaded.secret_names());
         self.call_keeper.apply(&self.strip, now, resolved.scrubber());
         // Before servers, one of which may replace the built-in web tools.
-        self.web_tools.apply(now, &resolved.provider_keys).await;
+        let variables = loaded.environment.texts();
+        self.web_tools.apply(now, &resolved.provider_keys, &variables).await;
         // Unchanged servers keep running.
         servers::apply(&self.upstreams, resolved.servers.clone(), &self.strip).await;
         let mut sources = self.sources.lock().await;
@@ -63,7 +64,9 @@ impl Gateway {
         if before.egress != now.egress {
             sources.set_egress(now);
         }
-        let runs_differently = before.tools != now.tools
+        let other_variables = sources.set_environment(variables);
+        let runs_differently = other_variables
+            || before.tools != now.tools
             || before.egress != now.egress
             || before.sandbox != now.sandbox
             || before.limits.max != now.limits.max;

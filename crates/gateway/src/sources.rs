@@ -86,6 +86,13 @@ impl Sources {
         self.client = self.client.with_policy(AddressPolicy::new(config.egress.rules(), listeners));
     }
 
+    /// Sets the variables that toolpacks can name. Returns whether they differ.
+    pub(super) fn set_environment(&mut self, variables: BTreeMap<String, String>) -> bool {
+        let differ = self.environment != variables;
+        self.environment = variables;
+        differ
+    }
+
     /// Reads the toolpacks again, with the current settings.
     pub(super) async fn follow_packs(&mut self, config: &Config) {
         self.packs.end().await;

@@ -26,8 +26,6 @@ pub struct Parts {
     pub runner: Arc<Runner>,
     pub readers: Readers,
     pub clock: Clock,
-    /// The variables of the process.
-    pub variables: BTreeMap<String, String>,
 }
 
 /// Publishes the web tools as the config has them. Starts no process and opens no connection before the first call.
@@ -52,6 +50,7 @@ struct Applied {
     egress: config::Egress,
     replaced: bool,
     keys: ProviderKeys,
+    variables: BTreeMap<String, String>,
 }
 
 #[derive(PartialEq)]
@@ -65,13 +64,19 @@ impl WebTools {
         Self { parts, state: Mutex::default() }
     }
 
-    /// Publishes the tools, or none, if the config differs from the one before.
-    pub async fn apply(&self, config: &Config, keys: &ProviderKeys) {
+    /// Publishes the tools, or none, if the config or the variables, those of `.env` included, differ from those before.
+    pub async fn apply(
+        &self,
+        config: &Config,
+        keys: &ProviderKeys,
+        variables: &BTreeMap<String, String>,
+    ) {
         let applied = Applied {
             research: config.research.clone(),
             egress: config.egress.clone(),
             replaced: config.servers.contains_key(WEB_RESEARCH),
             keys: keys.clone(),
+            variables: variables.clone(),
         };
         let closed = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +88,7 @@ impl WebTools {
                 state.browser = None;
                 Vec::new()
             } else {
-                self.tools(&mut state, config, keys)
+                self.tools(&mut state, config, &applied)
             };
             self.parts.catalog.publish(SOURCE, offered);
             state.applied = Some(applied);
@@ -95,8 +100,8 @@ impl WebTools {
         }
     }
 
-    fn tools(&self, state: &mut State, config: &Config, keys: &ProviderKeys) -> Vec<Arc<dyn Tool>> {
-        let (settings, faults) = settings(&config.research, keys, &self.parts.variables);
+    fn tools(&self, state: &mut State, config: &Config, applied: &Applied) -> Vec<Arc<dyn Tool>> {
+        let (settings, faults) = settings(&config.research, &applied.keys, &applied.variables);
         for fault in faults {
             tracing::warn!("{fault}");
         }

@@ -108,3 +108,37 @@ async fn a_new_lens_is_used_by_the_next_search_that_names_it() {
     let asked = web.providers.last("searxng").parameter("q").unwrap();
     assert!(asked.contains("site:tides.example") && asked.contains("site:sea.example"), "{asked}");
 }
+
+/// A tool that answers with one variable of the gateway.
+const REGION: &str = "id: t.region\nversion: 1.0.0\ndescription: Names its region.\ndeterministic: false\n\
+    env: { passthrough: [REGION_OF_TEST] }\ninputSchema: { type: object }\noutputSchema: { type: object }\n\
+    execution: { kind: cli, cmd: [python3, -c, \"import json, os; print(json.dumps({'region': os.environ.get('REGION_OF_TEST')}))\"] }\n";
+
+#[tokio::test]
+async fn variables_of_a_changed_dotenv_file_are_used_without_a_restart() {
+    let web = Web::start().await;
+    let config =
+        "egress: {allow: [127.0.0.1]}\nresearch: {browser: off, search: {routing: [searxng]}}\n";
+    let gateway =
+        Gateway::with().config(config).file("tools/region.tool.yaml", REGION).start().await;
+    let search = json!({"query": "tides"});
+    let answer = gateway.call("web_search", &search).await.body;
+    assert_eq!(answer["errors"][0]["code"], "UNSUPPORTED", "{answer}");
+    for region in ["north", "south"] {
+        let url = web.providers.url("searxng");
+        gateway.write(".env", &format!("SEARXNG_URL={url}\nREGION_OF_TEST={region}\n"));
+        eventually("the tool has the variable", || async {
+            let answer = gateway.call("t.region", &json!({})).await.body;
+            (answer["data"]["region"] == region).then_some(())
+        })
+        .await;
+        let answer = gateway.call("web_search", &search).await.body;
+        assert_eq!(answer["data"]["resultCount"], 3, "{answer}");
+    }
+    gateway.write(".env", "");
+    eventually("the provider is not set up any more", || async {
+        let answer = gateway.call("web_search", &json!({"query": "other tides"})).await.body;
+        (answer["errors"][0]["code"] == "UNSUPPORTED").then_some(())
+    })
+    .await;
+}

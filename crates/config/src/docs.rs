@@ -22,7 +22,7 @@ pub fn reference_page() -> String {
          # powerstrip.yaml\n\n\
          One file configures the gateway; it is optional. It is `powerstrip.yaml` in the current folder, or the file that\n\
          `--config` names. Relative paths in it start at its folder. Flags override environment variables, which override\n\
-         the file, which overrides the defaults. Unknown keys are errors.\n\n\
+         the file, which overrides the defaults. Unknown keys are errors. A list or a map without a value is empty.\n\n\
          Changing the file, or sending `SIGHUP`, reloads it. If the new file is invalid, empty or missing, the running\n\
          configuration stays and the log says why. A reload that removes `auth`, an approval, a limit or the sandbox is\n\
          logged as a warning and audited. An empty file is also an error at start; write `{}` for the defaults.\n\

@@ -1,11 +1,63 @@
-//! Finds `${NAME}` in settings. Other programs replace it by a variable; here it would be taken as it is written.
+//! Finds settings of servers that are most likely mistakes: `${NAME}`, which other programs replace by a variable, and
+//! secrets that are written out.
 
+use crate::client_files::{is_written_out, scheme_of, secret_in_argument, secret_name};
 use crate::fault::{Fault, Locator};
 use crate::secret::HeaderSource;
 use crate::settings::Config;
 
-/// Warns about each setting of a server that looks like a variable.
+/// Warns about each setting of a server that looks like a variable or like a secret.
 pub(crate) fn find(config: &Config, locator: Locator<'_>) -> Vec<Fault> {
+    let mut found = find_variables(config, locator);
+    found.extend(find_secrets(config, locator));
+    found
+}
+
+/// Warns about secrets that the file contains. Files of clients, which `--mcp-json` names, usually do.
+fn find_secrets(config: &Config, locator: Locator<'_>) -> Vec<Fault> {
+    let written = locator.tree.and_then(|tree| tree.get("servers"));
+    let mut found = Vec::new();
+    for (name, server) in &config.servers {
+        if written.and_then(|servers| servers.get(name)).is_none() {
+            continue;
+        }
+        for (section, values) in [("env", &server.env), ("headers", &server.headers)] {
+            for (key, text) in values.iter().filter_map(|(key, value)| Some((key, plain(value)?))) {
+                if is_written_out(key, text) {
+                    let secret = secret_name(&format!("{name}_{key}"));
+                    let path = ["servers", name, section, key];
+                    found.push(locator.fault(&path, advice_for_secret(&secret, scheme_of(text))));
+                }
+            }
+        }
+        let args: Vec<_> = server.args.iter().map(|arg| plain(arg).unwrap_or_default()).collect();
+        for (at, text) in args.iter().enumerate() {
+            let before = at.checked_sub(1).map(|before| args[before]);
+            if !text.contains("${") && secret_in_argument(before, text).is_some() {
+                let index = at.to_string();
+                let path = ["servers", name, "args", &index];
+                let secret = secret_name(&format!("{name}_argument"));
+                found.push(locator.fault(&path, advice_for_secret(&secret, "")));
+            }
+        }
+        if server.url.as_ref().and_then(plain).is_some_and(|url| is_written_out("url", url)) {
+            let secret = secret_name(&format!("{name}_url"));
+            found.push(locator.fault(&["servers", name, "url"], advice_for_secret(&secret, "")));
+        }
+    }
+    found
+}
+
+/// Never contains the value.
+fn advice_for_secret(secret: &str, prefix: &str) -> String {
+    let prefix = if prefix.is_empty() { String::new() } else { format!(", prefix: \"{prefix}\"") };
+    format!(
+        "looks like a secret, which everyone who can read this file learns: store it with `powerstrip secret set \
+         {secret}`, and write `{{secret: {secret}{prefix}}}` here"
+    )
+}
+
+fn find_variables(config: &Config, locator: Locator<'_>) -> Vec<Fault> {
     let mut found = Vec::new();
     for (name, server) in &config.servers {
         for (section, values) in [("env", &server.env), ("headers", &server.headers)] {

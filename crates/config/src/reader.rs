@@ -218,6 +218,22 @@ impl<'de> Deserializer<'de> for NodeReader<'de> {
         }
     }
 
+    /// A key without a value, such as one whose entries are all commented out, is an empty map.
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.0.content {
+            Content::Null => visitor.visit_map(Entries { entries: &[], next: 0 }),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
+    /// A key without a value is an empty list.
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.0.content {
+            Content::Null => visitor.visit_seq(Items { items: &[], next: 0 }),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -232,7 +248,7 @@ impl<'de> Deserializer<'de> for NodeReader<'de> {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        newtype_struct seq tuple tuple_struct map identifier ignored_any
+        newtype_struct tuple tuple_struct identifier ignored_any
     }
 }
 

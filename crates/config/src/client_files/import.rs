@@ -367,8 +367,7 @@ impl Work<'_> {
             return HeaderSource::Plain(text);
         }
         // The scheme of a header is no secret, and the token alone can be replaced more easily.
-        let prefix = ["Bearer ", "Basic ", "Token ", "token "];
-        let prefix = prefix.into_iter().find(|prefix| text.starts_with(prefix)).unwrap_or("");
+        let prefix = literals::scheme_of(&text);
         let name = self.claim(secret, &text[prefix.len()..]);
         behind(prefix.to_owned(), SecretSource::Vault { secret: name, per: None })
     }
@@ -458,7 +457,7 @@ fn names_secret(parts: &[Part]) -> bool {
 }
 
 /// A name that the vault and the environment allow: `GITHUB_TOKEN`.
-fn secret_name(text: &str) -> String {
+pub(crate) fn secret_name(text: &str) -> String {
     let upper = text.trim().to_ascii_uppercase();
     let words = upper.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let name = words.collect::<Vec<_>>().join("_");

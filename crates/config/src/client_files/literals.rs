@@ -45,6 +45,9 @@ const TOKEN_STARTS: [&str; 21] = [
     "tvly-",
 ];
 
+/// The schemes of headers.
+const SCHEMES: [&str; 4] = ["Bearer ", "Basic ", "Token ", "token "];
+
 /// A value of this length or more may be random.
 const MIN_RANDOM: usize = 20;
 
@@ -77,14 +80,26 @@ pub(super) fn is_secret(name: &str, value: &str) -> bool {
     !place && looks_secret(value)
 }
 
+/// Whether a value of the config file is a secret beyond doubt: its own shape says so, or a whole word of its name.
+pub(crate) fn is_written_out(name: &str, value: &str) -> bool {
+    const WORDS: [&str; 7] = ["KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASS", "PWD"];
+    let upper = name.to_ascii_uppercase();
+    let is_named = || upper.split(['_', '-']).any(|word| WORDS.contains(&word));
+    !value.contains("${") && is_secret(name, value) && (looks_secret(value) || is_named())
+}
+
+/// The scheme of a header before its credentials, such as `Bearer `; it is no secret.
+pub(crate) fn scheme_of(value: &str) -> &'static str {
+    SCHEMES.into_iter().find(|scheme| value.starts_with(scheme)).unwrap_or_default()
+}
+
 /// Whether a value is a secret whatever its name.
 pub(super) fn looks_secret(value: &str) -> bool {
     if value.contains("://") {
         return has_secret_part(value);
     }
     let bare = value.split_once(' ').map_or(value, |(_, credentials)| credentials);
-    let scheme = ["Bearer ", "Basic ", "Token ", "token "];
-    scheme.iter().any(|scheme| value.starts_with(scheme))
+    !scheme_of(value).is_empty()
         || TOKEN_STARTS.iter().any(|start| bare.starts_with(start) && bare.len() >= MIN_RANDOM)
         || is_random(bare)
 }
@@ -109,7 +124,7 @@ fn has_secret_part(text: &str) -> bool {
 }
 
 /// The length of the text before the secret in an argument, if it has one; `before` is the argument before it.
-pub(super) fn secret_in_argument(before: Option<&str>, argument: &str) -> Option<usize> {
+pub(crate) fn secret_in_argument(before: Option<&str>, argument: &str) -> Option<usize> {
     let is_option = |text: &str| text.starts_with('-');
     for separator in ['=', ':'] {
         if let Some((name, value)) = argument.split_once(separator)

@@ -131,3 +131,38 @@ fn servers_of_mcp_json_are_added_to_those_of_the_file() {
     assert!(warnings[0].contains("mcp.json: the server `d` is not used"), "{warnings:?}");
     assert!(warnings[1].contains("there is a server `a` already"), "{warnings:?}");
 }
+
+#[test]
+fn maps_and_lists_without_a_value_are_empty() {
+    let yaml = "servers:\n#  crm: {command: crm}\ntools:\nagents:\nskills:\nresearch:\n  search: {routing: , providers: }\n\
+                egress: {allow: }\n";
+    let loaded = Fixture::new(yaml).load().unwrap();
+    assert!(loaded.config.servers.is_empty());
+    assert!(loaded.config.tools.is_empty());
+    assert!(loaded.config.research.search.routing.is_empty());
+    let entry = "servers:\n  crm:\n    command: crm\n    args:\n    env:\n    only:\n    rename:\n";
+    let loaded = Fixture::new(entry).load().unwrap();
+    assert!(loaded.invalid.is_empty(), "{:?}", loaded.invalid);
+    assert!(loaded.config.servers["crm"].args.is_empty());
+}
+
+#[test]
+fn secrets_in_the_file_are_warned_about_and_not_repeated() {
+    let yaml = "servers:\n  crm:\n    url: https://crm.example/mcp\n    headers:\n      Authorization: Bearer sk-live-4711-canary\n      \
+                X-Region: north\n  files:\n    command: files\n    args: [--api-key, s3cret-canary-1, --verbose]\n    env:\n      \
+                API_TOKEN: canary-4711\n      KEYCLOAK_REALM: production\n      LIMIT_TOKEN: {secret: files}\n";
+    let warnings = Fixture::new(yaml).load().unwrap().warnings;
+    let keys: Vec<_> = warnings.iter().map(|warning| warning.key.as_str()).collect();
+    assert_eq!(
+        keys,
+        [
+            "servers.crm.headers.Authorization",
+            "servers.files.env.API_TOKEN",
+            "servers.files.args.1"
+        ]
+    );
+    let header = &warnings[0].message;
+    assert!(header.contains("`powerstrip secret set CRM_AUTHORIZATION`"), "{header}");
+    assert!(header.contains("`{secret: CRM_AUTHORIZATION, prefix: \"Bearer \"}`"), "{header}");
+    assert!(warnings.iter().all(|warning| !warning.to_string().contains("canary")));
+}

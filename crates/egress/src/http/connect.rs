@@ -76,15 +76,12 @@ impl Connector {
                 .resolver
                 .resolve(name)
                 .await
-                .map_err(|e| FetchError::Resolve { host: name.clone(), why: e.to_string() })?,
+                .map_err(|error| unresolved(host, &error.to_string()))?,
             // Written as an address: no resolver is asked, the check is the same.
             _ => literal(host).into_iter().collect(),
         };
         if found.is_empty() {
-            return Err(FetchError::Resolve {
-                host: host.to_string(),
-                why: "the name has no address".to_owned(),
-            });
+            return Err(unresolved(host, "the name has no address"));
         }
         let found: Vec<_> = found.into_iter().map(|ip| SocketAddr::new(ip, port)).collect();
         for address in &found {
@@ -114,6 +111,12 @@ impl Connector {
         }
         Ok(())
     }
+}
+
+/// The failure of a name without an address. What the resolver said is for the log: it names the host.
+fn unresolved(host: &Host<String>, why: &str) -> FetchError {
+    tracing::debug!(%host, why, "a name cannot be resolved");
+    FetchError::Resolve { host: host.to_string() }
 }
 
 async fn within_ceiling<T>(

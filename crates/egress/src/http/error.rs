@@ -16,12 +16,10 @@ pub enum FetchError {
     #[error("refused: {0}")]
     Refused(#[from] Refusal),
     /// The name has no address, or the name server did not answer.
-    #[error("cannot resolve {host}: {why}")]
+    #[error("the name cannot be resolved")]
     Resolve {
-        /// The requested name.
+        /// The requested name. No message contains it: callers do not learn where servers are.
         host: String,
-        /// What the resolver said.
-        why: String,
     },
     /// No checked address accepted a connection.
     #[error("cannot connect to {host}: {why}")]

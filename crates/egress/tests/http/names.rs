@@ -126,7 +126,8 @@ async fn unknown_and_empty_names_are_resolve_errors() {
     let client = scripted(&[], &script);
     for name in ["unknown.test", "empty.test"] {
         let error = get(&client, &format!("http://{name}/")).await.unwrap_err();
-        assert!(matches!(&error, FetchError::Resolve { host, .. } if host == name), "{error:?}");
+        assert_eq!(error, FetchError::Resolve { host: name.to_owned() });
+        assert_eq!(error.to_string(), "the name cannot be resolved");
     }
 }
 

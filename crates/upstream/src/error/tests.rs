@@ -8,7 +8,6 @@ fn callers_do_not_learn_where_a_server_is() {
             "cannot connect to …: Connection refused",
         ),
         ("cannot connect to [::1]:7101: refused", "cannot connect to …: refused"),
-        ("cannot resolve mcp.corp.example: no", "cannot resolve …: no"),
         ("GET https://a.example/mcp?k=1 failed", "GET … failed"),
         ("localhost:7101 (/srv/app/server.js)", "… (…)"),
         (

@@ -82,6 +82,20 @@ impl CallSummary {
         self.code == "OK"
     }
 
+    /// The message of its failure as people read it: what a server itself said is marked as its words.
+    pub fn shown_message(&self) -> Option<Cow<'_, str>> {
+        let message = self.message.as_deref()?;
+        let server = self.tool.split_once(':').map(|(server, _)| server);
+        // The gateway's own messages about a server begin with its name.
+        let said_itself = self.code == "INTERNAL"
+            && self.blame.as_deref() == Some("tool")
+            && !message.starts_with("server `");
+        Some(match server.filter(|_| said_itself) {
+            Some(server) => format!("{server} answered: {message}").into(),
+            None => message.into(),
+        })
+    }
+
     /// What to show to people: `OK` only for a call that was answered. Other rows without a failure say what happened,
     /// such as `ASKED` or `EXPIRED`.
     pub fn outcome(&self) -> Cow<'_, str> {

@@ -36,6 +36,24 @@ pub struct ErrorItem {
     pub details: Option<Value>,
 }
 
+/// The key of [`ErrorItem::details`] that names the server whose own words the message is.
+pub const ANSWERED_BY: &str = "answeredBy";
+
+impl ErrorItem {
+    /// The server whose own words the message is, if it is not the gateway's.
+    pub fn answered_by(&self) -> Option<&str> {
+        self.details.as_ref()?.get(ANSWERED_BY)?.as_str()
+    }
+
+    /// What people and models are shown before the message: the code, or the server that said it.
+    pub fn label(&self) -> String {
+        match self.answered_by() {
+            Some(server) => format!("{server} answered:"),
+            None => format!("{}:", self.code),
+        }
+    }
+}
+
 impl Envelope {
     /// The code of the first error, if the call failed.
     pub fn code(&self) -> Option<Code> {

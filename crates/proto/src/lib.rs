@@ -38,7 +38,7 @@ pub use discovery::{
     Discovery, Health, ListedCaps, ListedPrompt, ListedPromptVersion, ListedQuarantine, ListedTool,
     ServerInfo,
 };
-pub use envelope::{Envelope, ErrorItem, Meta};
+pub use envelope::{ANSWERED_BY, Envelope, ErrorItem, Meta};
 pub use failure::Failure;
 pub use file::{FILE_ID_BYTES, FileId, FileKind, InvalidFileId, UploadId};
 pub use file_rule::{

@@ -7,7 +7,7 @@ pub use outcome::print_outcome;
 use std::io::{self, IsTerminal as _};
 
 use operations::workflows::{WorkflowDetails, WorkflowEvent, WorkflowSummary, WorkflowTask};
-use proto::clean;
+use proto::{ANSWERED_BY, clean};
 use serde_json::Value;
 
 use crate::table::{Cell, Record, Table};
@@ -121,12 +121,20 @@ fn tasks(tasks: &[WorkflowTask]) -> Table {
             Cell::new(task.depends_on.join(", ")).tone(Tone::Faint),
         ]);
         if let Some(error) = &task.error {
-            let part = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
-            let text = format!("{}: {}", part("code"), part("message"));
-            table.detail(Cell::new(text).tone(Tone::Bad));
+            table.detail(Cell::new(failure(error)).tone(Tone::Bad));
         }
     }
     table
+}
+
+/// A task's failure in one line: what a server itself said is marked as its words.
+fn failure(error: &Value) -> String {
+    let part = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+    let server = error.get("details").and_then(|details| details.get(ANSWERED_BY)?.as_str());
+    match server {
+        Some(server) => format!("{server} answered: {}", part("message")),
+        None => format!("{}: {}", part("code"), part("message")),
+    }
 }
 
 fn state(workflow: &WorkflowSummary) -> Cell {

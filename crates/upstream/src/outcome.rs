@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use proto::{Blame, Code, clean};
-use serde_json::{Map, Value};
+use proto::{ANSWERED_BY, Blame, Code, clean};
+use serde_json::{Map, Value, json};
 use strip::files::data_of;
 use strip::{Failure, Output};
 
@@ -48,17 +48,15 @@ pub(crate) fn read(server: &str, answer: RpcResult, rules: Rules) -> Result<Outp
     check(fields).map_err(malformed)?;
 
     if failed {
-        let message = match shown(&text(fields)) {
+        let failure = match shown(&text(fields)) {
             said if said.trim().is_empty() => {
-                format!("server `{server}` says that the call failed")
+                let message = format!("server `{server}` says that the call failed");
+                Failure::new(Code::Internal, message)
             }
-            said => said,
+            said => Failure::new(Code::Internal, said).details(json!({ANSWERED_BY: server})),
         };
         let retryable = result["_meta"][FAULT]["retryable"] == true;
-        return Err(Failure::new(Code::Internal, message)
-            .blame(Blame::Tool)
-            .retryable(retryable)
-            .native(Arc::new(result)));
+        return Err(failure.blame(Blame::Tool).retryable(retryable).native(Arc::new(result)));
     }
     let mut output = Output::new(data_of(&result));
     output.blobs = answer.blobs.filter(|_| rules.keep);

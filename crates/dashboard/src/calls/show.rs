@@ -57,7 +57,7 @@ fn failure(dashboard: &Dashboard, viewer: &Viewer, call: &CallRecord) -> Markup 
     html! {
         div.fault.cause role="alert" {
             p { strong { (inert(&summary.code)) } @if let Some(blame) = &summary.blame { " · blame: " (inert(blame)) } }
-            @if let Some(message) = message(summary, viewer) { p.prose { (inert(message)) } }
+            @if let Some(message) = message(summary, viewer) { p.prose { (inert(&message)) } }
             @else if !viewer.may(scope::AUDIT_READ) { p { "You need the scope " code { (scope::AUDIT_READ) } " to read its message." } }
         }
         @if let Some(server) = known {

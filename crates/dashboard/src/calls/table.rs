@@ -1,5 +1,7 @@
 //! A table of calls.
 
+use std::borrow::Cow;
+
 use auth::scope;
 use maud::{Markup, html};
 use operations::calls::CallSummary;
@@ -38,7 +40,7 @@ pub(crate) fn table(calls: &[CallSummary], viewer: &Viewer, shown: Shown) -> Mar
                         tr {
                             td {
                                 a href=(format!("/dashboard/calls/{}", call.trace_id)) { code { (short(&call.tool, 60)) } }
-                                @if let Some(message) = message(call, viewer) { div.note { (short(message, 120)) } }
+                                @if let Some(message) = message(call, viewer) { div.note { (short(&message, 120)) } }
                             }
                             td { (outcome(&call.outcome())) }
                             @if whole {
@@ -56,8 +58,8 @@ pub(crate) fn table(calls: &[CallSummary], viewer: &Viewer, shown: Shown) -> Mar
 }
 
 /// The message of a failed call, for viewers who may read the audit trail's content.
-pub(super) fn message<'a>(call: &'a CallSummary, viewer: &Viewer) -> Option<&'a str> {
-    call.message.as_deref().filter(|_| viewer.may(scope::AUDIT_READ))
+pub(super) fn message<'a>(call: &'a CallSummary, viewer: &Viewer) -> Option<Cow<'a, str>> {
+    call.shown_message().filter(|_| viewer.may(scope::AUDIT_READ))
 }
 
 /// The caller by agent and subject, with the tenant if it differs from the viewer's.

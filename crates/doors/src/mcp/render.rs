@@ -50,8 +50,9 @@ pub(super) fn link(reference: &Reference) -> ContentBlock {
 
 /// A failure with its code, message and details in the text, where the model reads them.
 pub(super) fn failure(failure: &Failure, meta: Meta) -> CallToolResult {
-    let mut text = format!("{}: {}", failure.code, failure.message);
-    if let Some(details) = &failure.details {
+    let item = failure.item();
+    let mut text = format!("{} {}", item.label(), failure.message);
+    if let Some(details) = failure.details.as_ref().filter(|_| item.answered_by().is_none()) {
         text.push_str("\nDetails: ");
         text.push_str(&details.to_string());
     }
@@ -60,7 +61,7 @@ pub(super) fn failure(failure: &Failure, meta: Meta) -> CallToolResult {
     } else if failure.retryable {
         text.push_str("\nThe same call may succeed later.");
     }
-    let error = json!(failure.item());
+    let error = json!(item);
     let mut result = CallToolResult::default();
     result.content = vec![ContentBlock::text(text)];
     result.is_error = Some(true);
@@ -110,7 +111,7 @@ impl Native {
         let mut result = self.result(meta);
         result.structured_content = structured;
         result.is_error = Some(true);
-        let error = json!(failure.item());
+        let error = json!(item);
         result.meta.get_or_insert_default().0.insert(ERROR.to_owned(), error);
         result
     }

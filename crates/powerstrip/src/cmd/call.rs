@@ -180,11 +180,7 @@ pub(crate) fn print_problems(envelope: &Envelope, context: &Context) {
 
 /// The message, and each way in which the input breaks the schema below it.
 fn explain(error: &ErrorItem, style: Style) {
-    terminal::note(format_args!(
-        "{} {}",
-        style.bad(format_args!("{}:", error.code)),
-        error.message
-    ));
+    terminal::note(format_args!("{} {}", style.bad(error.label()), error.message));
     let violations = error.details.as_ref().and_then(|details| details["violations"].as_array());
     for violation in violations.into_iter().flatten() {
         let path = violation["path"].as_str().filter(|path| !path.is_empty()).unwrap_or("/");

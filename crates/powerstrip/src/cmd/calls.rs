@@ -167,7 +167,7 @@ fn list(calls: &[CallSummary], style: Style) -> anyhow::Result<()> {
             Cell::new(caller(call)),
             Cell::new(call.trace_id),
         ]);
-        if let Some(message) = &call.message {
+        if let Some(message) = call.shown_message() {
             table.detail(Cell::new(message).tone(Tone::Faint));
         }
     }
@@ -188,8 +188,8 @@ fn print(call: &CallSummary, style: Style, as_json: bool) -> anyhow::Result<()> 
         shown(&caller(call)),
         style.faint(call.trace_id),
     ))?;
-    if let Some(message) = &call.message {
-        terminal::line(style.faint(format_args!("  {}", shown(message))))?;
+    if let Some(message) = call.shown_message() {
+        terminal::line(style.faint(format_args!("  {}", shown(&message))))?;
     }
     Ok(())
 }
@@ -258,7 +258,7 @@ fn facts(call: &CallRecord) -> Record {
     record.field("tool", Cell::new(&summary.tool).tone(Tone::Strong));
     record.maybe("version", Some(&summary.version).filter(|version| !version.is_empty()));
     record.field("outcome", outcome(summary));
-    record.maybe("message", summary.message.as_ref());
+    record.maybe("message", summary.shown_message());
     record.maybe("blame", summary.blame.as_ref());
     record.field("decision", Cell::new(&summary.decision));
     record.field("caller", Cell::new(format_args!("{} of {}", caller(summary), summary.tenant)));

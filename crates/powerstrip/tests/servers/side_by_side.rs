@@ -56,6 +56,22 @@ async fn results_are_passed_through_unchanged() {
 }
 
 #[tokio::test]
+async fn what_a_server_says_about_a_failure_is_shown_as_its_words() {
+    let servers = format!("servers:\n{}", over_stdio("near"));
+    let gateway = Gateway::with().config(&servers).start().await;
+    wait_until_listed(&gateway, "near__test_error_handling").await;
+    let answer = gateway.call("near:test_error_handling", &json!({})).await.body;
+    let error = &answer["errors"][0];
+    assert_eq!(error["code"], json!("INTERNAL"), "{answer}");
+    assert_eq!(error["details"], json!({"answeredBy": "near"}), "{answer}");
+    let shown = format!("near answered: {}", error["message"].as_str().expect("a message"));
+    let output = gateway.run(&["call", "near:test_error_handling"]).await;
+    assert!(output.stderr.contains(&shown) && !output.stderr.contains("INTERNAL"), "{output:?}");
+    let calls = gateway.run(&["calls", "tail"]).await;
+    assert!(calls.stdout.contains(&shown), "{calls:?}");
+}
+
+#[tokio::test]
 async fn every_door_reaches_a_server() {
     let gateway =
         Gateway::with().config(&format!("servers:\n{}", over_stdio("near"))).start().await;

@@ -31,6 +31,7 @@ fn a_failed_call_keeps_its_result_and_says_its_text() {
     let failure = read_value(&result, false).unwrap_err();
     assert_eq!((failure.code, failure.blame), (Code::Internal, Blame::Tool));
     assert_eq!(failure.message, "no such\nfile");
+    assert_eq!(failure.item().label(), "s answered:");
     assert_eq!(**failure.native.as_ref().unwrap(), result);
     let long = json!({"isError": true, "content": [{"type": "text", "text": "é".repeat(5_000)}]});
     assert_eq!(read_value(&long, false).unwrap_err().message.chars().count(), 2_001);
@@ -39,6 +40,7 @@ fn a_failed_call_keeps_its_result_and_says_its_text() {
     assert!(read_value(&passing, false).unwrap_err().retryable);
     let silent = read_value(&json!({"isError": true}), false).unwrap_err();
     assert!(silent.message.contains("`s`"), "{}", silent.message);
+    assert_eq!(silent.item().label(), "INTERNAL:");
 }
 
 #[test]

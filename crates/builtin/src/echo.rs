@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use proto::Descriptor;
+use proto::{Descriptor, Failure};
 use schemars::JsonSchema;
 use serde_json::Value;
 use strip::typed::About;
-use strip::{Failure, Job, Output, Tool};
+use strip::{Job, Output, Tool};
 
 /// Returns its input: the first tool to call on a new gateway.
 pub(super) struct Echo(Descriptor);

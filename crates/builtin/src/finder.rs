@@ -10,9 +10,9 @@ mod sight;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use proto::{Blame, Code};
+use proto::{Blame, Code, Failure};
 use strip::typed::typed;
-use strip::{Failure, Strip, Tool};
+use strip::{Strip, Tool};
 use tokio::sync::{Notify, watch};
 
 use index::Index;

@@ -6,14 +6,15 @@ use async_trait::async_trait;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
+use files::{FileRecord, Files};
 use language::passages::passages;
-use proto::{Blame, Code, Descriptor, RequestedLimits};
+use proto::{Blame, Code, Descriptor, Failure, RequestedLimits};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use strip::files::{CopyBudget, FileRecord, Files, READ_RESULT};
+use strip::files::READ_RESULT;
 use strip::typed::About;
-use strip::{Door, Failure, Job, Output, Part, Strip, Tool};
+use strip::{Door, Job, Output, Part, Strip, Tool};
 
 use self::slice::{Slice, slice};
 

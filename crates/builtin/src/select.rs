@@ -3,12 +3,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jsonpath::JsonPath;
-use proto::{Code, Descriptor};
+use proto::{Code, Descriptor, Failure};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use strip::typed::About;
-use strip::{Failure, Job, Output, Tool};
+use strip::{Job, Output, Tool};
 use tokio::sync::Semaphore;
 
 /// Picks parts out of a JSON document by JSONPath (RFC 9535).

@@ -1,8 +1,9 @@
 use async_trait::async_trait;
+use proto::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strip::Job;
 use strip::typed::{About, TypedOutput, TypedTool};
-use strip::{Failure, Job};
 
 /// Counts characters, words, lines and bytes of a text.
 pub(super) struct Stats;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use auth::LocalAccess;
-use proto::{Clock, Code};
+use proto::{Clock, Code, Failure};
 use schema::Schema;
 use serde_json::{Value, json};
-use strip::{Door, Failure, Job, Request, Tool};
+use strip::{Door, Job, Request, Tool};
 
 use super::tools;
 

@@ -1,10 +1,10 @@
 use async_trait::async_trait;
-use proto::{Clock, Code};
+use proto::{Clock, Code, Failure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use strip::Job;
 use strip::typed::{About, TypedOutput, TypedTool};
-use strip::{Failure, Job};
 
 /// Returns the current time.
 pub(super) struct Now {

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use proto::Pattern;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strip::agents::{self, Listing, Pattern};
+use strip::agents::{self, Listing};
 use strip::catalog::SchemaForm;
 
 use crate::reader::nearest;

@@ -6,7 +6,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
 use crate::Config;
-use crate::environment::VARIABLES;
+use crate::variables::VARIABLES;
 
 /// The JSON Schema of the file, for editors.
 pub fn schema() -> Value {

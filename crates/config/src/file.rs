@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use environment::Environment;
 use schema::yaml::Node;
 
 use crate::auth::check_public_url;
 use crate::client_files::{Importer, Literals};
-use crate::environment::Environment;
 use crate::fault::{BadConfig, Fault, Locator};
 use crate::loaded::{Loaded, entry_fault, research_fault, resolve_access, storage_fault};
 use crate::overrides::Overrides;
@@ -36,7 +36,7 @@ pub fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadC
         config.anchor(base);
     }
     let base = file.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-    let (environment, mut warnings) = environment.with_dotenv(base);
+    let (environment, mut warnings) = crate::variables::with_dotenv(environment, base);
     if let Some(path) = &overrides.mcp_json {
         match add_servers(&mut config, path, &environment) {
             Ok(notes) => warnings.extend(notes),

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::time::Duration;
 
+use environment::Environment;
+use files::FileRules;
 use proto::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::BucketOptions;
-use strip::files::FileRules;
 use url::Url;
 
-use crate::environment::Environment;
 use crate::references::References;
 use crate::secret::{HeaderSource, SecretFault, SecretReader, SecretSource};
 use crate::units::{Size, Span};

@@ -9,7 +9,6 @@ pub mod clients;
 mod docs;
 mod dotenv;
 pub mod edit;
-mod environment;
 mod fault;
 mod file;
 mod file_strategies;
@@ -32,6 +31,7 @@ mod settings;
 mod sign_in;
 mod telemetry;
 mod units;
+mod variables;
 mod workflows;
 
 pub use crate::auth::Auth;
@@ -39,7 +39,6 @@ pub use agents::{Agent, Approve, Discovery, Embeddings, Schemas, Skill, Tools};
 pub use approvals::{Approvals, Elicitation, Webhook};
 pub use audit::{Audit, Payloads};
 pub use docs::{reference_page, schema};
-pub use environment::{BadVariable, Environment};
 pub use fault::{BadConfig, Fault};
 pub use file::load;
 pub use files::{Files, Storage};
@@ -57,6 +56,7 @@ pub use servers::Server;
 pub use settings::{Config, Egress, FILE_NAME, Sandbox};
 pub use telemetry::{LogFormat, Telemetry};
 pub use units::Span;
+pub use variables::unknown_variables;
 pub use workflows::Workflows;
 
 #[cfg(test)]

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use auth::AccessOptions;
 use auth::secrets::SecretNames;
+use environment::Environment;
 use proto::{Scrubber, Secret, secrets_of};
 use schema::yaml::Node;
 use store::BucketOptions;
 
-use crate::environment::Environment;
 use crate::fault::{BadConfig, Fault, Locator};
 use crate::files::StorageFault;
 use crate::research::{ProviderKeys, ResearchFault};

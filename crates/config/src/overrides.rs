@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::environment::Environment;
+use environment::Environment;
+
 use crate::{Fault, Listen};
 
 /// Settings from outside the file; an unset one keeps the file's value.

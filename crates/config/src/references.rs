@@ -3,11 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
+use files::{InlineLimits, InlineOverrides};
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
-use strip::files::{InlineLimits, InlineOverrides};
 
 use crate::units::{Size, Span};
 

@@ -6,13 +6,13 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use environment::Environment;
 use proto::Secret;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use search::settings::ProviderName;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use crate::environment::Environment;
 use crate::secret::{SecretReader, SecretSource};
 use crate::units::{Rate, Size, Span};
 

@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ::auth::secrets::{SecretValues, check_name};
+use environment::Environment;
 use proto::Secret;
 use schemars::JsonSchema;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
-
-use crate::environment::Environment;
 
 /// How a secret is written.
 const FORMS: &str = "`{env: NAME}`, `{file: PATH}` or `{secret: NAME}`";

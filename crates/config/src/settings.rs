@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use files::FileRules;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strip::agents::Profiles;
 use strip::catalog::NameStyle;
-use strip::files::FileRules;
 use strip::{Rate, RateRules, Settings};
 
 use crate::agents::{Agent, Embeddings, Schemas, Skill, Tools};

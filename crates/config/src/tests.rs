@@ -4,10 +4,10 @@ mod servers;
 
 use std::path::{Path, PathBuf};
 
+use environment::Environment;
 use strip::agents::{ApprovalRule, Listing};
 
 use super::{BadConfig, Config, Loaded, Overrides, Sandbox, VaultSecrets, load};
-use crate::environment::Environment;
 use crate::settings::ToolNames;
 
 struct Fixture {
@@ -118,7 +118,7 @@ fn relative_paths_start_at_the_folder_of_the_file() {
 fn flags_beat_environment_beats_file() {
     let fixture =
         Fixture::new("data_dir: file\nprompts: file\ntools: [file]\nlisten: 127.0.0.1:1\n");
-    let environment = Environment::with([
+    let environment = Environment::default().with([
         ("POWERSTRIP_DATA_DIR", "env"),
         ("POWERSTRIP_PROMPTS", "env"),
         ("POWERSTRIP_TOOLS", "env1:env2"),
@@ -247,7 +247,7 @@ fn the_auth_section_is_read_with_its_secrets() {
          introspection: { url: 'https://id.example/i', client_id: gw, client_secret: { env: SECRET } }\n  \
          sign_in: { client_id: board, client_secret: { env: SECRET }, scopes: [openid, 'tools:read'], resource: false }\n",
     );
-    let environment = Environment::with([("SECRET", "s3cret")]);
+    let environment = Environment::default().with([("SECRET", "s3cret")]);
     let loaded = load(&fixture.flags(), &environment).unwrap();
     assert!(!format!("{loaded:?}").contains("s3cret"));
     let access = loaded.access(&VaultSecrets::default()).unwrap().unwrap();
@@ -352,7 +352,8 @@ fn secrets_come_from_the_environment_or_a_file() {
     assert!(secretless.contains("key.txt"), "{secretless}");
 
     std::fs::write(fixture.folder.path().join("key.txt"), "k3y\n").unwrap();
-    let loaded = load(&fixture.flags(), &Environment::with([("TOKEN", "t0ken")])).unwrap();
+    let loaded =
+        load(&fixture.flags(), &Environment::default().with([("TOKEN", "t0ken")])).unwrap();
     let headers = loaded.otlp_headers().unwrap();
     let headers: Vec<_> =
         headers.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();

@@ -8,11 +8,11 @@ mod show;
 
 use std::sync::Arc;
 
+use approvals::{DecideError, Decider, Decision, Extent, Standing, Verdict};
 use auth::scope;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use http::StatusCode;
-use strip::approval::{DecideError, Decider, Decision, Extent, Standing, Verdict};
 
 use crate::layout::{PageResult, error_page};
 use crate::posted::{PostedForm, see_other};

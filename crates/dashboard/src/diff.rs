@@ -1,7 +1,7 @@
 //! Differences between two JSON documents.
 
 use maud::{Markup, html};
-use strip::catalog::Change;
+use proto::diff::Change;
 
 /// The changed parts, before and after.
 pub(super) fn changed_parts(changes: &[Change], left_out: usize) -> Markup {

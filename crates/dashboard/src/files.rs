@@ -7,15 +7,16 @@ use axum::body::Body;
 use axum::extract::{FromRequestParts as _, Path, Query, Request, State};
 use axum::response::Response;
 use doors::{Form, FormField};
+use files::{FileRecord, Listing, NewFile, disposition, hex};
 use futures_util::StreamExt as _;
 use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use maud::{Markup, html};
-use proto::{FileKind, TraceId};
+use proto::{Failure, FileKind, TraceId};
 use serde::Deserialize;
-use strip::files::{FileRecord, FileUse, Listing, NewFile, disposition, hex};
+use strip::files::FileUse;
 
-use strip::{Door, Failure};
+use strip::Door;
 
 use crate::images::{image_url, is_image, sniff};
 use crate::layout::{Page, PageResult, Section, csrf, error_page, heading};

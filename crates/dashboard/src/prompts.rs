@@ -4,9 +4,9 @@ use auth::scope;
 use axum::extract::{Path, State};
 use http::StatusCode;
 use maud::{Markup, html};
+use prompts::Prompt;
 use proto::PromptRef;
 use serde_json::Value;
-use strip::prompts::Prompt;
 
 use crate::form::{Draft, Faults, Form};
 use crate::layout::{Page, PageResult, Section, csrf, heading};

@@ -10,7 +10,7 @@ use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
 use operations::workflows::WorkflowDetails;
-use strip::runs::{RunCall, RunDetails, RunFilter, RunSummary};
+use runs::{RunCall, RunDetails, RunFilter, RunSummary};
 
 use crate::layout::{Page, PageResult, Section, error_page, heading};
 use crate::posted::{PostedForm, see_other};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use auth::Secret;
+use proto::diff::Change;
 use proto::{Finding, Principal};
-use strip::catalog::Change;
 
 /// The result of checking the settings and this machine.
 #[derive(Clone, Debug)]

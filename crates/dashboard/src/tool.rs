@@ -8,10 +8,11 @@ use axum::extract::{Path, Query, State};
 use http::StatusCode;
 use maud::{Markup, html};
 use proto::Annotations;
+use proto::diff::Change;
 use serde::Deserialize;
 use serde_json::Value;
 use strip::agents::ApprovalRule;
-use strip::catalog::{Change, Entry};
+use strip::catalog::Entry;
 
 use crate::diff::changed_parts;
 use crate::form::{Draft, Faults, Form};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use runs::RunOf;
 use strip::Request;
-use strip::runs::RunOf;
 
 /// The longest idempotency key.
 const MAX_KEY_LEN: usize = 255;

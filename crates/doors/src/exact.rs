@@ -3,9 +3,8 @@
 mod lines;
 mod unreadable;
 
-use proto::{Code, big_integers};
+use proto::{Code, Failure, big_integers};
 use serde_json::json;
-use strip::Failure;
 
 pub(crate) use lines::{MarkedLines, ROUNDED};
 pub(crate) use unreadable::{Unreadable, UnreadableLines};

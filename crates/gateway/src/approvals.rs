@@ -4,10 +4,10 @@ mod webhook;
 
 use std::sync::Arc;
 
+use approvals::{Approvals, Terms};
 use config::Config;
 use store::{AuditTrail, Database, StoreError};
 use strip::Strip;
-use strip::approval::{Approvals, Terms};
 use tokio_util::sync::CancellationToken;
 
 pub use webhook::Webhook;

@@ -12,6 +12,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use config::Loaded;
 use egress::http::{BodyStream, Client, FetchError, Limits, Request, Rule, Scope};
+use files::text::{ExtractText, ExtractedText, Source};
+use files::{FileParts, Picture};
 use futures_util::StreamExt as _;
 use http::HeaderValue;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST};
@@ -23,8 +25,6 @@ use store::{
     BucketOptions, Database, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
     HttpService, Objects,
 };
-use strip::files::text::{ExtractText, ExtractedText, Source};
-use strip::files::{FileParts, Picture, PictureBounds};
 
 /// How long the service may take to start its answer. It includes the upload of a part.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(120);

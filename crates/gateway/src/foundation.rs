@@ -9,8 +9,9 @@ use auth::client::Holder;
 use auth::secrets::SecretStore;
 use auth::vault::KeySource;
 use auth::{LOCAL_SUBJECT, LOCAL_TENANT};
-use config::{BadConfig, Environment, Loaded, VaultSecrets};
+use config::{BadConfig, Loaded, VaultSecrets};
 use egress::process::Runner;
+use environment::{Environment, VAULT_KEY};
 use proto::Clock;
 use store::{DataFolder, Database};
 
@@ -60,7 +61,7 @@ impl Foundation {
 
 /// The key of the vault: from the environment, or a file in the data folder.
 pub fn key_source(environment: &Environment, folder: &Path) -> KeySource {
-    let given = environment.vault_key().map(KeySource::Given);
+    let given = environment.secret(VAULT_KEY).map(auth::Secret::new).map(KeySource::Given);
     given.unwrap_or_else(|| KeySource::File(folder.join(KEY_FILE)))
 }
 

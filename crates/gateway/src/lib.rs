@@ -32,6 +32,8 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use ::approvals::Approvals;
+use ::files::Files;
 use ::operations::Table;
 use anyhow::Context as _;
 use auth::client::OAuthClient;
@@ -46,9 +48,7 @@ use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
 use store::{AuditTrail, Cache, DataFolder, Database};
-use strip::approval::Approvals;
 use strip::catalog::{Pins, WireNames};
-use strip::files::Files;
 use strip::{Parts, Strip, control};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;

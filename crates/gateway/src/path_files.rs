@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use files::{FileRecord, Files, NewFile};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use operations::{Caller, Operation, OperationError, Table};
-use proto::{Code, FileKind};
+use proto::{Code, Failure, FileKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strip::Failure;
 use strip::files::operations::{self as file_operations, FileService, FileView};
-use strip::files::{FileRecord, Files, NewFile};
 use tokio::fs::{File, OpenOptions};
 use tokio::io::AsyncWriteExt as _;
 use tokio_util::io::ReaderStream;

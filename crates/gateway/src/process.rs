@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use config::{BadConfig, Environment, Loaded, Overrides, load};
+use config::{BadConfig, Loaded, Overrides, load};
+use environment::Environment;
 use proto::Scrubber;
 
 /// The environment of the process, and the secrets that its logs must not show.

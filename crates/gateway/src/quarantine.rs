@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use dashboard::QuarantinedTool;
 use operations::{Caller, Operation, OperationError, Table};
+use proto::diff::{Change, changes};
 use proto::{Code, Digest, clean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::{Database, PinnedDefinition, StoreError};
 use strip::Strip;
-use strip::catalog::{Change, Quarantined, changes};
+use strip::catalog::Quarantined;
 
 /// The operations on tools in quarantine.
 pub(super) fn table(quarantine: &Arc<Quarantine>) -> Table {

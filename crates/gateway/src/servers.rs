@@ -7,18 +7,19 @@ use async_trait::async_trait;
 use auth::client::OAuthClient;
 use auth::secrets::SecretStore;
 use builtin::finder;
-use config::{Environment, Servers};
+use config::Servers;
 use egress::http::Client;
 use egress::process::Runner;
+use environment::Environment;
 use operations::servers::{
     HiddenCharacters, LeaseView, ProcessView, ReplicaLeaseView, ReplicaView, ServerSummary,
     ToolNote,
 };
-use proto::{Clock, Code, Principal};
+use proto::{Clock, Code, Failure, Principal};
 use store::Database;
+use strip::Strip;
 use strip::catalog::Snapshot;
 use strip::servers::Outages;
-use strip::{Failure, Strip};
 use tokio::time::Instant;
 use upstream::{
     Deps, LeaseStatus, ListStore, Registry, ReplicaLease, ReplicaStatus, State, Status, Timing,

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use config::{Config, Environment, Sandbox};
+use config::{Config, Sandbox};
 use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
 use egress::sandbox::{Mode, Tier};
+use environment::Environment;
 use strip::{Catalog, Strip};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use approvals::{ApprovalFilter, ApprovalState};
 use operations::{Caller, Operation, OperationError, Table};
 use proto::{Digest, canonical, digest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use strip::{ApprovalFilter, ApprovalState, Strip};
+use strip::Strip;
 
 /// How many pending approvals are looked at.
 const MAX_PENDING: u32 = 200;

@@ -7,10 +7,10 @@ use auth::LocalAccess;
 use config::Loaded;
 use gateway::{Foundation, Freshness, Gateway};
 use operations::Operation;
-use proto::{Discovery, Envelope, Principal, PromptRef};
+use proto::{Discovery, Envelope, Failure, Principal, PromptRef};
+use runs::RunOf;
 use serde_json::{Value, json};
-use strip::runs::RunOf;
-use strip::{Door, Failure, Request};
+use strip::{Door, Request};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use clap::Args;
-use config::{BadConfig, Environment, Loaded, Overrides, load};
+use config::{BadConfig, Loaded, Overrides, load};
+use environment::Environment;
 use gateway::Process;
 use proto::Scrubber;
 

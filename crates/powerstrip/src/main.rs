@@ -18,7 +18,8 @@ mod telemetry;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use config::{BadConfig, BadVariable, Environment};
+use config::BadConfig;
+use environment::{BadVariable, Environment};
 
 use crate::cli::Cli;
 use crate::context::Context;

@@ -7,12 +7,12 @@ use auth::secrets::{SecretService, SecretStore, operations as secret_operations}
 use auth::{ApiKeys, LocalAccess, key_operations};
 use config::Loaded;
 use egress::http::{AddressPolicy, Client, OwnListeners};
+use files::Files;
 use gateway::database;
 use gateway::foundation::key_source;
 use operations::{Caller, Operation, RawInput, Table};
 use proto::Clock;
 use store::{AuditTrail, DataFolder, Database};
-use strip::files::Files;
 use strip::files::operations::FileService;
 
 use crate::context::Context;

@@ -72,7 +72,7 @@ impl Telemetry {
             None => None,
         };
         tracing_subscriber::registry().with(traces).with(lines.with_filter(filter)).try_init()?;
-        for name in context.environment.unknown() {
+        for name in config::unknown_variables(&context.environment) {
             tracing::warn!("unknown environment variable {name}; is it misspelt?");
         }
         Ok(Self(provider))

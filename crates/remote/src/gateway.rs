@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bytes::Bytes;
-use config::Environment;
 use egress::http::{AddressPolicy, Client, Limits, OwnListeners, Request, Response, Rule, Scope};
+use environment::Environment;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use proto::{Discovery, Envelope, PromptRef};

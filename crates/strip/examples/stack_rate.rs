@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use files::{FileParts, Files};
 use proto::{
-    Annotations, Caps, Clock, Descriptor, Limits, Principal, RequestedLimits, TenantId, Via,
+    Annotations, Caps, Clock, Descriptor, Failure, Limits, Principal, RequestedLimits, TenantId,
+    Via,
 };
 use serde_json::json;
 use store::{AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
-use strip::files::{FileParts, Files};
-use strip::{Door, Failure, Job, Output, Parts, RateRules, Request, Settings, Strip, Tool};
+use strip::{Door, Job, Output, Parts, RateRules, Request, Settings, Strip, Tool};
 
 const CALLS: u32 = 20_000;
 
@@ -66,7 +67,7 @@ async fn main() {
             name_style: NameStyle::Wire,
             schemas: strip::catalog::SchemaForm::AsIs,
             files: strip::files::Strategies::default(),
-            inline: strip::files::InlineLimits::default(),
+            inline: files::InlineLimits::default(),
         },
         Parts {
             audit: AuditTrail::start(database.clone()),

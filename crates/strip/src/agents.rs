@@ -6,7 +6,7 @@ mod view;
 mod views;
 
 pub use profiles::{Agent, ApprovalRule, Approve, Listing, Profiles, Skill};
-pub use proto::{InvalidPattern, Pattern};
+pub(crate) use proto::Pattern;
 pub use report::AgentReport;
 pub use view::View;
 pub(crate) use views::Views;

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
-use proto::{Envelope, Meta};
+use proto::{Envelope, Failure, Meta};
 use serde_json::Value;
 
+use crate::Reply;
 use crate::catalog::Entry;
-use crate::{Failure, Reply};
 use files::Reference;
 
 /// The result of one call, ready for any door to render.

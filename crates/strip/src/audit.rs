@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use proto::{Principal, Scrubber, TraceId};
+use proto::{Failure, Principal, Scrubber, TraceId};
 use serde_json::Value;
 use store::AuditTrail;
 
 use crate::guard::arguments::Arguments;
 use crate::guard::audit::Decision;
-use crate::{Door, Failure, Request, Strip};
+use crate::{Door, Request, Strip};
 
 /// A request that was refused before it was read.
 #[derive(Clone, Debug)]

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
-use proto::{Blame, Code, Meta, TraceId};
+use proto::{Blame, Code, Failure, Meta, TraceId};
 use serde_json::json;
 
 use plan::Plan;
 pub use plan::{Batch, BatchCall, MAX_CALLS};
 
 use crate::runs::RunOf;
-use crate::{Answer, Failure, Reply, Request, Strip};
+use crate::{Answer, Reply, Request, Strip};
 
 /// How many calls of a batch run at once.
 const MAX_CONCURRENT: usize = 8;

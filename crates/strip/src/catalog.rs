@@ -33,7 +33,6 @@ pub use listed::{SchemaForm, refusal};
 pub use names::{NameStyle, WireNames};
 pub(crate) use own::OwnTools;
 pub use pins::{Pinning, Pins, QuarantineReason};
-pub use proto::diff::{Change, changes};
 pub use quarantine::Quarantined;
 pub use snapshot::Snapshot;
 

@@ -11,7 +11,8 @@ use crate::client::{Client, ToolClient};
 use crate::files::{self, FileResolver, Filled, InlineLimits, LargeAnswer};
 use crate::guard::idempotency::ToolResult;
 use crate::guard::{deadline, shape, size};
-use crate::{Door, Failure, Job, Output, Reply, Request};
+use crate::{Door, Job, Output, Reply, Request};
+use proto::Failure;
 
 /// Runs tools, with files put into their inputs and large parts taken out of their outputs.
 #[derive(Clone)]

@@ -12,11 +12,7 @@ mod results;
 mod shown;
 mod strategies;
 
-pub use ::files::{
-    Attachments, BlobExtractor, Blobs, CopyBudget, FileParts, FilePlan, FileRecord, FileRules,
-    Files, Grant, InlineLimits, InlineOverrides, Listing, NewFile, Picture, PictureBounds, Piece,
-    Progress, Reference, URI, Upload, disposition, hex, text, uri,
-};
+pub(crate) use ::files::{FileRecord, Files, InlineLimits, Listing, NewFile, hex, uri};
 pub(crate) use access::{check_storing, find_readable};
 pub use audited::FileUse;
 pub(crate) use fill::{Filled, files_to_fill, fill};

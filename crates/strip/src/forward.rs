@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use proto::{Code, canonical};
+use proto::{Code, Failure, canonical};
 use serde_json::Value;
 
 use crate::client::{Client, ToolClient};
@@ -14,7 +14,7 @@ use crate::guard::idempotency::CallError;
 use crate::guards::Guards;
 use crate::servers::Server;
 use crate::stop::Stop;
-use crate::{Failure, Job, Output, Request};
+use crate::{Job, Output, Request};
 
 /// The largest result of such a request: a resource may be a whole document.
 const MAX_RESULT_BYTES: usize = 8 * 1024 * 1024;

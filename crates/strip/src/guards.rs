@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use proto::{Code, Limits, Principal, ToolId};
+use proto::{Code, Failure, Limits, Principal, ToolId};
 use store::StoreError;
 
 use crate::agents::{ApprovalRule, View, Views};
@@ -22,7 +22,7 @@ use crate::runs::Runs;
 use crate::servers::{ClientIdentity, Outages, Servers};
 use crate::settings::Settings;
 use crate::stop::Stop;
-use crate::{Catalog, Door, Failure, Request};
+use crate::{Catalog, Door, Request};
 
 /// The guards and the operator's settings for them.
 pub(crate) struct Guards {

@@ -3,14 +3,14 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use proto::{Code, ToolId, ToolRef, wire};
+use proto::{Code, Failure, ToolId, ToolRef, wire};
 use serde_json::json;
 
+use crate::Request;
 use crate::agents::View;
 use crate::catalog::{self, Entry, NameStyle};
 use crate::guards::Guards;
 use crate::servers::Outages;
-use crate::{Failure, Request};
 
 /// How long a call waits for a server that is being started, unless its own timeout is shorter.
 const START_WAIT: Duration = Duration::from_secs(10);

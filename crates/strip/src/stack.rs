@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use proto::{Code, Digest, Meta, clean};
+use proto::{Code, Digest, Failure, Meta, clean};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +21,7 @@ use crate::guards::Guards;
 use crate::resolve::Resolved;
 use crate::runs::{Repeated, RunOf, Ticket, park_questions, repeat};
 use crate::stop::Stop;
-use crate::{Answer, Door, Failure, Job, Output, Park, Reply, Request};
+use crate::{Answer, Door, Job, Output, Park, Reply, Request};
 
 /// How much longer than its caller's timeout a tool that steers may take: it keeps to the timeout itself, and has an answer
 /// when it ends.

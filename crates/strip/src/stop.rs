@@ -3,11 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use proto::{Blame, Code, TraceId};
+use proto::{Blame, Code, Failure, TraceId};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-
-use crate::Failure;
 
 /// Calls register at one of several tokens, to spread the lock contention.
 const TOKENS: usize = 16;

@@ -4,7 +4,7 @@ use std::time::Instant;
 use arc_swap::ArcSwap;
 use futures_util::future::BoxFuture;
 use prompts::Prompts;
-use proto::{Clock, Discovery, FileKind, Principal, ToolId, TraceId};
+use proto::{Clock, Discovery, Failure, FileKind, Principal, ToolId, TraceId};
 use serde_json::Value;
 use store::{AuditTrail, Cache, Database};
 use tokio_util::sync::CancellationToken;
@@ -27,7 +27,7 @@ use crate::runs::{REMEMBERED, Run, Runs};
 use crate::servers::{ClientIdentity, Outages, OwnLists, Server, Servers};
 use crate::settings::Settings;
 use crate::stop::Stop;
-use crate::{Answer, Catalog, Door, Failure, Health, Job, Output, Request, Tool, discovery};
+use crate::{Answer, Catalog, Door, Health, Job, Output, Request, Tool, discovery};
 
 /// What the strip is built from.
 pub struct Parts {

@@ -1,10 +1,10 @@
 use async_trait::async_trait;
 use files::InlineOverrides;
-use proto::{Descriptor, Digest};
+use proto::{Descriptor, Digest, Failure};
 use serde_json::Value;
 
 use crate::catalog::Pinning;
-use crate::{Failure, Job, Output, Request};
+use crate::{Job, Output, Request};
 
 /// What a tool is to a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

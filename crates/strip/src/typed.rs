@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use proto::{Annotations, Caps, Code, Descriptor, RequestedLimits};
+use proto::{Annotations, Caps, Code, Descriptor, Failure, RequestedLimits};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use semver::Version;
@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::tool::{EmptyTexts, Part};
-use crate::{Failure, Job, Output, Reply, Tool};
+use crate::{Job, Output, Reply, Tool};
 
 /// What a tool's types do not say.
 #[derive(Clone, Debug)]

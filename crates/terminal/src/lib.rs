@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
-use config::Environment;
+use environment::Environment;
 use proto::clean::{is_inert, visible_json};
 use serde::Serialize;
 use terminal_size::terminal_size_of;

@@ -1,5 +1,7 @@
 //! The rules that ARCHITECTURE.md and the style guide state, checked against Cargo's metadata and the source tree.
 
+#[path = "house/absences.rs"]
+mod absences;
 #[path = "house/imports.rs"]
 mod imports;
 #[path = "house/serde_defaults.rs"]
@@ -17,6 +19,7 @@ use serde_json::Value;
 const ARROWS: &[(&str, &[&str])] = &[
     ("proto", &[]),
     ("userfiles", &[]),
+    ("environment", &[]),
     ("store", &["proto", "userfiles"]),
     ("egress", &[]),
     ("operations", &["proto"]),
@@ -29,38 +32,80 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("jsonpath", &[]),
     ("prompts", &["proto", "userfiles", "schema"]),
     ("strip", &["proto", "store", "schema", "files", "approvals", "runs", "prompts", "operations"]),
-    ("toolpack", &["proto", "egress", "schema", "jsonpath", "prompts", "strip"]),
-    ("workflow", &["proto", "store", "schema", "prompts", "strip", "operations"]),
+    ("toolpack", &["proto", "egress", "schema", "files", "jsonpath", "prompts", "strip"]),
+    (
+        "workflow",
+        &["proto", "store", "schema", "approvals", "runs", "prompts", "strip", "operations"],
+    ),
     (
         "upstream",
-        &["proto", "userfiles", "egress", "auth", "schema", "openapi", "strip", "operations"],
+        &[
+            "proto",
+            "userfiles",
+            "egress",
+            "auth",
+            "schema",
+            "openapi",
+            "files",
+            "strip",
+            "operations",
+        ],
     ),
     ("language", &[]),
     ("documents", &[]),
     ("builtin", &["proto", "schema", "jsonpath", "strip", "language"]),
-    ("doors", &["proto", "auth", "strip", "operations"]),
+    ("doors", &["proto", "auth", "files", "approvals", "runs", "prompts", "strip", "operations"]),
     ("search", &["proto", "egress"]),
     (
         "config",
-        &["proto", "userfiles", "store", "egress", "auth", "schema", "strip", "upstream", "search"],
+        &[
+            "proto",
+            "userfiles",
+            "environment",
+            "store",
+            "egress",
+            "auth",
+            "schema",
+            "files",
+            "strip",
+            "upstream",
+            "search",
+        ],
     ),
-    ("terminal", &["proto", "operations", "config"]),
+    ("terminal", &["proto", "operations", "environment"]),
     ("reading", &["proto", "egress", "documents"]),
     ("research", &["proto", "userfiles", "egress", "documents", "language", "reading", "search"]),
     ("webtools", &["proto", "egress", "schema", "strip", "config", "reading", "research"]),
     ("recipes", &["egress", "schema", "config", "terminal"]),
-    ("remote", &["proto", "egress", "config"]),
-    ("dashboard", &["proto", "auth", "strip", "operations", "doors"]),
+    ("remote", &["proto", "egress", "environment"]),
+    (
+        "dashboard",
+        &[
+            "proto",
+            "auth",
+            "schema",
+            "files",
+            "approvals",
+            "runs",
+            "prompts",
+            "strip",
+            "operations",
+            "doors",
+        ],
+    ),
     (
         "gateway",
         &[
             "proto",
             "userfiles",
+            "environment",
             "store",
             "egress",
             "operations",
             "auth",
             "schema",
+            "files",
+            "approvals",
             "prompts",
             "strip",
             "builtin",
@@ -81,11 +126,15 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "proto",
             "userfiles",
+            "environment",
             "store",
             "egress",
             "operations",
             "auth",
             "schema",
+            "files",
+            "approvals",
+            "runs",
             "prompts",
             "strip",
             "builtin",
@@ -209,6 +258,14 @@ fn arrows_point_down_only() {
             }
         }
     }
+}
+
+#[test]
+fn crates_link_nothing_that_they_must_not_know() {
+    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let ours: Vec<_> = ARROWS.iter().map(|(name, _)| *name).collect();
+    let faults = absences::faults(&page, &absences::Graph::of(&metadata()), &ours);
+    assert!(faults.is_empty(), "{faults:#?}");
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use std::str::FromStr;
 
-use proto::{Blame, Code, clean};
+use proto::{Blame, Code, Failure, clean};
 use serde_json::{Map, Value, json};
-use strip::{Failure, Request};
+use strip::Request;
 
 /// How much of a tool's text an error message quotes.
 const MAX_MESSAGE: usize = 1_000;

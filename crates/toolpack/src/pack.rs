@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use files::FilePlan;
 use proto::{Descriptor, Digest, canonical, digest};
 use schema::Schema;
 use serde_json::{Value, json};
 use strip::catalog::takes_objects;
-use strip::files::FilePlan;
 
 use crate::manifest::{Execution, Manifest, Script, ScriptKind, Source};
 use crate::root::{Root, read_code};

@@ -1,9 +1,9 @@
 //! `onSuccess.path`: selects the data in the answer.
 
 use jsonpath::JsonPath;
-use proto::Code;
+use proto::{Code, Failure};
 use serde_json::Value;
-use strip::{Failure, run_blocking};
+use strip::run_blocking;
 
 /// A JSONPath. A singular query selects one value; any other a list.
 #[derive(Clone, Debug)]

@@ -7,8 +7,7 @@ use egress::http::{encode_component, has_dot_segment};
 use minijinja::value::ValueKind;
 use minijinja::{Error, ErrorKind, Output, Value};
 use prompts::template::{self, Bound, Engine, TemplateErrorKind, UndefinedBehavior};
-use proto::Code;
-use strip::Failure;
+use proto::{Code, Failure};
 
 use crate::Fault;
 

@@ -12,11 +12,11 @@ use std::time::Duration;
 use auth::client::ClientConfig;
 use egress::http::{Rule, Target};
 use egress::sandbox::{Mode, Network, Policy, Tier};
+use files::InlineOverrides;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proto::{Digest, ToolId, digest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strip::files::InlineOverrides;
 
 pub use invalid::InvalidKey;
 pub use personal::{Personal, PersonalSecret};

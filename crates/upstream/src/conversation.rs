@@ -1,9 +1,9 @@
 //! One request of a caller to a server until there is a result. The server may ask questions first, in the manner of its
 //! own era, and the caller may be of the other era.
 
-use proto::{Code, canonical};
+use proto::{Code, Failure, canonical};
 use serde_json::{Map, Value, json};
-use strip::{AskError, AskMode, Client, Failure, Job};
+use strip::{AskError, AskMode, Client, Job};
 
 use crate::era::Era;
 use crate::error::{AskResult, TransportError, rpc_failure};

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use egress::http::{FetchError, Phase};
-use proto::{Blame, Code, canonical, clean};
+use proto::{Blame, Code, Failure, canonical, clean};
 use serde_json::json;
-use strip::Failure;
 use tokio::time::Instant;
 
 use crate::rpc::{Answer, RpcError};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::Code;
+use proto::{Code, Failure};
 use serde_json::Value;
 use strip::servers::{ClientIdentity, InstanceKey, Offering, Server as StripServer};
-use strip::{Failure, Job, Output, Reply};
+use strip::{Job, Output, Reply};
 
 use crate::caller::Caller;
 use crate::conversation::ServerReply;

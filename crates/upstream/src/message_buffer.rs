@@ -2,8 +2,8 @@
 //! without being copied into the JSON that is parsed.
 
 use bytes::Bytes;
+use files::{BlobExtractor, Blobs};
 use proto::Scrubber;
-use strip::files::{BlobExtractor, Blobs};
 
 use crate::rpc::Message;
 

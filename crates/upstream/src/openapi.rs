@@ -11,9 +11,9 @@ use ::openapi::{Document, MAX_BYTES, Operation, build_request, read_operations};
 use arc_swap::ArcSwapOption;
 use egress::http::{Client, Limits, Request, Rule, Scope, Target};
 use http::HeaderMap;
-use proto::{Code, Scrubber};
+use proto::{Code, Failure, Scrubber};
 use serde_json::Value;
-use strip::{Failure, Output};
+use strip::Output;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::Deps;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Blame, Principal};
+use proto::{Blame, Failure, Principal};
 use serde_json::json;
-use strip::Failure;
 use strip::servers::Outages;
 use tokio::time::timeout;
 

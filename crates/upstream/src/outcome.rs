@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use proto::{ANSWERED_BY, Blame, Code, clean};
+use proto::{ANSWERED_BY, Blame, Code, Failure, clean};
 use serde_json::{Map, Value, json};
+use strip::Output;
 use strip::files::data_of;
-use strip::{Failure, Output};
 
 use crate::error::{TransportError, shown};
 use crate::rpc::RpcResult;

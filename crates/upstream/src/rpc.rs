@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use files::{Attachments, Blobs};
 use http::HeaderName;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde::{Deserialize, Serialize as DeriveSerialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use strip::files::{Attachments, Blobs};
 use strip::{AskMode, Client, Job};
 
 use crate::era::{Era, MODERN};

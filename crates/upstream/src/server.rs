@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use proto::Principal;
+use proto::{Failure, Principal};
+use strip::Request;
 use strip::servers::Offering;
-use strip::{Failure, Request};
 
 use crate::caller::Caller;
 use crate::config::ServerConfig;

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
+use files::Attachments;
 use proto::Principal;
 use serde_json::{Map, Value, json};
-use strip::files::Attachments;
 use strip::{AskError, AskMode, Client, LogLevel};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use proto::{Code, Descriptor, ToolId};
+use files::InlineOverrides;
+use proto::{Code, Descriptor, Failure, ToolId};
 use serde_json::Value;
 use strip::catalog::Pinning;
-use strip::files::InlineOverrides;
-use strip::{Failure, Job, Output, Reply, Tool};
+use strip::{Job, Output, Reply, Tool};
 
 use crate::config::{Pin, is_url};
 use crate::conversation::ServerReply;

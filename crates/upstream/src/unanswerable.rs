@@ -1,7 +1,7 @@
 //! Calls that fail because the server needs something from the caller that the caller's client cannot give.
 
-use proto::{Blame, Code};
-use strip::{Client, Failure};
+use proto::{Blame, Code, Failure};
+use strip::Client;
 
 use crate::rpc::QUESTION_CAPABILITIES;
 

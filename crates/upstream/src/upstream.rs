@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use auth::client::Holder;
 use operations::servers::ServerLogs;
-use proto::{Principal, clean};
+use proto::{Failure, Principal, clean};
 use serde_json::{Map, Value};
+use strip::Tool;
 use strip::servers::Offering;
-use strip::{Failure, Tool};
 use tokio::sync::watch;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;

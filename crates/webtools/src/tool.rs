@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use proto::{Caps, Descriptor};
+use proto::{Caps, Descriptor, Failure};
 use research::tools::{Listing, SERVER};
 use research::{Call, Progress};
 use semver::Version;
 use serde_json::{Map, Value};
-use strip::{EmptyTexts, Failure, Job, Output, Tool};
+use strip::{EmptyTexts, Job, Output, Tool};
 use tokio_util::sync::CancellationToken;
 
 use crate::current::Current;

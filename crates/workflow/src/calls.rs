@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use proto::{Code, Failure, Principal, TraceId, canonical};
+use runs::RunOf;
 use serde_json::{Map, Value, json};
 use store::StoreError;
-use strip::runs::RunOf;
 use strip::{Answer, Door, Park, Parked, Reply, Request};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;

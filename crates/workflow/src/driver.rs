@@ -10,9 +10,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use proto::Principal;
+use runs::{Run, RunOf};
 use serde_json::{Value, json};
 use store::{Receipt, WorkflowEventRow, WorkflowTaskRow};
-use strip::runs::{Run, RunOf};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;

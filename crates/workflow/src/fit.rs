@@ -5,9 +5,9 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use proto::{Principal, canonical};
+use runs::Run;
 use serde_json::{Value, json};
 use strip::Strip;
-use strip::runs::Run;
 
 use crate::evaluate::step_into;
 use crate::results::Results;

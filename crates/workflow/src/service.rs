@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use proto::{Clock, Failure, Principal};
+use runs::Run;
 use store::{AuditTrail, Database};
 use strip::Strip;
-use strip::runs::Run;
 use tokio::sync::{Semaphore, broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;

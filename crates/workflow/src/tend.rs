@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use approvals::EventKind;
 use proto::{Code, Failure};
 use store::StoreError;
-use strip::approval::EventKind;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
 use uuid::Uuid;

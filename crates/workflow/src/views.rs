@@ -9,10 +9,10 @@ use operations::workflows::{
 };
 use operations::{Caller, OperationError};
 use proto::{Code, Failure};
+use runs::{RunEnd, RunSummary};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{WorkflowEventRow, WorkflowFilter, WorkflowPhase, WorkflowRow};
-use strip::runs::{RunEnd, RunSummary};
 use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 

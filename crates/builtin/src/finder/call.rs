@@ -1,10 +1,10 @@
 use async_trait::async_trait;
-use proto::{Annotations, Code, Descriptor};
+use proto::{Annotations, Code, Descriptor, Failure};
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 use strip::agents::CALL_TOOL;
 use strip::typed::About;
-use strip::{Failure, Job, Output, Part, Tool};
+use strip::{Job, Output, Part, Tool};
 
 /// Calls another tool.
 pub(super) struct CallTool(Descriptor);

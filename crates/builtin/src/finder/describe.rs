@@ -1,12 +1,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use proto::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use strip::agents::DESCRIBE_TOOL;
 use strip::typed::{About, TypedOutput, TypedTool};
-use strip::{Failure, Job, Part};
+use strip::{Job, Part};
 
 use super::Finder;
 

@@ -2,12 +2,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use language::tools::ToolSearch;
+use proto::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strip::agents::SEARCH_TOOLS;
 use strip::catalog::Entry;
 use strip::typed::{About, TypedOutput, TypedTool};
-use strip::{Failure, Job, Part};
+use strip::{Job, Part};
 
 use super::Finder;
 

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use auth::LocalAccess;
-use proto::{Annotations, Caps, Clock, Descriptor, Limits, Principal, RequestedLimits};
+use files::{FileParts, Files};
+use proto::{Annotations, Caps, Clock, Descriptor, Failure, Limits, Principal, RequestedLimits};
 use serde_json::{Value, json};
 use store::{AuditTrail, Cache, Database};
 use strip::agents::{Agent, Listing, Profiles, SEARCH_TOOLS, Skill};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
-use strip::files::{FileParts, Files};
-use strip::{Door, Failure, Job, Output, Parts, RateRules, Request, Settings, Strip, Tool};
+use strip::{Door, Job, Output, Parts, RateRules, Request, Settings, Strip, Tool};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio_util::sync::CancellationToken;
 
@@ -74,7 +74,7 @@ async fn setup(tools: Vec<Arc<dyn Tool>>, long_running: bool) -> Setup {
         name_style: NameStyle::Wire,
         schemas: strip::catalog::SchemaForm::AsIs,
         files: strip::files::Strategies::default(),
-        inline: strip::files::InlineLimits::default(),
+        inline: files::InlineLimits::default(),
     };
     let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let parts = Parts {

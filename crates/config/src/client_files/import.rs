@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use environment::Environment;
 use proto::Secret;
 use serde_json::Value;
 use upstream::UrlTransport;
@@ -12,7 +13,6 @@ use super::env_file;
 use super::sections::{Section, inputs, project_of, sections};
 use super::template::{self, Part, Places};
 use super::{format_of, literals, parse, read_text, reserved};
-use crate::environment::Environment;
 use crate::secret::{HeaderSource, SecretReader, SecretSource};
 use crate::servers::{Server, clean};
 use crate::units::Span;

@@ -1,7 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use environment::Environment;
+
 use super::{Config, loosened};
-use crate::environment::Environment;
 use crate::{Overrides, load};
 
 fn config(yaml: &str) -> Config {

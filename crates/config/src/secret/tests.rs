@@ -72,7 +72,7 @@ fn a_missing_secret_of_auth_is_an_error() {
         let why = loaded.access(&VaultSecrets::default()).unwrap_err().to_string();
         assert!(why.contains("client_secret: ") && why.contains("`A`"), "{why}");
         assert!(why.contains("powerstrip.yaml:1: auth."), "{why}");
-        let given = Environment::with([("A", "x")]);
+        let given = Environment::default().with([("A", "x")]);
         let loaded = self::loaded(&yaml, "", &given);
         assert!(loaded.access(&vault(&[("A", "x")])).unwrap().is_some());
     }
@@ -81,7 +81,11 @@ fn a_missing_secret_of_auth_is_an_error() {
 #[test]
 fn dotenv_completes_the_environment() {
     let yaml = "servers: { a: { command: x, env: { A: { env: A }, B: { env: B, prefix: 'Bearer ' } } } }\n";
-    let loaded = loaded(yaml, "A=file\nB=file\nbad line\n", &Environment::with([("A", "process")]));
+    let loaded = loaded(
+        yaml,
+        "A=file\nB=file\nbad line\n",
+        &Environment::default().with([("A", "process")]),
+    );
     let resolved = loaded.resolve(&VaultSecrets::default());
     assert_eq!(resolved.servers[0].1.env["A"], "process");
     assert_eq!(resolved.servers[0].1.env["B"], "Bearer file");

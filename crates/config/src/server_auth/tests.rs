@@ -1,7 +1,8 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use environment::Environment;
+
 use super::*;
-use crate::environment::Environment;
 use crate::{BadConfig, Overrides, VaultSecrets, load};
 
 const CANARY: &str = "canary91b2";
@@ -12,7 +13,7 @@ fn loaded(auth: &str) -> Result<ClientConfig, String> {
     let yaml = format!("servers:\n  crm:\n    url: https://crm.example/mcp\n    auth: {auth}\n");
     std::fs::write(&file, yaml).unwrap();
     let flags = Overrides { config: Some(file), ..Overrides::default() };
-    let environment = Environment::with([("SECRET", CANARY)]);
+    let environment = Environment::default().with([("SECRET", CANARY)]);
     let loaded = load(&flags, &environment).map_err(|bad| bad.to_string())?;
     let resolved = loaded.resolve(&VaultSecrets::default());
     if !resolved.off.is_empty() {

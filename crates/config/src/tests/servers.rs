@@ -1,5 +1,6 @@
+use environment::Environment;
+
 use super::Fixture;
-use crate::environment::Environment;
 use crate::{Overrides, VaultSecrets, load};
 
 #[test]
@@ -15,7 +16,7 @@ fn servers_are_read_with_their_secrets() {
            later: { command: npx, disabled: true }\n",
     );
     std::fs::write(fixture.folder.path().join("key.txt"), "k3y\n").unwrap();
-    let environment = Environment::with([("FILES_TOKEN", "t0ken")]);
+    let environment = Environment::default().with([("FILES_TOKEN", "t0ken")]);
     let loaded = load(&fixture.flags(), &environment).unwrap();
     let resolved = loaded.resolve(&VaultSecrets::default());
     assert_eq!(resolved.off, []);

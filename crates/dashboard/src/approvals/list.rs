@@ -1,9 +1,9 @@
 //! The list of approvals.
 
+use approvals::{ApprovalFilter, ApprovalState};
 use axum::extract::{Query, State};
 use maud::html;
 use serde::Deserialize;
-use strip::{ApprovalFilter, ApprovalState};
 
 use super::query::{MAX_PENDING, approvals_for, list, pending_after};
 use super::row::row;

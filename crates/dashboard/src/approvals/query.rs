@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use approvals::{ApprovalFilter, ApprovalRow, ApprovalState, Approvals};
 use auth::scope;
 use axum::response::Response;
-use strip::approval::Approvals;
-use strip::{ApprovalFilter, ApprovalRow, ApprovalState};
 
 use crate::state::Dashboard;
 use crate::viewer::Viewer;

@@ -1,7 +1,7 @@
 //! An approval as a row of a list.
 
+use approvals::{ApprovalRow, ApprovalState};
 use maud::{Markup, html};
-use strip::{ApprovalRow, ApprovalState};
 
 use crate::time;
 use crate::viewer::Viewer;

@@ -1,11 +1,10 @@
 //! The page of standing rules.
 
+use approvals::{ApprovalRuleRow, inert as laid_out};
 use auth::scope;
 use axum::extract::State;
 use http::StatusCode;
 use maud::html;
-use strip::ApprovalRuleRow;
-use strip::approval::inert as laid_out;
 
 use super::query::approvals_for;
 use crate::layout::{Page, PageResult, Section, csrf, error_page, heading};

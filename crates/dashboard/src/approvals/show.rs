@@ -1,12 +1,11 @@
 //! The page of one approval.
 
+use approvals::{ApprovalRow, ApprovalState, ShownFile, inert as laid_out};
 use auth::scope;
 use http::StatusCode;
 use maud::{Markup, html};
+use proto::diff::changes;
 use serde_json::Value;
-use strip::approval::{inert as laid_out, shown_files};
-use strip::catalog::changes;
-use strip::{ApprovalRow, ApprovalState};
 
 use super::query::pending_approvals;
 use super::row::state;

@@ -1,6 +1,6 @@
 //! The faults of a draft.
 
-use strip::Violation;
+use schema::Violation;
 
 use crate::words::short;
 

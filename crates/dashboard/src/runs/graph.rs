@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use maud::{Markup, html};
-use strip::runs::RunCall;
+use runs::RunCall;
 
 use crate::words::{inert, short};
 

@@ -2,8 +2,8 @@
 
 use auth::scope;
 use maud::{Markup, html};
+use runs::QuestionView;
 use serde_json::Value;
-use strip::runs::QuestionView;
 
 use crate::layout::csrf;
 use crate::posted::PostedForm;

@@ -14,9 +14,9 @@ use http::header::{CONNECTION, CONTENT_TYPE, ORIGIN, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use proto::{Code, Principal, TraceId};
+use proto::{Code, Failure, Principal, TraceId};
 use serde_json::json;
-use strip::{Door, Failure, RefusedRequest};
+use strip::{Door, RefusedRequest};
 use tracing::{Instrument as _, debug_span, field};
 
 use super::pages::{Pages, is_own_origin, wants_page};

@@ -7,8 +7,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Router};
 use http::{StatusCode, Uri};
-use proto::{Code, Principal, TraceId};
-use strip::Failure;
+use proto::{Code, Failure, Principal, TraceId};
 use tower::ServiceExt as _;
 
 use super::mcp::errors;

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
+use approvals::{ApprovalRow, ApprovalView, Event, reach};
 use auth::scope::APPROVALS_READ;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use futures_util::stream;
-use proto::{Code, Principal, TraceId};
+use proto::{Code, Failure, Principal, TraceId};
 use serde_json::json;
-use strip::Failure;
-use strip::approval::{ApprovalRow, ApprovalView, Event, reach};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::admission::Admitted;

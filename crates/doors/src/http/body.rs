@@ -11,9 +11,8 @@ use http::header::CONTENT_LENGTH;
 use http::request::Parts;
 use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
-use proto::{Code, Principal};
+use proto::{Code, Failure, Principal};
 use serde_json::json;
-use strip::Failure;
 use tokio::time::{Instant, sleep_until};
 
 use crate::server::Peer;

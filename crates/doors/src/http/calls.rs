@@ -6,11 +6,11 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::StatusCode;
-use proto::{Code, Envelope, Principal, TraceId};
+use proto::{Code, Envelope, Failure, Principal, TraceId};
 use serde::Serialize;
 use serde_json::{Value, json};
+use strip::Door;
 use strip::batch::Batch;
-use strip::{Door, Failure};
 
 use super::state::Shared;
 use super::{envelope, reply};

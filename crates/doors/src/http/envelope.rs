@@ -9,10 +9,10 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Query, Request, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
-use proto::{Code, Principal, PromptRef, TraceId};
+use proto::{Code, Failure, Principal, PromptRef, TraceId};
 use serde_json::{Value, json};
+use strip::Door;
 use strip::agents::View;
-use strip::{Door, Failure};
 
 use super::state::Shared;
 use super::{reply, scopes};

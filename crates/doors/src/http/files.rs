@@ -15,12 +15,12 @@ use axum::extract::{Path, Query, Request, State};
 use axum::response::Response;
 use http::header::{CONTENT_TYPE, LOCATION};
 use http::{HeaderValue, StatusCode, Uri};
-use proto::{Code, Principal, TraceId};
+use proto::{Code, Failure, Principal, TraceId};
 use serde::Serialize;
 use serde_json::json;
+use strip::Door;
 use strip::files::FileUse;
 use strip::files::operations::FileView;
-use strip::{Door, Failure};
 
 use super::{Shared, reply, routes};
 

@@ -5,9 +5,8 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
-use proto::{Code, TraceId};
+use proto::{Code, Failure, TraceId};
 use serde_json::json;
-use strip::Failure;
 
 use super::reply;
 use super::state::Shared;

@@ -1,6 +1,9 @@
 //! `/approve/…`: the signed links that a webhook is sent. Opening one shows what it is about and decides nothing, for
 //! mail programs and chats open links before people do; the button on the page decides.
 
+use approvals::{
+    ApprovalRow, ApprovalState, DecideError, Decider, Decision, ShownFile, Verdict, inert,
+};
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
@@ -11,10 +14,6 @@ use http::header::{
 };
 use http::{HeaderValue, StatusCode};
 use proto::{TraceId, clean};
-use strip::approval::{
-    ApprovalRow, ApprovalState, DecideError, Decider, Decision, ShownFile, Verdict, inert,
-    shown_files,
-};
 use url::form_urlencoded;
 
 use super::Shared;

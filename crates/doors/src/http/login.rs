@@ -10,8 +10,7 @@ use http::header::{
     SET_COOKIE,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
-use proto::{Code, TraceId};
-use strip::Failure;
+use proto::{Code, Failure, TraceId};
 
 use super::reply;
 use super::state::Shared;

@@ -12,8 +12,7 @@ use axum::{Extension, Router};
 use http::header::CACHE_CONTROL;
 use http::{HeaderValue, StatusCode};
 use operations::{Caller, Method, OperationError, RawInput, Reply, Route, Table};
-use proto::{Principal, TraceId};
-use strip::Failure;
+use proto::{Failure, Principal, TraceId};
 use url::form_urlencoded;
 
 use super::envelope::idempotency_key;

@@ -7,10 +7,10 @@ use axum::body::Body;
 use axum::response::Response;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use proto::{Code, Envelope, Meta, TraceId};
+use proto::{Code, Envelope, Failure, Meta, TraceId};
 use serde::Serialize;
 use serde_json::Value;
-use strip::{Answer, Failure};
+use strip::Answer;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 

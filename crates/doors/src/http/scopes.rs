@@ -5,9 +5,8 @@ use auth::{Access, Refusal};
 use axum::response::Response;
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderValue, StatusCode};
-use proto::{Code, Principal, TraceId};
+use proto::{Code, Failure, Principal, TraceId};
 use serde::Deserialize;
-use strip::Failure;
 
 use super::{reply, resource};
 

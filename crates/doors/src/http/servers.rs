@@ -9,9 +9,8 @@ use axum::response::Response;
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use proto::{Code, TraceId};
+use proto::{Code, Failure, TraceId};
 use serde::de::DeserializeOwned;
-use strip::Failure;
 
 use super::registration::{Announced, Declined, ServerRegistration};
 use super::{Shared, reply};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use auth::Access;
-use proto::{Principal, TraceId};
-use strip::{Door, Failure, RefusedRequest, Strip};
+use proto::{Failure, Principal, TraceId};
+use strip::{Door, RefusedRequest, Strip};
 
 use super::body::{BodyFault, BodyReader};
 use super::mcp::door::McpDoor;

@@ -4,9 +4,8 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, Method, StatusCode, Uri};
-use proto::{Code, TraceId};
+use proto::{Code, Failure, TraceId};
 use serde_json::{Value, json};
-use strip::Failure;
 
 use super::pages::wants_page;
 use super::reply;

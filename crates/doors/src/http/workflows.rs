@@ -11,9 +11,8 @@ use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTE
 use http::{HeaderMap, HeaderValue};
 use operations::workflows::{WorkflowConsole, WorkflowEvent};
 use operations::{Caller, OperationError};
-use proto::{Code, Principal, TraceId};
+use proto::{Code, Failure, Principal, TraceId};
 use serde_json::{Map, Value};
-use strip::Failure;
 
 use super::admission::Admitted;
 use super::state::Shared;

@@ -3,11 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use operations::{Audience, Caller, RawInput, Table};
-use proto::{Principal, PromptRef};
+use proto::{Failure, Principal, PromptRef};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use strip::{Door, Failure, Request, Strip};
+use strip::{Door, Request, Strip};
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Fault, Outcome};

@@ -3,12 +3,13 @@
 use auth::scope::{FILES_READ, covers};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use proto::{Code, Principal};
+use files::{FileRecord, Listing, URI};
+use proto::{Code, Failure, Principal};
 use rmcp::model::{ErrorData, ListResourceTemplatesResult, ListResourcesResult};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use strip::files::{FileRecord, FileUse, Listing, URI};
-use strip::{Failure, Strip};
+use strip::Strip;
+use strip::files::FileUse;
 
 /// How many files one page lists.
 const PAGE: u32 = 100;
@@ -85,7 +86,7 @@ fn typed<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
 
 fn resource(file: &FileRecord) -> Value {
     json!({
-        "uri": strip::files::uri(&file.id),
+        "uri": files::uri(&file.id),
         "name": file.name,
         "mimeType": file.media_type,
         "size": u32::try_from(file.size).ok(),

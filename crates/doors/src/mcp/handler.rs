@@ -8,8 +8,8 @@ use proto::{Principal, TraceId};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::{NotificationContext, RequestContext};
+use runs::RunOf;
 use serde_json::Value;
-use strip::runs::RunOf;
 use strip::servers::ClientIdentity;
 use strip::{Door, LogLevel, Request};
 

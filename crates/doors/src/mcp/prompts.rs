@@ -1,5 +1,6 @@
 //! The prompts of the strip: lists, renders and completes them.
 
+use prompts::PromptError;
 use proto::{Code, PromptRef};
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, GetPromptResult,
@@ -7,7 +8,6 @@ use rmcp::model::{
 };
 use serde_json::Value;
 use strip::Strip;
-use strip::prompts::PromptError;
 use strip::servers::ClientIdentity;
 
 use super::listing::TTL_MS;
@@ -61,7 +61,7 @@ pub(super) fn complete(
     Ok(CompleteResult::new(info))
 }
 
-fn listed(prompt: &strip::prompts::Prompt) -> Prompt {
+fn listed(prompt: &prompts::Prompt) -> Prompt {
     let arguments = prompt
         .arguments
         .iter()

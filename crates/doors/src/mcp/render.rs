@@ -3,12 +3,11 @@
 use std::mem;
 use std::sync::Arc;
 
-use proto::Meta;
+use files::Reference;
+use proto::{Failure, Meta};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
-use strip::Failure;
-use strip::files::Reference;
 
 use super::apps::Links;
 

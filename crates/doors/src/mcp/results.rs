@@ -1,10 +1,10 @@
 //! Converts results and errors between servers and rmcp.
 
-use proto::Code;
+use proto::{Code, Failure};
 use rmcp::model::{ErrorCode, ErrorData, InputResponses};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use strip::{Failure, Resume};
+use strip::Resume;
 
 /// The answers of a client to the questions of a server, in a request that it sends again.
 pub(super) fn resume(responses: Option<InputResponses>, state: Option<String>) -> Option<Resume> {

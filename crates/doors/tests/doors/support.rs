@@ -7,17 +7,17 @@ use async_trait::async_trait;
 use auth::LocalAccess;
 use bytes::Bytes;
 use doors::{BodyReader, HttpDoor, Options, ServerLimits};
+use files::{FileParts, Files};
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
-use proto::{Annotations, Caps, Clock, Code, Descriptor, Limits, RequestedLimits};
+use proto::{Annotations, Caps, Clock, Code, Descriptor, Failure, Limits, RequestedLimits};
 use serde_json::{Value, json};
 use store::{AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
-use strip::files::{FileParts, Files};
-use strip::{Failure, Job, Output, Parts, RateRules, Settings, Strip, Tool};
+use strip::{Job, Output, Parts, RateRules, Settings, Strip, Tool};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
@@ -197,7 +197,7 @@ pub(crate) fn settings() -> Settings {
         name_style: NameStyle::Wire,
         schemas: strip::catalog::SchemaForm::AsIs,
         files: strip::files::Strategies::default(),
-        inline: strip::files::InlineLimits::default(),
+        inline: files::InlineLimits::default(),
     }
 }
 
@@ -423,8 +423,8 @@ pub(crate) fn put_prompt(strip: &Strip) -> TempDir {
             "tone": {"enum": ["dry", "warm"]}}}});
     // JSON is YAML too.
     std::fs::write(packs.join("outline.spec.yaml"), spec.to_string()).unwrap();
-    strip::prompts::pin(folder.path()).unwrap();
-    let (prompts, findings) = strip::prompts::Snapshot::load(folder.path());
+    prompts::pin(folder.path()).unwrap();
+    let (prompts, findings) = prompts::Snapshot::load(folder.path());
     assert_eq!(prompts.prompts().len(), 1, "{findings:?}");
     strip.prompts().replace(prompts);
     folder

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use approvals::{ApprovalRow, ApprovalView, Approvals, EventKind};
 use auth::{ApprovalLinks, Secret, sign_webhook};
 use egress::http::{Client, Limits, Request, Scope};
 use http::{HeaderMap, HeaderValue, Method};
 use proto::Clock;
 use serde_json::{Value, json};
-use strip::approval::{ApprovalRow, ApprovalView, Approvals, EventKind};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;

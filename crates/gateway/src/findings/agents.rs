@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use config::Loaded;
 use language::model::StaticModel;
-use proto::{Finding, Severity, ToolId};
-use strip::agents::{FINDERS, Pattern};
+use proto::{Finding, Pattern, Severity, ToolId};
+use strip::agents::FINDERS;
 
 /// Checks agents and skills without contacting a server. `known` are the tools that need no server.
 pub(super) fn check(loaded: &Loaded, known: &HashSet<ToolId>) -> Vec<Finding> {

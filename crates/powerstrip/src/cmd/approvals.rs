@@ -1,6 +1,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
+use approvals::{ApprovalRuleRow, ApprovalState, ApprovalView, Extent, Standing, Verdict};
 use clap::{Args, Subcommand};
 use config::Span;
 use operations::NoInput;
@@ -10,7 +11,6 @@ use strip::approval::operations::{
     ApprovalQuery, ById, Decide, DecideInput, ListApprovals, ListRules, RemoveRule, ShowApproval,
     WaitForChange,
 };
-use strip::approval::{ApprovalRuleRow, ApprovalState, ApprovalView, Extent, Standing, Verdict};
 
 use crate::access::Access;
 use crate::context::Context;

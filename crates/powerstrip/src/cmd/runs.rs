@@ -3,9 +3,9 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use proto::clean;
+use runs::{QuestionView, RunCall, RunDetails, RunSummary};
 use serde_json::Value;
 use strip::runs::operations::{AnswerInput, AnswerQuestion, ListRuns, RunId, RunQuery, ShowRun};
-use strip::runs::{QuestionView, RunCall, RunDetails, RunSummary};
 
 use crate::access::Access;
 use crate::context::Context;

@@ -9,7 +9,8 @@ use proptest::prelude::{
     Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
 use proto::{
-    Annotations, Caps, Descriptor, Limits, Principal, RequestedLimits, TenantId, ToolId, Via,
+    Annotations, Caps, Descriptor, Failure, Limits, Principal, RequestedLimits, TenantId, ToolId,
+    Via,
 };
 use serde_json::json;
 
@@ -18,7 +19,7 @@ use super::{
     Views,
 };
 use crate::catalog::{LimitBounds, Snapshot, WireNames};
-use crate::{Catalog, Failure, Job, Output, Part, Tool};
+use crate::{Catalog, Job, Output, Part, Tool};
 
 const EXECUTE_DAG: &str = "powerstrip:execute_dag";
 

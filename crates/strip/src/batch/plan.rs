@@ -1,14 +1,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use proto::{Code, TraceId};
+use proto::{Code, Failure, TraceId};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Progress;
 use crate::catalog::Snapshot;
 use crate::tool::Part;
-use crate::{Failure, Request, dag};
+use crate::{Request, dag};
 
 /// The most calls of a batch.
 pub const MAX_CALLS: usize = 100;

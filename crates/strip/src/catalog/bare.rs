@@ -3,10 +3,8 @@
 
 use std::collections::HashMap;
 
-use proto::{Code, ToolId, wire};
+use proto::{Code, Failure, ToolId, wire};
 use serde_json::json;
-
-use crate::Failure;
 
 /// How many candidates an ambiguous name is answered with.
 const MAX_SHOWN: usize = 5;

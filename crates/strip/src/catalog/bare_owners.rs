@@ -4,10 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use proto::{Code, OWN_SERVER, OWN_SERVER_ALIAS, ToolId, WEB_RESEARCH};
+use proto::{Code, Failure, OWN_SERVER, OWN_SERVER_ALIAS, ToolId, WEB_RESEARCH};
 use serde_json::json;
-
-use crate::Failure;
 
 /// The owner of each bare name, and the servers that there are. Names of servers that were removed are free.
 #[derive(Clone, Debug, Default)]

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use proto::{Blame, Code, Digest, ListedQuarantine, ToolId};
+use proto::{Blame, Code, Digest, Failure, ListedQuarantine, ToolId};
 use serde_json::{Value, json};
 use store::PinnedDefinition;
 
 use super::pins::{self, Pinning, QuarantineReason};
-use crate::{Failure, Tool};
+use crate::Tool;
 
 /// A tool that waits for approval.
 pub struct Quarantined {

@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use proto::{Code, ToolId, ToolRef};
+use proto::{Code, Failure, ToolId, ToolRef};
 use serde_json::json;
 
 use super::admission::{self, Admitted, Known, NotAdmitted};
@@ -13,7 +13,7 @@ use super::names::{NameStyle, Unnamed, WireNames};
 use super::pins::Pins;
 use super::quarantine::Quarantined;
 use super::similar;
-use crate::{Failure, Tool};
+use crate::Tool;
 
 /// The catalog at one moment. Never changes; a newer one takes its place.
 #[derive(Clone, Default)]

@@ -2,7 +2,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Code, PromptRef, RequestedLimits, clean};
+use proto::{Code, Failure, PromptRef, RequestedLimits, clean};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use crate::runs::{NewQuestion, Run, Runs, SlotType};
 use crate::tool::Part;
 use crate::typed::{About, TypedOutput, TypedTool};
 use crate::waiting::{self, Patience};
-use crate::{AskError, AskMode, Client, Failure, Job, Reply};
+use crate::{AskError, AskMode, Client, Job, Reply};
 use prompts::Prompts;
 
 pub(super) const ID: &str = "powerstrip:request_user_input";

@@ -2,16 +2,16 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Code, FileKind, RequestedLimits};
+use proto::{Code, Failure, FileKind, RequestedLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::context::{Context, check, run_of};
+use crate::Job;
 use crate::files::find_readable;
 use crate::tool::Part;
 use crate::typed::{About, TypedOutput, TypedTool};
-use crate::{Failure, Job};
 
 pub(super) const ID: &str = "powerstrip:complete_workflow";
 

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD};
 use bytes::Bytes;
 use futures_util::stream;
-use proto::{Code, FileKind, RequestedLimits};
+use proto::{Code, Failure, FileKind, RequestedLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::files::{FileRecord, NewFile, check_storing, fetch_reference, find_rea
 use crate::runs::Run;
 use crate::tool::Part;
 use crate::typed::{About, TypedOutput, TypedTool};
-use crate::{Failure, Job, Request};
+use crate::{Job, Request};
 
 pub(super) const ID: &str = "powerstrip:store_artifact";
 

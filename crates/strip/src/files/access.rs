@@ -2,10 +2,8 @@
 
 use ::operations::scope::{FILES_READ, FILES_WRITE};
 use files::{FileRecord, Files};
-use proto::{Code, Principal};
+use proto::{Code, Failure, Principal};
 use serde_json::json;
-
-use crate::Failure;
 
 /// The file of an id that a caller gives: a file of its own, or with the scope to read files any of its tenant.
 pub(crate) async fn find_readable(

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use proto::{Principal, TraceId};
+use proto::{Failure, Principal, TraceId};
 use serde_json::json;
 
 use crate::guard::arguments::Arguments;
 use crate::guard::audit::Decision;
 use crate::guards::Guards;
-use crate::{Door, Failure, Request, Strip};
+use crate::{Door, Request, Strip};
 
 /// One operation on a file.
 #[derive(Clone, Debug)]

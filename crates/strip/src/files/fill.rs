@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use files::{Attachments, FilePlan, FileRecord, Files, MAX_FILES, Secrets, Slot, encode_base64};
 use futures_util::TryStreamExt as _;
-use proto::{Code, FileId, FileStrategy};
+use proto::{Code, Failure, FileId, FileStrategy};
 use serde_json::{Map, Value, json};
 
 use super::access::find_readable;
@@ -16,7 +16,8 @@ use super::resolver::FileResolver;
 use super::shown::{check_as_shown, show};
 use crate::approval::ShownFile;
 use crate::catalog::Entry;
-use crate::{Failure, Job, Request, Violation};
+use crate::{Job, Request};
+use schema::Violation;
 
 /// Smaller files are put into the input as text, which costs less than a stream.
 const MIN_STREAM_BYTES: u64 = 256 * 1024;

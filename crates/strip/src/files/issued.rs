@@ -7,11 +7,11 @@ use files::{
     FileRecord, FileStream, Files, ForeignReference, IssuedReference, NewFile, Origin, decode_text,
 };
 use futures_util::{StreamExt as _, stream};
-use proto::{Blame, Code, FileId, FileKind};
+use proto::{Blame, Code, Failure, FileId, FileKind};
 use serde_json::{Value, json};
 
 use super::resolver::FileResolver;
-use crate::{Failure, Output, Request};
+use crate::{Output, Request};
 
 /// The most references of one answer that are remembered.
 const MAX_ISSUED: usize = 32;

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use ::operations::scope::{FILES_READ, FILES_WRITE};
 use ::operations::{Caller, Operation, OperationError, Route, Table};
-use proto::{FileId, FileKind};
+use proto::{Failure, FileId, FileKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{FileRecord, FileUse, Files, Listing, hex, uri};
-use crate::{Door, Failure, Strip};
+use crate::{Door, Strip};
 
 /// The operations on files.
 pub fn table(files: &Arc<FileService>) -> Table {

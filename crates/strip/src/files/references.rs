@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use files::{Blobs, CopyBudget, Files, InlineLimits, LargeParts, Secrets, has_longer_text};
-use proto::canonical;
+use proto::{Failure, canonical};
 use serde_json::{Value, json};
 
 use crate::catalog::Entry;
-use crate::{Door, Failure, Output, Request};
+use crate::{Door, Output, Request};
 
 /// One call whose answer may contain large parts.
 pub(crate) struct LargeAnswer<'a> {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use proto::Principal;
+use proto::{Failure, Principal};
 
 use crate::agents::Views;
 use crate::guard::arguments::Arguments;
 use crate::guard::audit::{Audit, Decision};
 use crate::servers::Servers;
-use crate::{Catalog, Failure, Job, Output, Request};
+use crate::{Catalog, Job, Output, Request};
 
 /// Fetches files of servers for callers that may use these servers.
 pub(crate) struct FileResolver {

@@ -2,11 +2,11 @@
 
 use ::files::FileRecord;
 use ::operations::scope::FILES_READ;
-use proto::{Code, clean};
+use proto::{Code, Failure, clean};
 use serde_json::json;
 
 use super::issued::fetch_reference;
-use crate::{Failure, Request, Strip};
+use crate::{Request, Strip};
 
 /// Reads a reference.
 pub const READ_RESULT: &str = "powerstrip:read_result";

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use files::{FileRecord, Files, hex};
-use proto::{Code, FileId, Principal};
+use proto::{Code, Failure, FileId, Principal};
 use serde_json::{Value, json};
 
+use crate::Job;
 use crate::approval::ShownFile;
-use crate::{Failure, Job};
 
 /// The most files that a reviewer sees.
 const MAX_SHOWN: usize = 32;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{APPROVALS_DECIDE, Code, Digest, TraceId, canonical, digest_of_parts};
+use proto::{APPROVALS_DECIDE, Code, Digest, Failure, TraceId, canonical, digest_of_parts};
 use serde_json::{Map, Value, json};
 use store::{ApprovalRow, ApprovalState};
 use tokio::sync::oneshot;
@@ -16,7 +16,7 @@ use crate::approval::{
 };
 use crate::catalog::Entry;
 use crate::runs::RunOf;
-use crate::{AskMode, Failure, Job, LogLevel, Output, Park, Parked, Reply, Request, Resume};
+use crate::{AskMode, Job, LogLevel, Output, Park, Parked, Reply, Request, Resume};
 
 /// The result of the gate.
 pub(crate) enum Passage {

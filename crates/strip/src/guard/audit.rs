@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use proto::{Clock, Code, Digest, MASK, Principal, Scrubber, TraceId, clean, is_secret_name};
+use proto::{
+    Clock, Code, Digest, Failure, MASK, Principal, Scrubber, TraceId, clean, is_secret_name,
+};
 use serde_json::Value;
 use store::{AuditRow, AuditTrail, BegunCall, CallDetail};
 
 use super::arguments::Arguments;
+use crate::Request;
 use crate::catalog::Entry;
-use crate::{Failure, Request};
 
 /// The longest message of a failure that is kept.
 const MAX_MESSAGE_BYTES: usize = 2_048;

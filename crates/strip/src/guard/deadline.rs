@@ -6,13 +6,12 @@ use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use proto::Code;
+use proto::{Code, Failure};
 use serde_json::json;
 use tokio::time;
 use tokio_util::sync::CancellationToken;
 
 use super::idempotency::CallError;
-use crate::Failure;
 use crate::client::ToolClient;
 
 #[derive(Debug)]

@@ -1,9 +1,8 @@
 //! Verifies that a tool is deterministic: runs it again, compares the answers, and refuses a difference.
 
-use proto::Code;
+use proto::{Code, Failure};
 use serde_json::{Map, Value, json};
 
-use crate::Failure;
 use crate::catalog::Entry;
 
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
-use proto::{Code, Digest, Principal, digest_of_parts};
+use proto::{Code, Digest, Failure, Principal, digest_of_parts};
 use store::{Cache, Recorded};
 
 use super::arguments::Arguments;
@@ -21,7 +21,7 @@ use super::audit::Decision;
 use super::records::{OnceCall, Records};
 use crate::catalog::Entry;
 use crate::tool::Part;
-use crate::{Door, Failure, Output, Reply, Request};
+use crate::{Door, Output, Reply, Request};
 use files::references_in;
 
 /// The result of running a tool: its output and the output's size.

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
-use proto::{Code, Principal, TenantId, ToolId};
+use proto::{Code, Failure, Principal, TenantId, ToolId};
 use serde_json::json;
 
-use crate::Failure;
 use crate::catalog::Entry;
 
 /// A number of calls per time.

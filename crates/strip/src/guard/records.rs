@@ -7,14 +7,14 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use proto::{Clock, Code, Digest, Principal};
+use proto::{Clock, Code, Digest, Failure, Principal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{AuditTrail, CallChange, CallRecord, CallState, Database, Receipt, StoreError};
 
 use super::idempotency::{CallError, KeyReused, ToolResult};
 use crate::catalog::Entry;
-use crate::{Failure, Output, Part, Reply, Request};
+use crate::{Output, Part, Reply, Request};
 use files::references_in;
 
 /// A larger answer is not stored: after a restart it is only known that the call was answered.

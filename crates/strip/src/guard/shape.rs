@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use proto::Code;
+use proto::{Code, Failure};
 use serde_json::{Value, json};
 
+use crate::EmptyTexts;
 use crate::catalog::Entry;
-use crate::{EmptyTexts, Failure, Violation};
+use schema::Violation;
 
 #[derive(Debug)]
 enum Misfit {

@@ -1,12 +1,12 @@
 //! Neither a caller nor a tool may send more than the tool's limits allow.
 
 use files::{InlineLimits, encoded};
-use proto::{Code, canonical};
+use proto::{Code, Failure, canonical};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
+use crate::Output;
 use crate::catalog::Entry;
-use crate::{Failure, Output};
 
 #[derive(Debug)]
 enum TooLarge {

@@ -3,14 +3,14 @@
 
 use std::sync::LazyLock;
 
-use proto::{Code, clean, digest_of_parts};
+use proto::{Code, Failure, clean, digest_of_parts};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::QuestionRow;
 use uuid::Uuid;
 
 use super::{NewQuestion, Run, RunOf, Runs, SlotType};
-use crate::{Failure, Output, Parked, ParkedQuestion, Reply, Request, Resume};
+use crate::{Output, Parked, ParkedQuestion, Reply, Request, Resume};
 
 /// How long the state of an interrupted call is used. The `upstream` crate keeps it a little longer.
 const STATE_VALID_MS: u64 = 280_000;

@@ -1,4 +1,4 @@
-use proto::Digest;
+use proto::{Digest, Failure};
 use runs::{CallRole, Completion, Member, RunOf, Runs};
 use serde_json::Value;
 use store::RunCallRow;
@@ -6,7 +6,7 @@ use store::RunCallRow;
 use crate::catalog::Entry;
 use crate::guard::audit::Decision;
 use crate::tool::Part;
-use crate::{Failure, Output, Reply, Request};
+use crate::{Output, Reply, Request};
 
 /// How many references of one call are recorded, and how deep they are looked for.
 const MAX_REFERENCES: usize = 32;

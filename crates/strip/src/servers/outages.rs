@@ -2,9 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::Principal;
-
-use crate::Failure;
+use proto::{Failure, Principal};
 
 /// Knows the state of configured servers, also of those that have never listed their tools.
 #[async_trait]

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use super::identity::{ClientIdentity, InstanceKey};
 use super::owners::Claims;
-use crate::{Failure, Job, Output};
+use crate::{Job, Output};
+use proto::Failure;
 
 /// A server that offers more than tools.
 #[async_trait]

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Principal, TenantId, Via};
+use proto::{Failure, Principal, TenantId, Via};
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::{AskMode, Failure, Job, Output};
+use crate::{AskMode, Job, Output};
 
 /// A server that lists resources and answers nothing.
 struct Lister {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Code, Descriptor, Principal};
+use proto::{Code, Descriptor, Failure, Principal};
 use serde_json::{Value, json};
 use store::AuditRow;
 use strip::agents::{Agent, ApprovalRule, Approve, Listing, Profiles, Skill};
-use strip::{Answer, Failure, Job, Output, RateRules, Tool};
+use strip::{Answer, Job, Output, RateRules, Tool};
 
 use crate::support::{
     Fake, Setup, ask, code, echo, principal, rate, settings, setup, setup_with, tool,

@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use approvals::{Approvals, DecideError, Decider, Decision, Terms, Verdict};
+use files::NewFile;
 use proto::{APPROVALS_DECIDE, Code, FileKind, Principal};
 use serde_json::{Value, json};
 use store::{ApprovalFilter, ApprovalRow, ApprovalState};
 use strip::agents::{Profiles, Skill};
-use strip::approval::{Approvals, DecideError, Decider, Decision, Terms, Verdict};
-use strip::files::NewFile;
 use strip::{Answer, Output, Request};
 
 use crate::support::{Fake, Setup, ask, code, principal, setup, shared, tool};
@@ -130,7 +130,7 @@ impl Gate {
 
 /// An approval as doors and commands show it.
 pub(crate) fn view(row: &ApprovalRow) -> Value {
-    serde_json::to_value(strip::approval::ApprovalView::from(row.clone())).unwrap()
+    serde_json::to_value(approvals::ApprovalView::from(row.clone())).unwrap()
 }
 
 fn write(n: u64) -> Request {
@@ -441,7 +441,7 @@ async fn the_files_of_a_call_are_shown_with_it() {
     let call = gate.begin(Request { input: Arc::new(input), ..call });
     let row = gate.waits(1).await.remove(0);
     let shown = view(&row);
-    let sum = strip::files::hex(&file.sha256);
+    let sum = files::hex(&file.sha256);
     let expected = json!([{"id": file.id, "name": "cv.txt", "size": 13, "sha256": sum}]);
     assert_eq!(shown["files"], expected);
     call.abort();

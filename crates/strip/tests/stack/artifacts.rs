@@ -1,13 +1,13 @@
 //! Artifacts: one input mode of three, kept for the run, and named when it ends.
 
 use bytes::Bytes;
+use files::{Listing, NewFile};
 use futures_util::stream;
 use proto::{Code, FileKind};
+use runs::{RunFilter, RunOf};
 use serde_json::{Value, json};
 use strip::Answer;
 use strip::control::{COMPLETE_WORKFLOW, STORE_ARTIFACT};
-use strip::files::{Listing, NewFile};
-use strip::runs::{RunFilter, RunOf};
 
 use crate::runs::data;
 use crate::support::{Setup, ask, code, principal, setup};

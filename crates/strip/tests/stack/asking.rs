@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use runs::RunFilter;
 use serde_json::{Map, Value, json};
-use strip::runs::RunFilter;
 use strip::{AskError, AskMode, Client, LogLevel, Reply, Resume};
 
 use crate::runs::{data, question, tools, works};

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use proto::Code;
+use runs::RunOf;
 use serde_json::{Value, json};
 use strip::Output;
 use strip::batch::{Batch, BatchAnswer};
-use strip::runs::RunOf;
 use tokio::sync::Barrier;
 
 use crate::support::{Setup, ask, code, echo, setup, tool};

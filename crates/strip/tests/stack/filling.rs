@@ -1,10 +1,10 @@
 //! However many files a call names, what is put into its input is bounded.
 
 use bytes::Bytes;
+use files::NewFile;
 use futures_util::stream;
 use proto::{Code, FileKind, FileStrategy};
 use serde_json::{Value, json};
-use strip::files::NewFile;
 use strip::{Job, Output};
 
 use crate::asking::Person;

@@ -7,13 +7,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use proto::{Code, FileStrategy, Principal};
+use proto::{Code, Failure, FileStrategy, Principal};
+use runs::RunOf;
 use serde_json::{Value, json};
 use strip::agents::{Agent, Listing, Profiles, Skill};
 use strip::control::STORE_ARTIFACT;
-use strip::runs::RunOf;
 use strip::servers::{ClientIdentity, Offering, Server};
-use strip::{Answer, Failure, Job, Output, Request};
+use strip::{Answer, Job, Output, Request};
 
 use crate::support::{Fake, Setup, ask, code, principal, setup, tool};
 

@@ -2,9 +2,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use proto::Code;
+use proto::{Code, Failure};
 use serde_json::{Value, json};
-use strip::{Failure, Output};
+use strip::Output;
 use tokio::sync::Semaphore;
 
 use crate::support::{Fake, ask, code, principal, settings, setup, setup_with_cache, shared, tool};

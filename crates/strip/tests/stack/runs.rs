@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Code, Principal};
+use proto::{Code, Failure, Principal};
+use runs::{RunChange, RunFilter, RunOf};
 use serde_json::{Value, json};
 use strip::control::{COMPLETE_WORKFLOW, REQUEST_USER_INPUT};
-use strip::runs::{RunChange, RunFilter, RunOf};
-use strip::{Answer, Failure, Output, Reply, Request};
+use strip::{Answer, Output, Reply, Request};
 use tokio::sync::Notify;
 
 use crate::support::{Fake, Setup, ask, code, echo, principal, setup, tool};

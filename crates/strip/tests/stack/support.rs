@@ -4,19 +4,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use files::{FileParts, Files};
 use futures_util::future::BoxFuture;
 use proto::{
-    Annotations, Caps, Clock, Code, Descriptor, Digest, Limits, Principal, RequestedLimits,
-    TenantId, Via, digest,
+    Annotations, Caps, Clock, Code, Descriptor, Digest, Failure, Limits, Principal,
+    RequestedLimits, TenantId, Via, digest,
 };
 use serde_json::{Value, json};
 use store::{AuditFilter, AuditRow, AuditTrail, Cache, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::control;
-use strip::files::{FileParts, Files};
 use strip::{
-    Answer, Door, Failure, Job, Output, Part, Parts, Rate, RateRules, Request, Settings, Strip,
-    Tool,
+    Answer, Door, Job, Output, Part, Parts, Rate, RateRules, Request, Settings, Strip, Tool,
 };
 use tempfile::TempDir;
 
@@ -137,7 +136,7 @@ pub(crate) fn settings() -> Settings {
         name_style: NameStyle::Wire,
         schemas: strip::catalog::SchemaForm::AsIs,
         files: strip::files::Strategies::default(),
-        inline: strip::files::InlineLimits::default(),
+        inline: files::InlineLimits::default(),
     }
 }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::Code;
+use runs::{Run, RunEnd, RunFilter, RunOf};
 use serde_json::{Value, json};
 use strip::control::{COMPLETE_WORKFLOW, REQUEST_USER_INPUT};
-use strip::runs::{Run, RunEnd, RunFilter, RunOf};
 use strip::{Door, Output, Park, Parked, Part, Reply, Request};
 use uuid::Uuid;
 

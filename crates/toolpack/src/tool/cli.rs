@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 
-use proto::Code;
+use proto::{Code, Failure};
 use serde_json::json;
-use strip::{Failure, Request};
+use strip::Request;
 
 use super::pack_tool::PackTool;
 use super::verified_copy::VerifiedCopy;

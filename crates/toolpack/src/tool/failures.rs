@@ -1,8 +1,7 @@
 //! Failures of tools that run a process.
 
 use egress::process::RunError;
-use proto::{Blame, Code};
-use strip::Failure;
+use proto::{Blame, Code, Failure};
 
 use crate::contract;
 

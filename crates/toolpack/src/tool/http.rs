@@ -6,9 +6,8 @@ use bytes::Bytes;
 use egress::http::{FetchError, Limits, Part, Refusal, Request, Response};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method};
-use proto::{Blame, Code};
+use proto::{Blame, Code, Failure};
 use serde_json::{Value, json};
-use strip::Failure;
 
 use super::pack_tool::PackTool;
 use crate::contract::{self, Reply};

@@ -2,8 +2,8 @@
 
 use egress::process::{Exit, Finished, RunError, Spec};
 use egress::sandbox::{Mode, Network, Policy, Tier};
-use proto::clean;
-use strip::{Failure, Request};
+use proto::{Failure, clean};
+use strip::Request;
 
 use super::failures::run_failure;
 use super::pack_tool::PackTool;

@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
-use proto::{Code, Descriptor, Digest};
+use proto::{Code, Descriptor, Digest, Failure};
 use serde_json::Value;
-use strip::{Failure, Job, Output, Request, Tool};
+use strip::{Job, Output, Request, Tool};
 
 use super::pack_tool::PackTool;
 use super::verified_copy::VerifiedCopy;

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 use egress::process::{Exit, Spec};
-use proto::Code as ErrorCode;
-use strip::{Failure, Request};
+use proto::{Code as ErrorCode, Failure};
+use strip::Request;
 
 use super::failures::run_failure;
 use super::pack_tool::PackTool;

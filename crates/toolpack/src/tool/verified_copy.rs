@@ -15,8 +15,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use egress::process::{Sha256, Shebang, Spec, copy_with_digest, open_regular};
-use proto::{Code as ErrorCode, Digest};
-use strip::{Failure, Request};
+use proto::{Code as ErrorCode, Digest, Failure};
+use strip::Request;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 

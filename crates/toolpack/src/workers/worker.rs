@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use egress::process::{Exit, Piped, Process};
 use egress::sandbox::Tier;
+use proto::Failure;
 use serde_json::{Map, Value};
-use strip::Failure;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::{Mode, Tier};
-use proto::{Code, Limits, Principal, TenantId, Via};
+use proto::{Code, Failure, Limits, Principal, TenantId, Via};
 use serde_json::Value;
-use strip::{Door, Failure, Job, Output, Request, Tool};
+use strip::{Door, Job, Output, Request, Tool};
 use tempfile::TempDir;
 use toolpack::{Loaded, PackTool, Runtime, Toolpacks};
 

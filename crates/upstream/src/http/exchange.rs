@@ -9,12 +9,12 @@ use bytes::Bytes;
 use egress::http::{
     Body, Client as HttpClient, Limits, Request, Scope, SendFault, StreamingResponse,
 };
+use files::Piece;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use proto::Scrubber;
 use strip::Client;
-use strip::files::Piece;
 
 use super::headers;
 use super::listener::Listener;

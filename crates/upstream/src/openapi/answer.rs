@@ -6,9 +6,9 @@ use egress::http::Response;
 use http::StatusCode;
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use openapi::{essence, is_json};
-use proto::{Blame, Code, clean};
+use proto::{Blame, Code, Failure, clean};
 use serde_json::{Value, json};
-use strip::{Failure, Output};
+use strip::Output;
 
 use crate::error::shown;
 

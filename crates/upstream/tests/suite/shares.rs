@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use proto::{Blame, Code, TenantId};
+use runs::RunOf;
 use serde_json::json;
-use strip::runs::RunOf;
 use strip::{AskMode, Job, Request};
 use upstream::{Instances, ServerConfig, Timing};
 

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
-use proto::{Clock, Limits, Principal, TenantId, Via};
+use proto::{Clock, Failure, Limits, Principal, TenantId, Via};
 use serde_json::Value;
 use strip::catalog::{LimitBounds, WireNames};
 use strip::servers::Servers;
-use strip::{Catalog, Door, Failure, Job, Output, Request};
+use strip::{Catalog, Door, Job, Output, Request};
 use tokio::sync::OnceCell;
 use upstream::{Deps, ListStore, ServerConfig, State, Status, Timing, ToolList, Upstreams};
 

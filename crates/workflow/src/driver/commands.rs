@@ -2,9 +2,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::{Code, Failure};
+use runs::RunEnd;
 use serde_json::json;
 use store::WorkflowPhase;
-use strip::runs::RunEnd;
 
 use super::Driver;
 use crate::checkpoint;

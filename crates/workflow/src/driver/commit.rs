@@ -2,12 +2,12 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
+use runs::RunEnd;
 use serde_json::json;
 use store::{
     RowChange, StoreError, WorkflowAnswer, WorkflowChange, WorkflowCheckpointRow, WorkflowPhase,
     WorkflowUpdate,
 };
-use strip::runs::RunEnd;
 use tokio::time::Instant;
 
 use super::{Driver, SETTLE};

@@ -1,9 +1,9 @@
 //! What people decide and answer, and how the run ends.
 
+use approvals::{ApprovalRow, ApprovalState};
 use proto::{Code, Failure};
+use runs::RunEnd;
 use serde_json::{Value, json};
-use strip::runs::RunEnd;
-use strip::{ApprovalRow, ApprovalState};
 
 use super::Driver;
 use super::commit::FIRST_RETRY;

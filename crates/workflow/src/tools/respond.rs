@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use approvals::{
+    ApprovalRow, Approvals, DecideError, Decider, Decision, Terms, Verdict, question, reach,
+    run_to_end,
+};
 use proto::{APPROVALS_DECIDE, Code, Failure};
 use serde_json::{Value, json};
-use strip::ApprovalRow;
-use strip::approval::{
-    Approvals, DecideError, Decider, Decision, Terms, Verdict, question, reach, run_to_end,
-};
 use strip::{AskMode, Output, Reply};
 use uuid::Uuid;
 

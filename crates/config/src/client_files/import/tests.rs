@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use environment::Environment;
 use serde_json::{Value, json};
 
 use super::{Imported, Importer, Literals};
 use crate::client_files::parse;
 use crate::clients::Format;
-use crate::environment::Environment;
 
 const PROJECT: &str = "/srv/project/.vscode/mcp.json";
 const OWN: &str = "/home/ada/.cursor/mcp.json";
 
 fn import_as(literals: Literals, document: &Value, path: &str) -> Result<Imported, String> {
     let environment =
-        Environment::with([("HOME", "/home/ada"), ("HOST", "h.example"), ("SET", "yes")]);
+        Environment::default().with([("HOME", "/home/ada"), ("HOST", "h.example"), ("SET", "yes")]);
     let importer = Importer {
         environment: &environment,
         literals,

@@ -9,16 +9,15 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
+use files::{FileRecord, Grant, disposition, hex};
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, IF_RANGE, RANGE, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
-use proto::{Principal, TenantId, TraceId, Via};
+use proto::{Failure, Principal, TenantId, TraceId, Via};
 use serde_json::json;
-use strip::Failure;
-use strip::files::{FileRecord, Grant, disposition, hex};
 
 use super::{FileRequest, id_of, invalid, query};
 use crate::http::{Shared, reply};

@@ -13,7 +13,7 @@ use axum::extract::{FromRequest as _, Request};
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _};
-use strip::Failure;
+use proto::Failure;
 
 use super::intake::{broken_off, timed, too_slow};
 use super::invalid;

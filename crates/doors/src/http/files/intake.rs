@@ -4,13 +4,12 @@ use std::time::{Duration, Instant};
 
 use axum::extract::Request;
 use bytes::Bytes;
+use files::{FileRecord, NewFile};
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, stream};
 use http::header::CONTENT_LENGTH;
-use proto::{FileKind, Principal};
+use proto::{Failure, FileKind, Principal};
 use serde_json::json;
-use strip::Failure;
-use strip::files::{FileRecord, NewFile};
 
 use super::super::Shared;
 use super::form::{Form, FormField};

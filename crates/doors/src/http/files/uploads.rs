@@ -6,13 +6,13 @@ use axum::Extension;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
+use files::{Progress, Upload};
 use http::header::LOCATION;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use proto::{Principal, TraceId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use strip::files::operations::FileView;
-use strip::files::{Progress, Upload};
 
 use super::intake::{broken_off, refuse_announced, timed};
 use super::{FileRequest, id_of, invalid};

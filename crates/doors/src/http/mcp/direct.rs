@@ -13,8 +13,8 @@ use http::header::{ACCEPT, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use proto::Principal;
+use runs::RunOf;
 use serde_json::value::RawValue;
-use strip::runs::RunOf;
 
 use super::door::{McpDoor, SESSION_ID};
 use crate::http::reply;

@@ -2,8 +2,8 @@
 
 use axum::response::Response;
 use http::StatusCode;
+use proto::Failure;
 use serde_json::{Value, json};
-use strip::Failure;
 
 use crate::http::reply;
 

@@ -13,9 +13,9 @@ use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderName, Method, StatusCode};
 use http_body_util::{BodyExt as _, Full};
-use proto::{Code, Principal, TraceId};
+use proto::{Code, Failure, Principal, TraceId};
 use serde::Deserialize;
-use strip::{Door, Failure, RefusedRequest};
+use strip::{Door, RefusedRequest};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::errors::{self, INTERNAL_ERROR, INVALID_REQUEST, SESSION_NOT_FOUND};

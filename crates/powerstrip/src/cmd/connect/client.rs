@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use config::Environment;
 use config::clients::{Client, Endpoint};
+use environment::Environment;
 use serde_json::{Value, json};
 
 /// How a client reaches the gateway.

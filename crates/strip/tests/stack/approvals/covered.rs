@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use approvals::{Decider, Decision, Extent, Standing, Verdict};
 use proto::{Code, digest};
 use serde_json::json;
-use strip::approval::{Decider, Decision, Extent, Standing, Verdict};
 use strip::{Output, Request};
 
 use super::{Gate, write, writing};

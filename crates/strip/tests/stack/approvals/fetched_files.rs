@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
+use approvals::{Extent, Standing};
 use proto::Code;
 use serde_json::{Value, json};
-use strip::approval::{Extent, Standing};
 
 use super::{Decider, Decision, Gate, Verdict, ask, code, principal};
 use crate::foreign_references::{TextServer, by, two_servers};
@@ -26,7 +26,7 @@ fn take() -> strip::Request {
 async fn forget(gate: &Gate) {
     let ann = principal("acme", "ann");
     let files = gate.setup.strip.files();
-    for file in files.list(&ann, strip::files::Listing::default()).await.unwrap().files {
+    for file in files.list(&ann, files::Listing::default()).await.unwrap().files {
         files.delete(&ann, file.id.as_str()).await.unwrap();
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use approvals::{ApprovalState, DecideError, Decider, Decision, Extent, Standing, Verdict};
 use proto::Code;
 use serde_json::{Map, json};
-use strip::approval::{ApprovalState, DecideError, Decider, Decision, Extent, Standing, Verdict};
 use strip::{Output, Reply, Resume};
 
 use super::{Gate, write};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use approvals::{Approvals, EventKind};
 use proto::Code;
 use serde_json::json;
 use store::ApprovalState;
-use strip::approval::{Approvals, EventKind};
 use strip::{Answer, Door, Park, Parked, Reply, Request};
 
 use super::{Gate, write};
@@ -143,7 +143,7 @@ async fn a_task_can_ask_for_approval_where_no_skill_does() {
 #[tokio::test]
 async fn a_caller_has_a_limited_number_of_parked_tasks() {
     let gate = Gate::within(60.0).await;
-    gate.approvals.set_terms(strip::approval::Terms { max_waiting: 2, ..Default::default() });
+    gate.approvals.set_terms(approvals::Terms { max_waiting: 2, ..Default::default() });
     for key in ["w/a/1", "w/b/1"] {
         parked(&gate.setup.strip.call(task(key, None)).await);
     }
@@ -158,7 +158,7 @@ async fn a_parked_approval_outlives_the_process() {
     let id = parked(&gate.setup.strip.call(task("w/a/1", None)).await);
     let (database, clock) = (gate.setup.database.clone(), gate.setup.clock.clone());
     let reborn = Approvals::open(database, clock, gate.setup.trail.clone()).await.unwrap();
-    let decision = strip::approval::Decision::once(strip::approval::Verdict::Approve, None);
-    let decided = reborn.decide(&id, &strip::approval::Decider::Operator, decision).await.unwrap();
+    let decision = approvals::Decision::once(approvals::Verdict::Approve, None);
+    let decided = reborn.decide(&id, &approvals::Decider::Operator, decision).await.unwrap();
     assert_eq!(decided.state, ApprovalState::Approved);
 }

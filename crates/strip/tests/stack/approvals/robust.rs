@@ -6,13 +6,11 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
+use approvals::{ApprovalState, DecideError, Decider, Decision, Extent, Standing, Terms, Verdict};
 use async_trait::async_trait;
 use proto::{Code, Principal};
 use serde_json::{Map, Value, json};
 use store::AuditFilter;
-use strip::approval::{
-    ApprovalState, DecideError, Decider, Decision, Extent, Standing, Terms, Verdict,
-};
 use strip::{AskError, AskMode, Client, LogLevel, Output, Reply, Resume};
 
 use super::{Gate, write, writing};
@@ -299,7 +297,7 @@ async fn the_form_at_the_callers_client_names_the_files() {
     gate.approvals.set_terms(Terms { elicitation: true, ..Terms::default() });
     let mut call = write(1);
     let bytes = futures_util::stream::iter([Ok("what is in it".into())]);
-    let new = strip::files::NewFile::new(proto::FileKind::File, "salaries.txt");
+    let new = files::NewFile::new(proto::FileKind::File, "salaries.txt");
     let file = gate.setup.strip.files().put(&call.principal, new, bytes).await.unwrap();
     call.input = Arc::new(json!({"file_id": file.id}));
     call.client = Some(client(json!({"elicitation": {}}), json!({})));
@@ -308,7 +306,7 @@ async fn the_form_at_the_callers_client_names_the_files() {
     let asked = asked.native.unwrap();
     let form = &asked["inputRequests"]["powerstrip.approval"]["params"]["message"];
     let form = form.as_str().unwrap();
-    let sum = strip::files::hex(&file.sha256);
+    let sum = files::hex(&file.sha256);
     assert!(form.contains("salaries.txt") && form.contains(&sum) && form.contains("13"), "{form}");
 }
 
@@ -355,7 +353,7 @@ async fn a_clock_set_back_lengthens_no_approval_and_no_rule() {
     // Another life begins with a clock that shows a day earlier.
     let clock = proto::Clock::manual(1_800_000_000_000 - 86_400_000);
     let database = gate.setup.database.clone();
-    let reborn = strip::approval::Approvals::open(database, clock, gate.setup.trail.clone());
+    let reborn = approvals::Approvals::open(database, clock, gate.setup.trail.clone());
     let reborn = reborn.await.unwrap();
     assert_eq!(reborn.rules(None).len(), 1);
     tokio::time::sleep(Duration::from_millis(3_100)).await;

@@ -8,10 +8,10 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use proto::{Principal, TraceId};
 use rmcp::model::{CallToolResult, ErrorData};
+use runs::RunOf;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use strip::runs::RunOf;
 use strip::servers::ClientIdentity;
 use strip::{AskMode, Door, Request};
 

@@ -1,6 +1,8 @@
 //! Times for people: relative, with the exact time as a title.
 
 use maud::{Markup, html};
+use proto::time;
+pub(super) use proto::time::rfc3339 as iso;
 
 /// How long ago a time was.
 pub(super) fn ago(at_ms: u64, now_ms: u64) -> Markup {
@@ -59,8 +61,7 @@ pub(super) fn ms(value: f64) -> String {
 
 /// The time of day in UTC.
 pub(super) fn of_day(ms: u64) -> String {
-    let (_, _, _, h, m, s) = civil(ms);
-    format!("{h:02}:{m:02}:{s:02}")
+    time::utc(ms).strftime("%H:%M:%S").to_string()
 }
 
 /// Hours, minutes and seconds since a start.
@@ -73,51 +74,21 @@ pub(super) fn uptime(seconds: u64) -> String {
     }
 }
 
-/// The time for programs.
-pub(super) fn iso(ms: u64) -> String {
-    let (year, month, day, h, m, s) = civil(ms);
-    format!("{year:04}-{month:02}-{day:02}T{h:02}:{m:02}:{s:02}.{:03}Z", ms % 1000)
-}
-
 /// The exact time.
 pub(super) fn exact(ms: u64) -> String {
-    let (year, month, day, h, m, s) = civil(ms);
-    format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02} UTC")
-}
-
-/// The date and time of day in UTC (Howard Hinnant's `civil_from_days`).
-fn civil(ms: u64) -> (u64, u64, u64, u64, u64, u64) {
-    let seconds = ms / 1000;
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let day_of_era = shifted % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march + 2) / 5 + 1;
-    let month = if march < 10 { march + 3 } else { march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    (year, month, day, rest / 3_600, rest % 3_600 / 60, rest % 60)
+    time::utc(ms).strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
 }
 
 /// The beginning of the day of a date field.
 pub(super) fn of_date(text: &str) -> Option<u64> {
-    let mut parts = text.split('-').map(|part| part.parse::<u64>().ok());
-    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    if parts.next().is_some()
-        || !(1970..10_000).contains(&year)
-        || !(1..=12).contains(&month)
-        || !(1..=31).contains(&day)
-    {
+    let mut parts = text.split('-');
+    let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+    let (year, month, day) = (year.parse().ok()?, month.parse().ok()?, day.parse().ok()?);
+    if parts.next().is_some() || !(1..=31).contains(&day) {
         return None;
     }
-    let (shifted, march) = (year - u64::from(month <= 2), (month + 9) % 12);
-    let (era, year_of_era) = (shifted / 400, shifted % 400);
-    let day_of_year = (153 * march + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    (era * 146_097 + day_of_era).checked_sub(719_468).map(|days| days * 86_400_000)
+    let days = time::day_of_date(year, month, day)?;
+    u64::try_from(days).ok().map(|days| days * 86_400_000)
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
-//! Times as text: RFC 3339 in UTC, the one format of times in JSON.
+//! The calendar, and times as text: RFC 3339 in UTC, the one format of times in JSON.
 
+pub use jiff::civil::{Date, DateTime};
+pub use jiff::tz::Offset;
+use jiff::{Span, Timestamp};
 use serde_json::{Map, Value};
 
 /// The endings of fields that hold milliseconds since 1970, in the spellings of our JSON.
@@ -12,13 +15,35 @@ const OF_FILES: [&str; 2] = ["created_ms", "expires_ms"];
 const FOREIGN: [&str; 7] =
     ["value", "arguments", "input", "result", "data", "options", "inputSchema"];
 
+/// Day 0 of counted days.
+const EPOCH: Date = Date::constant(1970, 1, 1);
+
+/// A point in time. One past the calendar's end, in the year 9999, is that end.
+pub fn timestamp(unix_ms: u64) -> Timestamp {
+    let known = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    known.unwrap_or(Timestamp::MAX)
+}
+
 /// A time in RFC 3339, in UTC and with milliseconds: `2026-11-16T12:30:00.000Z`.
 pub fn rfc3339(unix_ms: u64) -> String {
-    let (seconds, ms) = (unix_ms / 1_000, unix_ms % 1_000);
-    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = date(days);
-    let (hour, minute, second) = (of_day / 3_600, of_day % 3_600 / 60, of_day % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
+    format!("{:.3}", timestamp(unix_ms))
+}
+
+/// The date and time of day in UTC.
+pub fn utc(unix_ms: u64) -> DateTime {
+    Offset::UTC.to_datetime(timestamp(unix_ms))
+}
+
+/// The date of a day counted from 1970-01-01, if the calendar has it.
+pub fn date_of_day(days: i64) -> Option<Date> {
+    EPOCH.checked_add(Span::new().try_days(days).ok()?).ok()
+}
+
+/// Days from 1970-01-01 to a date, if the calendar has its month. Days past the end of the month count on.
+pub fn day_of_date(year: i32, month: u8, day: u8) -> Option<i64> {
+    let (year, month) = (i16::try_from(year).ok()?, i8::try_from(month).ok()?);
+    let first = Date::new(year, month, 1).ok()?;
+    Some(i64::from((first - EPOCH).get_days()) + i64::from(day) - 1)
 }
 
 /// Adds to every field of milliseconds, such as `createdUnixMs`, the same time as `created_at` in RFC 3339. The field
@@ -29,14 +54,15 @@ pub fn add_timestamps(value: &mut Value) {
         Value::Object(map) => {
             let ours = map.iter_mut().filter(|(key, _)| !FOREIGN.contains(&key.as_str()));
             ours.for_each(|(_, value)| add_timestamps(value));
-            let times: Vec<_> = map.iter().filter_map(timestamp).collect();
+            let times: Vec<_> = map.iter().filter_map(entry).collect();
             insert_missing(map, times);
         }
         _ => {}
     }
 }
 
-fn timestamp((key, value): (&String, &Value)) -> Option<(String, Value)> {
+/// The entry to add for a field of milliseconds.
+fn entry((key, value): (&String, &Value)) -> Option<(String, Value)> {
     let name = timestamp_name(key)?;
     let time = match value {
         Value::Null => Value::Null,
@@ -70,20 +96,6 @@ fn snake_case(camel: &str) -> String {
         snake.push(character.to_ascii_lowercase());
     }
     snake
-}
-
-/// Year, month and day of a day since 1970 (Howard Hinnant's `civil_from_days`).
-fn date(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let era = shifted / 146_097;
-    let day_of_era = shifted % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march + 2) / 5 + 1;
-    let month = if march < 10 { march + 3 } else { march - 9 };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

@@ -151,8 +151,8 @@ fn stems(text: &str) -> Vec<String> {
 }
 
 fn freshness(date: Option<Date>, today: i64) -> f64 {
-    let Some(date) = date else { return 0.5 };
-    let age = (today - date.days()).max(0) as f64;
+    let Some(days) = date.and_then(Date::days) else { return 0.5 };
+    let age = (today - days).max(0) as f64;
     0.5_f64.powf(age / 365.0)
 }
 

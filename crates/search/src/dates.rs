@@ -2,7 +2,7 @@
 
 mod date;
 
-use proto::time::rfc3339;
+use proto::time::{day_of_date, rfc3339, utc};
 
 pub use date::{Date, utc_date};
 
@@ -28,7 +28,7 @@ pub fn normalize(text: &str, now: u64) -> String {
 
 /// The year of a time.
 pub fn year(unix_ms: u64) -> Option<u16> {
-    rfc3339(unix_ms).get(..4)?.parse().ok()
+    u16::try_from(utc(unix_ms).year()).ok()
 }
 
 /// `2024-11-14`, `2024-11-14T10:00:00Z`, `2024-11-14 10:00:00.123+02:00`, `2024-11`, `2024`.
@@ -135,9 +135,9 @@ fn unix_ms(year: u64, month: u64, day: u64) -> Option<u64> {
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !(1_970..=9_999).contains(&year) {
         return None;
     }
-    let (month, day) = (u8::try_from(month).ok(), u8::try_from(day).ok());
-    let date = Date { year: i32::try_from(year).ok()?, month, day };
-    Some(u64::try_from(date.days()).ok()? * DAY)
+    let (month, day) = (u8::try_from(month).ok()?, u8::try_from(day).ok()?);
+    let days = day_of_date(i32::try_from(year).ok()?, month, day)?;
+    Some(u64::try_from(days).ok()? * DAY)
 }
 
 /// The number of a month, by the start of its English name in lower case.

@@ -52,7 +52,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("language", &[]),
-    ("documents", &[]),
+    ("documents", &["proto"]),
     ("builtin", &["proto", "schema", "jsonpath", "strip", "language"]),
     ("doors", &["proto", "auth", "files", "approvals", "runs", "prompts", "strip", "operations"]),
     ("search", &["proto", "egress"]),
@@ -163,9 +163,10 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Libraries of which a second copy would cost every user build time and memory.
-const ONE_COPY: [&str; 10] = [
+const ONE_COPY: [&str; 11] = [
     "axum",
     "hyper",
+    "jiff",
     "jsonschema",
     "reqwest",
     "rmcp",

@@ -1,13 +1,35 @@
 use serde_json::json;
 
-use super::{add_timestamps, rfc3339};
+use super::{add_timestamps, date_of_day, day_of_date, rfc3339};
 
 #[test]
 fn times_are_rfc_3339_in_utc() {
     assert_eq!(rfc3339(0), "1970-01-01T00:00:00.000Z");
     assert_eq!(rfc3339(951_782_399_999), "2000-02-28T23:59:59.999Z");
     assert_eq!(rfc3339(1_709_210_096_789), "2024-02-29T12:34:56.789Z");
-    assert_eq!(rfc3339(4_102_444_800_000), "2100-01-01T00:00:00.000Z");
+    assert_eq!(rfc3339(951_782_400_000), "2000-02-29T00:00:00.000Z");
+    assert_eq!(rfc3339(4_107_542_399_999), "2100-02-28T23:59:59.999Z");
+    assert_eq!(rfc3339(4_107_542_400_000), "2100-03-01T00:00:00.000Z");
+    assert_eq!(rfc3339(u64::MAX), "9999-12-30T22:00:00.999Z", "the end of the calendar");
+}
+
+#[test]
+fn days_count_from_1970() {
+    for (days, (year, month, day)) in [
+        (0, (1970, 1, 1)),
+        (-25_569, (1899, 12, 30)),
+        (11_016, (2000, 2, 29)),
+        (20_773, (2026, 11, 16)),
+    ] {
+        assert_eq!(day_of_date(year, month, day), Some(days));
+        let date = date_of_day(days).expect("a day of the calendar");
+        assert_eq!(date.to_string(), format!("{year:04}-{month:02}-{day:02}"));
+    }
+    assert_eq!(day_of_date(2026, 2, 31), day_of_date(2026, 3, 3), "days past the month count on");
+    for outside in [(2026, 13, 1), (2026, 0, 1), (10_000, 1, 1), (i32::MAX, 1, 1)] {
+        assert_eq!(day_of_date(outside.0, outside.1, outside.2), None);
+    }
+    assert_eq!(date_of_day(i64::MAX), None);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Calendar dates as pages, headers and file names write them.
 
+use proto::time;
+
 use super::month_of;
 
 /// A date of which the day, or the month too, may be unknown.
@@ -74,24 +76,15 @@ impl Date {
     }
 
     /// Days since 1970; an unknown month or day counts as the middle of what is known.
-    pub fn days(self) -> i64 {
-        let month = i64::from(self.month.unwrap_or(7));
-        let day = i64::from(self.day.unwrap_or(if self.month.is_some() { 15 } else { 1 }));
-        // Howard Hinnant's `days_from_civil`.
-        let year = i64::from(self.year) - i64::from(month <= 2);
-        let era = year.div_euclid(400);
-        let year_of_era = year.rem_euclid(400);
-        let day_of_year = (153 * (month + if month > 2 { -3 } else { 9 }) + 2) / 5 + day - 1;
-        let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-        era * 146_097 + day_of_era - 719_468
+    pub fn days(self) -> Option<i64> {
+        let day = self.day.unwrap_or(if self.month.is_some() { 15 } else { 1 });
+        time::day_of_date(self.year, self.month.unwrap_or(7), day)
     }
 }
 
 /// The UTC date of a time, such as `2026-11-16`.
 pub fn utc_date(unix_ms: u64) -> String {
-    let mut text = proto::time::rfc3339(unix_ms);
-    text.truncate("2026-11-16".len());
-    text
+    time::utc(unix_ms).date().to_string()
 }
 
 fn number(digits: &str) -> Option<u32> {

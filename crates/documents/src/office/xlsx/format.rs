@@ -128,22 +128,8 @@ fn date(serial: f64, since_1904: bool) -> Option<String> {
         (false, ..=59) => days - 25_568,
         (false, _) => days - 25_569,
     };
-    let (year, month, day) = civil(since_1970);
-    let date = format!("{year:04}-{month:02}-{day:02}");
+    let date = proto::time::date_of_day(since_1970)?.to_string();
     Some(if second == 0 { date } else { format!("{date} {time}") })
-}
-
-/// The calendar date of a day counted from 1970, by Howard Hinnant's algorithm.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
 #[cfg(test)]

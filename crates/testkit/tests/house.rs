@@ -163,7 +163,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Libraries of which a second copy would cost every user build time and memory.
-const ONE_COPY: [&str; 11] = [
+const ONE_COPY: [&str; 12] = [
     "axum",
     "hyper",
     "jiff",
@@ -174,6 +174,7 @@ const ONE_COPY: [&str; 11] = [
     "serde_json",
     "sqlx",
     "tokio",
+    "toml_edit",
     "tracing-subscriber",
 ];
 

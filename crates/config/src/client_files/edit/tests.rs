@@ -97,6 +97,55 @@ fn toml_tables_are_set_and_removed_alone() {
 }
 
 #[test]
+fn toml_that_only_looks_like_a_table_stays() {
+    let entry = json!({"url": "http://x/mcp", "a": [1, 2.5, true, {"b": "'\\\"\u{7f}\n"}]});
+    for text in [
+        "a = '''\n[mcp_servers.p]\nurl = 1\n'''\n",
+        "a = \"\"\"\n[mcp_servers.p]\n\"\"\"\n[b]\n",
+        "a = [\n  [\"mcp_servers.p\"],\n]\n",
+        "# [mcp_servers.p]\n[x] # [mcp_servers.p]\n",
+        "[[list]]\na = 1\n\n[[list]]\na = 2\n",
+        "[\"mcp_servers.p\"]\na = 1\n",
+        "\u{feff}[x]\r\na = 1 # b\r\n",
+        "[mcp_servers.\"p.q\"]\na = 2025-01-01\n",
+    ] {
+        let mut edited = file(Format::Toml, text);
+        edited.set(&["mcp_servers", "p"], &entry).unwrap();
+        assert_eq!(edited.get(&["mcp_servers", "p"]), Some(entry.clone()), "{text}");
+        assert!(edited.text().starts_with(text), "{text}: {}", edited.text());
+        edited.remove(&["mcp_servers", "p"]).unwrap();
+        assert_eq!(edited.text().trim_end(), text.trim_end());
+    }
+}
+
+#[test]
+fn toml_tables_are_found_however_they_are_written() {
+    let before = "\u{feff}# first\r\nm = 1\r\n";
+    let after = "# next\r\n  [ other ]\r\nx = \"\"\"\r\n[no]\r\n\"\"\"";
+    for table in [
+        "[mcp_servers.p]\n",
+        "[ mcp_servers . \"p\" ] # header\r\n  a = [\r\n 1, # one\r\n ] # end\r\n",
+        "[mcp_servers.'p']\nb.c.d = 1\nb.c.e = '''\n[x]\n'''\n",
+        "[mcp_servers.p.env]\nK = 1\n[mcp_servers.p]\nc = { a = 1 }\n",
+        "[mcp_servers.p]\n[[mcp_servers.p.list]]\na = 1\n[[mcp_servers.p.list]]\n",
+    ] {
+        let mut edited = file(Format::Toml, &format!("{before}{table}{after}"));
+        edited.set(&["mcp_servers", "p"], &json!({"url": "u"})).unwrap();
+        let expected = "[mcp_servers.p]\nurl = \"u\"\n";
+        assert_eq!(edited.text(), format!("{before}{expected}{after}"), "{table}");
+        edited.remove(&["mcp_servers", "p"]).unwrap();
+        assert_eq!(edited.text(), format!("{before}{after}"), "{table}");
+    }
+    let unusual =
+        ["mcp_servers.p.a = 1\n", "[mcp_servers]\np.a = 1\n", "[mcp_servers]\np = {a = 1}\n"];
+    for text in unusual {
+        let mut edited = file(Format::Toml, text);
+        assert!(edited.set(&["mcp_servers", "p"], &json!({"url": "u"})).is_err(), "{text}");
+        assert_eq!(edited.text(), text);
+    }
+}
+
+#[test]
 fn a_file_is_backed_up_before_it_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new/mcp.json");

@@ -1,16 +1,17 @@
-//! Edits of tables in TOML.
+//! Edits of tables in TOML. All text outside of the edited tables stays byte for byte.
 
 use std::ops::Range;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value as Json};
+use toml_edit::{DocumentMut, Item, Table, Value};
 
-use crate::client_files::toml::header;
+use crate::client_files::toml::document;
 
 /// The text with a table at a path.
-pub(super) fn set(text: &str, path: &[&str], value: &Value) -> Option<String> {
-    let Value::Object(keys) = value else { return None };
-    let table = table(path, keys)?;
-    let known = tables(text, path);
+pub(super) fn set(text: &str, path: &[&str], value: &Json) -> Option<String> {
+    let Json::Object(keys) = value else { return None };
+    let table = with_header(path, keys)?;
+    let known = tables(text, path)?;
     let mut edited = text.to_owned();
     if let Some(first) = known.first().cloned() {
         for range in known.iter().skip(1).rev() {
@@ -32,74 +33,85 @@ pub(super) fn set(text: &str, path: &[&str], value: &Value) -> Option<String> {
 /// The text without a table and those below it.
 pub(super) fn remove(text: &str, path: &[&str]) -> Option<String> {
     let mut edited = text.to_owned();
-    for range in tables(text, path).into_iter().rev() {
+    for range in tables(text, path)?.into_iter().rev() {
         edited.replace_range(range, "");
     }
     Some(edited)
 }
 
-/// The lines of a table and of those below it, each without the comments that precede the next table.
-fn tables(text: &str, path: &[&str]) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    let (mut at, mut inside) = (0, false);
-    for line in text.split_inclusive('\n') {
-        let start = at;
-        at += line.len();
-        let trimmed = line.trim();
-        if let Some(name) = header(line).filter(|_| trimmed.starts_with('[') && is_header(trimmed))
-        {
-            inside = name.len() >= path.len() && name.iter().zip(path).all(|(a, b)| a == b);
-            if inside {
-                found.push(start..at);
-                continue;
-            }
-        }
-        let last = found.last_mut().filter(|_| inside);
-        if let Some(last) = last.filter(|_| !trimmed.is_empty() && !trimmed.starts_with('#')) {
-            last.end = at;
+/// The lines of a table and of those below it, in the order of the text, each without the comments that precede the
+/// next table.
+fn tables(text: &str, path: &[&str]) -> Option<Vec<Range<usize>>> {
+    let document = document(text).ok()?;
+    let item = path.iter().try_fold(document.as_item(), |item, key| item.get(*key));
+    let mut found = Vec::new();
+    if let Some(Item::Table(table)) = item {
+        collect(table, &mut found);
+    }
+    found.sort_by_key(|range| range.start);
+    let line = |range: Range<usize>| {
+        let start = text[..range.start].trim_end_matches([' ', '\t']).len();
+        let end = text[range.end..].find('\n').map_or(text.len(), |at| range.end + at + 1);
+        start..end
+    };
+    Some(found.into_iter().map(line).collect())
+}
+
+/// Collects, for a table and those below it that have a header, the range from the header to the last value.
+fn collect(table: &Table, found: &mut Vec<Range<usize>>) {
+    let header = table.span().filter(|_| !table.is_implicit() && !table.is_dotted());
+    if let Some(header) = header {
+        let end = end_of_values(table).unwrap_or(0).max(header.end);
+        found.push(header.start..end);
+    }
+    for (_, item) in table.iter() {
+        match item {
+            Item::Table(below) => collect(below, found),
+            Item::ArrayOfTables(tables) => tables.iter().for_each(|table| collect(table, found)),
+            Item::Value(_) | Item::None => {}
         }
     }
-    found
 }
 
-/// Whether a line that begins with `[` is a header and not an item of a list.
-fn is_header(line: &str) -> bool {
-    let bare = line.split('#').next().unwrap_or(line).trim_end();
-    bare.ends_with(']') && !bare.contains(',') && !bare.contains('=')
+/// Where the last value of a table ends, those of dotted keys included.
+fn end_of_values(table: &Table) -> Option<usize> {
+    let end = |item: &Item| match item {
+        Item::Value(value) => value.span().map(|span| span.end),
+        Item::Table(below) if below.is_dotted() => end_of_values(below),
+        _ => None,
+    };
+    table.iter().filter_map(|(_, item)| end(item)).max()
 }
 
-fn table(path: &[&str], keys: &Map<String, Value>) -> Option<String> {
-    let name = path.iter().map(|key| bare(key)).collect::<Vec<_>>().join(".");
-    let mut lines = format!("[{name}]\n");
+fn with_header(path: &[&str], keys: &Map<String, Json>) -> Option<String> {
+    let mut table = Table::new();
     for (key, value) in keys {
-        lines.push_str(&format!("{} = {}\n", bare(key), inline(value)?));
+        table.insert(key, Item::Value(to_toml(value)?));
     }
-    Some(lines)
+    for name in path.iter().rev() {
+        let mut above = Table::new();
+        above.set_implicit(true);
+        above.insert(name, Item::Table(table));
+        table = above;
+    }
+    Some(DocumentMut::from(table).to_string())
 }
 
-fn bare(key: &str) -> String {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !key.is_empty() && key.chars().all(fits) { key.to_owned() } else { string(key) }
-}
-
-/// The escapes of JSON strings are those of TOML, apart from `\/`, which is never written.
-fn string(text: &str) -> String {
-    Value::String(text.to_owned()).to_string().replace('\u{7f}', "\\u007F")
-}
-
-fn inline(value: &Value) -> Option<String> {
+fn to_toml(value: &Json) -> Option<Value> {
     Some(match value {
-        Value::Null => return None,
-        Value::String(text) => string(text),
-        Value::Array(items) => {
-            let items = items.iter().map(inline).collect::<Option<Vec<_>>>()?;
-            format!("[{}]", items.join(", "))
+        Json::Null => return None,
+        Json::Bool(truth) => (*truth).into(),
+        Json::Number(number) => match number.as_i64() {
+            Some(whole) => whole.into(),
+            None => number.as_f64()?.into(),
+        },
+        Json::String(text) => text.into(),
+        Json::Array(items) => {
+            items.iter().map(to_toml).collect::<Option<Vec<_>>>()?.into_iter().collect()
         }
-        Value::Object(map) => {
-            let keys =
-                map.iter().map(|(key, value)| Some(format!("{} = {}", bare(key), inline(value)?)));
-            format!("{{ {} }}", keys.collect::<Option<Vec<_>>>()?.join(", "))
+        Json::Object(keys) => {
+            let keys = keys.iter().map(|(key, value)| Some((key, to_toml(value)?)));
+            keys.collect::<Option<Vec<_>>>()?.into_iter().collect()
         }
-        other => other.to_string(),
     })
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::{any, proptest};
 use serde_json::json;
 
-use super::{header, parse};
+use super::parse;
 
 #[test]
 fn a_configuration_of_codex_is_read() {
@@ -47,9 +47,26 @@ a.b = -1_000
     for text in faulty {
         assert!(parse(text).is_err(), "{text}");
     }
-    assert_eq!(parse("a = 1\nb").unwrap_err().to_string(), "line 2: a key is followed by `=`");
-    assert_eq!(header(" [mcp_servers.\"a b\".env] # x").unwrap(), ["mcp_servers", "a b", "env"]);
-    assert_eq!(header("a = [1]"), None);
+    let fault = parse("a = 1\nb = \"s3cret").unwrap_err().to_string();
+    assert!(fault.starts_with("line 2: ") && !fault.contains("s3cret"), "{fault}");
+    assert_eq!(parse("a = nan\n[[b]]\nc = 0x10").unwrap(), json!({"a": "NaN", "b": [{"c": 16}]}));
+}
+
+#[test]
+fn deep_values_and_keys_are_refused() {
+    let deep = 100_000;
+    let keys = "a.".repeat(70);
+    for text in [
+        format!("a = {}", "[".repeat(deep)),
+        format!("a = {}1{}", "[".repeat(deep), "]".repeat(deep)),
+        format!("a = {}", "{a=".repeat(deep)),
+        format!("{}a = 1", "a.".repeat(deep)),
+        format!("[{}a]", "a.".repeat(deep)),
+        format!("[[{}a]]", "a.".repeat(deep)),
+        format!("a = {}1{}", format!("{{ {keys}a = ").repeat(70), "}".repeat(70)),
+    ] {
+        assert!(parse(&text).is_err(), "{}", &text[..20]);
+    }
 }
 
 proptest! {

@@ -2,7 +2,6 @@
 //! answered by id.
 
 pub(crate) mod client;
-pub(crate) mod frame;
 mod message;
 mod methods;
 
@@ -13,13 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::BytesMut;
 use futures_util::FutureExt as _;
+use proto::frame::{self, Decoder};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
-use frame::Decoder;
 use message::{Fault, Incoming, response};
 pub(crate) use methods::Methods;
 

@@ -15,6 +15,7 @@ mod failure;
 mod file;
 mod file_rule;
 mod finding;
+pub mod frame;
 mod id;
 mod pattern;
 mod principal;

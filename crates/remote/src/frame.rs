@@ -1,14 +1,14 @@
 //! The two framings: one JSON message a line (MCP), or `Content-Length` headers before each (LSP).
 
+use std::error::Error;
 use std::io;
 
 use bytes::{Buf as _, Bytes, BytesMut};
+use proto::frame::{self, Decoder, MAX_HEADER_BYTES};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// No message of either side is larger.
 pub(crate) const MAX_MESSAGE: usize = 32 << 20;
-
-const MAX_HEADERS: usize = 8 << 10;
 
 /// How messages are framed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,11 +35,7 @@ impl Framing {
                 line.push(b'\n');
                 line
             }
-            Self::Headers => {
-                let mut frame = format!("Content-Length: {}\r\n\r\n", message.len()).into_bytes();
-                frame.extend_from_slice(message);
-                frame
-            }
+            Self::Headers => frame::encode(message),
         }
     }
 }
@@ -49,6 +45,7 @@ pub struct FrameReader<R> {
     read: R,
     buffer: BytesMut,
     framing: Option<Framing>,
+    frames: Decoder,
     /// Bytes already searched for the end of a line.
     searched: usize,
 }
@@ -56,7 +53,13 @@ pub struct FrameReader<R> {
 impl<R: AsyncRead + Unpin> FrameReader<R> {
     /// Finds the framing out by the first bytes.
     pub fn sniffing(read: R) -> Self {
-        Self { read, buffer: BytesMut::new(), framing: None, searched: 0 }
+        Self {
+            read,
+            buffer: BytesMut::new(),
+            framing: None,
+            frames: Decoder::default(),
+            searched: 0,
+        }
     }
 
     /// Reads messages in a framing that is known.
@@ -75,8 +78,9 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             if let Some(message) = self.decode()? {
                 return Ok(Some(message));
             }
-            if self.buffer.len() > MAX_MESSAGE + MAX_HEADERS {
-                return Err(invalid(format!("a message has more than {MAX_MESSAGE} bytes")));
+            if self.buffer.len() > MAX_MESSAGE + MAX_HEADER_BYTES {
+                let why = format!("a message has more than {MAX_MESSAGE} bytes");
+                return Err(invalid(why));
             }
             if self.read.read_buf(&mut self.buffer).await? == 0 {
                 return Ok(self.rest());
@@ -85,6 +89,9 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     }
 
     fn decode(&mut self) -> io::Result<Option<Bytes>> {
+        if self.framing == Some(Framing::Headers) {
+            return self.frames.decode(&mut self.buffer, MAX_MESSAGE).map_err(invalid);
+        }
         if self.searched == 0 {
             let blank = self.buffer.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             self.buffer.advance(blank);
@@ -94,7 +101,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         let sniffed = if first.is_ascii_alphabetic() { Framing::Headers } else { Framing::Lines };
         match *self.framing.get_or_insert(sniffed) {
             Framing::Lines => Ok(self.line()),
-            Framing::Headers => self.frame(),
+            Framing::Headers => self.decode(),
         }
     }
 
@@ -108,21 +115,6 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         Some(Bytes::copy_from_slice(line.trim_ascii_end()))
     }
 
-    fn frame(&mut self) -> io::Result<Option<Bytes>> {
-        let Some((end, body)) = end_of_headers(&self.buffer) else {
-            if self.buffer.len() > MAX_HEADERS {
-                return Err(invalid(format!("the headers have more than {MAX_HEADERS} bytes")));
-            }
-            return Ok(None);
-        };
-        let length = content_length(&self.buffer[..end])?;
-        if self.buffer.len() < body + length {
-            return Ok(None);
-        }
-        self.buffer.advance(body);
-        Ok(Some(self.buffer.split_to(length).freeze()))
-    }
-
     /// A last line without its newline is still a message.
     fn rest(&mut self) -> Option<Bytes> {
         let rest = self.buffer.split();
@@ -131,43 +123,8 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
     }
 }
 
-/// Where the headers end and the body begins; bare line feeds are taken, too.
-fn end_of_headers(buffer: &[u8]) -> Option<(usize, usize)> {
-    (0..buffer.len()).find_map(|at| match &buffer[at..] {
-        [b'\n', b'\n', ..] => Some((at, at + 2)),
-        [b'\n', b'\r', b'\n', ..] => Some((at, at + 3)),
-        _ => None,
-    })
-}
-
-fn content_length(headers: &[u8]) -> io::Result<usize> {
-    let mut length = None;
-    for line in headers.split(|byte| *byte == b'\n') {
-        let line = String::from_utf8_lossy(line);
-        let (name, value) =
-            line.split_once(':').ok_or_else(|| invalid("a header line has no colon"))?;
-        if !name.trim().eq_ignore_ascii_case("content-length") {
-            continue;
-        }
-        let value = value.trim();
-        let parsed = value.parse().ok().filter(|_| value.bytes().all(|byte| byte.is_ascii_digit()));
-        match (parsed, length) {
-            (Some(parsed), None) => length = Some(parsed),
-            (Some(parsed), Some(known)) if parsed == known => {}
-            _ => return Err(invalid("the Content-Length is not one number of bytes")),
-        }
-    }
-    match length {
-        Some(length) if length <= MAX_MESSAGE => Ok(length),
-        Some(length) => {
-            Err(invalid(format!("a message has {length} bytes; {MAX_MESSAGE} are allowed")))
-        }
-        None => Err(invalid("the headers name no Content-Length")),
-    }
-}
-
-fn invalid(message: impl Into<String>) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, message.into())
+fn invalid(why: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ mod frame;
 mod gateway;
 mod invocation;
 mod ledger;
-mod sse;
 
 pub use bridge::bridge;
 pub use client::{Client, MessageReader, MessageWriter};

@@ -32,7 +32,6 @@ mod scrub;
 mod selection;
 mod server;
 mod share;
-mod sse;
 mod status;
 mod stdio;
 mod subscription;

@@ -2,6 +2,7 @@
 //! without being copied into the JSON that is parsed.
 
 use bytes::Bytes;
+use egress::sse::{EventData, TooLarge};
 use files::{BlobExtractor, Blobs};
 use proto::Scrubber;
 
@@ -16,9 +17,8 @@ pub(crate) const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 /// The largest message, including the base64 that is extracted from it.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 
-/// A message has more bytes than allowed.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooLarge;
+/// Reads events whose data are messages.
+pub(crate) type Events = egress::sse::Events<MessageBuffer>;
 
 /// The received part of a message.
 #[derive(Debug, Default)]
@@ -35,7 +35,15 @@ pub(crate) struct RawMessage {
 }
 
 impl MessageBuffer {
-    pub(crate) fn add(&mut self, chunk: &Bytes) {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.extractor.is_none() && self.plain.is_empty()
+    }
+}
+
+impl EventData for MessageBuffer {
+    type Whole = RawMessage;
+
+    fn add(&mut self, chunk: &Bytes) {
         match &mut self.extractor {
             Some(extractor) => extractor.feed(chunk),
             None if self.plain.len() + chunk.len() <= LARGE => self.plain.extend_from_slice(chunk),
@@ -48,8 +56,7 @@ impl MessageBuffer {
         }
     }
 
-    /// Adds bytes that must be copied.
-    pub(crate) fn add_slice(&mut self, bytes: &[u8]) {
+    fn add_slice(&mut self, bytes: &[u8]) {
         if self.extractor.is_none() && self.plain.len() + bytes.len() <= LARGE {
             self.plain.extend_from_slice(bytes);
         } else {
@@ -57,19 +64,13 @@ impl MessageBuffer {
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.extractor.is_none() && self.plain.is_empty()
-    }
-
-    /// Refuses a message that is too large.
-    pub(crate) fn check(&self) -> Result<(), TooLarge> {
+    fn check(&self) -> Result<(), TooLarge> {
         let (whole, left) =
             self.extractor.as_ref().map_or((0, self.plain.len()), |extractor| extractor.sizes());
         if whole > MAX_MESSAGE_BYTES || left > MAX_ANSWER_BYTES { Err(TooLarge) } else { Ok(()) }
     }
 
-    /// Takes the complete message.
-    pub(crate) fn take(&mut self) -> RawMessage {
+    fn take(&mut self) -> RawMessage {
         match self.extractor.take() {
             Some(extractor) => {
                 let (json, blobs) = extractor.finish();

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use egress::http::{Limits, Request, Scope, StreamingResponse};
+use egress::sse::{self, PlainData, TooLarge};
 use futures_util::StreamExt as _;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -20,7 +21,9 @@ use crate::client::MessageWriter;
 use crate::frame::MAX_MESSAGE;
 use crate::gateway::{Remote, json_headers};
 use crate::ledger::Ledger;
-use crate::sse::Events;
+
+/// Reads events whose data are messages.
+type Events = sse::Events<PlainData<MAX_MESSAGE>>;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -184,8 +187,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
         let mut events = Events::default();
         let mut body = response.body;
         while let Some(chunk) = body.next().await {
-            for event in events.feed(&chunk?) {
-                self.tell(event.as_bytes()).await;
+            for message in messages(&mut events, &chunk?)? {
+                self.tell(&message).await;
             }
         }
         Ok(())
@@ -204,8 +207,9 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
                     let mut events = Events::default();
                     let mut body = response.body;
                     while let Some(Ok(chunk)) = body.next().await {
-                        for event in events.feed(&chunk) {
-                            self.tell(event.as_bytes()).await;
+                        let Ok(messages) = messages(&mut events, &chunk) else { break };
+                        for message in messages {
+                            self.tell(&message).await;
                         }
                     }
                 }
@@ -271,8 +275,8 @@ async fn whole(response: StreamingResponse) -> anyhow::Result<Vec<u8>> {
     let (mut plain, mut events) = (Vec::new(), Events::default());
     while let Some(chunk) = body.next().await {
         let chunk = chunk?;
-        if as_event && let Some(event) = events.feed(&chunk).into_iter().next() {
-            return Ok(event.into_bytes());
+        if as_event && let Some(message) = messages(&mut events, &chunk)?.into_iter().next() {
+            return Ok(message);
         }
         plain.extend_from_slice(&chunk);
         anyhow::ensure!(
@@ -281,6 +285,17 @@ async fn whole(response: StreamingResponse) -> anyhow::Result<Vec<u8>> {
         );
     }
     Ok(plain)
+}
+
+/// The messages in the events that end in these bytes. An event without text carries none.
+fn messages(events: &mut Events, chunk: &Bytes) -> Result<Vec<Vec<u8>>, TooLarge> {
+    let mut messages = Vec::new();
+    events.feed(chunk, |_, data| {
+        messages.push(data);
+        true
+    })?;
+    messages.retain(|message| !message.trim_ascii().is_empty());
+    Ok(messages)
 }
 
 fn is_message(bytes: &[u8]) -> bool {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use egress::http::{Body, StreamingResponse, Target};
+use egress::sse::EventKind;
 use futures_util::StreamExt as _;
 use http::{HeaderMap, Method};
 use proto::Scrubber;
@@ -20,9 +21,9 @@ use super::listener::{ChannelOwner, Listener};
 use super::reading::{EventBody, too_large};
 use crate::era::Era;
 use crate::error::TransportError;
+use crate::message_buffer::Events;
 use crate::pending::Pending;
 use crate::rpc::{Params, RpcRequest};
-use crate::sse::{EventKind, Events};
 
 /// How long a server may take to open the stream and to name the URL for messages.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use egress::http::{
     Body, Client as HttpClient, Limits, Request, Scope, SendFault, StreamingResponse,
 };
+use egress::sse::Position;
 use files::Piece;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
@@ -24,9 +25,8 @@ use crate::caller::Caller;
 use crate::context::ServerContext;
 use crate::era::Era;
 use crate::error::TransportError;
-use crate::message_buffer::MAX_MESSAGE_BYTES;
+use crate::message_buffer::{Events, MAX_MESSAGE_BYTES};
 use crate::rpc::{Answer, Message, RpcError, RpcRequest};
-use crate::sse::{Events, Position};
 
 /// How much is read of the body of a rejection.
 const MAX_REJECTION_BYTES: usize = 64 * 1024;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use egress::http::Body;
+use egress::sse::Position;
 use http::Method;
 use tokio::sync::watch;
 
@@ -14,7 +15,6 @@ use crate::caller::Caller;
 use crate::era::Era;
 use crate::error::TransportError;
 use crate::rpc::{Params, RpcRequest};
-use crate::sse::Position;
 use crate::subscription;
 
 /// Follows notifications until the stream ends; calls `opened` once it is open.

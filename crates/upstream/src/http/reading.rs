@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use egress::http::{Body, BodyStream};
+use egress::sse::{EventData as _, EventKind, Position, TooLarge};
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::Method;
 use proto::Scrubber;
@@ -15,11 +16,10 @@ use tokio::task::JoinSet;
 use super::exchange::{Endpoint, Exchange, REST_TIMEOUT};
 use super::listener::Listener;
 use crate::error::{AskResult, TransportError};
-use crate::message_buffer::{MAX_ANSWER_BYTES, MessageBuffer, TooLarge};
+use crate::message_buffer::{Events, MAX_ANSWER_BYTES, MessageBuffer};
 use crate::notifications::{self, Recipient};
 use crate::questions;
 use crate::rpc::{Answer, Message};
-use crate::sse::{EventKind, Events, Position};
 
 /// The pause before a stream is resumed where the server names none, and the shortest pause.
 const RESUME_PAUSE: Duration = Duration::from_secs(1);

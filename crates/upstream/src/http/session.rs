@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use egress::http::Body;
+use egress::sse::Position;
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::Value;
 use strip::Client;
@@ -19,7 +20,6 @@ use crate::error::TransportError;
 use crate::handshake::ServerInfo;
 use crate::instances::InstanceGuard;
 use crate::notifications::SessionLogLevel;
-use crate::sse::Position;
 
 /// How long a stream may take to open, and the pause before it is opened again.
 const STREAM_PAUSE: Duration = Duration::from_secs(1);

@@ -6,7 +6,6 @@ use proptest::prelude::{
 use serde_json::{Value, json};
 
 use super::*;
-use crate::sse::Events;
 
 /// Texts of which some are long, look like base64, and come twice.
 fn texts() -> impl Strategy<Value = Vec<String>> {
@@ -37,6 +36,27 @@ fn carried(message: Result<Message<'_>, String>) -> Value {
         Message::Request { params, .. } | Message::Notification { params, .. } => {
             serde_json::from_str(params.unwrap().get()).unwrap()
         }
+    }
+}
+
+#[test]
+fn long_base64_is_extracted() {
+    let long = "QUJD".repeat(100_000);
+    let text = format!("data: {{\"result\":{{\"blob\":\"{long}\"}},\"id\":1}}\n\n");
+    for cut in [1_000, text.len()] {
+        let mut events = Events::default();
+        let mut found = Vec::new();
+        for chunk in text.as_bytes().chunks(cut) {
+            let take = |_, data| {
+                found.push(data);
+                true
+            };
+            events.feed(&Bytes::copy_from_slice(chunk), take).unwrap();
+        }
+        let data = found.pop().unwrap();
+        assert!(data.json.len() < 200);
+        let json = String::from_utf8(data.json).unwrap();
+        assert_eq!(format!("data: {}\n\n", data.blobs.unwrap().restore(&json)), text);
     }
 }
 

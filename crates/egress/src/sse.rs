@@ -5,17 +5,61 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::HeaderValue;
 
-use crate::message_buffer::{MessageBuffer, RawMessage, TooLarge};
-
 /// A longer line of data is collected before it ends.
 const LONG_LINE: usize = 16 * 1024;
 
 /// The longest event id that is remembered.
 const MAX_ID_BYTES: usize = 1_024;
 
+/// An event is larger than its reader allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an event is too large")]
+pub struct TooLarge;
+
+/// Collects the data of one event.
+pub trait EventData: Default {
+    /// The whole data.
+    type Whole;
+
+    fn add(&mut self, chunk: &Bytes);
+
+    /// Adds bytes that must be copied.
+    fn add_slice(&mut self, bytes: &[u8]);
+
+    /// Refuses data that is too large.
+    fn check(&self) -> Result<(), TooLarge>;
+
+    /// Takes the complete data.
+    fn take(&mut self) -> Self::Whole;
+}
+
+/// Data of at most `MAX` bytes, as it came.
+#[derive(Debug, Default)]
+pub struct PlainData<const MAX: usize>(Vec<u8>);
+
+impl<const MAX: usize> EventData for PlainData<MAX> {
+    type Whole = Vec<u8>;
+
+    fn add(&mut self, chunk: &Bytes) {
+        self.0.extend_from_slice(chunk);
+    }
+
+    fn add_slice(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    fn check(&self) -> Result<(), TooLarge> {
+        if self.0.len() > MAX { Err(TooLarge) } else { Ok(()) }
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.0)
+    }
+}
+
 /// What the data of an event is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum EventKind {
+pub enum EventKind {
     /// A JSON-RPC message.
     #[default]
     Message,
@@ -27,17 +71,17 @@ pub(crate) enum EventKind {
 
 /// How far a stream was read, and how it is resumed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Position {
+pub struct Position {
     /// The id of the last event.
-    pub(crate) last_id: Option<HeaderValue>,
+    pub last_id: Option<HeaderValue>,
     /// How long the server wants the client to wait before it connects again.
-    pub(crate) retry: Option<Duration>,
+    pub retry: Option<Duration>,
 }
 
 /// Parses bytes as they arrive and returns the data of whole events.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
-    pub(crate) position: Position,
+pub struct Events<D> {
+    pub position: Position,
     kind: EventKind,
     /// The id of an event that has not ended yet.
     id: Option<HeaderValue>,
@@ -46,25 +90,25 @@ pub(crate) struct Events {
     /// Whether the line has data that is being collected already.
     collecting: bool,
     /// Data lines of an event that has not ended yet.
-    data: MessageBuffer,
+    data: D,
     has_data: bool,
     /// Whether the last byte was a carriage return, whose line feed belongs to it.
     after_return: bool,
     begun: bool,
 }
 
-impl Events {
+impl<D: EventData> Events<D> {
     /// Reads a stream that goes on after this position.
-    pub(crate) fn after(position: Position) -> Self {
+    pub fn after(position: Position) -> Self {
         Self { position, ..Self::default() }
     }
 
     /// Takes the next bytes and calls `event` with each event that ends in them, until it returns false. Returns the
     /// bytes after that event.
-    pub(crate) fn feed(
+    pub fn feed(
         &mut self,
         bytes: &Bytes,
-        mut event: impl FnMut(EventKind, RawMessage) -> bool,
+        mut event: impl FnMut(EventKind, D::Whole) -> bool,
     ) -> Result<Bytes, TooLarge> {
         let mut rest = bytes.clone();
         while !rest.is_empty() {

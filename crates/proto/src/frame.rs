@@ -3,14 +3,14 @@
 use bytes::{Buf as _, Bytes, BytesMut};
 
 /// The longest block of headers.
-pub(crate) const MAX_HEADER_BYTES: usize = 8 * 1024;
+pub const MAX_HEADER_BYTES: usize = 8 * 1024;
 
 /// A message over the limit is skipped, so that the next one can be read; a larger one than this ends the session.
 const MAX_SKIPPED_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What is wrong with a frame.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum FrameFault {
+pub enum FrameFault {
     #[error("the headers are longer than {MAX_HEADER_BYTES} bytes")]
     HeaderTooLong,
     #[error("`{0}` is not a header line")]
@@ -25,14 +25,14 @@ pub(crate) enum FrameFault {
 
 impl FrameFault {
     /// Whether the next frame can no longer be found.
-    pub(crate) fn is_fatal(&self) -> bool {
+    pub fn is_fatal(&self) -> bool {
         !matches!(self, Self::TooLarge { size, .. } if *size <= MAX_SKIPPED_BYTES)
     }
 }
 
 /// Turns bytes as they arrive into frames.
 #[derive(Debug, Default)]
-pub(crate) struct Decoder {
+pub struct Decoder {
     state: State,
     /// Bytes already searched for the end of the headers.
     searched: usize,
@@ -48,7 +48,7 @@ enum State {
 
 impl Decoder {
     /// The next message, once it has arrived and if it is not larger than `limit`.
-    pub(crate) fn decode(
+    pub fn decode(
         &mut self,
         buffer: &mut BytesMut,
         limit: usize,
@@ -154,7 +154,7 @@ fn shown(text: &str) -> String {
 }
 
 /// A message with its header.
-pub(crate) fn encode(body: &[u8]) -> Vec<u8> {
+pub fn encode(body: &[u8]) -> Vec<u8> {
     let mut frame = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
     frame.extend_from_slice(body);
     frame

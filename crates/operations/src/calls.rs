@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use proto::TraceId;
+use proto::time::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,10 +28,18 @@ pub enum CallOrder {
 #[serde(default, deny_unknown_fields)]
 pub struct CallQuery {
     /// Calls that began at this time or later.
-    pub since_unix_ms: Option<u64>,
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub since_at: Option<Time>,
     /// Calls that began before this time.
+    #[schemars(with = "Option<String>", extend("format" = "date-time"))]
+    pub until_at: Option<Time>,
+    /// The same as `since_at`, in milliseconds since 1970.
+    #[schemars(extend("deprecated" = true))]
+    pub since_unix_ms: Option<u64>,
+    /// The same as `until_at`, in milliseconds since 1970.
+    #[schemars(extend("deprecated" = true))]
     pub until_unix_ms: Option<u64>,
-    /// Calls that began within this time from now, such as `15m`; instead of `since_unix_ms`.
+    /// Calls that began within this time from now, such as `15m`; instead of `since_at`.
     pub range: Option<String>,
     /// Calls of tools of this server.
     pub server: Option<String>,

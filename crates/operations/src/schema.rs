@@ -14,15 +14,19 @@ pub fn output_schema<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Adds the times that every answer has in addition to its fields of milliseconds.
+/// Adds the times that every answer has in addition to its fields of milliseconds, which are deprecated.
 fn describe_timestamps(schema: &mut Value) {
     match schema {
         Value::Array(schemas) => schemas.iter_mut().for_each(describe_timestamps),
         Value::Object(members) => {
             members.values_mut().for_each(describe_timestamps);
             let Some(Value::Object(properties)) = members.get_mut("properties") else { return };
-            let times: Vec<_> =
-                properties.keys().filter_map(|key| proto::time::timestamp_name(key)).collect();
+            let mut times = Vec::new();
+            for (key, schema) in properties.iter_mut() {
+                let Some(name) = proto::time::timestamp_name(key) else { continue };
+                schema["deprecated"] = true.into();
+                times.push(name);
+            }
             for name in times {
                 let time = json!({"type": ["string", "null"], "format": "date-time"});
                 properties.entry(name).or_insert(time);

@@ -3,6 +3,8 @@
 pub use jiff::civil::{Date, DateTime};
 pub use jiff::tz::Offset;
 use jiff::{Span, Timestamp};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 /// The endings of fields that hold milliseconds since 1970, in the spellings of our JSON.
@@ -46,8 +48,41 @@ pub fn day_of_date(year: i32, month: u8, day: u8) -> Option<i64> {
     Some(i64::from((first - EPOCH).get_days()) + i64::from(day) - 1)
 }
 
+/// A time in JSON, in RFC 3339. Every new field that holds a time has this type and a name that ends in `_at`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Time(u64);
+
+impl Time {
+    pub fn from_unix_ms(unix_ms: u64) -> Self {
+        Self(unix_ms)
+    }
+
+    pub fn unix_ms(self) -> u64 {
+        self.0
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&rfc3339(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Time {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let known = text.parse::<Timestamp>().ok();
+        let unix_ms = known.and_then(|time| u64::try_from(time.as_millisecond()).ok());
+        unix_ms.map(Self).ok_or_else(|| {
+            D::Error::custom(
+                "a time must be RFC 3339, such as `2026-11-16T12:30:00Z`, and since 1970",
+            )
+        })
+    }
+}
+
 /// Adds to every field of milliseconds, such as `createdUnixMs`, the same time as `created_at` in RFC 3339. The field
-/// itself stays, for programs that read it.
+/// itself is deprecated and stays for this release.
 pub fn add_timestamps(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(add_timestamps),

@@ -1,6 +1,7 @@
 //! The filters of the list of calls, as the address has them.
 
 use operations::calls::{CallOrder, CallQuery};
+use proto::time::Time;
 use serde::Deserialize;
 
 use crate::time;
@@ -47,8 +48,8 @@ impl Params {
         let known = RANGES.iter().any(|(value, _)| *value == self.range);
         let range = filter(&self.range).filter(|_| known);
         CallQuery {
-            since_unix_ms: time::of_date(&self.from).filter(|_| range.is_none()),
-            until_unix_ms: time::of_date(&self.to).map(|day| day + DAY_MS),
+            since_at: time::of_date(&self.from).filter(|_| range.is_none()).map(Time::from_unix_ms),
+            until_at: time::of_date(&self.to).map(|day| Time::from_unix_ms(day + DAY_MS)),
             range,
             server: filter(&self.server),
             tool: filter(&self.tool),
@@ -62,6 +63,7 @@ impl Params {
             },
             limit: Some(PAGE_ROWS),
             cursor: filter(&self.after),
+            ..CallQuery::default()
         }
     }
 
@@ -136,8 +138,8 @@ mod tests {
         assert_eq!(params.url(), "/dashboard/calls?q=a%20b&range=15m&from=2026-01-01");
         let query = params.query();
         assert_eq!(query.range.as_deref(), Some("15m"));
-        assert_eq!(query.since_unix_ms, None, "the range decides");
+        assert_eq!(query.since_at, None, "the range decides");
         let odd = Params { range: "9y".to_owned(), from: "x".to_owned(), ..Params::default() };
-        assert_eq!((odd.query().range, odd.query().since_unix_ms), (None, None));
+        assert_eq!((odd.query().range, odd.query().since_at), (None, None));
     }
 }

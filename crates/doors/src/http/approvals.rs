@@ -55,6 +55,8 @@ pub(super) async fn events(
 fn render(event: &Event) -> String {
     let mut row = ApprovalRow::clone(&event.row);
     row.arguments = row.arguments.filter(|text| text.len() <= MAX_ARGUMENTS);
-    let (kind, view) = (event.kind.as_str(), ApprovalView::from(row));
-    format!("event: {kind}\nid: {}\ndata: {}\n\n", view.id, json!(view))
+    let (kind, id) = (event.kind.as_str(), row.id.clone());
+    let mut data = json!(ApprovalView::from(row));
+    proto::time::add_timestamps(&mut data);
+    format!("event: {kind}\nid: {id}\ndata: {data}\n\n")
 }

@@ -83,11 +83,13 @@ impl Webhook {
         let link = |approves| {
             format!("{}/approve/{}", self.base, self.links.token(&row.id, approves, until))
         };
-        json!({
+        let mut body = json!({
             "event": "approval.created",
             "approval": ApprovalView::from(row.clone()),
             "links": {"approve": link(true), "reject": link(false), "expiresUnixMs": until},
-        })
+        });
+        proto::time::add_timestamps(&mut body);
+        body
     }
 
     async fn post(&self, body: &str) -> Result<(), String> {

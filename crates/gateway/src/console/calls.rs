@@ -8,6 +8,7 @@ use operations::calls::{
 use operations::scope::{ADMIN, AUDIT_READ};
 use operations::{Caller, OperationError};
 use proto::TraceId;
+use proto::time::Time;
 use serde_json::Value;
 use store::{
     AuditFilter, AuditOrder, AuditPosition, AuditRecord, AuditStats, MAX_COUNTED, StatsFilter,
@@ -52,9 +53,11 @@ impl GatewayConsole {
     }
 
     fn filter(&self, caller: &Caller, query: CallQuery) -> Result<AuditFilter, OperationError> {
-        let within = match (&query.range, query.since_unix_ms) {
+        let since = one_time("since", query.since_at, query.since_unix_ms)?;
+        let until = one_time("until", query.until_at, query.until_unix_ms)?;
+        let within = match (&query.range, since) {
             (Some(_), Some(_)) => {
-                let message = "`range` and `since_unix_ms` exclude each other";
+                let message = "`range` and `since_at` exclude each other";
                 return Err(OperationError::invalid(message));
             }
             (Some(range), None) => Some(self.clock.unix_ms().saturating_sub(read_range(range)?)),
@@ -73,7 +76,7 @@ impl GatewayConsole {
             failed,
             text: given(query.text),
             since_unix_ms: within,
-            until_unix_ms: query.until_unix_ms,
+            until_unix_ms: until,
             order: match query.order {
                 CallOrder::Newest => AuditOrder::Newest,
                 CallOrder::Oldest => AuditOrder::Oldest,
@@ -182,6 +185,19 @@ impl GatewayConsole {
 /// A duration of calls in milliseconds; none without calls.
 pub(super) fn milliseconds(stats: &AuditStats, us: u64) -> Option<f64> {
     (stats.calls > 0).then(|| us as f64 / 1e3)
+}
+
+/// A time that is set under its name or under its deprecated one.
+fn one_time(
+    name: &str,
+    time: Option<Time>,
+    unix_ms: Option<u64>,
+) -> Result<Option<u64>, OperationError> {
+    if time.is_some() && unix_ms.is_some() {
+        let message = format!("`{name}_at` and `{name}_unix_ms` exclude each other");
+        return Err(OperationError::invalid(message));
+    }
+    Ok(time.map(Time::unix_ms).or(unix_ms))
 }
 
 /// The milliseconds of a span such as `15m`.

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use config::Span;
 use gateway::call_operations::{ListCalls, ShowCall};
 use operations::calls::{CallOrder, CallPage, CallQuery, CallRecord, CallSummary, CallTrace};
+use proto::time::Time;
 use proto::{Clock, clean};
 use serde_json::Value;
 
@@ -109,10 +110,10 @@ impl Tail {
     fn query(&self) -> CallQuery {
         let since = self.since.map(|span| {
             let span = u64::try_from(span.0.as_millis()).unwrap_or(u64::MAX);
-            Clock::default().unix_ms().saturating_sub(span)
+            Time::from_unix_ms(Clock::default().unix_ms().saturating_sub(span))
         });
         CallQuery {
-            since_unix_ms: since,
+            since_at: since,
             server: self.server.clone(),
             tool: self.tool.clone(),
             code: self.code.clone().or_else(|| self.failed.then(|| "failed".to_owned())),

@@ -6,6 +6,7 @@ mod deploy;
 mod links;
 mod pages;
 mod routes;
+mod times;
 
 use std::path::Path;
 use std::process::{Command, Output};

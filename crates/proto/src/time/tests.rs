@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::{add_timestamps, date_of_day, day_of_date, rfc3339};
+use super::{Time, add_timestamps, date_of_day, day_of_date, rfc3339};
 
 #[test]
 fn times_are_rfc_3339_in_utc() {
@@ -30,6 +30,23 @@ fn days_count_from_1970() {
         assert_eq!(day_of_date(outside.0, outside.1, outside.2), None);
     }
     assert_eq!(date_of_day(i64::MAX), None);
+}
+
+#[test]
+fn a_time_is_read_in_any_offset_and_written_in_utc() {
+    let read = |text: &str| serde_json::from_value::<Time>(json!(text));
+    let time = read("2024-02-29T14:34:56.789+02:00").expect("a time");
+    assert_eq!((time, json!(time)), (Time(1_709_210_096_789), json!("2024-02-29T12:34:56.789Z")));
+    for bad in [
+        "",
+        "2024-02-30T00:00:00Z",
+        "2024-02-29",
+        "2024-02-29T12:00:00",
+        "1969-12-31T23:59:59Z",
+        "5",
+    ] {
+        assert!(read(bad).is_err(), "{bad}");
+    }
 }
 
 #[test]

@@ -16,7 +16,8 @@ pub(super) fn paths() -> Map<String, Value> {
     let upload = || {
         json!({"type": "object", "properties": {
             "upload_id": {"type": "string"}, "name": {"type": "string"}, "size": {"type": "integer"},
-            "offset": {"type": "integer"}, "expires_ms": {"type": "integer"}}})
+            "offset": {"type": "integer"}, "expires_ms": {"type": ["integer", "null"], "deprecated": true},
+            "expires_at": {"type": ["string", "null"], "format": "date-time"}}})
     };
     let bytes = json!({"*/*": {}});
     let store = json!({"required": true, "content": {

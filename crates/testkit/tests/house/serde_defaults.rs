@@ -88,7 +88,7 @@ fn only_errors_that_vanish_without_a_reason_are_found() {
         let b = serde_json::from_str::<Plan>(text)
             .map(|plan| plan.tasks(")"))
             .unwrap_or(Value::Null);
-        let c = Update { state: serde_json::to_string(&saved).ok() };
+        let c = Update { state: serde_json::to_string(&saved).ok(), phase };
         let d = row.and_then(|row| Note::deserialize(row).ok());
         // cannot fail: two plain fields.
         let e = serde_json::to_vec(&fields).unwrap_or_default();

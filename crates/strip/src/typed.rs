@@ -166,7 +166,8 @@ impl<T: TypedTool> Tool for Typed<T> {
     }
 }
 
-/// The schema of a type as clients see it, without Rust's names and number formats.
+/// The schema of a type as clients see it, without Rust's names and number formats; `input` if optional fields are left
+/// out and never null.
 pub fn schema_of<T: JsonSchema>(input: bool) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.meta_schema = None;

@@ -252,20 +252,89 @@ fn with_property(mut schema: Schema, name: &str, property: Value, required: bool
     schema
 }
 
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
+/// The answers while a workflow goes on.
+const PROGRESS: &[&str] =
+    &["complete", "layer_complete", "running", "failed", "rejected", "aborted"];
 
-    use super::*;
-
-    #[test]
-    fn the_outline_of_a_task_names_all_its_fields() {
-        let schema = schemars::schema_for!(TaskOutline).to_value();
-        let listed = schema["properties"].as_object().expect("properties");
-        let listed: BTreeSet<_> = listed.keys().cloned().collect();
-        let refused =
-            crate::Task::deserialize(json!({"id": "a", "?": 1})).expect_err("unknown").to_string();
-        let known = refused.split('`').skip(1).step_by(2).skip(1).map(str::to_owned).collect();
-        assert_eq!(listed, known, "{refused}");
-    }
+/// What a tool does to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Reads,
+    /// It changes what will run.
+    Plans,
+    /// Tasks or compensations run because of it, which may do anything.
+    RunsTasks,
 }
+
+/// What the types of a tool do not say.
+pub struct Facts {
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) effect: Effect,
+    /// Whether the same call again has no further effect.
+    pub(crate) idempotent: bool,
+    /// The statuses of its answers.
+    pub(crate) answers: &'static [&'static str],
+}
+
+/// The input of a tool that steers a workflow, and what its type does not say of the tool and of its operation.
+pub trait SteeringInput: JsonSchema + 'static {
+    const TOOL: &'static str;
+    const FACTS: Facts;
+    const OPERATION: &'static str;
+    const SUMMARY: &'static str;
+    const PATH: &'static str;
+    /// The `operationId` in OpenAPI.
+    const OPERATION_ID: &'static str;
+}
+
+macro_rules! steering {
+    ($($input:ident = $tool:literal, $title:literal, $description:literal, $effect:ident, idempotent $idempotent:literal,
+       $answers:expr, $operation_id:literal, $summary:literal;)*) => {$(
+        impl SteeringInput for $input {
+            const TOOL: &'static str = $tool;
+            const FACTS: Facts = Facts {
+                id: concat!("powerstrip:", $tool),
+                title: $title,
+                description: $description,
+                effect: Effect::$effect,
+                idempotent: $idempotent,
+                answers: $answers,
+            };
+            const OPERATION: &'static str = concat!("powerstrip.workflows.", $tool);
+            const SUMMARY: &'static str = $summary;
+            const PATH: &'static str = concat!("/v1/workflows/{id}/", $tool);
+            const OPERATION_ID: &'static str = $operation_id;
+        }
+    )*};
+}
+
+steering! {
+    Continue = "continue", "Continue a workflow", "Runs the next layer of a paused workflow, or waits for a running one.",
+        RunsTasks, idempotent false, PROGRESS, "gateway.continueWorkflow", "Run the next layer of a workflow, or wait for it";
+    Replan = "replan", "Plan more tasks", "Adds tasks planned for a new requirement.",
+        Plans, idempotent false, &["replanned"], "gateway.replanWorkflow", "Plan more tasks for a workflow";
+    Abort = "abort", "Abort a workflow", "Ends a workflow: running calls are cancelled, finished ones compensated.",
+        RunsTasks, idempotent true, PROGRESS, "gateway.abortWorkflow", "End a workflow and undo what can be undone";
+    ApprovalResponse = "approval_response", "Decide about a checkpoint",
+        "Approves or rejects what waits at a checkpoint. Agents cannot approve their own calls.",
+        RunsTasks, idempotent true, PROGRESS, "gateway.respondToWorkflow", "Decide about the calls that a workflow waits for";
+    RetryTask = "retry_task", "Retry a failed task",
+        "Runs a failed task of a paused workflow again, with other arguments if given.",
+        RunsTasks, idempotent false, PROGRESS, "gateway.retryWorkflowTask", "Call a failed task again";
+    ModifyArgs = "modify_args", "Change a task's arguments",
+        "Replaces the arguments of a task that has not begun, in a paused workflow.",
+        Plans, idempotent true, PROGRESS, "gateway.modifyWorkflowTask", "Replace the arguments of a task that has not started";
+    SkipTask = "skip_task", "Skip a task", "Skips a task that has not begun, in a paused workflow.",
+        Plans, idempotent true, PROGRESS, "gateway.skipWorkflowTask", "Skip a task that has not started";
+    InjectTasks = "inject_tasks", "Add tasks",
+        "Adds tasks, of the form that execute_dag takes, to a paused workflow. They run after continue.",
+        Plans, idempotent true, &["replanned"], "gateway.injectWorkflowTasks", "Add tasks to a paused workflow";
+    WorkflowStatus = "workflow_status", "Show a workflow",
+        "Shows a workflow's state, tasks and last events, without waiting.",
+        Reads, idempotent true, &["report"], "gateway.workflowStatus", "Report the state of an own workflow";
+}
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::failures::{not_found, stopping};
 use crate::inputs::{
     Abort, ApprovalResponse, Continue, IDEMPOTENCY_KEY, InjectTasks, ModifyArgs, Replan, RetryTask,
-    RouteInput, SkipTask, StartInput, WorkflowStatus,
+    RouteInput, SkipTask, StartInput, SteeringInput, WorkflowStatus,
 };
 use crate::workflows::Workflows;
 
@@ -177,21 +177,13 @@ impl Operation for StartWorkflow {
 /// An operation that calls the tool with this input.
 pub struct Steer<I>(PhantomData<I>);
 
-/// The input of a tool that steers a workflow, and the facts of its operation.
-pub trait SteeringInput: JsonSchema + 'static {
-    const TOOL: &'static str;
-    const OPERATION: &'static str;
-    const SUMMARY: &'static str;
-    const PATH: &'static str;
-    /// The `operationId` in OpenAPI.
-    const ID: &'static str;
-}
-
 impl<I: SteeringInput> Operation for Steer<I> {
     const NAME: &'static str = I::OPERATION;
     const SUMMARY: &'static str = I::SUMMARY;
     const ROUTE: Option<Route> = Some(
-        Route::post(I::PATH, TOOLS_CALL, I::ID).enveloped().with_max_body(crate::tools::MAX_BYTES),
+        Route::post(I::PATH, TOOLS_CALL, I::OPERATION_ID)
+            .enveloped()
+            .with_max_body(crate::tools::MAX_BYTES),
     );
     type Service = Workflows;
     type Input = RouteInput<I>;
@@ -204,30 +196,6 @@ impl<I: SteeringInput> Operation for Steer<I> {
     ) -> Result<Value, OperationError> {
         workflows.steer(caller, I::TOOL, input.fields).await
     }
-}
-
-macro_rules! steering {
-    ($($input:ident = $tool:literal, $id:literal, $summary:literal;)*) => {$(
-        impl SteeringInput for $input {
-            const TOOL: &'static str = $tool;
-            const OPERATION: &'static str = concat!("powerstrip.workflows.", $tool);
-            const SUMMARY: &'static str = $summary;
-            const PATH: &'static str = concat!("/v1/workflows/{id}/", $tool);
-            const ID: &'static str = $id;
-        }
-    )*};
-}
-
-steering! {
-    Continue = "continue", "gateway.continueWorkflow", "Run the next layer of a workflow, or wait for it";
-    Replan = "replan", "gateway.replanWorkflow", "Plan more tasks for a workflow";
-    Abort = "abort", "gateway.abortWorkflow", "End a workflow and undo what can be undone";
-    ApprovalResponse = "approval_response", "gateway.respondToWorkflow", "Decide about the calls that a workflow waits for";
-    RetryTask = "retry_task", "gateway.retryWorkflowTask", "Call a failed task again";
-    ModifyArgs = "modify_args", "gateway.modifyWorkflowTask", "Replace the arguments of a task that has not started";
-    SkipTask = "skip_task", "gateway.skipWorkflowTask", "Skip a task that has not started";
-    InjectTasks = "inject_tasks", "gateway.injectWorkflowTasks", "Add tasks to a paused workflow";
-    WorkflowStatus = "workflow_status", "gateway.workflowStatus", "Report the state of an own workflow";
 }
 
 impl Workflows {

@@ -19,8 +19,8 @@ use crate::core::PauseKind;
 use crate::failures::{invalid, native, not_found, only_operators, stopping, unsupported};
 use crate::fit::{MAX_ANSWER, cut};
 use crate::inputs::{
-    Abort, ApprovalResponse, Continue, Execute, InjectTasks, ModifyArgs, Replan, RetryTask,
-    SkipTask, ToolInput, WorkflowStatus,
+    Abort, ApprovalResponse, Continue, Effect, Execute, Facts, InjectTasks, ModifyArgs, Replan,
+    RetryTask, SkipTask, SteeringInput, ToolInput, WorkflowStatus,
 };
 use crate::plan::Reading;
 use crate::service::{Accepted, Command, Live, Service};
@@ -35,10 +35,6 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The largest input and answer.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
-
-/// The answers while a workflow goes on.
-const PROGRESS: &[&str] =
-    &["complete", "layer_complete", "running", "failed", "rejected", "aborted"];
 
 /// The answers to a start: a planner may show its plan first.
 const STARTED: &[&str] =
@@ -66,28 +62,6 @@ enum Steering {
     Status(WorkflowStatus),
 }
 
-/// What a tool does to the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
-    Reads,
-    /// It changes what will run.
-    Plans,
-    /// Tasks or compensations run because of it, which may do anything.
-    RunsTasks,
-}
-
-/// What the types of a tool do not say.
-struct Facts {
-    id: &'static str,
-    title: &'static str,
-    description: &'static str,
-    effect: Effect,
-    /// Whether the same call again has no further effect.
-    idempotent: bool,
-    /// The statuses of its answers.
-    answers: &'static [&'static str],
-}
-
 type ReadInput = Box<dyn Fn(&Value) -> Result<Invocation, Failure> + Send + Sync>;
 
 struct WorkflowTool {
@@ -112,112 +86,21 @@ impl Workflows {
         let read = |input: &Value| parse(input).map(Invocation::Execute);
         vec![
             self.tool::<Execute>(execute, Box::new(read)),
-            self.steering(
-                Facts {
-                    id: "powerstrip:continue",
-                    title: "Continue a workflow",
-                    description: "Runs the next layer of a paused workflow, or waits for a running one.",
-                    effect: Effect::RunsTasks,
-                    idempotent: false,
-                    answers: PROGRESS,
-                },
-                Steering::Continue,
-            ),
-            self.steering(
-                Facts {
-                    id: "powerstrip:replan",
-                    title: "Plan more tasks",
-                    description: "Adds tasks planned for a new requirement.",
-                    effect: Effect::Plans,
-                    idempotent: false,
-                    answers: &["replanned"],
-                },
-                Steering::Replan,
-            ),
-            self.steering(
-                Facts {
-                    id: "powerstrip:abort",
-                    title: "Abort a workflow",
-                    description: "Ends a workflow: running calls are cancelled, finished ones compensated.",
-                    effect: Effect::RunsTasks,
-                    idempotent: true,
-                    answers: PROGRESS,
-                },
-                Steering::Abort,
-            ),
-            self.steering(
-                Facts {
-                    id: "powerstrip:approval_response",
-                    title: "Decide about a checkpoint",
-                    description: "Approves or rejects what waits at a checkpoint. Agents cannot approve their own calls.",
-                    effect: Effect::RunsTasks,
-                    idempotent: true,
-                    answers: PROGRESS,
-                },
-                Steering::Respond,
-            ),
-            self.steering(
-                Facts {
-                    id: "powerstrip:retry_task",
-                    title: "Retry a failed task",
-                    description: "Runs a failed task of a paused workflow again, with other arguments if given.",
-                    effect: Effect::RunsTasks,
-                    idempotent: false,
-                    answers: PROGRESS,
-                },
-                Steering::Retry,
-            ),
-            self.steering(
-                Facts {
-                    id: "powerstrip:modify_args",
-                    title: "Change a task's arguments",
-                    description: "Replaces the arguments of a task that has not begun, in a paused workflow.",
-                    effect: Effect::Plans,
-                    idempotent: true,
-                    answers: PROGRESS,
-                },
-                Steering::Modify,
-            ),
-            self.steering(
-                Facts {
-                    id: "powerstrip:skip_task",
-                    title: "Skip a task",
-                    description: "Skips a task that has not begun, in a paused workflow.",
-                    effect: Effect::Plans,
-                    idempotent: true,
-                    answers: PROGRESS,
-                },
-                Steering::Skip,
-            ),
-            self.steering(
-                Facts {
-                    id: "powerstrip:inject_tasks",
-                    title: "Add tasks",
-                    description: "Adds tasks, of the form that execute_dag takes, to a paused workflow. They run after continue.",
-                    effect: Effect::Plans,
-                    idempotent: true,
-                    answers: &["replanned"],
-                },
-                Steering::Inject,
-            ),
-            self.steering(
-                Facts {
-                    id: "powerstrip:workflow_status",
-                    title: "Show a workflow",
-                    description: "Shows a workflow's state, tasks and last events, without waiting.",
-                    effect: Effect::Reads,
-                    idempotent: true,
-                    answers: &["report"],
-                },
-                Steering::Status,
-            ),
+            self.steering(Steering::Continue),
+            self.steering(Steering::Replan),
+            self.steering(Steering::Abort),
+            self.steering(Steering::Respond),
+            self.steering(Steering::Retry),
+            self.steering(Steering::Modify),
+            self.steering(Steering::Skip),
+            self.steering(Steering::Inject),
+            self.steering(Steering::Status),
         ]
     }
 
     /// A tool that steers the workflow that its input names.
-    fn steering<I: DeserializeOwned + JsonSchema + 'static>(
+    fn steering<I: SteeringInput + DeserializeOwned>(
         &self,
-        facts: Facts,
         steering: fn(I) -> Steering,
     ) -> Arc<dyn Tool> {
         let read = move |input: &Value| {
@@ -226,7 +109,7 @@ impl Workflows {
                 .map_err(|_| invalid("`workflow_id` is not a UUID, as execute_dag returns it"))?;
             Ok(Invocation::Steer(id, steering(input)))
         };
-        self.tool::<ToolInput<I>>(facts, Box::new(read))
+        self.tool::<ToolInput<I>>(I::FACTS, Box::new(read))
     }
 
     fn tool<I: JsonSchema>(&self, facts: Facts, read: ReadInput) -> Arc<dyn Tool> {

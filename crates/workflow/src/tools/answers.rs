@@ -1,4 +1,5 @@
 //! The schemas of the answers. Answers are made from stored values and are checked against these schemas on their way out.
+#![expect(dead_code, reason = "only the schemas of these types are used")]
 
 use operations::workflows::NotUndone;
 use schemars::JsonSchema;
@@ -7,7 +8,6 @@ use strip::typed::schema_of;
 
 #[derive(JsonSchema)]
 #[schemars(tag = "status", rename_all = "snake_case")]
-#[expect(dead_code, reason = "only its schema is used")]
 enum Answer {
     Complete {
         workflow_id: String,
@@ -74,7 +74,8 @@ enum Answer {
     },
     Report {
         workflow_id: String,
-        state: ReportedState,
+        #[schemars(extend("enum" = ["running", "paused", "ended"]))]
+        state: String,
         run_id: String,
         expires_at: String,
         checkpoint: Option<Map<String, Value>>,
@@ -85,19 +86,10 @@ enum Answer {
 }
 
 #[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used")]
-enum ReportedState {
-    Running,
-    Paused,
-    Ended,
-}
-
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
 struct TaskAnswer {
     task_id: String,
-    status: TaskStatus,
+    #[schemars(extend("enum" = ["success", "failed", "skipped"]))]
+    status: String,
     output: Option<Value>,
     error: Option<TaskError>,
     duration_ms: u64,
@@ -106,16 +98,6 @@ struct TaskAnswer {
 }
 
 #[derive(JsonSchema)]
-#[schemars(rename_all = "lowercase")]
-#[expect(dead_code, reason = "only its schema is used")]
-enum TaskStatus {
-    Success,
-    Failed,
-    Skipped,
-}
-
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
 struct TaskError {
     code: String,
     message: String,
@@ -124,13 +106,11 @@ struct TaskError {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
 struct ErrorAnswer {
     error: ControlError,
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
 struct ControlError {
     code: i64,
     message: String,
@@ -139,7 +119,8 @@ struct ControlError {
 
 /// The answers of these statuses, or the error object.
 pub(super) fn schema(statuses: &[&str]) -> Value {
-    let mut answers = schema_of::<Answer>(false);
+    // Fields without a value are left out, as in inputs.
+    let mut answers = schema_of::<Answer>(true);
     let mut forms = match answers["oneOf"].take() {
         Value::Array(forms) => forms,
         _ => Vec::new(),
@@ -149,6 +130,6 @@ pub(super) fn schema(statuses: &[&str]) -> Value {
         status.is_some_and(|status| statuses.contains(&status))
     });
     assert_eq!(forms.len(), statuses.len(), "every status has an answer");
-    forms.push(schema_of::<ErrorAnswer>(false));
+    forms.push(schema_of::<ErrorAnswer>(true));
     json!({"type": "object", "oneOf": forms})
 }

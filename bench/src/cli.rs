@@ -258,8 +258,6 @@ fn minutes(text: &str) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use clap::CommandFactory as _;
 
     use super::{Cli, Command, GatewayGroup, Group, Parser as _};

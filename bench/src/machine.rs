@@ -95,8 +95,6 @@ impl fmt::Display for Machine {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::profile;
 
     #[test]

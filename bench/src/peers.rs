@@ -178,8 +178,6 @@ async fn eras(front: &Front) -> anyhow::Result<Vec<Era>> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::Kind;

@@ -121,8 +121,6 @@ fn log_tail(log: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use std::time::Duration;
 
     use super::{Command, Process, address_in};

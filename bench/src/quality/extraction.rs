@@ -170,8 +170,6 @@ fn rounded(number: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use std::io::Write as _;
     use std::path::Path;
 

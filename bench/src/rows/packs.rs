@@ -112,8 +112,6 @@ fn read_all(folder: &Path) -> anyhow::Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::{Home, echo_pack, time_reading, write_many};
 
     #[test]

@@ -121,8 +121,6 @@ fn interpreter() -> anyhow::Result<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::{ECHO, interpreter, run_alone};
 
     #[test]

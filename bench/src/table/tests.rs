@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use serde_json::json;
 
 use super::{Row, Target, Unit, Verdict, markdown, number};

@@ -122,8 +122,6 @@ impl From<ApprovalRow> for ApprovalView {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use serde_json::json;
 
     use super::*;

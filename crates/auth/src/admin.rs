@@ -122,8 +122,6 @@ fn make(path: &Path) -> Result<String, AdminFault> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use std::fs::Permissions;
 
     use super::*;

@@ -61,8 +61,6 @@ pub fn sign_webhook(secret: &Secret, at_unix_ms: u64, body: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use std::time::Duration;
 
     use super::*;

@@ -260,8 +260,6 @@ fn read_endpoint(text: &str, bucket: &str, path_style: bool) -> Result<Url, Stri
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     #[test]

@@ -131,8 +131,6 @@ impl Drop for Share {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     const ANN: Holder<'_> = Holder::Caller("acme", "ann");

@@ -295,8 +295,6 @@ impl fmt::Debug for Blobs {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
     use serde_json::{Value, json};
 

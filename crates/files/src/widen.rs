@@ -85,8 +85,6 @@ fn reference() -> Value {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
     use schema::Schema;
 

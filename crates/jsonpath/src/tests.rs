@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use std::time::Instant;
 
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};

@@ -25,8 +25,6 @@ pub(crate) struct Usage(pub(crate) String);
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use anyhow::Context as _;
 
     use super::describe;

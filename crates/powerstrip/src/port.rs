@@ -84,8 +84,6 @@ fn holds(process: &Path, inodes: &HashSet<u64>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use std::net::TcpListener;
 
     use super::{find_holder, is_on};

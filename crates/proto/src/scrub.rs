@@ -337,8 +337,6 @@ fn escape(value: &str, ascii: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use serde_json::json;
 
     use super::*;

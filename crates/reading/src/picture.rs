@@ -144,8 +144,6 @@ fn on_white(picture: &DynamicImage) -> RgbImage {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use image::RgbaImage;
 
     use super::*;

@@ -48,8 +48,6 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::read_lenses;
 
     #[test]

@@ -49,8 +49,6 @@ pub(crate) fn configured(
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::{ProviderName, ProviderSettings, configured};
     use crate::settings::SearchSettings;
 

@@ -74,8 +74,6 @@ fn in_order(depends_on: &[Vec<usize>]) -> Result<Vec<usize>, Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use proptest::prelude::*;
 
     use super::*;

@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::skip::skip_without;
+
 /// Whether gateways under test use PostgreSQL.
 pub fn on_postgres() -> bool {
     std::env::var("TEST_ENGINE").as_deref() == Ok("postgres")
@@ -39,9 +41,12 @@ pub struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// Starts a server; returns None if tests do not use PostgreSQL.
+    /// Starts a server; prints a notice and returns None if tests do not use PostgreSQL.
     pub fn start() -> Option<Self> {
-        std::env::var_os("TEST_POSTGRES")?;
+        if std::env::var_os("TEST_POSTGRES").is_none() {
+            skip_without("PostgreSQL; use `scripts/postgres run`");
+            return None;
+        }
         let folder = std::env::temp_dir().join(format!("postgres.{}", uuid::Uuid::new_v4()));
         let started = script().arg("start").arg(&folder).output().expect("the script starts");
         assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));

@@ -6,6 +6,8 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 
+use crate::skip::skip_without;
+
 /// The version that `scripts/test` installs.
 const PACKAGE: &str = "oidc-provider@9.13.3";
 
@@ -33,10 +35,7 @@ impl OidcProvider {
         let cache = std::env::var_os("XDG_CACHE_HOME").map_or(home.join(".cache"), PathBuf::from);
         let modules = cache.join("powerstrip/node-tools").join(PACKAGE).join("node_modules");
         if !modules.join("oidc-provider").is_dir() {
-            #[expect(clippy::print_stderr, reason = "a skipped test must be visible")]
-            {
-                eprintln!("skipped: {PACKAGE} is not installed; scripts/test installs it");
-            }
+            skip_without(format_args!("{PACKAGE}, which scripts/test installs"));
             return None;
         }
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/provider/oidc.mjs");

@@ -4,8 +4,14 @@
 mod absences;
 #[path = "house/imports.rs"]
 mod imports;
+#[path = "house/pages.rs"]
+mod pages;
+#[path = "house/recipes.rs"]
+mod recipes;
 #[path = "house/serde_defaults.rs"]
 mod serde_defaults;
+#[path = "house/suite.rs"]
+mod suite;
 #[path = "house/words.rs"]
 mod words;
 
@@ -436,51 +442,6 @@ fn files(folder: &Path) -> Vec<PathBuf> {
         }
     }
     found
-}
-
-#[test]
-fn the_architecture_page_names_every_crate() {
-    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
-    for (name, _) in ARROWS {
-        assert!(page.contains(&format!("`{name}`")), "ARCHITECTURE.md does not name `{name}`");
-    }
-}
-
-#[test]
-fn every_error_code_has_its_page() {
-    let codes = [
-        "INVALID_INPUT",
-        "NOT_FOUND",
-        "RATE_LIMIT",
-        "TIMEOUT",
-        "UNAVAILABLE",
-        "INTERNAL",
-        "NONDETERMINISTIC",
-        "UNSUPPORTED",
-        "DENIED",
-    ];
-    let summary =
-        std::fs::read_to_string(root().join("docs/src/SUMMARY.md")).expect("the book's summary");
-    for code in codes {
-        assert!(root().join(format!("docs/src/errors/{code}.md")).is_file(), "{code} has no page");
-        assert!(summary.contains(&format!("errors/{code}.md")), "{code} is not in the summary");
-    }
-}
-
-#[test]
-fn the_files_that_pages_name_exist() {
-    for page in ["ARCHITECTURE.md", "bench/README.md"] {
-        let text = std::fs::read_to_string(root().join(page)).expect("a page");
-        for quoted in text.split('`').skip(1).step_by(2) {
-            let starts = ["crates/", "scripts/", "servers/", "docs/"];
-            let path = quoted.split_whitespace().next().unwrap_or_default();
-            // `NAME` is for the reader to fill in, braces hold several names.
-            if !starts.iter().any(|start| path.starts_with(start)) || path.contains(['{', 'N']) {
-                continue;
-            }
-            assert!(root().join(path).exists(), "{page} names {path}, which does not exist");
-        }
-    }
 }
 
 /// Ways to reach a file that `userfiles` replaces: they follow links, block on pipes and read without end.

@@ -129,8 +129,6 @@ pub(crate) fn preview(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     fn data(stdout: &str) -> Value {

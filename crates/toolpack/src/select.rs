@@ -46,8 +46,6 @@ impl Selection {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use serde_json::json;
 
     use super::*;

@@ -267,8 +267,6 @@ fn identity(folder: &Path) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     #[test]

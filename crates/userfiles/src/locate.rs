@@ -94,8 +94,6 @@ fn refused(link: &Path, what: &str) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;

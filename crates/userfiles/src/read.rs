@@ -67,8 +67,6 @@ fn too_large(max_bytes: u64) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     #[test]

@@ -55,8 +55,6 @@ pub fn settings(
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use std::time::Duration;
 
     use schema::yaml;

@@ -48,8 +48,6 @@ impl Active {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use std::cell::Cell;
 
     use super::*;

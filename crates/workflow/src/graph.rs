@@ -188,8 +188,6 @@ fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use proptest::prelude::{any, proptest};
 
     use super::*;

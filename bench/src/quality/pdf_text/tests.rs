@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use std::fs;
 
 use super::{PdfText, measure, order_similarity, tokens, word_f1};

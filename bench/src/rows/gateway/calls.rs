@@ -158,8 +158,6 @@ pub(super) fn p99_row(name: &str, comparison: &Comparison, ours: &str, base: &st
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use serde_json::to_value;
 
     use super::{Comparison, added, p99_row, relative_to_nginx};

@@ -90,8 +90,6 @@ fn memory_row(peer: &str, ours: Memory, other: Memory) -> Row {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::{Memory, memory_row};
 
     #[test]

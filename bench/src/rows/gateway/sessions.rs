@@ -123,8 +123,6 @@ async fn calling(
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use serde_json::{Value, to_value};
 
     use super::{Weight, weight_rows};

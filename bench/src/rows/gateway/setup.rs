@@ -64,8 +64,6 @@ pub(super) async fn answering(front: &Front, era: Era) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use serde_json::{Value, json};
 
     use super::config;

@@ -84,8 +84,6 @@ fn judge(before: f64, under: &[f64], after: f64) -> Vec<Row> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use serde_json::{Value, to_value};
 
     use super::judge;

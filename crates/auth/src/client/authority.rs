@@ -270,8 +270,6 @@ pub(super) fn of(metadata: serde_json::Value) -> Option<Authority> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use serde_json::{Value, json};
 
     use super::*;

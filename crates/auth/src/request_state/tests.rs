@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use proptest::prelude::{any, prop, prop_assume, proptest};
 use proto::{TenantId, Via};
 

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use super::*;
 
 const CANARY: &str = "canary-81c2aa";

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -132,7 +130,7 @@ impl Setup {
 }
 
 #[tokio::test]
-async fn pain_7_ten_thousand_tools_cost_a_few_hundred_tokens() {
+async fn ten_thousand_tools_cost_a_few_hundred_tokens() {
     let tools = (0..10_000).map(|number| {
         named(
             &format!("crm:tool_{number}"),

@@ -139,8 +139,6 @@ fn letters(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::complete;
     use crate::html::page::Page;
     use crate::{Limits, Options};

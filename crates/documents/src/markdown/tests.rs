@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use super::{
     Marker, code, code_block, emphasis, escape, heading, is_unsafe, item, link, quote, row,
     separator, strong, target,

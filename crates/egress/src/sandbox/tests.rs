@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use super::{Host, Mode, Policy, Tier, TierMissing};
 
 const FULL: Host = Host { landlock_abi: 7, seccomp: true, namespaces: true };

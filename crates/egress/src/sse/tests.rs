@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 
 use super::*;

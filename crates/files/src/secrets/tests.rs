@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use proptest::prelude::{Just, any, prop, prop_assert, prop_oneof, proptest};
 use proto::FileKind;
 use serde_json::json;

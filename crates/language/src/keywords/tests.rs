@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use proptest::prelude::{ProptestConfig, any, proptest};
 
 use super::{LONGEST, keywords};

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use super::{FrameReader, Framing};
 
 async fn messages(bytes: &[u8]) -> (Vec<String>, Framing, Option<String>) {

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use super::*;
 
 const TODAY: i64 = 20_773;

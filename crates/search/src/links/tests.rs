@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
 use super::*;

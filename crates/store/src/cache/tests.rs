@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use proto::{TenantId, Via, digest};
 use serde_json::json;
 

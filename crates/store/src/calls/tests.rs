@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use std::sync::Arc;
 
 use proto::{Principal, TenantId, Via, digest};

@@ -144,8 +144,6 @@ impl Sqlite {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     #[tokio::test]

@@ -12,6 +12,8 @@ use tempfile::TempDir;
 /// The URL of a PostgreSQL server on which tests may create databases; `scripts/postgres run` sets it.
 const SERVER: &str = "TEST_POSTGRES";
 
+const POSTGRES: &str = "PostgreSQL; use `scripts/postgres run`";
+
 /// An empty database on one of the two engines.
 pub(crate) struct TestDatabase {
     folder: TempDir,
@@ -27,7 +29,7 @@ impl TestDatabase {
     /// None, and a line in the output, without a server.
     pub(crate) async fn postgres() -> Option<Self> {
         let Ok(server) = std::env::var(SERVER) else {
-            eprintln!("skipped on PostgreSQL: {SERVER} is not set; use `scripts/postgres run`");
+            testkit::skip_without(POSTGRES);
             return None;
         };
         Some(Self::on_server(&server).await)
@@ -120,9 +122,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// None without PostgreSQL.
+    /// None, and a line in the output, without PostgreSQL.
     pub(crate) fn start() -> Option<Self> {
-        std::env::var_os(SERVER)?;
+        if std::env::var_os(SERVER).is_none() {
+            testkit::skip_without(POSTGRES);
+            return None;
+        }
         let folder = std::env::temp_dir().join(format!("postgres.{}", TraceId::random()));
         let started = script().arg("start").arg(&folder).output().unwrap();
         assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));

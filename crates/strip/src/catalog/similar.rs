@@ -56,8 +56,6 @@ fn shared_words(a: &str, b: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     #[test]

@@ -257,8 +257,6 @@ fn unsupported(what: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     #[test]

@@ -72,7 +72,7 @@ async fn call_as(setup: &Setup, name: &str, tool: &str, input: Value) -> Answer 
 }
 
 #[tokio::test]
-async fn pain_16_a_call_that_is_passed_on_is_the_other_tools_call() {
+async fn a_call_that_is_passed_on_is_the_other_tools_call() {
     let limits = RateRules {
         tools: BTreeMap::from([("t.rare".to_owned(), rate(1, 3600).unwrap())]),
         ..RateRules::default()
@@ -126,7 +126,7 @@ async fn pain_16_a_call_that_is_passed_on_is_the_other_tools_call() {
 }
 
 #[tokio::test]
-async fn pain_16_an_agent_reaches_nothing_more_through_another_tool() {
+async fn an_agent_reaches_nothing_more_through_another_tool() {
     let setup = setup(vec![echo("t.own"), echo("t.other")]).await;
     passing_on(&setup);
     setup.strip.set_agents(agents(&[("a", &["t.own", "t.pass"]), ("b", &["t.other"])]));

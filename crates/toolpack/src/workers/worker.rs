@@ -275,8 +275,6 @@ async fn read_stderr(mut stderr: ChildStderr, buffer: Arc<Mutex<Vec<u8>>>) {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use serde_json::json;
 
     use super::*;

@@ -213,7 +213,7 @@ print(json.dumps({
     let output = crate::support::run(&tool, input).await.unwrap();
     match tool.health().tier.unwrap() {
         Tier::T0 => {
-            eprintln!("skipped: this host offers no sandbox");
+            testkit::skip_on_this_host("it offers no sandbox");
             assert!(output.warnings[0].contains("T0"));
         }
         _ => {

@@ -156,7 +156,7 @@ pub(crate) async fn is_missing(program: &str) -> bool {
     let runtime = runtime(Options::default()).await;
     let missing = runtime.runner.locate(program).await.is_err();
     if missing {
-        eprintln!("skipped: `{program}` is not installed");
+        testkit::skip_without(format_args!("`{program}`"));
     }
     missing
 }

@@ -24,7 +24,7 @@ async fn hung() -> String {
 }
 
 #[tokio::test]
-async fn pain_1_bad_servers_do_not_delay_or_break_others() {
+async fn bad_servers_do_not_delay_or_break_others() {
     let good = Fake::new(well_behaved("good"));
     let missing =
         ServerConfig { command: Some("no-such-program".to_owned()), ..ServerConfig::default() };
@@ -60,7 +60,7 @@ async fn pain_1_bad_servers_do_not_delay_or_break_others() {
 }
 
 #[tokio::test]
-async fn pain_1_a_server_that_is_killed_under_load_affects_only_its_own_callers() {
+async fn a_server_that_is_killed_under_load_affects_only_its_own_callers() {
     let (a, b) = (Fake::new(well_behaved("a")), Fake::new(well_behaved("b")));
     let setup =
         Setup::with(vec![("a", at(&a.url())), ("b", at(&b.url())), ("py", server(&[]))]).await;
@@ -101,7 +101,7 @@ async fn pain_1_a_server_that_is_killed_under_load_affects_only_its_own_callers(
 }
 
 #[tokio::test]
-async fn pain_10_a_call_takes_milliseconds() {
+async fn a_call_takes_milliseconds() {
     let fake = Fake::new(well_behaved("a"));
     let setup = Setup::with(vec![("http", at(&fake.url())), ("py", server(&[]))]).await;
     setup.wait_for_tool("http:who").await;
@@ -120,7 +120,7 @@ async fn pain_10_a_call_takes_milliseconds() {
 }
 
 #[tokio::test]
-async fn pain_10_connections_are_reused() {
+async fn connections_are_reused() {
     let good = std::sync::Arc::new(std::sync::Mutex::new(std::collections::HashSet::new()));
     let peers = std::sync::Arc::clone(&good);
     // A server that answers in events, whose connection is only free once the stream has been read to its end.

@@ -116,7 +116,7 @@ async fn a_legacy_server_is_initialized_and_called() {
 }
 
 #[tokio::test]
-async fn pain_2_an_expired_session_is_opened_again_and_the_call_repeated() {
+async fn an_expired_session_is_opened_again_and_the_call_repeated() {
     let (server, fake) = start();
     let setup = Setup::with(vec![("old", at(&fake.url()))]).await;
     setup.wait_for_tool("old:session").await;
@@ -133,7 +133,7 @@ async fn pain_2_an_expired_session_is_opened_again_and_the_call_repeated() {
 }
 
 #[tokio::test]
-async fn pain_2_a_server_that_forgets_every_session_is_not_retried_forever() {
+async fn a_server_that_forgets_every_session_is_not_retried_forever() {
     let (server, fake) = start();
     let forgetful = server.clone();
     let setup = Setup::with(vec![("old", at(&fake.url()))]).await;
@@ -154,7 +154,7 @@ async fn pain_2_a_server_that_forgets_every_session_is_not_retried_forever() {
 }
 
 #[tokio::test]
-async fn pain_3_callers_have_sessions_of_their_own_unless_the_server_is_shared() {
+async fn callers_have_sessions_of_their_own_unless_the_server_is_shared() {
     let (_, fake) = start();
     let shared = ServerConfig { instances: Instances::Shared, ..at(&fake.url()) };
     let setup = Setup::with(vec![("own", at(&fake.url())), ("shared", shared)]).await;

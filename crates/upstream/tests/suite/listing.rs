@@ -45,7 +45,7 @@ async fn every_page_is_read() {
 }
 
 #[tokio::test]
-async fn pain_8_invalid_names_are_left_out_with_a_reason_and_the_rest_stays() {
+async fn invalid_names_are_left_out_with_a_reason_and_the_rest_stays() {
     let fake = listing(vec![
         tool("good"),
         tool("two words"),
@@ -83,7 +83,7 @@ async fn pain_8_invalid_names_are_left_out_with_a_reason_and_the_rest_stays() {
 }
 
 #[tokio::test]
-async fn pain_8_two_servers_may_have_equal_tool_names() {
+async fn two_servers_may_have_equal_tool_names() {
     let (a, b) = (Fake::new(well_behaved("a")), Fake::new(well_behaved("b")));
     let setup = Setup::with(vec![("a", at(&a.url())), ("b", at(&b.url()))]).await;
     setup.wait_for_tool("a:who").await;
@@ -164,7 +164,7 @@ async fn a_server_without_notices_is_listed_again() {
 }
 
 #[tokio::test]
-async fn pain_12_the_last_list_is_offered_at_once_while_the_server_is_down() {
+async fn the_last_list_is_offered_at_once_while_the_server_is_down() {
     let fake = Fake::new(well_behaved("a"));
     let url = fake.url();
     let setup = Setup::with(vec![("s", at(&url))]).await;

@@ -184,7 +184,7 @@ async fn when_all_are_down_calls_fail_at_once_and_say_when_it_is_tried_again() {
 }
 
 #[tokio::test]
-async fn pain_13_a_strict_server_is_not_killed_by_health_checks() {
+async fn a_strict_server_is_not_killed_by_health_checks() {
     // It refuses everything but what a client needs, each time in another way.
     let refusals = Arc::new(AtomicUsize::new(0));
     let make = |name: &'static str| {
@@ -222,7 +222,7 @@ async fn pain_13_a_strict_server_is_not_killed_by_health_checks() {
 }
 
 #[tokio::test]
-async fn pain_13_one_failure_does_not_mark_a_server_down() {
+async fn one_failure_does_not_mark_a_server_down() {
     let misses = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&misses);
     let fake = Fake::new(move |received: ReceivedRequest| {

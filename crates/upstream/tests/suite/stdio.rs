@@ -238,7 +238,7 @@ async fn only_a_process_that_never_gets_ready_waits_long() {
 }
 
 #[tokio::test]
-async fn pain_4_processes_do_not_accumulate_and_end_with_the_gateway() {
+async fn processes_do_not_accumulate_and_end_with_the_gateway() {
     let needle = needle();
     let setup = Setup::with(vec![("a", server(&[&needle])), ("b", server(&[&needle]))]).await;
     setup.wait_for_tool("a:pid").await;
@@ -254,7 +254,7 @@ async fn pain_4_processes_do_not_accumulate_and_end_with_the_gateway() {
 }
 
 #[tokio::test]
-async fn pain_4_processes_end_when_the_gateway_is_dropped() {
+async fn processes_end_when_the_gateway_is_dropped() {
     let needle = needle();
     let setup = Setup::with(vec![("a", server(&[&needle]))]).await;
     setup.wait_for_tool("a:pid").await;
@@ -263,7 +263,7 @@ async fn pain_4_processes_end_when_the_gateway_is_dropped() {
 }
 
 #[tokio::test]
-async fn pain_3_callers_do_not_share_a_process_unless_the_server_is_shared() {
+async fn callers_do_not_share_a_process_unless_the_server_is_shared() {
     let shared = ServerConfig { instances: Instances::Shared, ..server(&[]) };
     let setup = Setup::with(vec![("own", server(&[])), ("shared", shared)]).await;
     setup.wait_for_tool("own:count").await;
@@ -289,7 +289,7 @@ async fn pain_3_callers_do_not_share_a_process_unless_the_server_is_shared() {
 }
 
 #[tokio::test]
-async fn pain_3_an_idle_process_of_a_caller_is_stopped() {
+async fn an_idle_process_of_a_caller_is_stopped() {
     let needle = needle();
     // Long enough that all four run at once on a busy machine.
     let timing = Timing { idle: Duration::from_secs(5), ..quick() };
@@ -306,7 +306,7 @@ async fn pain_3_an_idle_process_of_a_caller_is_stopped() {
 }
 
 #[tokio::test]
-async fn pain_12_a_lazy_server_starts_at_the_first_call_and_sleeps_when_idle() {
+async fn a_lazy_server_starts_at_the_first_call_and_sleeps_when_idle() {
     let needle = needle();
     // Long enough to observe it on a busy machine.
     let timing = Timing { idle: Duration::from_millis(1_500), ..quick() };

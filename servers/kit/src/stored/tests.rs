@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use super::*;
 
 fn new_store(references: usize, bytes: usize, lifetime: Duration) -> ReferenceStore {

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use http::HeaderValue;
 use proptest::collection::vec;
 use proptest::prelude::{any, proptest};

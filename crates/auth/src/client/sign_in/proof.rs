@@ -35,8 +35,6 @@ pub(super) fn check(
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use serde_json::json;
 
     use super::*;

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use std::path::Path;
 
 use super::{Part, Places, parse};

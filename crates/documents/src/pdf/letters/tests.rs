@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use proptest::prelude::{any, prop_assert_eq, proptest};
 
 use super::{in_reading_order, is_mostly_rtl, push_plain, with_accent};

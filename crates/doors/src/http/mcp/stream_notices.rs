@@ -90,8 +90,6 @@ where
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use std::convert::Infallible;
 
     use futures_util::stream;

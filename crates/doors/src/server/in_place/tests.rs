@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use std::future::poll_fn;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use url::Host;
 
 use super::{HostPattern, normal};

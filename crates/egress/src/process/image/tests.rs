@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use super::{Shebang, copy_with_digest, open_regular};
 
 #[test]

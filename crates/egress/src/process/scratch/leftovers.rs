@@ -48,8 +48,6 @@ fn is_left(path: &Path, now: SystemTime) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use super::super::Scratch;
     use super::*;
 

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use super::*;
 
 fn hit(url: &str, title: &str, snippet: &str) -> Hit {

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use super::*;
 
 fn kind(url: &str, content_type: &str, body: &[u8]) -> Kind {

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use proptest::prelude::{Just, prop_assert, prop_oneof, proptest};
 
 use super::*;

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use proto::{Clock, Principal, TenantId, Via, digest};
 use store::{AuditTrail, Database};
 

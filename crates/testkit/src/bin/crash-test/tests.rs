@@ -1,5 +1,4 @@
 //! The checks find what they are there for.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::fmt::Write as _;
 

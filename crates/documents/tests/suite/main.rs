@@ -1,0 +1,9 @@
+//! Documents of every kind, good and hostile, as text.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are not inside a test function")]
+
+mod hostile;
+mod layout;
+mod main_content;
+mod markdown;
+mod pages;
+mod reading;

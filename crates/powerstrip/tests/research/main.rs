@@ -1,8 +1,0 @@
-//! The web tools at the boundary: through every door, as a server of their own, and from the command line.
-#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests")]
-
-mod commands;
-mod doors;
-mod sessions;
-mod setup;
-mod support;

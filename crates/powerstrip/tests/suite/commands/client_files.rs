@@ -1,0 +1,85 @@
+//! `import`, `connect --move` and `disconnect` of one client's file: nothing is stored by a look, twice or for good.
+
+use serde_json::{Value, json};
+
+use crate::commands::project::Project;
+
+const SECRET: &str = "sk-live-0123456789abcdef";
+
+fn cursor() -> String {
+    let server = json!({"command": "python3", "args": ["server.py"], "env": {"API_KEY": SECRET}});
+    json!({"mcpServers": {"one": server, "two": server, "plain": {"command": "python3"}}})
+        .to_string()
+}
+
+fn file(project: &Project, name: &str) -> Value {
+    serde_json::from_str(&project.read(name)).unwrap()
+}
+
+#[test]
+fn a_preview_of_an_import_stores_nothing() {
+    let project = Project::new();
+    project.write("mcp.json", &cursor());
+    for _ in 0..2 {
+        let shown = project.run(&["import", "mcp.json"]);
+        assert!(shown.ok().contains("secret: API_KEY"), "{shown:?}");
+        assert!(!shown.stdout.contains(SECRET) && !shown.stderr.contains(SECRET), "{shown:?}");
+        assert!(shown.stderr.contains("with --write, the secret API_KEY"), "{shown:?}");
+        assert!(!project.path().join(".powerstrip").exists());
+    }
+}
+
+#[test]
+fn equal_secrets_are_stored_once_and_unused_ones_removed() {
+    let project = Project::new();
+    project.write("mcp.json", &cursor());
+    project.run_with(&["secret", "set", "old_name"], SECRET, &[]).ok();
+    project.run_with(&["secret", "set", "unused"], "another-value-1", &[]).ok();
+    project.run(&["import", "mcp.json", "--write"]).ok();
+    let config = project.read("powerstrip.yaml");
+    assert_eq!(config.matches("secret: old_name").count(), 2, "{config}");
+    let listed = project.run(&["secret", "ls", "--json"]).json_of(0);
+    let names: Vec<_> = listed.as_array().unwrap().iter().map(|secret| &secret["name"]).collect();
+    assert_eq!(names, ["old_name", "unused"], "{listed}");
+    assert!(project.run(&["secret", "ls"]).ok().contains("unused"));
+    project.run(&["secret", "prune"]).failed(2);
+    assert_eq!(
+        project.run(&["secret", "prune", "--yes", "--json"]).json_of(0)["removed"],
+        json!(["unused"])
+    );
+    assert_eq!(project.run(&["secret", "prune", "--json"]).json_of(0)["removed"], json!([]));
+}
+
+#[test]
+fn servers_are_moved_once_and_come_back() {
+    let project = Project::new();
+    let before = json!({"mcpServers": {
+        "one": {"command": "python3", "args": ["one.py"], "env": {"API_KEY": SECRET}},
+        "two": {"command": "python3", "args": ["two.py"]},
+        "three": {"command": "python3", "args": ["three.py"]},
+    }});
+    project.write("mcp.json", &before.to_string());
+    project.run(&["import", "mcp.json", "--write"]).ok();
+    // The config has another `two` by now.
+    let config = project.read("powerstrip.yaml").replace("two.py", "other.py");
+    project.write("powerstrip.yaml", &config);
+    let connect = ["connect", "cursor", "--file", "mcp.json", "--stdio"];
+    let moved = project
+        .run(&[&connect[..], &["--move", "--as", "three=third", "--json"]].concat())
+        .json_of(0);
+    assert_eq!(moved["known"], json!(["one"]), "{moved}");
+    assert_eq!(moved["moved"], json!(["third", "two-2"]), "{moved}");
+    let connected = file(&project, "mcp.json");
+    let names: Vec<_> = connected["mcpServers"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["powerstrip"], "{connected}");
+    let config = project.read("powerstrip.yaml");
+    assert!(config.contains("two-2:") && config.contains("third:"), "{config}");
+    assert!(!config.contains(SECRET), "{config}");
+
+    let back = project.run(&["disconnect", "cursor", "--file", "mcp.json", "--json"]).json_of(0);
+    assert_eq!(back["kept"], json!([]), "{back}");
+    assert_eq!(file(&project, "mcp.json"), before);
+    let again = project.run(&["disconnect", "cursor", "--file", "mcp.json"]);
+    assert!(again.ok().contains("was not connected"), "{again:?}");
+    assert_eq!(file(&project, "mcp.json"), before);
+}

@@ -1,0 +1,11 @@
+//! The dashboard: its protections over plain HTTP, and its pages in a real Chromium.
+
+mod browser;
+mod guards;
+mod oidc;
+mod questions;
+mod servers;
+mod sign_in_link;
+mod support;
+mod tenants;
+mod workflows;

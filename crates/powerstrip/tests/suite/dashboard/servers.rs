@@ -1,0 +1,175 @@
+//! The pages of servers and failed calls: what they show, and who may change a server.
+
+use reqwest::StatusCode;
+use serde_json::json;
+use testkit::{Gateway, GatewayBuilder, GuardedGateway, eventually};
+
+use crate::dashboard::support::{NOTES, Person};
+
+/// A stdio server that works as long as `notes.json` exists, and one that never starts.
+pub(crate) fn with_servers() -> GatewayBuilder {
+    Gateway::with().file("notes.py", NOTES).file("notes.json", "{\"milk\": \"two bottles\"}").config(
+        "servers:\n  notes: { command: python3, args: [notes.py] }\n  \
+         crm: { command: sh, args: [-c, \"echo 'crm: no \\u202elicence <b>file</b>' >&2; exit 3\"] }\n",
+    )
+}
+
+/// Waits until the page of a server contains a text.
+async fn page_with(person: &Person<'_>, server: &str, text: &str) -> String {
+    eventually(text, || async {
+        let page = person.get(&format!("/dashboard/servers/{server}")).await;
+        page.text.contains(text).then_some(page.text)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_broken_server_shows_its_error_and_what_it_wrote() {
+    let gateway = with_servers().start().await;
+    let person = Person::signed_in(&gateway).await;
+    // It is started again and again, so it is not down at every moment.
+    let page = page_with(&person, "crm", ">down<").await;
+    assert!(page.contains("no licence &lt;b&gt;file&lt;/b&gt;"), "as inert text: {page}");
+    assert!(!page.contains('\u{202e}'), "without hidden characters: {page}");
+    eventually("the overview shows the problem", || async {
+        let overview = person.get("/dashboard").await.text;
+        let shown =
+            overview.contains("needs attention") && overview.contains("1 server with problems");
+        shown.then_some(())
+    })
+    .await;
+    let list = person.get("/dashboard/servers").await.text;
+    assert!(list.contains("href=\"/dashboard/servers/notes\""), "{list}");
+    assert_eq!(person.get("/dashboard/servers/none").await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_wrong_entry_shows_what_to_correct() {
+    let gateway = Gateway::with().config("servers:\n  odd: { comand: x }\n").start().await;
+    let person = Person::signed_in(&gateway).await;
+    let page = person.get("/dashboard/servers/odd").await.text;
+    assert!(page.contains(">invalid entry<") && page.contains("did you mean `command`?"), "{page}");
+    assert!(page.contains("powerstrip.yaml:") && page.contains("powerstrip check"), "{page}");
+    assert!(!page.contains("value=\"restart\""), "a restart cannot help: {page}");
+    let overview = person.get("/dashboard").await.text;
+    assert!(overview.contains("1 server with problems"), "{overview}");
+    let settings = person.get("/dashboard/settings").await.text;
+    assert!(settings.contains("servers.odd.comand"), "{settings}");
+}
+
+#[tokio::test]
+async fn an_operator_restarts_disables_and_enables_a_server_with_audit_rows() {
+    let gateway = with_servers().start().await;
+    let person = Person::signed_in(&gateway).await;
+    let csrf = person.csrf();
+    page_with(&person, "notes", ">ready<").await;
+    let change = async |action: &str| {
+        let fields = [("csrf", csrf.as_str()), ("do", action)];
+        person.post("/dashboard/servers/notes", &fields).await
+    };
+    let config = || std::fs::read_to_string(gateway.folder().join("powerstrip.yaml")).unwrap();
+    let before = config();
+
+    let restarted = change("restart").await;
+    assert_eq!(restarted.status, StatusCode::SEE_OTHER, "{}", restarted.text);
+    page_with(&person, "notes", ">ready<").await;
+    assert_eq!(change("disable").await.status, StatusCode::SEE_OTHER);
+    let page = page_with(&person, "notes", ">disabled<").await;
+    assert!(page.contains("value=\"enable\"") && !page.contains("value=\"restart\""), "{page}");
+    assert!(config().contains("disabled: true"), "{}", config());
+    assert_eq!(change("enable").await.status, StatusCode::SEE_OTHER);
+    page_with(&person, "notes", ">ready<").await;
+    assert!(!config().contains("disabled: true"), "{}", config());
+    assert_eq!(before.lines().next(), config().lines().next(), "the rest of the file stays");
+    assert_eq!(change("delete").await.status, StatusCode::NOT_FOUND);
+
+    for operation in ["servers.restart:notes", "servers.disable:notes", "servers.enable:notes"] {
+        eventually(operation, || async {
+            let page = person.get(&format!("/dashboard/calls?q={operation}")).await.text;
+            page.contains("<a href=\"/dashboard/calls/").then_some(())
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn only_an_operator_changes_a_server() {
+    let setup = GuardedGateway::start(with_servers(), "").await;
+    let claims = json!({"org": "acme", "sub": "ann", "scope": "tools:read metrics:read"});
+    let ann = Person::with(&setup.gateway, &setup.token(claims)).await;
+    let page = ann.get("/dashboard/servers/notes").await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(!page.text.contains("value=\"restart\""), "{}", page.text);
+    let csrf = ann.csrf();
+    for action in ["restart", "disable", "enable"] {
+        let fields = [("csrf", csrf.as_str()), ("do", action)];
+        let refused = ann.post("/dashboard/servers/notes", &fields).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{action}");
+    }
+    let claims = json!({"org": "acme", "sub": "lou", "scope": "tools:read"});
+    let lou = Person::with(&setup.gateway, &setup.token(claims)).await;
+    assert_eq!(lou.get("/dashboard/servers/notes").await.status, StatusCode::FORBIDDEN);
+    assert_eq!(lou.get("/dashboard/servers").await.status, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn a_failed_call_shows_its_message_and_can_be_tried_again() {
+    let gateway = with_servers().config("audit: { payloads: redacted }\n").start().await;
+    let person = Person::signed_in(&gateway).await;
+    eventually("the tools of the server are listed", || async {
+        let listed = gateway.get("/mcp/discover").await.body.to_string();
+        listed.contains("notes:read").then_some(())
+    })
+    .await;
+    let answer = gateway.call("notes:read", &json!({"name": "bread"})).await;
+    let trace = answer.body["meta"]["traceId"].as_str().unwrap().to_owned();
+    let call = eventually("the failed call is in the trail", || async {
+        let page = person.get(&format!("/dashboard/calls/{trace}")).await;
+        (page.status == StatusCode::OK).then_some(page.text)
+    })
+    .await;
+    assert!(call.contains("there is no note `bread`"), "its message: {call}");
+    assert!(call.contains("notes: bread was asked for"), "standard error: {call}");
+    let again = format!("/dashboard/tools/notes%3Aread?again={trace}");
+    assert!(call.contains(&again) && call.contains("Try again with this input"), "{call}");
+    assert!(person.get(&again).await.text.contains(">bread</textarea>"), "the form has the input");
+    let listed = person.get("/dashboard/calls?q=no+note&range=15m&server=notes").await.text;
+    assert!(listed.contains(&trace), "it is found by its message: {listed}");
+    let others = person.get("/dashboard/calls?q=no+note&server=crm").await.text;
+    assert!(!others.contains(&trace), "{others}");
+}
+
+#[tokio::test]
+async fn browsers_get_pages_and_programs_get_json() {
+    let gateway = Gateway::start().await;
+    let get = async |path: &str, accept: &str| {
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        let request = client.build().unwrap().get(gateway.url(path)).header("accept", accept);
+        request.send().await.unwrap()
+    };
+    let browser = "text/html,application/xhtml+xml,*/*;q=0.8";
+    let root = get("/", browser).await;
+    assert_eq!(
+        (root.status(), &root.headers()["location"]),
+        (StatusCode::SEE_OTHER, &"/dashboard".parse().unwrap())
+    );
+    for path in ["/nothing", "/dashboard/nothing", "/mcp/prompt/a/b"] {
+        let page = get(path, browser).await;
+        assert_eq!(page.status(), StatusCode::NOT_FOUND, "{path}");
+        assert!(
+            page.headers()["content-type"].to_str().unwrap().starts_with("text/html"),
+            "{path}"
+        );
+        assert!(
+            page.headers()["content-security-policy"]
+                .to_str()
+                .unwrap()
+                .contains("default-src 'none'")
+        );
+        let text = page.text().await.unwrap();
+        assert!(text.contains("Not found") && text.contains(path), "{text}");
+        let answer = get(path, "application/json").await;
+        assert_eq!(answer.status(), StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(answer.headers()["content-type"], "application/json", "{path}");
+    }
+}

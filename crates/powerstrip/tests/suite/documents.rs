@@ -1,0 +1,11 @@
+//! Files in calls and references in answers, with real servers that read and create documents.
+
+mod chain;
+mod forms;
+mod inline;
+mod packs;
+mod references;
+mod refusals;
+mod results;
+mod silence;
+mod support;

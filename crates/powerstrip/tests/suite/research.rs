@@ -1,0 +1,7 @@
+//! The web tools at the boundary: through every door, as a server of their own, and from the command line.
+
+mod commands;
+mod doors;
+mod sessions;
+mod setup;
+mod support;

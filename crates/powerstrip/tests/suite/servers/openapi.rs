@@ -1,0 +1,54 @@
+//! A service with an OpenAPI document, called through every door.
+
+use serde_json::json;
+use testkit::{Door, Gateway, Service, eventually};
+
+use crate::servers::support::{command, wait_until_listed};
+
+fn document(base: &str) -> String {
+    format!(
+        "openapi: 3.1.0\ninfo: {{ title: Echo, version: '1' }}\nservers: [{{ url: '{base}' }}]\npaths:\n  \
+         /echo:\n    post:\n      operationId: echo\n      description: Returns its input.\n      \
+         requestBody:\n        required: true\n        content:\n          application/json:\n            \
+         schema: {{ type: object, required: [message], properties: {{ message: {{ type: string }} }} }}\n      \
+         responses: {{ 200: {{ description: It. }} }}\n"
+    )
+}
+
+#[tokio::test]
+async fn every_door_reaches_an_openapi_service() {
+    let service = Service::start().await;
+    let config = "servers:\n  svc: { kind: openapi, document: ./echo.yaml, headers: { Authorization: { file: ./token } } }";
+    let gateway = Gateway::with()
+        .config(config)
+        .file("echo.yaml", &document(&service.url("")))
+        .file("token", "Bearer s3cret\n")
+        .start()
+        .await;
+    wait_until_listed(&gateway, "svc__echo").await;
+    for door in Door::ALL {
+        let mcp = matches!(door, Door::McpHttp | Door::McpStdio);
+        let tool = if mcp { "svc__echo" } else { "svc:echo" };
+        let answer = door.call(&gateway, tool, &json!({"body": {"message": "hi"}})).await;
+        assert_eq!(answer["data"]["echo"], json!("hi"), "{door:?}: {answer}");
+        assert_eq!(
+            answer["data"]["authorization"],
+            json!("****"),
+            "the secret reaches the service and is not returned"
+        );
+    }
+    let wrong = gateway.call("svc:echo", &json!({"body": {}})).await.body;
+    assert_eq!(wrong["errors"][0]["code"], json!("INVALID_INPUT"), "{wrong}");
+    let servers = command(&gateway, &["servers"]).await;
+    assert_eq!(
+        (&servers[0]["transport"], &servers[0]["state"]),
+        (&json!("openapi"), &json!("ready"))
+    );
+
+    gateway.write("echo.yaml", &document(&service.url("")).replace("Returns", "Repeats"));
+    eventually("the change is served: the file is the operator's own", || async {
+        let discovery = gateway.get("/mcp/discover").await.body.to_string();
+        discovery.contains("Repeats its").then_some(())
+    })
+    .await;
+}

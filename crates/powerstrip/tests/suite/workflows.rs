@@ -1,0 +1,21 @@
+//! Workflows at the boundary: through MCP, across restarts, with people and with failures.
+
+mod changing;
+mod decisions;
+mod draining;
+mod examples;
+mod execution;
+mod expiry;
+mod guarding;
+mod limits;
+mod listing;
+mod outages;
+mod people;
+mod quarantine;
+mod questions;
+mod starting;
+mod steering;
+mod support;
+mod templates;
+mod undoing;
+mod watching;

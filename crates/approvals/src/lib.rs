@@ -12,6 +12,7 @@ mod approvals;
 mod deadlines;
 mod deciding;
 mod grant;
+pub mod operations;
 pub mod question;
 mod rules;
 mod shown;

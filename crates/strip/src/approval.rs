@@ -1,8 +1,6 @@
-//! Calls that a person must approve: the crate `approvals`, and the operations on it.
-
-pub mod operations;
+//! Calls that a person must approve: the crate `approvals`.
 
 pub(crate) use approvals::{
-    ApprovalView, Approvals, DecideError, Decider, Decision, ShownFile, Standing, Verdict, question,
+    ApprovalView, Approvals, DecideError, Decider, Decision, ShownFile, Standing, Verdict, question, run_to_end,
 };
 pub(crate) use approvals::{Grant, Grounds, Outcome, RuleQuery};

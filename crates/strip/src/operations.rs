@@ -10,7 +10,8 @@ use crate::{Strip, approval, files, runs};
 
 /// All operations that work on a strip.
 pub fn table(strip: &Arc<Strip>) -> Table {
-    approval::operations::table(strip)
+    let approvals = strip.approvals().map(approval::operations::table).unwrap_or_default();
+    approvals
         .merge(runs::operations::table(strip))
         .merge(files::operations::table(&Arc::new(FileService::of_strip(strip))))
         .with::<ListAgents>(strip)

@@ -33,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("schema", &["proto"]),
     ("openapi", &["proto", "egress", "schema"]),
     ("files", &["proto", "store", "schema"]),
-    ("approvals", &["proto", "store"]),
+    ("approvals", &["proto", "store", "operations"]),
     ("runs", &["proto", "store"]),
     ("jsonpath", &[]),
     ("prompts", &["proto", "userfiles", "schema"]),

@@ -12,8 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, StoreError};
 
-use super::{ApprovalView, Approvals, DecideError, Decider, Decision, Standing, Verdict};
-use crate::Strip;
+use crate::{ApprovalView, Approvals, DecideError, Decider, Decision, Standing, Verdict};
 
 const DEFAULT_PAGE: u32 = 50;
 const MAX_PAGE: u32 = 200;
@@ -28,14 +27,14 @@ const MIN_PREFIX: usize = 8;
 const SEARCHED: u32 = 1_000;
 
 /// The operations on approvals.
-pub fn table(strip: &Arc<Strip>) -> Table {
+pub fn table(approvals: &Arc<Approvals>) -> Table {
     Table::default()
-        .with::<ListApprovals>(strip)
-        .with::<ShowApproval>(strip)
-        .with::<Decide>(strip)
-        .with::<ListRules>(strip)
-        .with::<RemoveRule>(strip)
-        .with::<WaitForChange>(strip)
+        .with::<ListApprovals>(approvals)
+        .with::<ShowApproval>(approvals)
+        .with::<Decide>(approvals)
+        .with::<ListRules>(approvals)
+        .with::<RemoveRule>(approvals)
+        .with::<WaitForChange>(approvals)
 }
 
 /// Which approvals to list.
@@ -99,17 +98,17 @@ impl Operation for ListApprovals {
     const SUMMARY: &'static str = "List calls that wait for approval";
     const ROUTE: Option<Route> =
         Some(Route::get("/v1/approvals", APPROVALS_READ, "approvals.list"));
-    type Service = Strip;
+    type Service = Approvals;
     type Input = ApprovalQuery;
     type Output = ApprovalPage;
 
     async fn run(
-        strip: Arc<Strip>,
+        approvals: Arc<Approvals>,
         caller: Caller,
         query: ApprovalQuery,
     ) -> Result<ApprovalPage, OperationError> {
         let filter = query.filter(&caller)?;
-        let rows = approvals(&strip)?.list(&filter).await.map_err(unreadable)?;
+        let rows = approvals.list(&filter).await.map_err(unreadable)?;
         let cursor = |row: &ApprovalRow| format!("{}_{}", row.created_unix_ms, row.id);
         let next = rows.last().filter(|_| rows.len() == filter.limit as usize).map(cursor);
         Ok(ApprovalPage { approvals: rows.into_iter().map(ApprovalView::from).collect(), next })
@@ -123,17 +122,16 @@ impl Operation for ShowApproval {
     const SUMMARY: &'static str = "Show one approval with its whole arguments";
     const ROUTE: Option<Route> =
         Some(Route::get("/v1/approvals/{id}", APPROVALS_READ, "approvals.show"));
-    type Service = Strip;
+    type Service = Approvals;
     type Input = ById;
     type Output = ApprovalView;
 
     async fn run(
-        strip: Arc<Strip>,
+        approvals: Arc<Approvals>,
         caller: Caller,
         ById { id }: ById,
     ) -> Result<ApprovalView, OperationError> {
-        let approvals = approvals(&strip)?;
-        let id = resolve(approvals, &caller, id).await?;
+        let id = resolve(&approvals, &caller, id).await?;
         let row = approvals.get(caller.tenant(), &id).await.map_err(unreadable)?;
         row.map(ApprovalView::from).ok_or_else(|| unknown("approval", &id))
     }
@@ -159,17 +157,16 @@ impl Operation for Decide {
         "Approve or reject a waiting call; needs `approvals:decide` or the admin token";
     const ROUTE: Option<Route> =
         Some(Route::post("/v1/approvals/{id}", APPROVALS_DECIDE, "approvals.decide"));
-    type Service = Strip;
+    type Service = Approvals;
     type Input = DecideInput;
     type Output = ApprovalView;
 
     async fn run(
-        strip: Arc<Strip>,
+        approvals: Arc<Approvals>,
         caller: Caller,
         input: DecideInput,
     ) -> Result<ApprovalView, OperationError> {
-        let approvals = approvals(&strip)?;
-        let id = resolve(approvals, &caller, input.id).await?;
+        let id = resolve(&approvals, &caller, input.id).await?;
         let decider = match caller.is_operator() {
             true => Decider::Operator,
             false => Decider::Person(Arc::clone(&caller.principal)),
@@ -195,12 +192,16 @@ impl Operation for ListRules {
     const SUMMARY: &'static str = "List standing approval rules";
     const ROUTE: Option<Route> =
         Some(Route::get("/v1/approvals/rules", APPROVALS_READ, "approvals.rules"));
-    type Service = Strip;
+    type Service = Approvals;
     type Input = NoInput;
     type Output = Rules;
 
-    async fn run(strip: Arc<Strip>, caller: Caller, _: NoInput) -> Result<Rules, OperationError> {
-        Ok(Rules { rules: approvals(&strip)?.rules(caller.tenant()) })
+    async fn run(
+        approvals: Arc<Approvals>,
+        caller: Caller,
+        _: NoInput,
+    ) -> Result<Rules, OperationError> {
+        Ok(Rules { rules: approvals.rules(caller.tenant()) })
     }
 }
 
@@ -217,16 +218,16 @@ impl Operation for RemoveRule {
     const SUMMARY: &'static str = "Remove a standing approval rule";
     const ROUTE: Option<Route> =
         Some(Route::delete("/v1/approvals/rules/{id}", APPROVALS_DECIDE, "approvals.removeRule"));
-    type Service = Strip;
+    type Service = Approvals;
     type Input = ById;
     type Output = Removed;
 
     async fn run(
-        strip: Arc<Strip>,
+        approvals: Arc<Approvals>,
         caller: Caller,
         ById { id }: ById,
     ) -> Result<Removed, OperationError> {
-        let removed = approvals(&strip)?.remove_rule(caller.tenant(), &id).await;
+        let removed = approvals.remove_rule(caller.tenant(), &id).await;
         match removed.map_err(unreadable)? {
             true => Ok(Removed { removed: id }),
             false => Err(unknown("standing rule", &id)),
@@ -239,20 +240,14 @@ pub struct WaitForChange;
 impl Operation for WaitForChange {
     const NAME: &'static str = "powerstrip.approvals.next";
     const SUMMARY: &'static str = "Wait until an approval changes, for a while";
-    type Service = Strip;
+    type Service = Approvals;
     type Input = NoInput;
     type Output = bool;
 
-    async fn run(strip: Arc<Strip>, _: Caller, _: NoInput) -> Result<bool, OperationError> {
-        let mut events = approvals(&strip)?.events();
+    async fn run(approvals: Arc<Approvals>, _: Caller, _: NoInput) -> Result<bool, OperationError> {
+        let mut events = approvals.events();
         Ok(tokio::time::timeout(CHANGE_TIMEOUT, events.recv()).await.is_ok())
     }
-}
-
-fn approvals(strip: &Strip) -> Result<&Arc<Approvals>, OperationError> {
-    strip.approvals().ok_or_else(|| {
-        OperationError::new(Code::Unsupported, "approvals are not available in this process")
-    })
 }
 
 /// The whole id. Only the operator may abbreviate it, where the first characters name one approval.

@@ -110,6 +110,18 @@ const SERVER_INPUT: Size = Size(1 << 20);
 const CEILING_TIMEOUT: Span = Span(Duration::from_secs(600));
 const CEILING_BYTES: Size = Size(16 << 20);
 
+impl RateLimits {
+    /// The limits as the guard takes them.
+    pub fn rules(&self) -> strip::RateRules {
+        let rate = |rate: &Rate| strip::Rate { count: rate.count, per: rate.per.0 };
+        strip::RateRules {
+            principal: self.principal.as_ref().map(rate),
+            tool: self.tool.as_ref().map(rate),
+            tools: self.tools.iter().map(|(id, rule)| (id.to_string(), rate(rule))).collect(),
+        }
+    }
+}
+
 impl Limits {
     /// The bounds as the catalog takes them.
     pub fn bounds(&self) -> LimitBounds {

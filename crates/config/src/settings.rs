@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use files::FileRules;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use strip::Settings;
 use strip::agents::Profiles;
 use strip::catalog::NameStyle;
-use strip::{Rate, RateRules, Settings};
 
 use crate::agents::{Agent, Embeddings, Schemas, Skill, Tools};
 use crate::approvals::Approvals;
@@ -23,7 +23,6 @@ use crate::registration::Registration;
 use crate::research::Research;
 use crate::servers::{self, Server};
 use crate::telemetry::Telemetry;
-use crate::units;
 use crate::workflows::Workflows;
 
 /// How a config file is read.
@@ -194,16 +193,10 @@ pub enum Sandbox {
 impl Config {
     /// The settings of the strip.
     pub fn settings(&self) -> Settings {
-        let rate = |rate: &units::Rate| Rate { count: rate.count, per: rate.per.0 };
-        let rules = &self.limits.rate;
         Settings {
             limits: self.limits.bounds(),
             idempotency: self.limits.idempotency.0,
-            rate: RateRules {
-                principal: rules.principal.as_ref().map(rate),
-                tool: rules.tool.as_ref().map(rate),
-                tools: rules.tools.iter().map(|(id, rule)| (id.to_string(), rate(rule))).collect(),
-            },
+            rate: self.limits.rate.rules(),
             name_style: match self.tool_names {
                 ToolNames::Wire => NameStyle::Wire,
                 ToolNames::Canonical => NameStyle::Canonical,

@@ -40,6 +40,6 @@ impl Tool for Echo {
     }
 
     async fn run(&self, job: &Job) -> Result<Output, Failure> {
-        Ok(Output { data: Arc::clone(&job.request.input), ..Output::new(Value::Null) })
+        Ok(Output { data: Arc::clone(&job.input), ..Output::new(Value::Null) })
     }
 }

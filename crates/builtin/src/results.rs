@@ -105,16 +105,16 @@ impl Tool for ReadResult {
     }
 
     async fn run(&self, job: &Job) -> Result<Output, Failure> {
-        let input = Input::deserialize(&*job.request.input).map_err(|error| {
+        let input = Input::deserialize(&*job.input).map_err(|error| {
             Failure::new(Code::InvalidInput, format!("the input does not fit the tool: {error}"))
         })?;
         let strip = self.strip.upgrade().ok_or_else(|| {
             Failure::new(Code::Unavailable, "the gateway is shutting down").blame(Blame::Gateway)
         })?;
-        let record = strip.find_result(&job.request, &input.ref_id).await?;
+        let record = strip.find_result(job, &input.ref_id).await?;
         let stored = Stored { files: strip.files(), record };
         if stored.is_picture() {
-            if job.request.door == Door::Workflow {
+            if job.request().door == Door::Workflow {
                 let message = "a task has no use for the bytes of a picture; pass its ref_id on";
                 return Err(Failure::new(Code::InvalidInput, message));
             }

@@ -64,7 +64,7 @@ impl Tool for Select {
     }
 
     async fn run(&self, call: &Job) -> Result<Output, Failure> {
-        let text = call.request.input["path"].as_str().unwrap_or_default();
+        let text = call.input["path"].as_str().unwrap_or_default();
         let path = JsonPath::parse(text).map_err(|fault| {
             Failure::new(
                 Code::InvalidInput,
@@ -72,11 +72,11 @@ impl Tool for Select {
             )
             .details(json!({"violations": [{"path": "/path", "message": fault.to_string()}]}))
         })?;
-        let limit = call.request.input["limit"].as_u64().unwrap_or_else(default_limit);
+        let limit = call.input["limit"].as_u64().unwrap_or_else(default_limit);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let stopped = || Failure::new(Code::Unavailable, "the gateway is shutting down");
         let permit = Arc::clone(&self.running).acquire_owned().await.map_err(|_| stopped())?;
-        let input = Arc::clone(&call.request.input);
+        let input = Arc::clone(&call.input);
         let query = tokio::task::spawn_blocking(move || {
             let selected = match document(&input["document"]) {
                 Ok(document) => path.select(&document, limit).map_err(|limit| {

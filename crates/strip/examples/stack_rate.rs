@@ -26,7 +26,7 @@ impl Tool for Echo {
     }
 
     async fn run(&self, call: &Job) -> Result<Output, Failure> {
-        Ok(Output { data: Arc::clone(&call.request.input), ..Output::new(serde_json::Value::Null) })
+        Ok(Output { data: Arc::clone(&call.input), ..Output::new(serde_json::Value::Null) })
     }
 }
 

@@ -6,9 +6,7 @@ use proto::{Failure, Principal, Scrubber, TraceId};
 use serde_json::Value;
 use store::AuditTrail;
 
-use crate::guard::arguments::Arguments;
-use crate::guard::audit::Decision;
-use crate::{Door, Request, Strip};
+use crate::{Door, Job, Request, Strip};
 
 /// A request that was refused before it was read.
 #[derive(Clone, Debug)]
@@ -41,9 +39,6 @@ impl Strip {
     pub async fn record_refusal(&self, refused: RefusedRequest<'_>, failure: &Failure) {
         let mut request = Request::new(refused.about, Value::Null, refused.principal, refused.door);
         request.trace = refused.trace;
-        let row = self.guards().audit.open(&request, &Arguments::of(&request.input), None);
-        if let Err(unwritten) = row.close(Decision::Refused, Some(failure), None, false).await {
-            tracing::error!(trace = %request.trace, error = %unwritten, "the audit row of a refused request could not be written");
-        }
+        self.guards().refuse(&Job::new(request), failure).await;
     }
 }

@@ -16,6 +16,7 @@ pub use plan::{Batch, BatchCall, MAX_CALLS};
 
 use crate::runs::RunOf;
 use crate::{Answer, Reply, Request, Strip};
+use crate::servers::ClientIdentity;
 
 /// How many calls of a batch run at once.
 const MAX_CONCURRENT: usize = 8;
@@ -48,7 +49,7 @@ impl Strip {
     }
 
     async fn run_batch(&self, batch: Batch, frame: Request) -> Result<BatchAnswer, Failure> {
-        let view = self.view_of_request(&frame);
+        let view = self.view_of(&ClientIdentity::of(&frame));
         let plan = Plan::of(batch, view.tools())?;
         let mut frame = frame;
         let run = match &frame.run {

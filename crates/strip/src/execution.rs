@@ -11,7 +11,7 @@ use crate::client::{Client, ToolClient};
 use crate::files::{self, FileResolver, Filled, InlineLimits, LargeAnswer};
 use crate::guard::idempotency::ToolResult;
 use crate::guard::{deadline, shape, size};
-use crate::{Door, Job, Output, Reply, Request};
+use crate::{Door, Job, Output, Reply};
 use proto::Failure;
 
 /// Runs tools, with files put into their inputs and large parts taken out of their outputs.
@@ -36,8 +36,8 @@ impl Executor {
                 Box::pin(grant.spend()).await?;
             }
             job.time_limit = entry.limits.timeout;
-            let client = job.request.client.take().map(|client| Arc::new(ToolClient::new(client)));
-            job.request.client = client.clone().map(|client| client as Arc<dyn Client>);
+            let client = job.client.take().map(|client| Arc::new(ToolClient::new(client)));
+            job.client = client.clone().map(|client| client as Arc<dyn Client>);
             let work = pin!(executor.run_tool(limits, &entry, job));
             let result = deadline::bound(entry.limits.timeout, client.as_deref(), work).await;
             if let (Some(grant), Ok((output, _))) = (grant, &result)
@@ -55,11 +55,11 @@ impl Executor {
     pub(crate) async fn shown_files(
         &self,
         entry: &Entry,
-        request: &Request,
+        job: &Job,
     ) -> Result<Arc<[ShownFile]>, Failure> {
         let shown = pin!(async {
-            let filled = files::files_to_fill(&self.files, &self.resolver, entry, request).await?;
-            files::shown_files(&self.files, &request.principal, &request.input, filled).await
+            let filled = files::files_to_fill(&self.files, &self.resolver, entry, job).await?;
+            files::shown_files(&self.files, &job.request().principal, &job.input, filled).await
         });
         deadline::bound(entry.limits.timeout, None, shown).await
     }
@@ -67,9 +67,9 @@ impl Executor {
     async fn run_tool(&self, limits: InlineLimits, entry: &Entry, job: Job) -> ToolResult {
         let limits = limits.with(entry.tool.inline_limits());
         // A task passes its answer to the next one, and no model looks at it.
-        let limits = match job.request.door {
+        let limits = match job.request().door {
             Door::Workflow => limits.without_media(),
-            _ if job.request.is_answered_in_one_event() => limits.in_one_event(),
+            _ if job.request().is_answered_in_one_event() => limits.in_one_event(),
             _ => limits,
         };
         let (job, secrets) = match &entry.files {
@@ -81,7 +81,7 @@ impl Executor {
             files: &self.files,
             limits,
             entry,
-            request: &job.request,
+            request: job.request(),
             secrets: &secrets,
         };
         let result = match entry.tool.run(&job).await {
@@ -104,11 +104,11 @@ impl Executor {
         let Filled { mut job, secrets } =
             files::fill(&self.files, &self.resolver, entry, job).await?;
         if !secrets.is_empty()
-            && let Some(client) = job.request.client.take()
+            && let Some(client) = job.client.take()
         {
             let secrets = secrets.clone();
             let client = ToolClient::new(client).redacted(move |sent| secrets.scrub(sent));
-            job.request.client = Some(Arc::new(client));
+            job.client = Some(Arc::new(client));
         }
         Ok((job, secrets))
     }
@@ -132,7 +132,8 @@ impl Executor {
         if let Some(server) = entry.server() {
             let issued = files::issued_references(&output);
             if !issued.is_empty() {
-                Box::pin(files::remember_issued(&self.files, server, request, issued, &output))
+                let principal = &request.principal;
+                Box::pin(files::remember_issued(&self.files, server, principal, issued, &output))
                     .await?;
             }
         }

@@ -22,7 +22,7 @@ use crate::runs::Runs;
 use crate::servers::{ClientIdentity, Outages, Servers};
 use crate::settings::Settings;
 use crate::stop::Stop;
-use crate::{Catalog, Door, Request};
+use crate::{Catalog, Door, Job};
 
 /// The guards and the operator's settings for them.
 pub(crate) struct Guards {
@@ -84,13 +84,13 @@ impl Guards {
         self.views.of_own(&client.principal, self.catalog.snapshot(), own)
     }
 
-    /// The same for the client of a request.
-    pub(crate) fn view_of_request(&self, request: &Request) -> View {
+    /// The same for the client of a call.
+    pub(crate) fn view_of_job(&self, job: &Job) -> View {
         // One atomic load is all that a call pays while no instance has tools of its own.
         if self.catalog.own().is_empty() {
-            return self.view(&request.principal);
+            return self.view(&job.request().principal);
         }
-        self.view_of(&ClientIdentity::of(request))
+        self.view_of(&ClientIdentity::of_job(job))
     }
 
     /// The tools of a client's own instances, where they differ from what their servers offer to all.

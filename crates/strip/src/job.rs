@@ -1,40 +1,94 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use files::Attachments;
 use proto::Digest;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
-use crate::Request;
 use crate::approval::ShownFile;
-use files::Attachments;
+use crate::client::TaskClient;
+use crate::runs::RunOf;
+use crate::{Client, Request, Resume};
 
-/// A request on its way through the guard stack, with what the guards add for the tool.
+/// A call on its way through the stack: what its caller asked for, which never changes, and what the stack has found out. Each
+/// part is written by one guard; a tool reads all of it.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The request; its input has the contents of files where the tool takes them.
-    pub request: Request,
-    /// The caller's own input, if files were filled in.
+    request: Arc<Request>,
+    /// By `resolve`: the tool that runs, where the caller's name for it leads to another one.
+    pub(crate) renamed: Option<String>,
+    /// The input for the tool. `resolve` takes it from a forwarding tool, `shape` drops what stands for absent arguments, and
+    /// `files` puts contents in.
+    pub input: Arc<Value>,
+    /// By `files`: the input before contents were put in.
     pub caller_input: Option<Arc<Value>>,
-    /// Files that the input only has placeholders of, because the tool streams them.
+    /// By `files`: files that the input only has placeholders of, because the tool streams them.
     pub attachments: Option<Arc<Attachments>>,
-    /// The files that a person saw when they approved the call.
+    /// By `resolve`: what is left of the caller's timeout after a server was waited for.
+    pub timeout: Option<Duration>,
+    /// By `run`: the run that the call has joined.
+    pub run: RunOf,
+    /// By `run` and `approval`: the answers for the tool, if the call continues after a question.
+    pub resume: Option<Arc<Resume>>,
+    /// By `run`: set if a repeated task begins again, so that its questions count from the first.
+    pub(crate) begins_again: bool,
+    /// By `approval` and `files`: the caller's client as far as the tool may see it.
+    pub client: Option<Arc<dyn Client>>,
+    /// By `approval`: the files that a person saw when they approved the call.
     pub shown_files: Option<Arc<[ShownFile]>>,
-    /// The digest of the code that a person approved: the tool must run no other.
+    /// By `approval`: the digest of the code that a person approved; the tool must run no other.
     pub approved_code: Option<Digest>,
-    /// How long the tool may take, before it is ended.
+    /// By `idempotency`: set for work that several callers share, which does not end with one of them.
+    shared_cancel: Option<CancellationToken>,
+    /// By `deadline`: how long the tool may take, before it is ended.
     pub time_limit: Duration,
 }
 
 impl Job {
     /// A request that no guard has added anything to.
     pub fn new(request: Request) -> Self {
+        let task = || request.park.as_ref().map(|_| TaskClient::shared());
         Self {
-            request,
+            renamed: None,
+            input: Arc::clone(&request.input),
             caller_input: None,
             attachments: None,
+            timeout: request.timeout,
+            run: request.run.clone(),
+            resume: request.resume.clone(),
+            begins_again: false,
+            client: request.client.clone().or_else(task),
             shown_files: None,
             approved_code: None,
+            shared_cancel: None,
             time_limit: Duration::MAX,
+            request: Arc::new(request),
         }
+    }
+
+    /// The same under another name of its tool.
+    pub(crate) fn named(request: Request, tool: String) -> Self {
+        Self { renamed: Some(tool), ..Self::new(request) }
+    }
+
+    /// What the caller asked for.
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// The name of the tool that runs.
+    pub fn tool(&self) -> &str {
+        self.renamed.as_deref().unwrap_or(&self.request.tool)
+    }
+
+    /// Cancelled when nobody wants the answer any more.
+    pub fn cancel(&self) -> &CancellationToken {
+        self.shared_cancel.as_ref().unwrap_or(&self.request.cancel)
+    }
+
+    /// The same call as work that goes on when its caller cancels, because others may have joined it.
+    pub(crate) fn shared(&self) -> Self {
+        Self { shared_cancel: Some(CancellationToken::new()), ..self.clone() }
     }
 }

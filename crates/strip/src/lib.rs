@@ -14,6 +14,7 @@ pub mod dag;
 mod discovery;
 mod execution;
 pub mod files;
+mod finish;
 mod forward;
 mod guard;
 mod guards;

@@ -8,5 +8,5 @@ pub(crate) use proto::SlotType;
 pub(crate) use runs::{NewQuestion, REMEMBERED};
 pub(crate) use runs::{QuestionView, Run, RunDetails, RunOf, RunSummary, Runs};
 
-pub(crate) use forms::{Repeated, park_questions, repeat};
+pub(crate) use forms::{park_questions, repeat_task};
 pub(crate) use ticket::Ticket;

@@ -1,8 +1,9 @@
-//! The one order in which every call, whatever its door, passes the guards.
+//! The one order in which everything that callers ask for passes the guards, whatever its door: calls of tools, requests to
+//! servers, operations on files, and what a door refused.
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use proto::{Code, Digest, Failure, Meta, clean};
 use serde_json::Value;
@@ -11,21 +12,33 @@ use tokio_util::sync::CancellationToken;
 use crate::agents::ApprovalRule;
 use crate::approval::{Grant, run_to_end};
 use crate::catalog::Entry;
-use crate::client::{Client, TaskClient, ToolClient};
-use crate::guard::approval::{Gate, Passage, check_wanted};
+use crate::guard::approval::{ApprovalError, Passage, check_wanted};
 use crate::guard::arguments::Arguments;
 use crate::guard::audit::{Begin, Content, Decision, OpenRow};
 use crate::guard::idempotency::{CallError, Idempotency, Key, ToolResult};
 use crate::guard::{deadline, determinism, shape, size};
 use crate::guards::Guards;
 use crate::resolve::Resolved;
-use crate::runs::{Repeated, RunOf, Ticket, park_questions, repeat};
+use crate::runs::{Ticket, park_questions, repeat_task};
+use crate::servers::Server;
 use crate::stop::Stop;
-use crate::{Answer, Door, Job, Output, Park, Reply, Request};
+use crate::{Answer, Door, Job, Output, Reply, Request};
 
 /// How much longer than its caller's timeout a tool that steers may take: it keeps to the timeout itself, and has an answer
 /// when it ends.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// A call whose audit row is open.
+struct Call {
+    job: Job,
+    arguments: Arguments,
+    /// The tool that runs, if the caller has it.
+    entry: Option<Arc<Entry>>,
+    /// The tool that forwarded to it.
+    forwarder: Option<Arc<Entry>>,
+    row: OpenRow,
+    ticket: Option<Ticket>,
+}
 
 /// A call that all guards before idempotency have admitted.
 struct Admission {
@@ -35,261 +48,195 @@ struct Admission {
     grant: Option<Arc<Grant>>,
 }
 
-/// A call whose audit row is open.
-struct Call {
-    job: Job,
-    entry: Option<Arc<Entry>>,
-    forwarder: Option<Arc<Entry>>,
-    row: OpenRow,
-    ticket: Option<Ticket>,
-}
-
 enum Admitted {
     Run(Admission),
     /// The caller is asked for its person's decision.
     Ask(Output),
 }
 
+/// How a call ended.
+struct Outcome {
+    result: Result<Output, Failure>,
+    decision: Decision,
+    /// The key that its answer is recorded under.
+    key: Option<Digest>,
+}
+
 impl Guards {
-    /// audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ run ▸ approval ▸ re-admit ▸ idempotency
+    /// A call of a tool: audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ run ▸ approval ▸ re-admit ▸ idempotency
     /// ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
     pub(crate) async fn answer(self: &Arc<Self>, mut job: Job) -> Answer {
-        if job.request.park.is_some() && job.request.client.is_none() {
-            job.request.client = Some(TaskClient::shared());
-        }
-        let Resolved { forwarder, found } = self.resolve(&mut job.request).await;
+        let Resolved { forwarder, found } = self.resolve(&mut job).await;
         if let Ok(entry) = &found {
-            shape::drop_optional_nulls(entry, &mut job.request.input);
-            shape::drop_optional_empty_texts(entry, &mut job.request.input);
+            shape::drop_optional_nulls(entry, &mut job.input);
+            shape::drop_optional_empty_texts(entry, &mut job.input);
         }
-        let arguments = Arguments::of(&job.request.input);
+        let arguments = Arguments::of(&job.input);
         let entry = found.as_ref().ok().map(Arc::clone);
-        let mut row = self.audit.open(&job.request, &arguments, entry.as_ref());
-
-        let mut ticket = None;
-        let (result, decision, key) = match found {
-            _ if self.audit.failing().is_some() => {
-                (Err(self.unaccountable()), Decision::Refused, None)
+        let row = self.audit.open(&job, &arguments, entry.as_ref());
+        let mut call = Call { job, arguments, entry, forwarder, row, ticket: None };
+        let outcome = match self.admit(&mut call, found).await {
+            Err(refusal) => Outcome::new(Err(refusal), Decision::Refused),
+            Ok(Admitted::Ask(output)) => Outcome::new(Ok(output), Decision::Asked),
+            Ok(Admitted::Run(admission)) if admission.grant.is_some() => {
+                // An approval is not spent for nothing: from here on the call goes on even if its caller leaves.
+                let guards = Arc::clone(self);
+                let rest = async move {
+                    let outcome = guards.begin(&mut call, admission).await;
+                    guards.close(call, outcome).await
+                };
+                return Box::pin(run_to_end(rest)).await;
             }
-            Err(unknown) => {
-                let refusal = self.rate().check(&job.request.principal, None).and(Err(unknown));
-                (refusal, Decision::Refused, None)
-            }
-            Ok(entry) => match self.admit(&mut job, entry, &arguments, &mut ticket).await {
-                Err(refusal) => (Err(refusal), Decision::Refused, None),
-                Ok(Admitted::Ask(output)) => (Ok(output), Decision::Asked, None),
-                Ok(Admitted::Run(admission)) if admission.grant.is_some() => {
-                    let call = Call { job, entry, forwarder, row, ticket };
-                    // An approval is not spent for nothing: the call goes on even if its caller leaves from here on.
-                    let guards = Arc::clone(self);
-                    let rest = async move { guards.run_and_close(call, admission).await };
-                    return Box::pin(run_to_end(rest)).await;
-                }
-                Ok(Admitted::Run(admission)) => {
-                    let key = admission.key.as_ref().map(Key::digest);
-                    let (result, decision) = self.run(&job, admission, &mut row).await;
-                    (result, decision, key)
-                }
-            },
+            Ok(Admitted::Run(admission)) => self.begin(&mut call, admission).await,
         };
-        let call = Call { job, entry, forwarder, row, ticket };
-        self.close(call, result, decision, key).await
+        self.close(call, outcome).await
     }
 
-    async fn run_and_close(&self, mut call: Call, admission: Admission) -> Answer {
-        let key = admission.key.as_ref().map(Key::digest);
-        let (result, decision) = self.run(&call.job, admission, &mut call.row).await;
-        self.close(call, result, decision, key).await
-    }
-
-    /// Closes the audit row of a call and makes its answer.
-    async fn close(
+    /// A request to a server that is no tool call: audit ▸ rate ▸ size-in ▸ deadline[ ⟨server⟩ ▸ size-out ]
+    pub(crate) async fn forward(
         &self,
-        call: Call,
-        mut result: Result<Output, Failure>,
-        mut decision: Decision,
-        key: Option<Digest>,
-    ) -> Answer {
-        let Call { job, entry, forwarder, row, ticket } = call;
-        let began = row.began();
-        if job.request.park.is_some()
-            && let Ok(output) = &result
-            && output.reply != Reply::Done
-        {
-            result = Box::pin(park_questions(&self.runs, &job.request, output.clone())).await;
-        }
-        let changes = entry.as_ref().is_some_and(|e| e.descriptor.side_effecting());
-        let cancelled = result.is_err() && job.request.cancel.is_cancelled();
-        if cancelled && self.stop.is_stopping() {
-            (result, decision) = (Err(Stop::failure(changes)), Decision::Failed);
-        } else if cancelled {
-            // A dropped row says that the caller left.
-            drop(row);
-            return self.finish(&job.request, entry, forwarder, began, result);
-        }
-        // A workflow commits the result of its task, after this row and in the same writer.
-        let wait = result.is_ok() && changes && job.request.door != Door::Workflow;
-        let failure = result.as_ref().err();
-        let content = self.audit.keeps_payloads().then(|| Content {
-            arguments: &job.request.input,
-            result: result.as_ref().ok().map(|output| &*output.data),
-        });
-        if let Err(unwritten) = row.close(decision, failure, content, wait).await {
-            // A failed call keeps its own failure: it says more about what happened.
-            result = result.and(Err(unwritten));
-        }
-        if let Some(entry) = &entry {
-            if let Some(ticket) = ticket {
-                ticket.close(&job.request, entry, decision, key, &result);
+        server: &Arc<dyn Server>,
+        method: &str,
+        request: Request,
+    ) -> Result<Output, Failure> {
+        let job = Job::named(request, format!("{}:{method}", server.name()));
+        let arguments = Arguments::of(&job.input);
+        let row = self.audit.open(&job, &arguments, None);
+        let work = async {
+            self.rate().check(&job.request().principal, None).map_err(CallError::Refused)?;
+            let limit = self.limits().max_input_bytes;
+            size::check_params(&arguments, limit).map_err(CallError::Refused)?;
+            self.send(server, method, &job).await
+        };
+        self.audited(row, job.cancel(), work, |_| None).await
+    }
+
+    /// An operation on a file: audit ▸ ⟨operation⟩. It returns the file's id, which the row names.
+    pub(crate) async fn use_file<T>(
+        &self,
+        job: &Job,
+        work: impl Future<Output = Result<(String, T), Failure>>,
+        name_of: impl Fn(&str) -> String,
+    ) -> Result<T, Failure> {
+        let row = self.audit.open(job, &Arguments::of(&job.input), None);
+        let work = async { work.await.map_err(CallError::Failed) };
+        let done = self.audited(row, job.cancel(), work, |(id, _)| Some(name_of(id))).await;
+        done.map(|(_, done)| done)
+    }
+
+    /// What a door refused before it became a call: audit.
+    pub(crate) async fn refuse(&self, job: &Job, refusal: &Failure) {
+        let row = self.audit.open(job, &Arguments::of(&job.input), None);
+        let refused = async { Err::<(), _>(CallError::Refused(refusal.clone())) };
+        let _ = self.audited(row, job.cancel(), refused, |()| None).await;
+    }
+
+    /// audit ▸ ⟨work⟩, for what is no call of a tool.
+    async fn audited<T>(
+        &self,
+        mut row: OpenRow,
+        cancel: &CancellationToken,
+        work: impl Future<Output = Result<T, CallError>>,
+        name: impl FnOnce(&T) -> Option<String>,
+    ) -> Result<T, Failure> {
+        let (mut result, decision) = if self.audit.failing().is_some() {
+            (Err(self.unaccountable()), Decision::Refused)
+        } else {
+            match work.await {
+                Ok(done) => (Ok(done), Decision::Ran),
+                Err(error) => error.split(),
             }
-            if result.is_ok() {
-                let descriptor = &entry.descriptor;
-                self.history.note(&job.request.principal, &descriptor.id);
-                if descriptor.ui_resource().is_some()
-                    && let Some(server) = entry.server()
-                {
-                    self.apps.note(&job.request, server);
-                }
+        };
+        if result.is_err() && cancel.is_cancelled() {
+            if !self.stop.is_stopping() {
+                // A dropped row says that the caller left.
+                return result;
             }
+            result = Err(Stop::failure(false));
         }
-        self.finish(&job.request, entry, forwarder, began, result)
+        if let Some(name) = result.as_ref().ok().and_then(name) {
+            row.is_about(&name);
+        }
+        let written = row.close(decision, result.as_ref().err(), None, false).await;
+        if let (Err(_), Err(unwritten)) = (&result, &written) {
+            tracing::error!(error = %unwritten, "the audit row of a failed request could not be written");
+        }
+        let done = result?;
+        written.map(|()| done)
     }
 
     /// Everything before the look-up of a recorded answer. A person is asked only about a call that could run.
     async fn admit(
         &self,
-        job: &mut Job,
-        entry: Arc<Entry>,
-        arguments: &Arguments,
-        ticket: &mut Option<Ticket>,
+        call: &mut Call,
+        found: Result<Arc<Entry>, Failure>,
     ) -> Result<Admitted, Failure> {
-        self.check(&job.request, &entry, arguments)?;
-        *ticket = Ticket::enter(&self.runs, &mut job.request, &entry).await?;
-        if let Some(park) = job.request.park.clone()
-            && let (Some(resume), RunOf::Joined(run)) = (&park.resume, &job.request.run)
-        {
-            match repeat(&self.runs, run, resume) {
-                Repeated::Continue(resume) => job.request.resume = Some(Arc::new(resume)),
-                // Its questions count from the first again, so that those that were answered are found.
-                Repeated::Begin => {
-                    let again = Park { resume: None, ..Park::clone(&park) };
-                    job.request.park = Some(Arc::new(again));
-                }
-                Repeated::Wait(output) => return Ok(Admitted::Ask(output)),
-            }
+        if self.audit.failing().is_some() {
+            return Err(self.unaccountable());
         }
-        let rule = if entry.tool.part().steers() {
-            ApprovalRule::Free
-        } else {
-            self.approval_rule(&entry.descriptor.id)
+        let entry = match found {
+            Ok(entry) => entry,
+            Err(unknown) => {
+                return self.rate().check(&call.job.request().principal, None).and(Err(unknown));
+            }
         };
-        let rule = match job.request.park.as_ref().and_then(|park| park.timeout) {
-            None => rule,
-            Some(timeout) => rule.stricter(ApprovalRule::Asked { timeout }),
-        };
-        let (entry, grant) = match rule {
+        self.check(&call.job, &entry, &call.arguments)?;
+        call.ticket = Ticket::enter(&self.runs, &mut call.job, &entry).await?;
+        if let Some(output) = repeat_task(&self.runs, &mut call.job) {
+            return Ok(Admitted::Ask(output));
+        }
+        let (entry, grant) = match self.rule_of(&call.job, &entry) {
             ApprovalRule::Free => (entry, None),
             ApprovalRule::Asked { timeout } => {
-                if job.request.verify {
-                    return Err(determinism::refuse_gated());
-                }
-                let unavailable = || {
-                    Failure::new(
-                        Code::Denied,
-                        "the call must be approved, and approvals are not set up",
-                    )
-                };
-                let approvals = self.approvals.get().ok_or_else(unavailable)?;
-                if job.request.idempotency_key.is_some()
-                    && let Some(key) = Idempotency::key(&job.request, &entry, arguments)?
+                match Box::pin(self.approve(&mut call.job, &call.arguments, &entry, timeout))
+                    .await?
                 {
-                    Box::pin(self.idempotency.check_outcome(&key)).await?;
-                }
-                let shown = Box::pin(self.executor.shown_files(&entry, &job.request)).await?;
-                job.shown_files = Some(shown);
-                if let Some(client) = job.request.client.take() {
-                    let client = Arc::new(ToolClient::new(client).trace_only());
-                    job.request.client = Some(client as Arc<dyn Client>);
-                }
-                let revision = entry.tool.revision();
-                let code = Box::pin(digest_code(&entry, &job.request)).await?;
-                let gate = Gate { approvals, entry: &entry, revision, code, arguments, timeout };
-                match Box::pin(gate.pass(job)).await? {
                     Passage::Asked(output) => return Ok(Admitted::Ask(output)),
-                    Passage::Granted(grant) => {
-                        job.approved_code = code;
-                        (self.readmit(&job.request, &entry, revision)?, Some(grant))
+                    Passage::Granted { grant, revision } => {
+                        (self.readmit(&call.job, &entry, revision)?, Some(grant))
                     }
                 }
             }
         };
-        let key = Idempotency::key(&job.request, &entry, arguments)?;
-        if key.is_some()
-            && job.request.idempotency_key.is_none()
-            && job.shown_files.is_none()
+        let key = Idempotency::key(&call.job, &entry, &call.arguments)?;
+        if key.as_ref().is_some_and(|key| !key.is_callers())
             && entry.files.is_some()
+            && grant.is_none()
         {
             // A recorded answer about a file is not given again when the file is gone.
-            Box::pin(self.executor.shown_files(&entry, &job.request)).await?;
+            Box::pin(self.executor.shown_files(&entry, &call.job)).await?;
         }
         Ok(Admitted::Run(Admission { entry, key, grant }))
     }
 
-    fn check(
-        &self,
-        request: &Request,
-        entry: &Entry,
-        arguments: &Arguments,
-    ) -> Result<(), Failure> {
+    /// rate ▸ size-in ▸ public schema
+    fn check(&self, job: &Job, entry: &Entry, arguments: &Arguments) -> Result<(), Failure> {
+        let request = job.request();
         self.rate().check(&request.principal, Some(entry))?;
         size::check_input(entry, arguments)?;
-        shape::check_input(entry, &request.input)?;
+        shape::check_input(entry, &job.input)?;
         if request.verify {
             determinism::check_claimed(entry)?;
         }
-        if request.door == Door::Workflow && !entry.tool.part().is_for_tasks() {
-            let message = "a task of a workflow can call data and control-flow tools only";
-            return Err(Failure::new(Code::InvalidInput, message));
+        if request.door == Door::Workflow {
+            shape::check_task(entry)?;
         }
         Ok(())
     }
 
     /// Resolves the tool again after a person has decided: this caller must still have it, and it must be what they saw.
-    fn readmit(
-        &self,
-        request: &Request,
-        seen: &Entry,
-        revision: u64,
-    ) -> Result<Arc<Entry>, Failure> {
-        let view = self.view_of_request(request);
-        let entry = view.tools().resolve(&request.tool)?;
+    fn readmit(&self, job: &Job, seen: &Entry, revision: u64) -> Result<Arc<Entry>, Failure> {
+        let view = self.view_of_job(job);
+        let entry = view.tools().resolve(job.tool())?;
         if entry.definition != seen.definition || entry.tool.revision() != revision {
-            let message = "the tool changed while a person decided about the call, so it was not run; call again to ask again";
-            return Err(Failure::new(Code::Denied, message).retryable(true));
+            return Err(ApprovalError::ToolChanged.into());
         }
         Ok(Arc::clone(entry))
     }
 
-    async fn run(
-        &self,
-        job: &Job,
-        admission: Admission,
-        row: &mut OpenRow,
-    ) -> (Result<Output, Failure>, Decision) {
-        match self.begin(job, admission, row).await {
-            Ok((output, decision)) => (Ok(output), decision),
-            Err(CallError::Refused(failure)) => (Err(failure), Decision::Refused),
-            Err(CallError::Failed(failure)) => (Err(failure), Decision::Failed),
-        }
-    }
-
     /// Records that a call begins which may change something, and runs it.
-    async fn begin(
-        &self,
-        job: &Job,
-        admission: Admission,
-        row: &mut OpenRow,
-    ) -> Result<(Output, Decision), CallError> {
+    async fn begin(&self, call: &mut Call, admission: Admission) -> Outcome {
+        let key = admission.key.as_ref().map(Key::digest);
         let begin = match &admission {
             Admission { grant: Some(_), .. } => Some(Begin::Durable),
             Admission { key: Some(key), .. } if key.is_durable() => Some(Begin::Queued),
@@ -297,15 +244,25 @@ impl Guards {
         };
         if let Some(begin) = begin {
             // Boxed to keep the future of read-only calls small.
-            Box::pin(row.begin(begin)).await.map_err(CallError::Refused)?;
+            if let Err(unwritten) = Box::pin(call.row.begin(begin)).await {
+                return Outcome::new(Err(unwritten), Decision::Refused).under(key);
+            }
         }
-        if admission.grant.is_some() {
-            // Before the approval is spent: it must not run for a caller that has left.
-            check_wanted(&job.request).map_err(CallError::Refused)?;
+        // Before the approval is spent: it must not run for a caller that has cancelled.
+        if admission.grant.is_some()
+            && let Err(unwanted) = check_wanted(&call.job)
+        {
+            return Outcome::new(Err(unwanted.into()), Decision::Refused).under(key);
         }
-        self.run_within_timeout(job, admission).await
+        let ran = self.run_within_timeout(&call.job, admission).await;
+        let (result, decision) = match ran {
+            Ok((output, decision)) => (Ok(output), decision),
+            Err(error) => error.split(),
+        };
+        Outcome { result, decision, key }
     }
 
+    /// idempotency ▸ deadline[ … ]
     async fn run_within_timeout(
         &self,
         job: &Job,
@@ -321,10 +278,10 @@ impl Guards {
             }
         });
         let grace = if entry.tool.part().steers() { GRACE } else { Duration::ZERO };
-        let timeout = job.request.timeout.map(|timeout| timeout + grace);
+        let timeout = job.timeout.map(|timeout| timeout + grace);
         // Spending cannot be undone, so the tool runs if its caller cancels in that moment.
         let is_spending = || grant.as_ref().is_some_and(|grant| grant.is_being_spent());
-        deadline::wait(timeout, &job.request.cancel, is_spending, work).await
+        deadline::wait(timeout, job.cancel(), is_spending, work).await
     }
 
     /// The answer of a call that has a key: recorded, shared, or fresh.
@@ -338,13 +295,12 @@ impl Guards {
         W: Future<Output = ToolResult> + Send + 'static,
     {
         // Shared work must not end because the caller who began it cancelled.
-        let mut unbound = job.clone();
-        unbound.request.cancel = CancellationToken::new();
-        if job.request.resume.is_some() {
+        let shared = job.shared();
+        if job.resume.is_some() {
             // A call that continues after a question is never answered from a record.
-            return self.idempotency.alone(key, self.window(), run(unbound)).await;
+            return self.idempotency.alone(key, self.window(), run(shared)).await;
         }
-        let begin = || run(unbound.clone());
+        let begin = || run(shared.clone());
         let once = self.idempotency.once(key.clone(), self.window(), begin);
         let (mut output, mut decision) = once.await?;
         if decision == Decision::Shared && output.reply != Reply::Done {
@@ -352,69 +308,82 @@ impl Guards {
             let again = self.idempotency.alone(key, self.window(), run(job.clone()));
             (output, decision) = again.await?;
         }
-        if job.request.verify && output.reply == Reply::Done {
-            let (fresh, _) = ran(run(unbound).await)?;
+        if job.request().verify && output.reply == Reply::Done {
+            let (fresh, _) = ran(run(shared).await)?;
             determinism::check_same(&output.data, &fresh.data).map_err(CallError::Failed)?;
         }
         Ok((output, decision))
     }
 
-    /// Makes the answer, and counts and logs the call.
-    fn finish(
-        &self,
-        request: &Request,
-        entry: Option<Arc<Entry>>,
-        forwarder: Option<Arc<Entry>>,
-        began: Instant,
-        result: Result<Output, Failure>,
-    ) -> Answer {
-        let duration = began.elapsed();
-        let mut warnings = Vec::new();
-        if let Some(entry) = &entry
-            && let Some(newer) = entry.superseded_by
+    /// Closes the audit row of a call and makes its answer.
+    async fn close(&self, call: Call, mut outcome: Outcome) -> Answer {
+        let Call { job, entry, forwarder, row, ticket, .. } = call;
+        let began = row.began();
+        if job.request().park.is_some()
+            && let Ok(output) = &outcome.result
+            && output.reply != Reply::Done
         {
-            warnings.push(format!(
-                "{} {} is deprecated; major {newer} replaces it",
-                entry.descriptor.id, entry.descriptor.version
-            ));
+            outcome.result = Box::pin(park_questions(&self.runs, &job, output.clone())).await;
         }
-        let native;
-        let mut reply = Reply::Done;
-        let mut references = Vec::new();
-        let result: Result<Arc<Value>, Failure> = match result {
-            Ok(output) => {
-                warnings.extend(output.warnings);
-                native = output.native;
-                reply = output.reply;
-                references = output.references;
-                Ok(output.data)
-            }
-            Err(mut failure) => {
-                let own =
-                    |failure: &Failure| entry.as_ref()?.tool.native_failure(failure).map(Arc::new);
-                native = failure.native.take().or_else(|| own(&failure));
-                Err(failure)
-            }
-        };
-        let outcome = result.as_ref().map_or_else(|failure| failure.code.as_str(), |_| "OK");
-        self.metrics.count(entry.as_deref(), request.door, outcome, duration);
-        if let Err(failure) = &result {
-            // All of these texts may come from a caller or a server.
-            let source = failure.source.as_ref().map(|source| clean::line(&source.to_string()));
-            let source = source.as_ref().map(tracing::field::display);
-            tracing::warn!(trace = %request.trace, tool = %clean::line(&request.tool), door = %request.door,
-                code = %failure.code, blame = failure.blame.as_str(), source,
-                "{}", clean::line(&failure.message));
+        let changes = entry.as_ref().is_some_and(|e| e.descriptor.side_effecting());
+        let cancelled = outcome.result.is_err() && job.cancel().is_cancelled();
+        if cancelled && !self.stop.is_stopping() {
+            // A dropped row says that the caller left.
+            drop(row);
         } else {
-            tracing::debug!(trace = %request.trace, tool = %clean::line(&request.tool), door = %request.door, ?duration, "call answered");
+            if cancelled {
+                outcome.result = Err(Stop::failure(changes));
+                outcome.decision = Decision::Failed;
+            }
+            self.write_row(row, &job, changes, &mut outcome).await;
+            if let Some(entry) = &entry {
+                self.note_end(&job, entry, ticket, &outcome);
+            }
         }
-        let (tool, version) = match &entry {
-            Some(entry) => (entry.descriptor.id.shared(), Arc::clone(&entry.version)),
-            None => (request.tool.as_str().into(), Arc::default()),
-        };
-        let duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let meta = Meta { tool, version, duration_ms, trace_id: request.trace, warnings };
-        Answer { result, native, reply, references, entry: forwarder.or(entry), meta }
+        self.finish(&job, entry, forwarder, began.elapsed(), outcome.result)
+    }
+
+    async fn write_row(&self, row: OpenRow, job: &Job, changes: bool, outcome: &mut Outcome) {
+        let result = &outcome.result;
+        // A workflow commits the result of its task, after this row and in the same writer.
+        let wait = result.is_ok() && changes && job.request().door != Door::Workflow;
+        let content = self.audit.keeps_payloads().then(|| Content {
+            arguments: &job.input,
+            result: result.as_ref().ok().map(|output| &*output.data),
+        });
+        let written = row.close(outcome.decision, result.as_ref().err(), content, wait).await;
+        // A failed call keeps its own failure: it says more about what happened.
+        if let Err(unwritten) = written
+            && outcome.result.is_ok()
+        {
+            outcome.result = Err(unwritten);
+        }
+    }
+
+    /// Counts the call in its run, and notes what its caller uses.
+    fn note_end(&self, job: &Job, entry: &Entry, ticket: Option<Ticket>, outcome: &Outcome) {
+        if let Some(ticket) = ticket {
+            ticket.close(job, entry, outcome.decision, outcome.key, &outcome.result);
+        }
+        if outcome.result.is_err() {
+            return;
+        }
+        self.history.note(&job.request().principal, &entry.descriptor.id);
+        if entry.descriptor.ui_resource().is_some()
+            && let Some(server) = entry.server()
+        {
+            self.apps.note(job.request(), server);
+        }
+    }
+}
+
+impl Outcome {
+    fn new(result: Result<Output, Failure>, decision: Decision) -> Self {
+        Self { result, decision, key: None }
+    }
+
+    fn under(self, key: Option<Digest>) -> Self {
+        Self { key, ..self }
     }
 }
 
@@ -422,9 +391,4 @@ impl Guards {
 fn ran(result: ToolResult) -> Result<(Output, Decision), CallError> {
     let (output, _) = result.map_err(CallError::Failed)?;
     Ok((output, Decision::Ran))
-}
-
-/// The digest of the code that the call would run, computed within the tool's timeout.
-async fn digest_code(entry: &Entry, request: &Request) -> Result<Option<Digest>, Failure> {
-    deadline::bound(entry.limits.timeout, None, pin!(entry.tool.code_digest(request))).await
 }

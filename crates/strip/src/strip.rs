@@ -263,9 +263,9 @@ impl Strip {
         self.guards.view_of(client)
     }
 
-    /// The same for the client of a request.
-    pub fn view_of_request(&self, request: &Request) -> View {
-        self.guards.view_of_request(request)
+    /// The same for the client of a call.
+    pub fn view_of_job(&self, job: &Job) -> View {
+        self.guards.view_of_job(job)
     }
 
     /// What a client's own instances of servers list.

@@ -4,7 +4,7 @@ use proto::{Descriptor, Digest, Failure};
 use serde_json::Value;
 
 use crate::catalog::Pinning;
-use crate::{Job, Output, Request};
+use crate::{Job, Output};
 
 /// What a tool is to a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub trait Tool: Send + Sync + 'static {
     /// The digest of all code that the call would execute, as it is on the disk now; none if the tool runs no code of
     /// this host. Only computed for calls that a person must approve. A tool that returns a digest runs a job whose
     /// `approved_code` is set with exactly that code, or fails with DENIED.
-    async fn code_digest(&self, _request: &Request) -> Result<Option<Digest>, Failure> {
+    async fn code_digest(&self, _job: &Job) -> Result<Option<Digest>, Failure> {
         Ok(None)
     }
 

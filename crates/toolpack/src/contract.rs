@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use proto::{Blame, Code, Failure, clean};
 use serde_json::{Map, Value, json};
-use strip::Request;
+use strip::Job;
 
 /// How much of a tool's text an error message quotes.
 const MAX_MESSAGE: usize = 1_000;
@@ -20,10 +20,10 @@ pub(crate) struct Reply {
 }
 
 /// The line that a program reads: the input, and the caller's idempotency key if there is one.
-pub(crate) fn request_line(request: &Request) -> Map<String, Value> {
+pub(crate) fn request_line(job: &Job) -> Map<String, Value> {
     let mut line = Map::new();
-    line.insert("input".to_owned(), (*request.input).clone());
-    if let Some(key) = &request.idempotency_key {
+    line.insert("input".to_owned(), (*job.input).clone());
+    if let Some(key) = &job.request().idempotency_key {
         line.insert("meta".to_owned(), json!({"idempotencyKey": key}));
     }
     line

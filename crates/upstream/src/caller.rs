@@ -5,7 +5,7 @@ use auth::client::Holder;
 use proto::{Principal, canonical, digest_of_parts};
 use serde_json::{Map, Value};
 use strip::servers::{ClientIdentity, InstanceKey};
-use strip::{Client, Request};
+use strip::{Client, Job};
 
 use crate::config::{Instances, ServerConfig};
 use crate::personal::{Outdated, PersonalValues};
@@ -49,12 +49,12 @@ impl Caller {
     }
 
     /// The caller whose session or process serves a call; none where all callers share one.
-    pub(crate) fn of_request(request: &Request, config: &ServerConfig) -> Option<Self> {
-        let caller = || Self::new(&request.principal, request.client.as_ref());
+    pub(crate) fn of_job(job: &Job, config: &ServerConfig) -> Option<Self> {
+        let caller = || Self::new(&job.request().principal, job.client.as_ref());
         match config.instances {
             Instances::Caller => Some(caller()),
             Instances::Session => {
-                Some(Self { session: request.run.session().map(Into::into), ..caller() })
+                Some(Self { session: job.run.session().map(Into::into), ..caller() })
             }
             Instances::Shared => None,
         }

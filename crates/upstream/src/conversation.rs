@@ -38,23 +38,19 @@ impl Server {
         request: RpcRequest<'_>,
         job: &Job,
     ) -> Result<ServerReply, Failure> {
-        let caller = self.caller_of(&job.request).await?;
+        let caller = self.caller_of(job).await?;
         let caller = || caller.clone();
-        let Some(client) = &job.request.client else {
+        let Some(client) = &job.client else {
             let answer = tasks::ask(&self.transport, caller().as_ref(), &request).await;
             return self.result(answer).map(ServerReply::Result);
         };
         let identity = identity(&request, job);
         let purpose =
-            Purpose { server: &self.name, principal: &job.request.principal, request: &identity };
-        let state = job.request.resume.as_deref().and_then(|resume| resume.state.as_deref());
+            Purpose { server: &self.name, principal: &job.request().principal, request: &identity };
+        let state = job.resume.as_deref().and_then(|resume| resume.state.as_deref());
         let state = state.map(|state| self.signer.verify(purpose, state)).transpose()?;
-        let mut responses = job
-            .request
-            .resume
-            .as_deref()
-            .map(|resume| resume.responses.clone())
-            .unwrap_or_default();
+        let mut responses =
+            job.resume.as_deref().map(|resume| resume.responses.clone()).unwrap_or_default();
         if let Some(handle) = state.as_deref().and_then(|state| state.strip_prefix(SUSPENDED)) {
             let Some(mut suspended) = self.suspended.take(handle) else {
                 return Err(Failure::new(Code::InvalidInput, "the call does not wait any more")
@@ -71,7 +67,7 @@ impl Server {
         }
         let mut state = state.and_then(|state| state.strip_prefix(STATE).map(str::to_owned));
         for round in 0..MAX_ROUNDS {
-            let retried = round > 0 || job.request.resume.is_some();
+            let retried = round > 0 || job.resume.is_some();
             let answers = Answers { responses: &responses, state: state.as_deref() };
             let sent = RpcRequest { answers: retried.then_some(answers), ..request };
             let answer = tasks::ask(&self.transport, caller().as_ref(), &sent).await;
@@ -83,7 +79,7 @@ impl Server {
                 if !tasks::are_taken_by(&**client) {
                     return Err(self.unexpected("a task"));
                 }
-                self.signer.sign_task(&self.name, &job.request.principal, &mut interim);
+                self.signer.sign_task(&self.name, &job.request().principal, &mut interim);
                 return Ok(ServerReply::Task(interim));
             }
             let asked = interim["inputRequests"].as_object().cloned().unwrap_or_default();

@@ -73,12 +73,12 @@ impl Server {
         job: &Job,
         text: fn(&RpcResult) -> Cow<'_, str>,
     ) -> Result<Output, Failure> {
-        let Value::Object(params) = &*job.request.input else {
+        let Value::Object(params) = &*job.input else {
             return Err(Failure::new(Code::InvalidInput, "parameters are an object"));
         };
         let mut params = params.clone();
         if method.starts_with("tasks/") {
-            self.signer.verify_task(&self.name, &job.request.principal, &mut params)?;
+            self.signer.verify_task(&self.name, &job.request().principal, &mut params)?;
         }
         let request = RpcRequest {
             repeatable: READERS.contains(&method),
@@ -87,7 +87,7 @@ impl Server {
         let reply = tokio::select! {
             biased;
             reply = self.converse(request, job) => reply?,
-            () = job.request.cancel.cancelled() => {
+            () = job.cancel().cancelled() => {
                 return Err(Failure::new(Code::Unavailable, "the caller cancelled the request"));
             }
         };
@@ -104,7 +104,7 @@ impl Server {
             ServerReply::Task(task) => (task, Reply::Pending),
         };
         if method.starts_with("tasks/") {
-            self.signer.sign_task(&self.name, &job.request.principal, &mut data);
+            self.signer.sign_task(&self.name, &job.request().principal, &mut data);
         }
         Ok(Output { reply, blobs, ..Output::new(data) })
     }

@@ -13,7 +13,7 @@ use egress::http::{Client, Limits, Request, Rule, Scope, Target};
 use http::HeaderMap;
 use proto::{Code, Failure, Scrubber};
 use serde_json::Value;
-use strip::Output;
+use strip::{Job, Output};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::Deps;
@@ -158,7 +158,7 @@ impl OpenApiService {
     pub(crate) async fn call(
         &self,
         name: &str,
-        call: &strip::Request,
+        job: &Job,
         personal: Option<&PersonalValues>,
     ) -> Result<Output, Failure> {
         if self.api.load().is_none() {
@@ -171,12 +171,12 @@ impl OpenApiService {
             let message = format!("the document of server `{}` no longer has `{name}`", self.name);
             return Err(Failure::new(Code::Unavailable, message));
         };
-        let key = call.idempotency_key.as_deref();
+        let key = job.request().idempotency_key.as_deref();
         let mut headers = self.headers.clone();
         if let Some(personal) = personal {
             personal.add_headers(&mut headers);
         }
-        let request = build_request(operation, &api.base, &headers, &call.input, key)?;
+        let request = build_request(operation, &api.base, &headers, &job.input, key)?;
         // The stack enforces the deadline by dropping this future.
         let limits =
             Limits { deadline: None, max_body_bytes: MAX_ANSWER_BYTES as u64, ..Limits::default() };

@@ -89,11 +89,11 @@ impl<'a> RpcRequest<'a> {
     /// A request on behalf of a caller.
     pub(crate) fn for_job(method: &'a str, params: Params<'a>, job: &'a Job) -> Self {
         Self {
-            idempotency_key: job.request.idempotency_key.as_deref(),
+            idempotency_key: job.request().idempotency_key.as_deref(),
             repeatable: false,
             own: false,
-            client: job.request.client.as_ref(),
-            modern: job.request.modern,
+            client: job.client.as_ref(),
+            modern: job.request().modern,
             attached: job.attachments.as_ref(),
             ..Self::plain(method, params)
         }

@@ -4,6 +4,7 @@ use arc_swap::ArcSwap;
 use proto::{Failure, Principal};
 use strip::Request;
 use strip::servers::Offering;
+use strip::Job;
 
 use crate::caller::Caller;
 use crate::config::ServerConfig;
@@ -49,9 +50,9 @@ impl Server {
     }
 
     /// The caller whose session or process serves a call, with their own secrets; none where all callers share one.
-    pub(crate) async fn caller_of(&self, request: &Request) -> Result<Option<Caller>, Failure> {
-        let caller = Caller::of_request(request, &self.config);
-        let personal = self.personal_values(&request.principal).await?;
+    pub(crate) async fn caller_of(&self, job: &Job) -> Result<Option<Caller>, Failure> {
+        let caller = Caller::of_job(job, &self.config);
+        let personal = self.personal_values(&job.request().principal).await?;
         Ok(caller.map(|caller| caller.with_personal(personal)))
     }
 

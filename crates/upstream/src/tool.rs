@@ -55,7 +55,7 @@ impl UpstreamTool {
     /// Whether the gateway runs the tool as a task, because the caller gets no tasks of this server.
     fn runs_as_task(&self, job: &Job) -> bool {
         let passed_on = || {
-            let client = job.request.client.as_ref();
+            let client = job.client.as_ref();
             self.server.transport.era() == Some(Era::Modern)
                 && client.is_some_and(|client| tasks::are_taken_by(&**client))
         };
@@ -65,11 +65,11 @@ impl UpstreamTool {
     async fn call(&self, job: &Job) -> Result<Output, Failure> {
         let server = &self.server;
         if let Transport::OpenApi(service) = &*server.transport {
-            let personal = server.personal_values(&job.request.principal).await?;
+            let personal = server.personal_values(&job.request().principal).await?;
             let (name, personal) = (&self.definition.remote, personal.as_deref());
-            return service.call(name, &job.request, personal).await;
+            return service.call(name, job, personal).await;
         }
-        let params = Params::Call { name: &self.definition.remote, arguments: &job.request.input };
+        let params = Params::Call { name: &self.definition.remote, arguments: &job.input };
         let request = RpcRequest {
             header_params: &self.definition.header_params,
             repeatable: self.definition.repeatable,
@@ -93,7 +93,7 @@ impl UpstreamTool {
 
     /// The failure of a call, which may be due to what the caller's client cannot do.
     fn explain(&self, job: &Job, refused: u64, failure: Failure) -> Failure {
-        let (server, client) = (&self.server, job.request.client.as_deref());
+        let (server, client) = (&self.server, job.client.as_deref());
         let is_answer = matches!(failure.code, Code::Internal | Code::InvalidInput);
         if is_answer && server.context.refused_questions() > refused {
             return unanswerable::question(&server.name, Some(failure));
@@ -146,7 +146,7 @@ impl Tool for UpstreamTool {
         tokio::select! {
             biased;
             result = self.call(job) => result,
-            () = job.request.cancel.cancelled() => {
+            () = job.cancel().cancelled() => {
                 Err(Failure::new(Code::Unavailable, "the caller cancelled the call"))
             }
         }

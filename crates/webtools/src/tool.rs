@@ -58,11 +58,11 @@ impl Tool for WebTool {
     }
 
     async fn run(&self, job: &Job) -> Result<Output, Failure> {
-        let (request, cancel) = (&job.request, CancellationToken::new());
+        let (request, cancel) = (job.request(), CancellationToken::new());
         // Work that outlives this future, such as a page that others wait for, learns that this caller has left.
         let _ended = cancel.clone().drop_guard();
         let report = |progress: Progress| {
-            if let Some(client) = request.client.as_ref().filter(|client| client.wants_progress()) {
+            if let Some(client) = job.client.as_ref().filter(|client| client.wants_progress()) {
                 client.progress(as_mcp(progress));
             }
         };
@@ -72,11 +72,11 @@ impl Tool for WebTool {
             progress: &report,
             cancel: &cancel,
         };
-        let research = match request.input.get("lens") {
+        let research = match job.input.get("lens") {
             Some(_) => self.current.with_new_lenses().await,
             None => self.current.get(),
         };
-        let input = Value::clone(&request.input);
+        let input = Value::clone(&job.input);
         research.call(self.name, input, &call).await.map(Output::new)
     }
 }

@@ -182,7 +182,7 @@ impl Tool for WorkflowTool {
     async fn run(&self, job: &Job) -> Result<Output, Failure> {
         let service = self.service.upgrade().ok_or_else(stopping)?;
         let call = ToolCall { workflows: Workflows::of(&service), job };
-        let mut output = match (self.read)(&job.request.input)? {
+        let mut output = match (self.read)(&job.input)? {
             Invocation::Execute(input) => call.execute(input).await,
             Invocation::Steer(id, steering) => call.steer(id, steering).await,
         }?;
@@ -224,7 +224,7 @@ impl ToolCall<'_> {
             (None, Some(dag)) => dag,
             _ => return Err(invalid("give exactly one of `intent` and `workflow`")),
         };
-        let request = &self.job.request;
+        let request = self.job.request();
         let config = input.config.unwrap_or_default();
         let start = Start {
             dag: Reading::of_dag(&dag),
@@ -291,7 +291,7 @@ impl ToolCall<'_> {
     /// The order of `continue`; only operators free a workflow from quarantine.
     fn continuation(&self, id: Uuid, input: Continue) -> Result<Order, Failure> {
         let Continue { reason, checkpoint_id, wait_ms, force } = input;
-        if force && self.job.request.on_behalf_of.is_none() {
+        if force && self.job.request().on_behalf_of.is_none() {
             return Err(only_operators(id));
         }
         let command = if force {
@@ -331,7 +331,7 @@ impl ToolCall<'_> {
 
     /// Whose workflows the call is about.
     fn owner(&self) -> &Principal {
-        let request = &self.job.request;
+        let request = self.job.request();
         request.on_behalf_of.as_ref().unwrap_or(&request.principal)
     }
 }

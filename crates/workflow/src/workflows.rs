@@ -254,7 +254,7 @@ impl Workflows {
         };
         let longest = longest_wait(job, Patience { asks: false, wait: wait.longest });
         let message = || format!("workflow {} is running", live.workflow);
-        let done = wait_for(&job.request, longest, message, done).await;
+        let done = wait_for(job, longest, message, done).await;
         let snapshot = live.published.borrow().clone();
         // The workflow goes on at the next start, and the caller needs its id.
         let continues = self.0.draining.is_cancelled();

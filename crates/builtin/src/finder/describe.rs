@@ -59,8 +59,8 @@ impl TypedTool for DescribeTool {
         job: &Job,
     ) -> Result<TypedOutput<ToolDescription>, Failure> {
         let strip = self.finder.strip()?;
-        let view = strip.view_of_request(&job.request);
-        let entry = view.tools().resolve_for(&id, strip.shown_names(job.request.door))?;
+        let view = strip.view_of_job(job);
+        let entry = view.tools().resolve_for(&id, strip.shown_names(job.request().door))?;
         let descriptor = &entry.descriptor;
         let server = entry.server().filter(|server| *server != super::SOURCE);
         // A tool without a server is always ready.

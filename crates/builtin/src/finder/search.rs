@@ -82,12 +82,12 @@ impl TypedTool for SearchTools {
         let strip = self.finder.strip()?;
         let revision = strip.catalog().snapshot().revision();
         let index = self.finder.index(revision).await?;
-        let view = strip.view(&job.request.principal);
-        let sight = self.finder.sights.of(&job.request.principal, &view, &index, &strip.agents());
+        let view = strip.view(&job.request().principal);
+        let sight = self.finder.sights.of(&job.request().principal, &view, &index, &strip.agents());
         let sees = sight.as_deref().map(|sight| move |position: usize| sight[position]);
         let words = &index.words;
 
-        let used = strip.recent_tools(&job.request.principal);
+        let used = strip.recent_tools(&job.request().principal);
         let mut history = Vec::new();
         for (position, share) in
             used.iter().filter_map(|(id, used)| Some((*words.positions.get(id)?, used)))

@@ -24,7 +24,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-type Work = dyn Fn(strip::Request) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync;
+type Work = dyn Fn(Job) -> BoxFuture<'static, Result<Output, Failure>> + Send + Sync;
 
 /// A tool that runs a closure.
 pub(crate) struct ClosureTool {
@@ -39,7 +39,7 @@ impl Tool for ClosureTool {
     }
 
     async fn run(&self, call: &Job) -> Result<Output, Failure> {
-        (self.work)(call.request.clone()).await
+        (self.work)(call.clone()).await
     }
 }
 
@@ -50,10 +50,7 @@ impl ClosureTool {
     }
 }
 
-pub(crate) fn tool<F>(
-    id: &str,
-    work: impl Fn(strip::Request) -> F + Send + Sync + 'static,
-) -> ClosureTool
+pub(crate) fn tool<F>(id: &str, work: impl Fn(Job) -> F + Send + Sync + 'static) -> ClosureTool
 where
     F: Future<Output = Result<Output, Failure>> + Send + 'static,
 {
@@ -133,6 +130,7 @@ fn tools() -> (Vec<ClosureTool>, Gate) {
         Err(Failure::new(Code::Unavailable, "the far side is down").details(json!({"peer": "x"})))
     });
     let whoami = tool("test.whoami", |call| async move {
+        let call = call.request();
         Ok(Output::new(json!({"tenant": call.principal.tenant, "subject": call.principal.subject,
             "door": call.door.as_str()})))
     });
@@ -148,6 +146,7 @@ fn tools() -> (Vec<ClosureTool>, Gate) {
         Err(Failure::new(Code::NotFound, "no such thing in the archive"))
     });
     let key = tool("test.key", |call| async move {
+        let call = call.request();
         Ok(Output::new(json!({"key": call.idempotency_key, "verify": call.verify,
             "timeout": call.timeout.map(|p| p.as_millis())})))
     });

@@ -92,9 +92,8 @@ impl TypedTool for RequestUserInput {
     }
 
     async fn run(&self, input: Input, job: &Job) -> Result<TypedOutput<QuestionStatus>, Failure> {
-        let request = &job.request;
         let context = Context::upgrade(&self.context)?;
-        let run = run_of(request)?;
+        let run = run_of(job)?;
         let question = new_question(&context.prompts, &input)?;
         let completed = run.data_tools();
         if completed < DATA_TOOLS {
@@ -172,12 +171,11 @@ impl OpenQuestion<'_> {
         if let Some(output) = self.outcome() {
             return Ok(output);
         }
-        if self.job.request.park.is_some() {
+        if self.job.request().park.is_some() {
             return Ok(self.waiting());
         }
         let asked = self
             .job
-            .request
             .client
             .as_ref()
             .filter(|client| question::can_show_forms(client.capabilities()));
@@ -195,7 +193,7 @@ impl OpenQuestion<'_> {
         let settled = settlements.wait_for(|_| self.outcome().is_some());
         let message = || format!("waiting for a person to answer `{}`", self.question.slot_id);
         let longest = self.longest_wait(asked.is_some());
-        let wait = waiting::wait_for(&self.job.request, longest, message, settled);
+        let wait = waiting::wait_for(self.job, longest, message, settled);
         tokio::select! {
             _ = wait => {}
             () = elicitation => {}
@@ -262,7 +260,7 @@ impl OpenQuestion<'_> {
             // The form was closed: another person may still answer elsewhere.
             _ => return Ok(Elicited::Nothing),
         };
-        let by = &self.job.request.principal.subject;
+        let by = &self.job.request().principal.subject;
         let settled = self.runs.settle(self.run, &self.question.slot_id, value, by).await;
         match settled {
             Ok(_) => Ok(Elicited::Settled),
@@ -293,8 +291,7 @@ impl OpenQuestion<'_> {
 
     /// Asks a client of MCP 2026-07-28 or later, which repeats the call with the answer.
     async fn ask_in_rounds(&self) -> Result<TypedOutput<QuestionStatus>, Failure> {
-        let response =
-            self.job.request.resume.as_ref().and_then(|resume| resume.responses.get(SLOT));
+        let response = self.job.resume.as_ref().and_then(|resume| resume.responses.get(SLOT));
         let mut fault = None;
         if let Some(response) = response {
             match self.accept(response).await? {

@@ -77,9 +77,9 @@ impl TypedTool for CompleteWorkflow {
         Input { summary, artifacts }: Input,
         job: &Job,
     ) -> Result<TypedOutput<CompletedRun>, Failure> {
-        let request = &job.request;
+        let request = job.request();
         let context = Context::upgrade(&self.context)?;
-        let run = run_of(request)?;
+        let run = run_of(job)?;
         let mut faults = Vec::new();
         for id in &artifacts {
             match find_readable(&context.files, &request.principal, id).await {
@@ -94,7 +94,7 @@ impl TypedTool for CompleteWorkflow {
         check(&faults)?;
 
         // A little less than the guards would wait, so that the caller learns which calls are still in flight.
-        let timeout = request.timeout.unwrap_or(TIMEOUT).min(job.time_limit).mul_f32(0.9);
+        let timeout = job.timeout.unwrap_or(TIMEOUT).min(job.time_limit).mul_f32(0.9);
         match tokio::time::timeout(timeout, run.complete_when_idle(LULL.min(timeout / 4), &summary))
             .await
         {

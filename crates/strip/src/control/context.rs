@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::Request;
 use crate::files::{FileResolver, Files};
 use crate::runs::{Run, RunOf, Runs};
+use crate::Job;
 use prompts::Prompts;
 
 /// What the control-flow tools work with. The strip owns it: a tool that outlives the strip fails.
@@ -25,8 +26,8 @@ impl Context {
 }
 
 /// The run that the guards have joined the call to.
-pub(super) fn run_of(request: &Request) -> Result<&Arc<Run>, Failure> {
-    match &request.run {
+pub(super) fn run_of(job: &Job) -> Result<&Arc<Run>, Failure> {
+    match &job.run {
         RunOf::Joined(run) => Ok(run),
         _ => Err(Failure::new(Code::Internal, "the call has no run").blame(Blame::Gateway)),
     }

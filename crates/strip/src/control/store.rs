@@ -14,7 +14,7 @@ use crate::files::{FileRecord, NewFile, check_storing, fetch_reference, find_rea
 use crate::runs::Run;
 use crate::tool::Part;
 use crate::typed::{About, TypedOutput, TypedTool};
-use crate::{Job, Request};
+use crate::Job;
 
 pub(super) const ID: &str = "powerstrip:store_artifact";
 
@@ -91,16 +91,15 @@ impl TypedTool for StoreArtifact {
     }
 
     async fn run(&self, input: Input, job: &Job) -> Result<TypedOutput<StoredArtifact>, Failure> {
-        let request = &job.request;
-        check_storing(&request.principal)?;
+        check_storing(&job.request().principal)?;
         let context = Context::upgrade(&self.context)?;
-        let run = run_of(request)?;
+        let run = run_of(job)?;
         let (name, content) = content(input)?;
         if run.artifacts().len() >= MAX_ARTIFACTS {
             let message = format!("a run keeps at most {MAX_ARTIFACTS} artifacts");
             return Err(Failure::new(Code::RateLimit, message).retryable(false));
         }
-        let record = store(&context, run, request, name, content).await?;
+        let record = store(&context, run, job, name, content).await?;
         context.runs.stored(run, record.id.as_str());
         Ok(StoredArtifact {
             file_id: record.id.to_string(),
@@ -117,20 +116,20 @@ impl TypedTool for StoreArtifact {
 async fn store(
     context: &Context,
     run: &Arc<Run>,
-    request: &Request,
+    job: &Job,
     name: String,
     content: Content,
 ) -> Result<FileRecord, Failure> {
     let mut new = NewFile::new(FileKind::Artifact, name);
     new.run = run.is_kept().then(|| run.id().to_owned());
-    let (files, principal) = (&context.files, &request.principal);
+    let (files, principal) = (&context.files, &job.request().principal);
     match content {
         Content::Bytes(bytes) => files.put(principal, new, stream::iter([Ok(bytes)])).await,
         Content::Reference(id) => {
             let source = match find_readable(files, principal, &id).await {
                 // It may be the id of a server for its own reference.
                 Err(missing) if missing.code == Code::NotFound => {
-                    fetch_reference(files, &context.resolver, request, &id).await?.ok_or(missing)?
+                    fetch_reference(files, &context.resolver, job, &id).await?.ok_or(missing)?
                 }
                 found => found?,
             };

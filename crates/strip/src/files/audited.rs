@@ -1,14 +1,11 @@
-//! Operations on files outside of calls: each writes a row to the audit trail.
+//! Operations on files outside of calls.
 
 use std::sync::Arc;
 
 use proto::{Failure, Principal, TraceId};
 use serde_json::json;
 
-use crate::guard::arguments::Arguments;
-use crate::guard::audit::Decision;
-use crate::guards::Guards;
-use crate::{Door, Request, Strip};
+use crate::{Door, Job, Request, Strip};
 
 /// One operation on a file.
 #[derive(Clone, Debug)]
@@ -28,34 +25,10 @@ impl Strip {
         file: FileUse<'_>,
         work: impl Future<Output = Result<(String, T), Failure>>,
     ) -> Result<T, Failure> {
-        self.guards().audited(file, work).await
-    }
-}
-
-impl Guards {
-    async fn audited<T>(
-        &self,
-        file: FileUse<'_>,
-        work: impl Future<Output = Result<(String, T), Failure>>,
-    ) -> Result<T, Failure> {
-        if self.audit.failing().is_some() {
-            return Err(self.unaccountable());
-        }
-        let named = |id: &str| format!("files/{}:{id}", file.action);
-        let mut call =
-            Request::new(named(file.id), json!({"id": file.id}), file.principal.clone(), file.door);
-        call.trace = file.trace;
-        let mut row = self.audit.open(&call, &Arguments::of(&call.input), None);
-        let result = work.await;
-        let decision = match &result {
-            Ok((id, _)) => {
-                row.is_about(&named(id));
-                Decision::Ran
-            }
-            Err(_) => Decision::Failed,
-        };
-        let written = row.close(decision, result.as_ref().err(), None, false).await;
-        let (_, done) = result?;
-        written.map(|()| done)
+        let name_of = |id: &str| format!("files/{}:{id}", file.action);
+        let input = json!({"id": file.id});
+        let mut request = Request::new(name_of(file.id), input, file.principal, file.door);
+        request.trace = file.trace;
+        self.guards().use_file(&Job::new(request), work, name_of).await
     }
 }

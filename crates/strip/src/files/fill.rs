@@ -16,7 +16,7 @@ use super::resolver::FileResolver;
 use super::shown::{check_as_shown, show};
 use crate::approval::ShownFile;
 use crate::catalog::Entry;
-use crate::{Job, Request};
+use crate::Job;
 use schema::Violation;
 
 /// Smaller files are put into the input as text, which costs less than a stream.
@@ -41,7 +41,7 @@ pub(crate) async fn fill(
     entry: &Entry,
     mut job: Job,
 ) -> Result<Filled, Failure> {
-    let (Some(plan), Some(input)) = (&entry.files, job.request.input.as_object()) else {
+    let (Some(plan), Some(input)) = (&entry.files, job.input.as_object()) else {
         return Ok(Filled { job, secrets: Secrets::default() });
     };
     let given = GivenIds::of(plan, input)?;
@@ -60,7 +60,7 @@ pub(crate) async fn fill(
         }
         let (mut data, mut types) = (Vec::new(), Vec::new());
         for id in ids {
-            let record = find_file(files, resolver, (entry, slot), &job.request, id).await?;
+            let record = find_file(files, resolver, (entry, slot), &job, id).await?;
             check_as_shown(&job, id.as_str(), record.as_ref())?;
             let Some(record) = record else { continue };
             types.push(Value::from(record.media_type.clone()));
@@ -82,7 +82,7 @@ pub(crate) async fn fill(
     filled.retain(|argument, _| !plan.is_reference_only(argument));
     let filled = Value::Object(filled);
     check(plan, &filled).map_err(|failure| secrets.scrub_failure(failure))?;
-    job.caller_input = Some(std::mem::replace(&mut job.request.input, Arc::new(filled)));
+    job.caller_input = Some(std::mem::replace(&mut job.input, Arc::new(filled)));
     job.attachments = (!attached.is_empty()).then(|| Arc::new(attached));
     Ok(Filled { job, secrets })
 }
@@ -92,15 +92,15 @@ pub(crate) async fn files_to_fill(
     files: &Arc<Files>,
     resolver: &FileResolver,
     entry: &Entry,
-    request: &Request,
+    job: &Job,
 ) -> Result<Vec<ShownFile>, Failure> {
     let mut shown = Vec::new();
-    let (Some(plan), Some(input)) = (&entry.files, request.input.as_object()) else {
+    let (Some(plan), Some(input)) = (&entry.files, job.input.as_object()) else {
         return Ok(shown);
     };
     for (slot, ids) in plan.slots.iter().zip(&GivenIds::of(plan, input)?.slots) {
         for id in ids {
-            if let Some(record) = find_file(files, resolver, (entry, slot), request, id).await? {
+            if let Some(record) = find_file(files, resolver, (entry, slot), job, id).await? {
                 shown.push(show(id.as_str(), &record));
             }
         }
@@ -216,25 +216,26 @@ async fn find_file(
     files: &Arc<Files>,
     resolver: &FileResolver,
     (entry, slot): (&Entry, &Slot),
-    request: &Request,
+    job: &Job,
     id: &Id<'_>,
 ) -> Result<Option<FileRecord>, Failure> {
+    let principal = &job.request().principal;
     let id = match id {
-        Id::File(id) => return find_readable(files, &request.principal, id).await.map(Some),
+        Id::File(id) => return find_readable(files, principal, id).await.map(Some),
         Id::Reference(id) => {
-            return match fetch_reference(files, resolver, request, id).await? {
-                None => find_readable(files, &request.principal, id).await.map(Some),
+            return match fetch_reference(files, resolver, job, id).await? {
+                None => find_readable(files, principal, id).await.map(Some),
                 found => Ok(found),
             };
         }
         Id::ToolReference(id) => id,
     };
-    let issuers = issued::issuers(files, resolver, request, id).await?;
+    let issuers = issued::issuers(files, resolver, principal, id).await?;
     if issuers.iter().any(|issued| entry.server() == Some(&*issued.server)) {
         return Ok(None);
     }
     match issued::only_issuer(issuers)? {
-        Some(issued) => fetch(files, resolver, request, &issued).await.map(Some),
+        Some(issued) => fetch(files, resolver, job, &issued).await.map(Some),
         // No issuer is known, but a tool with an optional file may know the reference.
         None if !slot.required => Ok(None),
         None => {

@@ -7,11 +7,10 @@ use files::{
     FileRecord, FileStream, Files, ForeignReference, IssuedReference, NewFile, Origin, decode_text,
 };
 use futures_util::{StreamExt as _, stream};
-use proto::{Blame, Code, Failure, FileId, FileKind};
+use crate::{Job, Output, Request};
+use proto::{Blame, Code, Failure, FileId, FileKind, Principal};
 use serde_json::{Value, json};
-
 use super::resolver::FileResolver;
-use crate::{Output, Request};
 
 /// The most references of one answer that are remembered.
 const MAX_ISSUED: usize = 32;
@@ -33,7 +32,7 @@ pub(crate) fn issued_references(output: &Output) -> Vec<String> {
 pub(crate) async fn remember_issued(
     files: &Files,
     server: &str,
-    request: &Request,
+    principal: &Principal,
     references: Vec<String>,
     output: &Output,
 ) -> Result<(), Failure> {
@@ -42,7 +41,7 @@ pub(crate) async fn remember_issued(
         uri: links.iter().find(|uri| uri.contains(&reference)).cloned(),
         reference,
     });
-    files.remember_issued(&request.principal, server, issued.collect()).await
+    files.remember_issued(principal, server, issued.collect()).await
 }
 
 /// Collects every `ref_id` in the data that is not an id of ours.
@@ -83,11 +82,11 @@ fn links(result: &Value) -> Vec<String> {
 pub(crate) async fn issuers(
     files: &Files,
     resolver: &FileResolver,
-    request: &Request,
+    principal: &Principal,
     reference: &str,
 ) -> Result<Vec<ForeignReference>, Failure> {
-    let mut known = files.issuers(&request.principal, reference).await?;
-    known.retain(|issued| resolver.can_reach(&request.principal, &issued.server));
+    let mut known = files.issuers(principal, reference).await?;
+    known.retain(|issued| resolver.can_reach(principal, &issued.server));
     Ok(known)
 }
 
@@ -111,11 +110,12 @@ pub(crate) fn only_issuer(
 pub(crate) async fn fetch_reference(
     files: &Arc<Files>,
     resolver: &FileResolver,
-    request: &Request,
+    job: &Job,
     reference: &str,
 ) -> Result<Option<FileRecord>, Failure> {
-    match only_issuer(issuers(files, resolver, request, reference).await?)? {
-        Some(issued) => fetch(files, resolver, request, &issued).await.map(Some),
+    let issuers = issuers(files, resolver, &job.request().principal, reference).await?;
+    match only_issuer(issuers)? {
+        Some(issued) => fetch(files, resolver, job, &issued).await.map(Some),
         None => Ok(None),
     }
 }
@@ -124,9 +124,10 @@ pub(crate) async fn fetch_reference(
 pub(crate) async fn fetch(
     files: &Arc<Files>,
     resolver: &FileResolver,
-    request: &Request,
+    job: &Job,
     issued: &ForeignReference,
 ) -> Result<FileRecord, Failure> {
+    let request = job.request();
     let principal = &request.principal;
     let (server, reference) = (&issued.server, &issued.reference);
     if let Some(stored) = files.find_by_origin(principal, server, reference).await? {
@@ -146,8 +147,8 @@ pub(crate) async fn fetch(
     let mut read =
         Request::new("resources/read", json!({"uri": uri}), Arc::clone(principal), request.door);
     read.trace = request.trace;
-    read.run = request.run.clone();
-    read.cancel = request.cancel.clone();
+    read.run = job.run.clone();
+    read.cancel = job.cancel().clone();
     let answer = resolver.read(server, read).await;
     let answer = answer.ok_or_else(|| unavailable("the server no longer exists"))?;
     let answer = answer.map_err(|failure| unavailable(&failure.message))?;

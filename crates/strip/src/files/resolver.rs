@@ -28,12 +28,12 @@ impl FileResolver {
     pub(super) async fn read(
         &self,
         server: &str,
-        mut request: Request,
+        request: Request,
     ) -> Option<Result<Output, Failure>> {
         let connected = self.servers.get(server)?;
-        request.tool = format!("{server}:resources/read");
-        let row = self.audit.open(&request, &Arguments::of(&request.input), None);
-        let read = connected.read_resource(&Job::new(request)).await;
+        let job = Job::named(request, format!("{server}:resources/read"));
+        let row = self.audit.open(&job, &Arguments::of(&job.input), None);
+        let read = connected.read_resource(&job).await;
         let decision = if read.is_ok() { Decision::Ran } else { Decision::Failed };
         let written = row.close(decision, read.as_ref().err(), None, false).await;
         Some(read.and_then(|output| written.map(|()| output)))

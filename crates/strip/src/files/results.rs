@@ -6,7 +6,7 @@ use proto::{Code, Failure, clean};
 use serde_json::json;
 
 use super::issued::fetch_reference;
-use crate::{Request, Strip};
+use crate::{Job, Strip};
 
 /// Reads a reference.
 pub const READ_RESULT: &str = "powerstrip:read_result";
@@ -14,12 +14,12 @@ pub const READ_RESULT: &str = "powerstrip:read_result";
 impl Strip {
     /// The stored part that a reference names: one of ours, or one of a server, which is fetched from it. What others of
     /// the tenant have stored needs the scope for reading files.
-    pub async fn find_result(&self, request: &Request, id: &str) -> Result<FileRecord, Failure> {
-        let (files, principal) = (self.files(), &request.principal);
+    pub async fn find_result(&self, job: &Job, id: &str) -> Result<FileRecord, Failure> {
+        let (files, principal) = (self.files(), &job.request().principal);
         let record = match files.find(principal, id).await {
             Err(missing) if missing.code == Code::NotFound => {
                 let resolver = &self.guards().executor.resolver;
-                fetch_reference(files, resolver, request, id).await?.ok_or_else(|| {
+                fetch_reference(files, resolver, job, id).await?.ok_or_else(|| {
                     let shown: String = clean::visible(id).chars().take(80).collect();
                     let message = format!(
                         "there is no reference `{shown}`, or it has expired; call the tool that gave it again"

@@ -14,6 +14,7 @@ use store::{AuditRow, AuditTrail, BegunCall, CallDetail};
 use super::arguments::Arguments;
 use crate::Request;
 use crate::catalog::Entry;
+use crate::Job;
 
 /// The longest message of a failure that is kept.
 const MAX_MESSAGE_BYTES: usize = 2_048;
@@ -128,10 +129,11 @@ impl Audit {
     /// Opens the row of a call.
     pub(crate) fn open(
         self: &Arc<Self>,
-        call: &Request,
+        job: &Job,
         arguments: &Arguments,
         entry: Option<&Arc<Entry>>,
     ) -> OpenRow {
+        let call = job.request();
         OpenRow {
             audit: Arc::clone(self),
             began: Instant::now(),
@@ -141,7 +143,7 @@ impl Audit {
                 at_unix_ms: self.clock.unix_ms(),
                 principal: Arc::clone(&call.principal),
                 door: call.door.as_str(),
-                tool: named(call, entry),
+                tool: named(job, entry),
                 version: entry.map(|e| Arc::clone(&e.version)).unwrap_or_default(),
                 definition: entry.map(|e| e.definition),
                 arguments: arguments.digest,
@@ -150,10 +152,10 @@ impl Audit {
     }
 }
 
-fn named(call: &Request, entry: Option<&Arc<Entry>>) -> Arc<str> {
+fn named(job: &Job, entry: Option<&Arc<Entry>>) -> Arc<str> {
     match entry {
         Some(entry) => entry.descriptor.id.shared(),
-        None => call.tool.chars().take(200).collect::<String>().into(),
+        None => job.tool().chars().take(200).collect::<String>().into(),
     }
 }
 

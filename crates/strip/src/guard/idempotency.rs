@@ -21,7 +21,7 @@ use super::audit::Decision;
 use super::records::{OnceCall, Records};
 use crate::catalog::Entry;
 use crate::tool::Part;
-use crate::{Door, Output, Reply, Request};
+use crate::{Door, Job, Output, Reply};
 use files::references_in;
 
 /// The result of running a tool: its output and the output's size.
@@ -77,6 +77,16 @@ pub(crate) enum CallError {
     Failed(Failure),
 }
 
+impl CallError {
+    /// The result and the decision of a call that ended with this error.
+    pub(crate) fn split<T>(self) -> (Result<T, Failure>, Decision) {
+        match self {
+            Self::Refused(failure) => (Err(failure), Decision::Refused),
+            Self::Failed(failure) => (Err(failure), Decision::Failed),
+        }
+    }
+}
+
 impl From<KeyReused> for CallError {
     fn from(reused: KeyReused) -> Self {
         CallError::Refused(reused.into())
@@ -95,10 +105,11 @@ impl Idempotency {
 
     /// The key of a call, or none if it must run each time.
     pub(crate) fn key(
-        call: &Request,
+        job: &Job,
         entry: &Entry,
         arguments: &Arguments,
     ) -> Result<Option<Key>, Failure> {
+        let call = job.request();
         if entry.tool.part() == Part::Workflow {
             // A key names the workflow, which repeats its current answer itself.
             return Ok(None);
@@ -108,7 +119,7 @@ impl Idempotency {
             Some(key) => (b"caller's key", key.as_bytes()),
             None if !entry.descriptor.deterministic => return Ok(None),
             None => {
-                cache_key = entry.tool.cache_key(&call.input)?;
+                cache_key = entry.tool.cache_key(&job.input)?;
                 // Tasks, and answers of limited size, get references where other callers get images.
                 let of_server = entry.server().is_some();
                 let task = call.door == Door::Workflow && of_server;
@@ -293,6 +304,11 @@ impl Key {
     /// The digest that an answer is recorded under.
     pub(crate) fn digest(&self) -> Digest {
         self.key
+    }
+
+    /// Whether the caller chose it.
+    pub(crate) fn is_callers(&self) -> bool {
+        self.chosen_by_caller
     }
 
     /// Whether its call must not run twice.

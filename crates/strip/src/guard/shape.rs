@@ -20,6 +20,15 @@ pub(crate) fn check_input(entry: &Entry, input: &Value) -> Result<(), Failure> {
     if violations.is_empty() { Ok(()) } else { Err(unfit(violations)) }
 }
 
+/// Refuses a tool that a task of a workflow cannot call.
+pub(crate) fn check_task(entry: &Entry) -> Result<(), Failure> {
+    if entry.tool.part().is_for_tasks() {
+        return Ok(());
+    }
+    let message = "a task of a workflow can call data and control-flow tools only";
+    Err(Failure::new(Code::InvalidInput, message))
+}
+
 /// Drops `null` where a property may be left out and its schema does not allow `null`: many clients send it for every
 /// argument that they do not use.
 pub(crate) fn drop_optional_nulls(entry: &Entry, input: &mut Arc<Value>) {

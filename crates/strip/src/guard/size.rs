@@ -8,6 +8,9 @@ use super::arguments::Arguments;
 use crate::Output;
 use crate::catalog::Entry;
 
+/// The largest result of a request that is no tool call: a resource may be a whole document.
+const MAX_RESULT_BYTES: usize = 8 * 1024 * 1024;
+
 #[derive(Debug)]
 enum TooLarge {
     Input { size: usize, limit: usize },
@@ -20,6 +23,25 @@ pub(crate) fn check_input(entry: &Entry, arguments: &Arguments) -> Result<(), Fa
         return Err(TooLarge::Input { size, limit }.into());
     }
     Ok(())
+}
+
+/// Checks the parameters of a request to a server that is no tool call.
+pub(crate) fn check_params(arguments: &Arguments, limit: usize) -> Result<(), Failure> {
+    let size = arguments.size;
+    if size <= limit {
+        return Ok(());
+    }
+    let message = format!("the request has {size} bytes; {limit} are allowed");
+    Err(Failure::new(Code::InvalidInput, message))
+}
+
+/// Checks the result of such a request.
+pub(crate) fn check_result(output: &Output) -> Result<(), Failure> {
+    if canonical::len(&output.data) <= MAX_RESULT_BYTES {
+        return Ok(());
+    }
+    let message = format!("the result has more than {MAX_RESULT_BYTES} bytes");
+    Err(Failure::new(Code::Internal, message))
 }
 
 /// Returns the size, which the cache needs too. Images and audio that may stay in an answer have limits of their own.

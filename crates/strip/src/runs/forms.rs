@@ -1,7 +1,7 @@
 //! What a tool asks the task of a workflow becomes questions of the workflow's run, one for each property of a form. People
 //! answer them when they like; then the task is repeated, and the answers go to the tool.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use proto::{Code, Failure, clean, digest_of_parts};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use store::QuestionRow;
 use uuid::Uuid;
 
 use super::{NewQuestion, Run, RunOf, Runs, SlotType};
-use crate::{Output, Parked, ParkedQuestion, Reply, Request, Resume};
+use crate::{Job, Output, Parked, ParkedQuestion, Reply, Resume};
 
 /// How long the state of an interrupted call is used. The `upstream` crate keeps it a little longer.
 const STATE_VALID_MS: u64 = 280_000;
@@ -52,7 +52,7 @@ struct Field {
 }
 
 /// What a task that is repeated does.
-pub(crate) enum Repeated {
+enum Repeated {
     /// It continues with the answers.
     Continue(Resume),
     /// It begins again. What was answered before is not asked again.
@@ -64,10 +64,10 @@ pub(crate) enum Repeated {
 /// Creates the questions of an output that asks something, and answers what the task waits for.
 pub(crate) async fn park_questions(
     runs: &Runs,
-    request: &Request,
+    job: &Job,
     output: Output,
 ) -> Result<Output, Failure> {
-    let (RunOf::Joined(run), Some(park)) = (&request.run, &request.park) else {
+    let (RunOf::Joined(run), Some(park)) = (&job.run, &job.request().park) else {
         return Ok(output);
     };
     if output.reply == Reply::Pending {
@@ -79,7 +79,8 @@ pub(crate) async fn park_questions(
         });
     }
     let native = output.native.as_deref().unwrap_or(&Value::Null);
-    let before = park.resume.as_ref().and_then(|resume| Interruption::deserialize(resume).ok());
+    let before = park.resume.as_ref().filter(|_| !job.begins_again);
+    let before = before.and_then(|resume| Interruption::deserialize(resume).ok());
     let mut interruption = Interruption {
         process: *PROCESS,
         asked_unix_ms: runs.now(),
@@ -106,11 +107,27 @@ pub(crate) async fn park_questions(
         }
         interruption.forms.push(Form { name: name.clone(), fields });
     }
-    Ok(parked(&open, serde_json::to_value(&interruption).ok()))
+    let resume = serde_json::to_value(&interruption).map_err(|error| {
+        Failure::new(Code::Internal, "the questions of the task cannot be kept").caused_by(error)
+    })?;
+    Ok(parked(&open, Some(resume)))
+}
+
+/// Lets a task that is repeated after questions continue with the answers, or begin again. Returns what it still waits for.
+pub(crate) fn repeat_task(runs: &Runs, job: &mut Job) -> Option<Output> {
+    let resume = job.request().park.as_ref()?.resume.as_ref()?;
+    let RunOf::Joined(run) = &job.run else { return None };
+    match repeat(runs, run, resume) {
+        Repeated::Continue(resume) => job.resume = Some(Arc::new(resume)),
+        // Its questions count from the first again, so that those that were answered are found.
+        Repeated::Begin => job.begins_again = true,
+        Repeated::Wait(output) => return Some(output),
+    }
+    None
 }
 
 /// What a task does that is repeated after questions.
-pub(crate) fn repeat(runs: &Runs, run: &Run, resume: &Value) -> Repeated {
+fn repeat(runs: &Runs, run: &Run, resume: &Value) -> Repeated {
     let Ok(interruption) = Interruption::deserialize(resume) else { return Repeated::Begin };
     let slots = interruption.forms.iter().flat_map(|form| &form.fields).map(|field| &field.slot);
     let open: Vec<_> = slots
@@ -256,52 +273,4 @@ fn unsupported(what: &str) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_property_of_a_form_is_a_question() {
-        let asked = json!({"method": "elicitation/create", "params": {
-            "message": "Book a table?",
-            "requestedSchema": {"type": "object", "required": ["day"], "properties": {
-                "day": {"type": "string", "title": "Day", "description": "when"},
-                "seats": {"type": "integer"},
-                "outside": {"type": "boolean"},
-                "menu": {"type": "string", "oneOf": [{"const": "a", "title": "A"}, {"const": "b"}]},
-                "extras": {"type": "array", "items": {"enum": ["x", "y"]}},
-            }},
-        }});
-        let drafts = drafts(&asked).unwrap();
-        let mut kinds: Vec<_> = drafts
-            .iter()
-            .map(|d| (d.property.as_deref().unwrap(), d.slot_type.as_str(), d.options.join(",")))
-            .collect();
-        kinds.sort_unstable();
-        let text = String::new;
-        assert_eq!(
-            kinds,
-            [
-                ("day", "text", text()),
-                ("extras", "multi", "x,y".to_owned()),
-                ("menu", "choice", "a,b".to_owned()),
-                ("outside", "confirm", text()),
-                ("seats", "number", text()),
-            ]
-        );
-        let day = drafts.iter().find(|draft| draft.property.as_deref() == Some("day")).unwrap();
-        assert_eq!((day.prompt.as_str(), day.required), ("Book a table?\n\nDay: when", true));
-        assert_ne!(day.slot("w/a/1", 0, "q"), day.slot("w/a/1", 1, "q"), "asked again");
-        assert_ne!(day.slot("w/a/1", 0, "q"), day.slot("w/b/1", 0, "q"));
-    }
-
-    #[test]
-    fn what_is_no_form_is_refused() {
-        let url = json!({"method": "elicitation/create", "params": {"mode": "url", "url": "x"}});
-        let object = json!({"method": "elicitation/create", "params": {
-            "message": "?", "requestedSchema": {"properties": {"a": {"type": "object"}}},
-        }});
-        for asked in [url, json!({"method": "sampling/createMessage"}), object] {
-            assert_eq!(drafts(&asked).unwrap_err().code, Code::Unsupported, "{asked}");
-        }
-    }
-}
+mod tests;

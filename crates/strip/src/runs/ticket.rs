@@ -6,7 +6,7 @@ use store::RunCallRow;
 use crate::catalog::Entry;
 use crate::guard::audit::Decision;
 use crate::tool::Part;
-use crate::{Output, Reply, Request};
+use crate::{Job, Output, Reply};
 
 /// How many references of one call are recorded, and how deep they are looked for.
 const MAX_REFERENCES: usize = 32;
@@ -22,13 +22,14 @@ impl Ticket {
     /// Joins a call to its run. A call without a run that is no control-flow tool needs none.
     pub(crate) async fn enter(
         runs: &Runs,
-        request: &mut Request,
+        job: &mut Job,
         entry: &Entry,
     ) -> Result<Option<Self>, Failure> {
         let part = entry.tool.part();
-        if matches!(request.run, RunOf::Alone) && !part.is_control() {
+        if matches!(job.run, RunOf::Alone) && !part.is_control() {
             return Ok(None);
         }
+        let request = job.request();
         let role = match part {
             _ if request.park.as_ref().is_some_and(|park| park.compensates) => {
                 CallRole::Compensation
@@ -37,16 +38,16 @@ impl Ticket {
             _ => CallRole::Plain,
         };
         let tool = entry.descriptor.id.shared();
-        let member =
-            runs.enter(&request.run, &request.principal, &tool, role, part.is_control()).await?;
-        request.run = RunOf::Joined(member.run().clone());
+        let principal = &request.principal;
+        let member = runs.enter(&job.run, principal, &tool, role, part.is_control()).await?;
+        job.run = RunOf::Joined(member.run().clone());
         Ok(Some(Self { member, part }))
     }
 
     /// Records how the call ended. A data tool that answered counts; failures and repeated answers do not.
     pub(crate) fn close(
         self,
-        request: &Request,
+        job: &Job,
         entry: &Entry,
         decision: Decision,
         key: Option<Digest>,
@@ -68,7 +69,7 @@ impl Ticket {
             let output = result.as_ref().ok();
             self.member.note(RunCallRow {
                 run: run.id().to_owned(),
-                trace: request.trace,
+                trace: job.request().trace,
                 tool: entry.descriptor.id.as_str().to_owned(),
                 started_unix_ms: self.member.started_ms(),
                 ended_unix_ms: self.member.now(),
@@ -78,7 +79,7 @@ impl Ticket {
                     Err(failure) => failure.code.as_str().to_owned(),
                 },
                 made: output.map(|output| references(&output.data)).unwrap_or_default(),
-                used: references(&request.input),
+                used: references(&job.input),
             });
         }
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use proto::{Digest, Principal};
 use serde_json::{Map, Value};
 
-use crate::{AskMode, Request};
+use crate::runs::RunOf;
+use crate::{AskMode, Client, Job, Request};
 
 /// The caller of a request and its client, as far as they decide which instance of a server serves it.
 #[derive(Clone, Debug)]
@@ -21,12 +22,20 @@ pub struct ClientIdentity {
 impl ClientIdentity {
     /// The caller and client of a request.
     pub fn of(request: &Request) -> Self {
-        let client = request.client.as_deref();
+        Self::new(&request.principal, request.client.as_deref(), &request.run)
+    }
+
+    /// The caller and client of a call.
+    pub(crate) fn of_job(job: &Job) -> Self {
+        Self::new(&job.request().principal, job.client.as_deref(), &job.run)
+    }
+
+    fn new(principal: &Arc<Principal>, client: Option<&dyn Client>, run: &RunOf) -> Self {
         Self {
-            principal: Arc::clone(&request.principal),
+            principal: Arc::clone(principal),
             capabilities: client.map(|client| client.capabilities().clone()).unwrap_or_default(),
             asking: client.map_or(AskMode::Rounds, |client| client.ask_mode()),
-            session: request.run.session().map(Into::into),
+            session: run.session().map(Into::into),
         }
     }
 }

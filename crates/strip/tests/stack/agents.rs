@@ -144,7 +144,7 @@ async fn an_agent_reaches_nothing_more_through_another_tool() {
 #[tokio::test]
 async fn agents_do_not_share_recorded_answers() {
     let noisy = tool("t.noisy", |call| {
-        Box::pin(async move { Ok(Output::new(json!({"agent": call.request.principal.agent}))) })
+        Box::pin(async move { Ok(Output::new(json!({"agent": call.request().principal.agent}))) })
     });
     let setup = setup(vec![noisy]).await;
     setup.strip.set_agents(agents(&[("a", &["*"]), ("b", &["*"])]));

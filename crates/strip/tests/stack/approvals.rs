@@ -41,7 +41,7 @@ fn writing(runs: &Arc<AtomicUsize>) -> Fake {
     let counted = Arc::clone(runs);
     tool("crm.write", move |call| {
         counted.fetch_add(1, Ordering::SeqCst);
-        Box::pin(async move { Ok(Output::new(json!({"wrote": *call.request.input}))) })
+        Box::pin(async move { Ok(Output::new(json!({"wrote": *call.input}))) })
     })
     .with(|descriptor| descriptor.deterministic = false)
 }

@@ -74,7 +74,7 @@ async fn calls_run_side_by_side_within_bounds_and_answers_keep_their_order() {
             peak.fetch_max(now, Ordering::SeqCst);
             meets.wait().await;
             counts.fetch_sub(1, Ordering::SeqCst);
-            Ok(Output::new(json!({"n": call.request.input["n"]})))
+            Ok(Output::new(json!({"n": call.input["n"]})))
         })
     });
     let setup = setup(vec![meet]).await.with_control();
@@ -134,7 +134,7 @@ async fn the_end_of_the_run_comes_last_whatever_its_position() {
         let seen = Arc::clone(&seen);
         Box::pin(async move {
             tokio::time::sleep(Duration::from_millis(30)).await;
-            seen.lock().unwrap().push(call.request.input["n"].clone());
+            seen.lock().unwrap().push(call.input["n"].clone());
             Ok(Output::new(json!({})))
         })
     });

@@ -14,8 +14,7 @@ use crate::support::{Fake, Setup, ask, code, principal, setup, tool};
 fn taking() -> Fake {
     taking_with(|call| {
         let characters = |data: &Value| data.as_str().map_or(0, str::len);
-        let count: usize =
-            call.request.input["file_data"].as_array().unwrap().iter().map(characters).sum();
+        let count: usize = call.input["file_data"].as_array().unwrap().iter().map(characters).sum();
         Output::new(json!({"characters": count}))
     })
 }
@@ -72,7 +71,7 @@ async fn what_was_answered_about_a_file_is_not_said_again_when_it_is_gone() {
 /// What a tool sees of its caller's client.
 fn curious() -> Fake {
     taking_with(|call| {
-        let capabilities = call.request.client.as_ref().unwrap().capabilities().clone();
+        let capabilities = call.client.as_ref().unwrap().capabilities().clone();
         Output::new(json!({"capabilities": capabilities}))
     })
 }

@@ -39,7 +39,7 @@ impl Server for TextServer {
 
     async fn request(&self, _: &str, call: &Job) -> Result<Output, Failure> {
         let text = *self.keeps.lock().unwrap();
-        Ok(Output::new(json!({"contents": [{"uri": call.request.input["uri"], "text": text}]})))
+        Ok(Output::new(json!({"contents": [{"uri": call.input["uri"], "text": text}]})))
     }
 
     fn watch(&self, _: Option<&ClientIdentity>, _: BTreeSet<String>) {}
@@ -48,8 +48,8 @@ impl Server for TextServer {
 /// A tool that answers with a reference, and with a link by which it can be read.
 fn issuing(server: &'static str) -> Fake {
     let issue = move |call: Job| {
-        let reference = call.request.input["reference"].as_str().unwrap_or("item-7").to_owned();
-        let more = "x".repeat(call.request.input["more"].as_u64().unwrap_or(0) as usize);
+        let reference = call.input["reference"].as_str().unwrap_or("item-7").to_owned();
+        let more = "x".repeat(call.input["more"].as_u64().unwrap_or(0) as usize);
         let uri = format!("{server}://{reference}{more}");
         let native = json!({"content": [{"type": "resource_link", "uri": uri, "name": "it"}]});
         let output = Output::new(json!({"ref_id": reference}));
@@ -69,7 +69,7 @@ fn taking(id: &str) -> Fake {
         String::from_utf8(bytes).unwrap()
     };
     tool(id, move |call| {
-        let got = text(&call.request.input["file_data"]);
+        let got = text(&call.input["file_data"]);
         Box::pin(async move { Ok(Output::new(json!({"got": got}))) })
     })
     .with(|descriptor| {

@@ -323,7 +323,7 @@ async fn a_call_that_failed_may_run_again_and_one_that_timed_out_may_not() {
     let flaky = tool("t.flaky", move |call| {
         let first = inner.fetch_add(1, Ordering::SeqCst) == 0;
         Box::pin(async move {
-            match (&call.request.input["late"], first) {
+            match (&call.input["late"], first) {
                 (Value::Bool(true), _) => Err(Failure::new(Code::Timeout, "too late")),
                 (_, true) => Err(Failure::new(Code::Unavailable, "not yet")),
                 _ => Ok(Output::new(json!({}))),

@@ -59,11 +59,7 @@ async fn a_question_is_not_recorded_and_the_answer_to_it_is() {
         Box::pin(async move {
             let asked =
                 Output { reply: Reply::NeedsInput, ..Output::new(json!("what a question")) };
-            Ok(if call.request.resume.is_some() {
-                Output::new(json!({"done": true}))
-            } else {
-                asked
-            })
+            Ok(if call.resume.is_some() { Output::new(json!({"done": true})) } else { asked })
         })
     });
     let setup = setup(vec![asking]).await;
@@ -89,8 +85,8 @@ async fn a_question_is_not_recorded_and_the_answer_to_it_is() {
 async fn the_time_that_a_person_thinks_is_not_the_tools() {
     let asking = tool("server:asks", |call| {
         Box::pin(async move {
-            let slow = call.request.input["slow"] == true;
-            let client = call.request.client.expect("a client to ask");
+            let slow = call.input["slow"] == true;
+            let client = call.client.expect("a client to ask");
             client.ask("elicitation/create", json!({})).await.unwrap();
             if slow {
                 std::future::pending::<()>().await;

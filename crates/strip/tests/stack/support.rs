@@ -61,7 +61,7 @@ impl Tool for Fake {
         (self.part == Part::Workflow).then_some(native)
     }
 
-    async fn code_digest(&self, _request: &Request) -> Result<Option<Digest>, Failure> {
+    async fn code_digest(&self, _job: &Job) -> Result<Option<Digest>, Failure> {
         Ok(self.code.as_ref().map(|code| digest(code.lock().unwrap().as_bytes())))
     }
 
@@ -73,7 +73,7 @@ impl Tool for Fake {
 
 /// Echoes its input, takes any object, and calls itself deterministic.
 pub(crate) fn echo(id: &str) -> Fake {
-    tool(id, |call| Box::pin(async move { Ok(Output::new(json!({"echo": *call.request.input}))) }))
+    tool(id, |call| Box::pin(async move { Ok(Output::new(json!({"echo": *call.input}))) }))
 }
 
 pub(crate) fn tool(

@@ -166,7 +166,7 @@ fn booking() -> crate::support::Fake {
     };
     tool("t.book", move |job| {
         let first = json!({"day": {"type": "string"}, "seats": {"type": "integer"}});
-        let output = match job.request.resume.as_deref() {
+        let output = match job.resume.as_deref() {
             None => ask("one", first),
             Some(resume) if resume.state.as_deref() == Some("one") => {
                 let content = resume.responses["form"]["content"].to_string();

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use proto::{Code, Failure};
 use serde_json::json;
-use strip::Request;
+use strip::Job;
 
 use super::pack_tool::PackTool;
 use super::verified_copy::VerifiedCopy;
@@ -20,9 +20,9 @@ impl PackTool {
         &self,
         cli: &Cli,
         copy: Option<&VerifiedCopy>,
-        request: &Request,
+        job: &Job,
     ) -> Result<Reply, Failure> {
-        let values = self.values(&request.input);
+        let values = self.values(&job.input);
         let program = cli.program.render(&values, MAX_ARGUMENT)?;
         let arguments = cli
             .arguments
@@ -37,12 +37,12 @@ impl PackTool {
                 })
             })
             .collect::<Result<Vec<OsString>, Failure>>()?;
-        self.run_once(self.spec(&program, copy).args(arguments), request).await
+        self.run_once(self.spec(&program, copy).args(arguments), job).await
     }
 
     /// The program of a command, as its author wrote it.
-    pub(super) fn cli_program(&self, cli: &Cli, request: &Request) -> Result<String, Failure> {
-        cli.program.render(&self.values(&request.input), MAX_ARGUMENT)
+    pub(super) fn cli_program(&self, cli: &Cli, job: &Job) -> Result<String, Failure> {
+        cli.program.render(&self.values(&job.input), MAX_ARGUMENT)
     }
 }
 

@@ -8,6 +8,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method};
 use proto::{Blame, Code, Failure};
 use serde_json::{Value, json};
+use strip::Job;
 
 use super::pack_tool::PackTool;
 use crate::contract::{self, Reply};
@@ -21,27 +22,23 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 impl PackTool {
-    pub(super) async fn run_http(
-        &self,
-        http: &Http,
-        call: &strip::Request,
-    ) -> Result<Reply, Failure> {
-        let values = self.values(&call.input);
+    pub(super) async fn run_http(&self, http: &Http, job: &Job) -> Result<Reply, Failure> {
+        let values = self.values(&job.input);
         let request = Request {
             method: http.method.clone(),
             url: http.url.render_url(&values, MAX_TEXT)?,
-            headers: headers(http, &values, call)?,
-            body: body(http, &call.input).into(),
+            headers: headers(http, &values, job)?,
+            body: body(http, &job.input).into(),
         };
         let limits = Limits {
-            deadline: Some(self.time(call)),
+            deadline: Some(self.time(job)),
             max_body_bytes: self.max_output() as u64,
             ..Limits::default()
         };
         let sending = self.runtime.http.send(request, &limits, &self.pack.manifest.scope);
         let response = tokio::select! {
             response = sending => response.map_err(|error| failure(error, http.url.uses_input()))?,
-            () = call.cancel.cancelled() => {
+            () = job.cancel().cancelled() => {
                 return Err(Failure::new(Code::Unavailable, "the call was cancelled"));
             }
         };
@@ -54,12 +51,12 @@ fn body(http: &Http, input: &Value) -> Bytes {
     if http.method == Method::GET { Bytes::new() } else { Bytes::from(input.to_string()) }
 }
 
-fn headers(http: &Http, values: &Values, call: &strip::Request) -> Result<HeaderMap, Failure> {
+fn headers(http: &Http, values: &Values, job: &Job) -> Result<HeaderMap, Failure> {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, JSON);
     if http.method != Method::GET {
         headers.insert(CONTENT_TYPE, JSON);
-        if let Some(key) = &call.idempotency_key
+        if let Some(key) = &job.request().idempotency_key
             && let Ok(key) = HeaderValue::from_str(key)
         {
             headers.insert(IDEMPOTENCY_KEY, key);

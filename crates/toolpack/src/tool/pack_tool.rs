@@ -8,7 +8,7 @@ use std::time::Duration;
 use egress::sandbox::Tier;
 use proto::{Scrubber, secrets_of};
 use serde_json::Value;
-use strip::Request;
+use strip::Job;
 
 use crate::manifest::{Example, Execution};
 use crate::pack::Pack;
@@ -99,9 +99,9 @@ impl PackTool {
     }
 
     /// The time that a call gets: the tool's own timeout, or the caller's if that is shorter.
-    pub(super) fn time(&self, call: &Request) -> Duration {
+    pub(super) fn time(&self, job: &Job) -> Duration {
         let own = self.runtime.timeout(self.pack.manifest.limits.timeout);
-        call.timeout.map_or(own, |timeout| own.min(timeout))
+        job.timeout.map_or(own, |timeout| own.min(timeout))
     }
 
     pub(super) fn max_output(&self) -> usize {

@@ -3,7 +3,7 @@
 use egress::process::{Exit, Finished, RunError, Spec};
 use egress::sandbox::{Mode, Network, Policy, Tier};
 use proto::{Failure, clean};
-use strip::Request;
+use strip::Job;
 
 use super::failures::run_failure;
 use super::pack_tool::PackTool;
@@ -54,31 +54,31 @@ impl PackTool {
     }
 
     /// Runs a program that gets the request on stdin and prints its answer.
-    pub(super) async fn run_once(&self, spec: Spec, request: &Request) -> Result<Reply, Failure> {
-        let mut line = serde_json::to_vec(&contract::request_line(request)).map_err(|error| {
+    pub(super) async fn run_once(&self, spec: Spec, job: &Job) -> Result<Reply, Failure> {
+        let mut line = serde_json::to_vec(&contract::request_line(job)).map_err(|error| {
             contract::tool_failure("the input cannot be serialized").caused_by(error)
         })?;
         line.push(b'\n');
         let spec = spec
             .stdin(line)
-            .deadline(self.time(request))
+            .deadline(self.time(job))
             .stdout_cap(self.max_output() as u64)
             .stderr_cap(MAX_STDERR);
-        match self.runtime.runner.run(spec, &request.cancel).await {
-            Ok(finished) => self.read_finished(&finished, request),
+        match self.runtime.runner.run(spec, job.cancel()).await {
+            Ok(finished) => self.read_finished(&finished, job),
             Err(error) => {
                 if let Some(stderr) = stderr_of(&error) {
-                    self.log_stderr(stderr, request, true);
+                    self.log_stderr(stderr, job, true);
                 }
                 Err(run_failure(error))
             }
         }
     }
 
-    fn read_finished(&self, finished: &Finished, request: &Request) -> Result<Reply, Failure> {
+    fn read_finished(&self, finished: &Finished, job: &Job) -> Result<Reply, Failure> {
         self.remember_tier(finished.tier);
         let reply = read_end(&finished.stdout, finished.exit, &finished.stderr);
-        self.log_stderr(&finished.stderr, request, reply.is_err());
+        self.log_stderr(&finished.stderr, job, reply.is_err());
         let mut reply = reply?;
         reply.warnings.extend(self.tier_warning(finished.tier));
         Ok(reply)
@@ -91,13 +91,13 @@ impl PackTool {
         })
     }
 
-    pub(super) fn log_stderr(&self, stderr: &[u8], request: &Request, failed: bool) {
+    pub(super) fn log_stderr(&self, stderr: &[u8], job: &Job, failed: bool) {
         if stderr.is_empty() {
             return;
         }
         let text = String::from_utf8_lossy(stderr);
         let text = self.secrets.text(&text);
-        let (tool, trace) = (&self.pack.manifest.id, request.trace);
+        let (tool, trace) = (&self.pack.manifest.id, job.request().trace);
         if failed {
             tracing::warn!(%tool, %trace, stderr = text.trim_end(), "a failing tool wrote to stderr");
         } else {

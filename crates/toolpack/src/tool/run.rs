@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use async_trait::async_trait;
 use proto::{Code, Descriptor, Digest, Failure};
 use serde_json::Value;
-use strip::{Job, Output, Request, Tool};
+use strip::{Job, Output, Tool};
 
 use super::pack_tool::PackTool;
 use super::verified_copy::VerifiedCopy;
@@ -18,26 +18,22 @@ const MAX_CACHE_KEY: usize = 16 << 20;
 impl PackTool {
     async fn reply(&self, job: &Job) -> Result<Reply, Failure> {
         match &job.approved_code {
-            None => self.run_with(None, &job.request).await,
+            None => self.run_with(None, job).await,
             Some(approved) => {
-                let copy = Box::pin(self.copy_approved(&job.request, approved)).await?;
-                self.run_with(Some(&copy), &job.request).await
+                let copy = Box::pin(self.copy_approved(job, approved)).await?;
+                self.run_with(Some(&copy), job).await
             }
         }
     }
 
     /// Runs the pack's code as it is on disk, or the verified copy of approved code.
-    async fn run_with(
-        &self,
-        copy: Option<&VerifiedCopy>,
-        request: &Request,
-    ) -> Result<Reply, Failure> {
+    async fn run_with(&self, copy: Option<&VerifiedCopy>, job: &Job) -> Result<Reply, Failure> {
         match (&self.pack.manifest.execution, &self.pack.code) {
-            (Execution::Cli(cli), _) => self.run_cli(cli, copy, request).await,
-            (Execution::Http(http), _) => self.run_http(http, request).await,
+            (Execution::Cli(cli), _) => self.run_cli(cli, copy, job).await,
+            (Execution::Http(http), _) => self.run_http(http, job).await,
             (Execution::Script(script), Some(code)) => match copy {
-                None => self.run_script(script, code, request).await,
-                Some(copy) => self.run_copy(script, code, copy, request).await,
+                None => self.run_script(script, code, job).await,
+                Some(copy) => self.run_copy(script, code, copy, job).await,
             },
             (Execution::Script(_), None) => {
                 Err(Failure::new(Code::Internal, "the script was not loaded"))
@@ -63,15 +59,15 @@ impl Tool for PackTool {
         self.revision.load(Ordering::Relaxed)
     }
 
-    async fn code_digest(&self, request: &Request) -> Result<Option<Digest>, Failure> {
+    async fn code_digest(&self, job: &Job) -> Result<Option<Digest>, Failure> {
         match &self.pack.manifest.execution {
             Execution::Http(_) => Ok(None),
-            Execution::Cli(_) | Execution::Script(_) => self.digest_code(request).await.map(Some),
+            Execution::Cli(_) | Execution::Script(_) => self.digest_code(job).await.map(Some),
         }
     }
 
     async fn run(&self, job: &Job) -> Result<Output, Failure> {
-        if self.pack.manifest.key_required && job.request.idempotency_key.is_none() {
+        if self.pack.manifest.key_required && job.request().idempotency_key.is_none() {
             return Err(Failure::new(
                 Code::InvalidInput,
                 "this tool acts, and asks for an idempotency key: the header `Idempotency-Key`, \

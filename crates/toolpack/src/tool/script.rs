@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use egress::process::{Exit, Spec};
 use proto::{Code as ErrorCode, Failure};
-use strip::Request;
+use strip::Job;
 
 use super::failures::run_failure;
 use super::pack_tool::PackTool;
@@ -28,22 +28,20 @@ impl PackTool {
         &self,
         script: &Script,
         code: &Code,
-        request: &Request,
+        job: &Job,
     ) -> Result<Reply, Failure> {
         match &self.workers {
-            None => {
-                self.run_once(self.script_spec(script, code, ShimMode::Once, None), request).await
-            }
+            None => self.run_once(self.script_spec(script, code, ShimMode::Once, None), job).await,
             Some(workers) => {
-                let time = self.time(request);
+                let time = self.time(job);
                 // A dropped future ends the worker that it owns.
                 tokio::select! {
-                    reply = self.run_warm(workers, script, code, request) => reply,
+                    reply = self.run_warm(workers, script, code, job) => reply,
                     () = tokio::time::sleep(time) => Err(Failure::new(
                         ErrorCode::Timeout,
                         format!("no result within {} ms", time.as_millis()),
                     )),
-                    () = request.cancel.cancelled() => {
+                    () = job.cancel().cancelled() => {
                         Err(Failure::new(ErrorCode::Unavailable, "the call was cancelled"))
                     }
                 }
@@ -57,10 +55,10 @@ impl PackTool {
         script: &Script,
         code: &Code,
         copy: &VerifiedCopy,
-        request: &Request,
+        job: &Job,
     ) -> Result<Reply, Failure> {
         let code = copy.code(code);
-        self.run_once(self.script_spec(script, &code, ShimMode::Once, Some(copy)), request).await
+        self.run_once(self.script_spec(script, &code, ShimMode::Once, Some(copy)), job).await
     }
 
     fn script_spec(
@@ -102,9 +100,9 @@ impl PackTool {
         workers: &Workers,
         script: &Script,
         code: &Code,
-        request: &Request,
+        job: &Job,
     ) -> Result<Reply, Failure> {
-        let turn = workers.turn(&request.principal.tenant).await;
+        let turn = workers.turn(&job.request().principal.tenant).await;
         let mut worker = match turn.idle().await {
             Some(worker) => worker,
             None => self.start(self.script_spec(script, code, ShimMode::Serve, None)).await?,
@@ -114,15 +112,15 @@ impl PackTool {
 
         // Until the worker is given back it belongs to this future; dropping the future ends the worker.
         let reply = if is_reusable(script.kind, code) {
-            let outcome = self.ask(workers, &mut worker, request).await;
-            self.log_stderr(&worker.take_stderr(), request, !matches!(outcome, Ok(Ok(_))));
+            let outcome = self.ask(workers, &mut worker, job).await;
+            self.log_stderr(&worker.take_stderr(), job, !matches!(outcome, Ok(Ok(_))));
             if outcome.is_ok() && !worker.is_spent() {
                 turn.give_back(worker);
             }
             outcome.unwrap_or_else(Err)
         } else {
-            let outcome = self.run_started(&mut worker, request).await;
-            self.log_stderr(&worker.take_stderr(), request, outcome.is_err());
+            let outcome = self.run_started(&mut worker, job).await;
+            self.log_stderr(&worker.take_stderr(), job, outcome.is_err());
             drop(worker);
             self.start_ahead(workers, self.script_spec(script, code, ShimMode::Serve, None));
             outcome
@@ -147,10 +145,10 @@ impl PackTool {
         &self,
         workers: &Workers,
         worker: &mut Worker,
-        request: &Request,
+        job: &Job,
     ) -> Result<Result<Reply, Failure>, Failure> {
         let limit = self.max_output();
-        let answer = worker.ask(workers.next_id(), contract::request_line(request), limit).await?;
+        let answer = worker.ask(workers.next_id(), contract::request_line(job), limit).await?;
         Ok(match answer {
             Answer::Data(data) => contract::open(data),
             Answer::Printed { text, status, why } => {
@@ -164,9 +162,8 @@ impl PackTool {
     }
 
     /// Sends the request to a program that was started in advance, and reads it to its end.
-    async fn run_started(&self, worker: &mut Worker, request: &Request) -> Result<Reply, Failure> {
-        let (stdout, exit) =
-            worker.finish(contract::request_line(request), self.max_output()).await?;
+    async fn run_started(&self, worker: &mut Worker, job: &Job) -> Result<Reply, Failure> {
+        let (stdout, exit) = worker.finish(contract::request_line(job), self.max_output()).await?;
         read_end(&stdout, exit, worker.stderr_so_far().as_bytes())
     }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use egress::process::{Sha256, Shebang, Spec, copy_with_digest, open_regular};
 use proto::{Code as ErrorCode, Digest, Failure};
-use strip::Request;
+use strip::Job;
 use tempfile::TempDir;
 use tokio::runtime::Handle;
 
@@ -59,8 +59,8 @@ impl Launch {
 
 impl PackTool {
     /// The digest of the code that the call would run now.
-    pub(super) async fn digest_code(&self, request: &Request) -> Result<Digest, Failure> {
-        let (located, paths) = self.locate_code(request).await?;
+    pub(super) async fn digest_code(&self, job: &Job) -> Result<Digest, Failure> {
+        let (located, paths) = self.locate_code(job).await?;
         let computing = move || digest_code(&located, &paths, None).map(|(digest, _)| digest);
         blocking(computing).await?.map_err(unreadable)
     }
@@ -68,10 +68,10 @@ impl PackTool {
     /// Copies the code that the call would run, if it is what was approved.
     pub(super) async fn copy_approved(
         &self,
-        request: &Request,
+        job: &Job,
         approved: &Digest,
     ) -> Result<VerifiedCopy, Failure> {
-        let (located, paths) = self.locate_code(request).await?;
+        let (located, paths) = self.locate_code(job).await?;
         let approved = *approved;
         let copied = blocking(move || {
             let copy = tempfile::Builder::new()
@@ -88,9 +88,9 @@ impl PackTool {
     }
 
     /// Locates the program, its interpreter if it is a script, and the paths of its code.
-    async fn locate_code(&self, request: &Request) -> Result<(Located, CodePaths), Failure> {
+    async fn locate_code(&self, job: &Job) -> Result<(Located, CodePaths), Failure> {
         let written = match &self.pack.manifest.execution {
-            Execution::Cli(cli) => self.cli_program(cli, request)?,
+            Execution::Cli(cli) => self.cli_program(cli, job)?,
             Execution::Script(script) => script.interpreter().to_owned(),
             Execution::Http(_) => {
                 return Err(contract::tool_failure("an HTTP tool runs no code here"));

@@ -15,7 +15,7 @@ use crate::support::{Options, Setup, assert_code, call, eventually, is_missing, 
 /// A call whose current code was approved.
 async fn approved(tool: &PackTool, input: Value) -> Job {
     let mut call = call(input);
-    call.approved_code = tool.code_digest(&call.request).await.unwrap();
+    call.approved_code = tool.code_digest(&call).await.unwrap();
     assert!(call.approved_code.is_some());
     call
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use proto::Code;
 use serde_json::json;
 use strip::Tool;
-use tokio_util::sync::CancellationToken;
 
 use crate::support::{Setup, assert_code, call, eventually};
 
@@ -147,9 +146,8 @@ async fn a_cancelled_call_comes_back_at_once() {
     let setup = Setup::new().await;
     setup.pack("x", "execution: {kind: cli, cmd: [sleep, '600']}");
     let tool = setup.tool("x");
-    let mut call = call(json!({}));
-    call.request.cancel = CancellationToken::new();
-    call.request.cancel.cancel();
+    let call = call(json!({}));
+    call.cancel().cancel();
     assert_eq!(tool.run(&call).await.unwrap_err().code, Code::Unavailable);
 }
 
@@ -158,7 +156,7 @@ async fn a_call_ends_at_the_callers_timeout() {
     let setup = Setup::new().await;
     setup.pack("x", "execution: {kind: cli, cmd: [sleep, '600']}");
     let mut call = call(json!({}));
-    call.request.timeout = Some(Duration::from_millis(100));
+    call.timeout = Some(Duration::from_millis(100));
     assert_eq!(setup.tool("x").run(&call).await.unwrap_err().code, Code::Timeout);
 }
 
@@ -191,5 +189,5 @@ async fn stderr_goes_to_the_log_with_the_trace_id() {
     assert_eq!(*output.data, json!(1));
     let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     let line = text.lines().find(|line| line.contains("a word to the log")).unwrap();
-    assert!(line.contains(&call.request.trace.to_string()) && line.contains("demo.x"), "{line}");
+    assert!(line.contains(&call.request().trace.to_string()) && line.contains("demo.x"), "{line}");
 }

@@ -1,9 +1,9 @@
 use egress::sandbox::{Mode, Tier};
 use proto::Code;
 use serde_json::json;
-use strip::Tool;
+use strip::{Job, Tool};
 
-use crate::support::{Options, Setup, assert_code, call, is_missing};
+use crate::support::{Options, Setup, assert_code, is_missing, request};
 
 #[tokio::test]
 async fn cli_elements_are_filled_in() {
@@ -48,10 +48,11 @@ async fn the_callers_key_is_forwarded() {
         "deterministic: false\nidempotency: {key: required}\nexecution: {kind: cli, cmd: [cat]}",
     );
     let tool = setup.tool("cat");
-    let mut call = call(json!(1));
-    assert_code(&tool.run(&call).await.unwrap_err(), Code::InvalidInput, "Idempotency-Key");
-    call.request.idempotency_key = Some("k1".to_owned());
-    let output = tool.run(&call).await.unwrap();
+    let mut request = request(json!(1));
+    let keyless = Job::new(request.clone());
+    assert_code(&tool.run(&keyless).await.unwrap_err(), Code::InvalidInput, "Idempotency-Key");
+    request.idempotency_key = Some("k1".to_owned());
+    let output = tool.run(&Job::new(request)).await.unwrap();
     assert_eq!(*output.data, json!({"input": 1, "meta": {"idempotencyKey": "k1"}}));
 }
 
@@ -71,9 +72,9 @@ async fn python_scripts_and_functions() {
     assert_eq!(setup.data("double", json!({"n": 4})).await, json!({"n": 8}));
     assert_eq!(setup.data("triple", json!({"n": 4})).await, json!({"n": 12}));
     assert_eq!(setup.data("four", json!({})).await, json!(4));
-    let mut call = call(json!({}));
-    call.request.idempotency_key = Some("k".to_owned());
-    let output = setup.tool("later").run(&call).await.unwrap();
+    let mut request = request(json!({}));
+    request.idempotency_key = Some("k".to_owned());
+    let output = setup.tool("later").run(&Job::new(request)).await.unwrap();
     assert_eq!(*output.data, json!({"idempotencyKey": "k"}));
 }
 

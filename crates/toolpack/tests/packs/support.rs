@@ -128,6 +128,10 @@ pub(crate) fn find(loaded: &Loaded, name: &str) -> Option<Arc<PackTool>> {
 }
 
 pub(crate) fn call(input: Value) -> Job {
+    Job::new(request(input))
+}
+
+pub(crate) fn request(input: Value) -> Request {
     let principal = Principal {
         tenant: TenantId::new("t"),
         subject: "s".to_owned(),
@@ -135,7 +139,7 @@ pub(crate) fn call(input: Value) -> Job {
         scopes: Vec::new(),
         via: Via::Local,
     };
-    Job::new(Request::new("demo", input, Arc::new(principal), Door::Cli))
+    Request::new("demo", input, Arc::new(principal), Door::Cli)
 }
 
 pub(crate) async fn run(tool: &PackTool, input: Value) -> Result<Output, Failure> {

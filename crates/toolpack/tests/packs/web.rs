@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use proto::{Blame, Code};
 use serde_json::{Value, json};
-use strip::Tool;
+use strip::{Job, Tool};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket};
 use toolpack::Toolpacks;
 
-use crate::support::{Options, Setup, assert_code, call, runtime};
+use crate::support::{Options, Setup, assert_code, call, request, runtime};
 
 /// A server that answers by path and records its requests.
 struct Server {
@@ -121,10 +121,9 @@ async fn the_input_is_the_body() {
         &setup,
         "  url: '{{env.BASE}}/run'\n  headers: {Authorization: 'Bearer {{env.TOKEN}}', X-Q: '{{input.q}}'}",
     );
-    let mut call = call(json!({"q": "ü x"}));
-    call.request.input = Arc::new(json!({"q": "x"}));
-    call.request.idempotency_key = Some("k-1".to_owned());
-    let output = setup.tool("x").run(&call).await.unwrap();
+    let mut request = request(json!({"q": "x"}));
+    request.idempotency_key = Some("k-1".to_owned());
+    let output = setup.tool("x").run(&Job::new(request)).await.unwrap();
     assert_eq!(*output.data, json!({"path": "/run"}));
     let request = server.last();
     assert!(request.starts_with("POST /run "));
@@ -183,7 +182,7 @@ async fn answers_follow_the_same_contract() {
     assert_code(&setup.failure("x", json!({"path": "text"})).await, Code::Internal, "<html>");
     assert_code(&setup.failure("x", json!({"path": "large"})).await, Code::Internal, "more than");
     let mut call = call(json!({"path": "slow"}));
-    call.request.timeout = Some(Duration::from_millis(100));
+    call.timeout = Some(Duration::from_millis(100));
     assert_eq!(setup.tool("x").run(&call).await.unwrap_err().code, Code::Timeout);
 }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use egress::sandbox::Tier;
 use proto::{Code, Principal, TenantId};
 use serde_json::{Value, json};
-use strip::Tool;
+use strip::{Job, Tool};
 
-use crate::support::{Options, Setup, assert_code, call, eventually, is_missing, run};
+use crate::support::{Options, Setup, assert_code, eventually, is_missing, request, run};
 
 /// Functions that show which worker runs them, and some that misbehave. Each worker has its own private folder; process
 /// ids do not distinguish workers, because a sandbox may give each of them the same.
@@ -335,10 +335,10 @@ async fn tenants_never_share_a_worker() {
     setup.pack("x", "execution: {kind: python, module: 'm:who', workers: 2}");
     let tool = setup.tool("x");
     let who = async |tenant: &str| {
-        let mut call = call(json!({}));
-        let principal = Principal::clone(&call.request.principal);
-        call.request.principal = Arc::new(Principal { tenant: TenantId::new(tenant), ..principal });
-        let data = tool.run(&call).await.unwrap().data;
+        let mut request = request(json!({}));
+        let principal = Principal::clone(&request.principal);
+        request.principal = Arc::new(Principal { tenant: TenantId::new(tenant), ..principal });
+        let data = tool.run(&Job::new(request)).await.unwrap().data;
         (data["who"].to_string(), data["calls"].as_u64().unwrap())
     };
     let (acme, _) = who("acme").await;

@@ -63,7 +63,7 @@ async fn one_caller_cannot_take_all_processes_by_varying_its_capabilities() {
     let setup = Setup::timed(vec![("py", server(&[]))], timing, Default::default()).await;
     setup.wait_for_tool("py:never").await;
     let calls: Vec<Job> = (0..OF_ONE).map(|n| Job::new(varied("greedy", "py:never", n))).collect();
-    let cancels: Vec<_> = calls.iter().map(|call| call.request.cancel.clone()).collect();
+    let cancels: Vec<_> = calls.iter().map(|call| call.cancel().clone()).collect();
     let tool = Arc::clone(&setup.catalog.snapshot().resolve("py:never").unwrap().tool);
     let waiting = join_all(calls.iter().map(|call| tool.run(call)));
     let others = async {
@@ -106,7 +106,7 @@ async fn a_busy_tenant_leaves_processes_for_a_new_one() {
     setup.wait_for_tool("py:never").await;
     let hogs: Vec<Job> =
         (0..MOST).map(|n| Job::new(call_of("hog", &format!("hog-{n}"), "py:never"))).collect();
-    let cancels: Vec<_> = hogs.iter().map(|call| call.request.cancel.clone()).collect();
+    let cancels: Vec<_> = hogs.iter().map(|call| call.cancel().clone()).collect();
     let tool = Arc::clone(&setup.catalog.snapshot().resolve("py:never").unwrap().tool);
     let waiting = join_all(hogs.iter().map(|call| tool.run(call)));
     let others = async {

@@ -59,13 +59,13 @@ impl ToolCall<'_> {
         let verdict = if approved { Verdict::Approve } else { Verdict::Reject };
         match right {
             Right::Cancel => {
-                let (ids, by) = (ids.clone(), Arc::clone(&self.job.request.principal));
+                let (ids, by) = (ids.clone(), Arc::clone(&self.job.request().principal));
                 let cancelled =
                     async move { approvals.cancel(&ids, &by, feedback.as_deref()).await };
                 run_to_end(cancelled).await.map_err(unavailable)?;
             }
             Right::Decide => {
-                let decider = Decider::Person(Arc::clone(&self.job.request.principal));
+                let decider = Decider::Person(Arc::clone(&self.job.request().principal));
                 decide(&approvals, &ids, decider, Decision::once(verdict, feedback)).await?;
             }
             Right::AskClient => match self.ask_client(&approvals, &ids, &checkpoint_id).await? {
@@ -80,7 +80,7 @@ impl ToolCall<'_> {
 
     /// What the caller may do. A workflow that it may not decide about and does not own does not exist for it.
     fn right(&self, live: &Live, approved: bool, terms: &Terms) -> Result<Right, Failure> {
-        let principal = &self.job.request.principal;
+        let principal = &self.job.request().principal;
         let owns = live.owner.is_same_caller(principal);
         let reaches = reach(principal).is_none_or(|tenant| tenant == live.owner.tenant.as_str());
         let decides = principal.agent.is_none() && principal.holds(APPROVALS_DECIDE) && reaches;
@@ -96,7 +96,7 @@ impl ToolCall<'_> {
     }
 
     fn can_ask(&self) -> bool {
-        let client = self.job.request.client.as_ref();
+        let client = self.job.client.as_ref();
         client.is_some_and(|client| question::can_show_forms(client.capabilities()))
     }
 
@@ -107,8 +107,8 @@ impl ToolCall<'_> {
         ids: &[String],
         checkpoint_id: &str,
     ) -> Result<Asked, Failure> {
-        let request = &self.job.request;
-        let Some(client) = &request.client else { return Ok(Asked::Closed) };
+        let job = self.job;
+        let Some(client) = &job.client else { return Ok(Asked::Closed) };
         let mut rows = Vec::new();
         for id in ids {
             rows.extend(approvals.get(None, id).await.map_err(unavailable)?);
@@ -118,7 +118,7 @@ impl ToolCall<'_> {
             AskMode::Rounds => {
                 // The answer to the form of another checkpoint is none to this one.
                 let name = format!("{}.{checkpoint_id}", question::NAME);
-                let resume = request.resume.as_ref();
+                let resume = job.resume.as_ref();
                 let Some(answer) = resume.and_then(|resume| resume.responses.get(&name)) else {
                     return Ok(Asked::Question(round(&rows, &name)));
                 };
@@ -128,7 +128,7 @@ impl ToolCall<'_> {
         let Some(decision) = answer.as_ref().and_then(question::decided) else {
             return Ok(Asked::Closed);
         };
-        let decider = Decider::Client(Arc::clone(&request.principal));
+        let decider = Decider::Client(Arc::clone(&job.request().principal));
         decide(approvals, ids, decider, decision).await?;
         Ok(Asked::Decided)
     }

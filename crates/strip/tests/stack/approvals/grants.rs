@@ -60,11 +60,7 @@ async fn a_call_that_its_tool_interrupts_continues_without_another_approval_and_
             let native = Some(Arc::new(json!({"requestState": "given out"})));
             let question =
                 Output { reply: Reply::NeedsInput, native, ..Output::new(json!("what?")) };
-            Ok(if call.request.resume.is_some() {
-                Output::new(json!({"done": true}))
-            } else {
-                question
-            })
+            Ok(if call.resume.is_some() { Output::new(json!({"done": true})) } else { question })
         })
     })
     .with(|descriptor| descriptor.deterministic = false);

@@ -232,7 +232,7 @@ async fn a_gated_tool_sees_nothing_of_a_callers_meta_but_its_trace() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&seen);
     let looks = move |call: strip::Job| {
-        kept.lock().unwrap().push(call.request.client.unwrap().meta().clone());
+        kept.lock().unwrap().push(call.client.unwrap().meta().clone());
         Box::pin(async { Ok(Output::new(json!({}))) })
             as futures_util::future::BoxFuture<'static, _>
     };

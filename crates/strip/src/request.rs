@@ -43,7 +43,7 @@ impl fmt::Display for Door {
     }
 }
 
-/// What a caller asks for: one call of one tool.
+/// What a caller asks for: one call of one tool. A door builds it; the stack holds it in a [`Job`](crate::Job) and never changes it.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The tool as the caller named it: a canonical id, a short URI, a wire name, pinned or not.

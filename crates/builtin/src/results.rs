@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use files::{FileRecord, Files};
+use files::{CopyBudget, FileRecord, Files};
 use language::passages::passages;
 use proto::{Blame, Code, Descriptor, Failure, RequestedLimits};
 use schemars::JsonSchema;
@@ -118,7 +118,7 @@ impl Tool for ReadResult {
                 let message = "a task has no use for the bytes of a picture; pass its ref_id on";
                 return Err(Failure::new(Code::InvalidInput, message));
             }
-            let most = if job.request.is_answered_in_one_event() {
+            let most = if job.request().is_answered_in_one_event() {
                 MAX_EVENT_PICTURE
             } else {
                 MAX_PICTURE

@@ -54,7 +54,7 @@ impl Default for Skill {
 pub struct Tools(pub Pattern);
 
 impl TryFrom<String> for Tools {
-    type Error = agents::InvalidPattern;
+    type Error = proto::InvalidPattern;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         text.parse().map(Self)

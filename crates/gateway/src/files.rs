@@ -13,7 +13,7 @@ use bytes::Bytes;
 use config::Loaded;
 use egress::http::{BodyStream, Client, FetchError, Limits, Request, Rule, Scope};
 use files::text::{ExtractText, ExtractedText, Source};
-use files::{FileParts, Picture};
+use files::{FileParts, Picture, PictureBounds};
 use futures_util::StreamExt as _;
 use http::HeaderValue;
 use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST};

@@ -6,9 +6,10 @@ use std::sync::{Arc, PoisonError};
 use async_trait::async_trait;
 use auth::client::Holder;
 use config::{
-    BadConfig, Config, Environment, FILE_NAME, Fault, Loaded, Overrides, ProviderKeys, Resolved,
-    Servers, loosened,
+    BadConfig, Config, FILE_NAME, Fault, Loaded, Overrides, ProviderKeys, Resolved, Servers,
+    loosened,
 };
+use environment::Environment;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
 use tokio::sync::broadcast::error::RecvError;

@@ -156,7 +156,7 @@ mod tests {
 
     fn scaled(bytes: &[u8]) -> (String, DynamicImage) {
         let (answer, bytes) = scale_down(bytes, COPY);
-        let Answer::Scaled { media_type, length } = answer else { panic!("{answer:?}") };
+        let Answer::Scaled { media_type, length, .. } = answer else { panic!("{answer:?}") };
         assert_eq!(length, bytes.len() as u64);
         (media_type, image::load_from_memory(&bytes).unwrap())
     }

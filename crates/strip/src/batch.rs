@@ -15,8 +15,8 @@ use plan::Plan;
 pub use plan::{Batch, BatchCall, MAX_CALLS};
 
 use crate::runs::RunOf;
-use crate::{Answer, Reply, Request, Strip};
 use crate::servers::ClientIdentity;
+use crate::{Answer, Reply, Request, Strip};
 
 /// How many calls of a batch run at once.
 const MAX_CONCURRENT: usize = 8;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Meta, clean};
+use proto::{Failure, Meta, clean};
 
 use crate::catalog::Entry;
 use crate::guards::Guards;
-use crate::{Answer, Failure, Job, Output, Reply};
+use crate::{Answer, Job, Output, Reply};
 
 impl Guards {
     pub(crate) fn finish(

@@ -3,8 +3,6 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use proto::{Code, Failure, canonical};
-use serde_json::Value;
 use crate::client::{Client, ToolClient};
 use crate::guard::idempotency::CallError;
 use crate::guard::{deadline, size};

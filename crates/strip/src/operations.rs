@@ -6,11 +6,11 @@ use ::operations::{Audience, Caller, NoInput, Operation, OperationError, Table};
 
 use crate::agents::AgentReport;
 use crate::files::operations::FileService;
-use crate::{Strip, approval, files, runs};
+use crate::{Strip, files, runs};
 
 /// All operations that work on a strip.
 pub fn table(strip: &Arc<Strip>) -> Table {
-    let approvals = strip.approvals().map(approval::operations::table).unwrap_or_default();
+    let approvals = strip.approvals().map(approvals::operations::table).unwrap_or_default();
     approvals
         .merge(runs::operations::table(strip))
         .merge(files::operations::table(&Arc::new(FileService::of_strip(strip))))

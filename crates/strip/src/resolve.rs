@@ -6,12 +6,11 @@ use std::time::{Duration, Instant};
 use proto::{Code, Failure, ToolId, ToolRef, wire};
 use serde_json::json;
 
-use crate::Request;
+use crate::Job;
 use crate::agents::View;
 use crate::catalog::{self, Entry, NameStyle};
 use crate::guards::Guards;
 use crate::servers::Outages;
-use crate::Job;
 
 /// How long a call waits for a server that is being started, unless its own timeout is shorter.
 const START_WAIT: Duration = Duration::from_secs(10);

@@ -5,8 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Code, Digest, Failure, Meta, clean};
-use serde_json::Value;
+use proto::{Digest, Failure};
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::ApprovalRule;

@@ -59,7 +59,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("language", &[]),
     ("documents", &["proto"]),
-    ("builtin", &["proto", "schema", "jsonpath", "strip", "language"]),
+    ("builtin", &["proto", "schema", "jsonpath", "files", "strip", "language"]),
     ("doors", &["proto", "auth", "files", "approvals", "runs", "prompts", "strip", "operations"]),
     ("search", &["proto", "egress"]),
     (

@@ -2,9 +2,8 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use proto::{Failure, Principal};
-use strip::Request;
-use strip::servers::Offering;
 use strip::Job;
+use strip::servers::Offering;
 
 use crate::caller::Caller;
 use crate::config::ServerConfig;

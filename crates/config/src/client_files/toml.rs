@@ -1,10 +1,15 @@
 //! Reads TOML as JSON. Dates are read as text.
 
+use std::thread::{self, ScopedJoinHandle};
+
 use serde_json::{Map, Number, Value as Json};
 use toml_edit::{Document, Item, TableLike, Value};
 
 /// How deep tables and values may be nested.
 const MAX_DEPTH: usize = 64;
+
+/// Enough for the deepest document that the library accepts.
+const STACK_BYTES: usize = 64 << 20;
 
 /// Why a text is not TOML. The message does not repeat the text, which may hold a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,14 +29,29 @@ impl TomlError {
 
 /// Reads a document as JSON.
 pub(crate) fn parse(text: &str) -> Result<Json, TomlError> {
-    of_table(document(text)?.as_table(), 0)
+    with_document(text, |document| of_table(document.as_table(), 0))?
         .map_err(|TooDeep { at }| TomlError::new(text, at, "a value is nested too deeply"))
 }
 
-/// Reads a document whose parts know their ranges in the text.
-pub(crate) fn document(text: &str) -> Result<Document<&str>, TomlError> {
-    Document::parse(text).map_err(|error| {
-        TomlError::new(text, error.span().map_or(0, |span| span.start), error.message())
+/// Calls `read` with a document whose parts know their ranges in the text, on a thread of its own: the library accepts
+/// 80 tables inside each other whose keys have 80 parts each, and drops them by recursion.
+pub(crate) fn with_document<T: Send>(
+    text: &str,
+    read: impl FnOnce(&Document<&str>) -> T + Send,
+) -> Result<T, TomlError> {
+    let work = move || -> Result<T, TomlError> {
+        let document = Document::parse(text).map_err(|error| {
+            TomlError::new(text, error.span().map_or(0, |span| span.start), error.message())
+        })?;
+        Ok(read(&document))
+    };
+    thread::scope(|scope| {
+        let started = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+        match started.map(ScopedJoinHandle::join) {
+            Ok(Ok(done)) => done,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(error) => Err(TomlError::new("", 0, &format!("no thread can read it: {error}"))),
+        }
     })
 }
 
@@ -41,8 +61,11 @@ struct TooDeep {
 }
 
 fn of_table(table: &dyn TableLike, depth: usize) -> Result<Json, TooDeep> {
-    let keys = table.iter().map(|(key, item)| Ok((key.to_owned(), of_item(item, depth + 1)?)));
-    keys.collect::<Result<Map<_, _>, _>>().map(Json::Object)
+    let mut keys = Map::new();
+    for (key, item) in table.iter() {
+        keys.insert(key.to_owned(), of_item(item, depth + 1)?);
+    }
+    Ok(Json::Object(keys))
 }
 
 fn of_item(item: &Item, depth: usize) -> Result<Json, TooDeep> {

@@ -1,6 +1,6 @@
 //! The page of one approval.
 
-use approvals::{ApprovalRow, ApprovalState, ShownFile, inert as laid_out};
+use approvals::{ApprovalRow, ApprovalState, inert as laid_out, shown_files};
 use auth::scope;
 use http::StatusCode;
 use maud::{Markup, html};

@@ -3,6 +3,7 @@
 
 use approvals::{
     ApprovalRow, ApprovalState, DecideError, Decider, Decision, ShownFile, Verdict, inert,
+    shown_files,
 };
 use axum::Extension;
 use axum::body::Body;

@@ -145,11 +145,11 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        if request.uri.starts_with(files::URI) {
+        if request.uri.starts_with(::files::URI) {
             let principal = self.principal(&context)?;
             let using = strip::files::FileUse {
                 action: "read",
-                id: request.uri.strip_prefix(files::URI).unwrap_or_default(),
+                id: request.uri.strip_prefix(::files::URI).unwrap_or_default(),
                 principal: Arc::clone(&principal),
                 door: self.door(),
                 trace: trace(&context),

@@ -110,7 +110,7 @@ impl Native {
         let mut result = self.result(meta);
         result.structured_content = structured;
         result.is_error = Some(true);
-        let error = json!(item);
+        let error = json!(failure.item());
         result.meta.get_or_insert_default().0.insert(ERROR.to_owned(), error);
         result
     }

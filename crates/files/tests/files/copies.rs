@@ -11,7 +11,7 @@ use base64::prelude::BASE64_STANDARD;
 use files::text::{ExtractText, ExtractedText, Source};
 use files::{CopyBudget, InlineLimits, LargeParts, Picture, PictureBounds, Secrets};
 use proto::{Code, Failure};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::{person, setup_with};
 
@@ -68,7 +68,7 @@ async fn answer(count: u8, bytes: usize, pixels: u64, time: Duration) -> (usize,
     let mut result = json!({"content": (0..count).map(picture).collect::<Vec<_>>()});
     parts.replace_in_result(&mut result).await.unwrap();
     let blocks = result["content"].as_array().unwrap();
-    let of = |kind: &str| blocks.iter().filter(|block| block["type"] == Value::from(kind)).count();
+    let of = |kind: &str| blocks.iter().filter(|block| block["type"] == kind).count();
     (of("image"), of("text"), asked.load(Ordering::SeqCst))
 }
 

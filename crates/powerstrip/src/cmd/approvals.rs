@@ -1,16 +1,16 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
+use approvals::operations::{
+    ApprovalQuery, ById, Decide, DecideInput, ListApprovals, ListRules, RemoveRule, ShowApproval,
+    WaitForChange,
+};
 use approvals::{ApprovalRuleRow, ApprovalState, ApprovalView, Extent, Standing, Verdict};
 use clap::{Args, Subcommand};
 use config::Span;
 use operations::NoInput;
 use proto::clean;
 use serde_json::json;
-use strip::approval::operations::{
-    ApprovalQuery, ById, Decide, DecideInput, ListApprovals, ListRules, RemoveRule, ShowApproval,
-    WaitForChange,
-};
 
 use crate::access::Access;
 use crate::context::Context;

@@ -21,7 +21,7 @@ const RETRY: Duration = Duration::from_millis(20);
 /// One connection that writes, so that writers queue here and not at the file's lock, and a few that read.
 #[derive(Clone, Debug)]
 pub(crate) struct Sqlite {
-    pub(super) writer: SqlitePool,
+    pub(crate) writer: SqlitePool,
     pub(super) readers: SqlitePool,
 }
 

@@ -3,10 +3,9 @@ use std::sync::{Arc, Weak};
 use proto::{Blame, Code, Failure};
 use serde_json::json;
 
-use crate::Request;
+use crate::Job;
 use crate::files::{FileResolver, Files};
 use crate::runs::{Run, RunOf, Runs};
-use crate::Job;
 use prompts::Prompts;
 
 /// What the control-flow tools work with. The strip owns it: a tool that outlives the strip fails.

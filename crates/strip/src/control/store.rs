@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::{Context, check, run_of};
+use crate::Job;
 use crate::files::{FileRecord, NewFile, check_storing, fetch_reference, find_readable, hex};
 use crate::runs::Run;
 use crate::tool::Part;
 use crate::typed::{About, TypedOutput, TypedTool};
-use crate::Job;
 
 pub(super) const ID: &str = "powerstrip:store_artifact";
 

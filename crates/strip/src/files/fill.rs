@@ -14,9 +14,9 @@ use super::access::find_readable;
 use super::issued::{self, fetch, fetch_reference};
 use super::resolver::FileResolver;
 use super::shown::{check_as_shown, show};
+use crate::Job;
 use crate::approval::ShownFile;
 use crate::catalog::Entry;
-use crate::Job;
 use schema::Violation;
 
 /// Smaller files are put into the input as text, which costs less than a stream.

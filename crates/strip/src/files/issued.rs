@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use super::resolver::FileResolver;
+use crate::{Job, Output, Request};
 use bytes::Bytes;
 use files::{
     FileRecord, FileStream, Files, ForeignReference, IssuedReference, NewFile, Origin, decode_text,
 };
 use futures_util::{StreamExt as _, stream};
-use crate::{Job, Output, Request};
 use proto::{Blame, Code, Failure, FileId, FileKind, Principal};
 use serde_json::{Value, json};
-use super::resolver::FileResolver;
 
 /// The most references of one answer that are remembered.
 const MAX_ISSUED: usize = 32;

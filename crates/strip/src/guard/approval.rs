@@ -11,11 +11,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{APPROVALS_DECIDE, Code, Digest, Failure, TraceId, canonical, digest_of_parts};
-use serde_json::{Map, Value, json};
-use store::{ApprovalRow, ApprovalState};
-use tokio::sync::oneshot;
-use tokio::time::{Instant, MissedTickBehavior};
+use proto::{Digest, Failure};
 
 use super::arguments::Arguments;
 use super::idempotency::Idempotency;

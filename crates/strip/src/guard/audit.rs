@@ -12,9 +12,8 @@ use serde_json::Value;
 use store::{AuditRow, AuditTrail, BegunCall, CallDetail};
 
 use super::arguments::Arguments;
-use crate::Request;
-use crate::catalog::Entry;
 use crate::Job;
+use crate::catalog::Entry;
 
 /// The longest message of a failure that is kept.
 const MAX_MESSAGE_BYTES: usize = 2_048;

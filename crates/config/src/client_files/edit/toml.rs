@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::{Map, Value as Json};
 use toml_edit::{DocumentMut, Item, Table, Value};
 
-use crate::client_files::toml::document;
+use crate::client_files::toml::with_document;
 
 /// The text with a table at a path.
 pub(super) fn set(text: &str, path: &[&str], value: &Json) -> Option<String> {
@@ -42,12 +42,15 @@ pub(super) fn remove(text: &str, path: &[&str]) -> Option<String> {
 /// The lines of a table and of those below it, in the order of the text, each without the comments that precede the
 /// next table.
 fn tables(text: &str, path: &[&str]) -> Option<Vec<Range<usize>>> {
-    let document = document(text).ok()?;
-    let item = path.iter().try_fold(document.as_item(), |item, key| item.get(*key));
-    let mut found = Vec::new();
-    if let Some(Item::Table(table)) = item {
-        collect(table, &mut found);
-    }
+    let ranges = with_document(text, |document| {
+        let item = path.iter().try_fold(document.as_item(), |item, key| item.get(*key));
+        let mut found = Vec::new();
+        if let Some(Item::Table(table)) = item {
+            collect(table, &mut found);
+        }
+        found
+    });
+    let mut found = ranges.ok()?;
     found.sort_by_key(|range| range.start);
     let line = |range: Range<usize>| {
         let start = text[..range.start].trim_end_matches([' ', '\t']).len();

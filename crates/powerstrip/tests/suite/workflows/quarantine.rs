@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually};
 
-use crate::workflows::support::{call, crash, ledger, pair, per_layer, ready, start, statuses, work};
+use crate::workflows::support::{
+    call, crash, ledger, pair, per_layer, ready, start, statuses, work,
+};
 
 fn count(gateway: &Gateway, task: &str) -> usize {
     ledger(gateway).iter().filter(|begun| *begun == task).count()

@@ -1,10 +1,8 @@
 use std::time::Duration;
 
-use proto::Code;
+use proto::{Code, Failure};
 use serde_json::json;
 use store::StoreError;
-
-use crate::Failure;
 
 /// Why a gated call does not run.
 #[derive(Debug)]

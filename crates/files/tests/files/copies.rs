@@ -62,7 +62,9 @@ async fn answer(count: u8, bytes: usize, pixels: u64, time: Duration) -> (usize,
         copies: CopyBudget::of_answer(),
     };
     let picture = |number: u8| {
-        let data = BASE64_STANDARD.encode(vec![number; MEDIA + 3]);
+        // Not one character again and again, which could be text.
+        let bytes: Vec<u8> = (0..MEDIA + 3).map(|at| (at % 251) as u8 ^ number).collect();
+        let data = BASE64_STANDARD.encode(bytes);
         json!({"type": "image", "data": data, "mimeType": "image/png"})
     };
     let mut result = json!({"content": (0..count).map(picture).collect::<Vec<_>>()});

@@ -41,7 +41,7 @@ impl Disconnect {
         let before = ClientFile::read(&path).map_err(named)?;
         let mut file = before.clone();
         file.remove(&[client.section(), &self.name]).map_err(named)?;
-        let moved = MovedServers::read(&data_dir, &client.to_string(), &path);
+        let moved = MovedServers::read(&data_dir, &client.to_string(), &path)?;
         let (mut restored, mut kept) = (Vec::new(), Vec::new());
         for server in &moved.servers {
             let keys: Vec<_> = server.keys.iter().map(String::as_str).collect();

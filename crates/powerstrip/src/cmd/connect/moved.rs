@@ -27,16 +27,28 @@ pub(in crate::cmd) struct MovedEntry {
 }
 
 impl MovedServers {
-    /// What was moved from a file before; nothing if that is unknown.
-    pub(in crate::cmd) fn read(data_dir: &Path, client: &str, file: &Path) -> Self {
-        let kept = userfiles::read_text(&place(data_dir, client), MAX_BYTES).ok();
-        let kept = kept.and_then(|text| serde_json::from_str::<Self>(&text).ok());
-        let same = kept.filter(|kept| kept.file == file);
-        same.unwrap_or_else(|| Self {
+    /// What was moved from a file before; nothing if nothing was.
+    pub(in crate::cmd) fn read(data_dir: &Path, client: &str, file: &Path) -> anyhow::Result<Self> {
+        let (path, none) = (place(data_dir, client), || Self {
             client: client.to_owned(),
             file: file.to_owned(),
             servers: Vec::new(),
-        })
+        });
+        let text = match userfiles::read_text(&path, MAX_BYTES) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(none()),
+            text => text.with_context(|| format!("{} cannot be read", path.display()))?,
+        };
+        // Entries that cannot be read are not overwritten: they may be the only copy.
+        let kept: Self = serde_json::from_str(&text).with_context(|| {
+            format!("{} has the entries that were moved from {client} and is damaged", path.display())
+        })?;
+        if kept.file != file && !kept.servers.is_empty() {
+            anyhow::bail!(
+                "servers were moved from {} before; put them back with `powerstrip disconnect {client} --file` and that file",
+                kept.file.display()
+            );
+        }
+        Ok(if kept.file == file { kept } else { none() })
     }
 
     pub(in crate::cmd) fn write(&self, data_dir: &Path) -> anyhow::Result<()> {

@@ -48,8 +48,8 @@ impl Connect {
         let servers = imported.servers.keys().chain(&known);
         let origins: Vec<_> =
             servers.filter_map(|name| imported.origins.get(name).cloned()).collect();
+        let mut moved = MovedServers::read(&config.data_dir, client, path)?;
         let installed = installer.install(imported).await?;
-        let mut moved = MovedServers::read(&config.data_dir, client, path);
         for origin in &origins {
             let keys: Vec<_> = origin.iter().map(String::as_str).collect();
             if let Some(entry) = file.get(&keys) {

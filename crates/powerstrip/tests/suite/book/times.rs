@@ -6,16 +6,10 @@ use testkit::Gateway;
 
 use crate::book::pages::root;
 
-/// How the names of durations end.
-const DURATIONS: [&str; 8] = [
-    "duration_ms",
-    "durationMs",
-    "InMs",
-    "in_ms",
-    "age_ms",
-    "bucket_ms",
-    "lifetime_ms",
-    "every_ms",
+/// How the names of durations end, without their unit and in lower case.
+const DURATIONS: [&str; 12] = [
+    "age", "backoff", "bucket", "duration", "every", "in", "lifetime", "p50", "p95", "timeout",
+    "ttl", "wait",
 ];
 
 /// Collects the properties of every object that a schema describes.
@@ -59,7 +53,7 @@ fn described(mut document: Value) -> Vec<Map<String, Value>> {
     found
 }
 
-fn is_integer(schema: &Value) -> bool {
+fn is_number(schema: &Value) -> bool {
     let is_type = |name: &str| {
         schema["type"] == name
             || schema["type"].as_array().is_some_and(|types| types.contains(&json!(name)))
@@ -80,8 +74,10 @@ async fn every_time_is_rfc_3339_under_a_name_that_ends_in_at() {
                 assert_eq!(schema["deprecated"], true, "{name}: {schema}");
                 assert_eq!(properties[&at]["format"], "date-time", "{name}");
                 deprecated.insert(name.clone());
-            } else if is_integer(schema) && name.to_lowercase().ends_with("ms") {
-                assert!(DURATIONS.iter().any(|ending| name.ends_with(ending)), "{name}: {schema}");
+            } else if let Some(stem) = name.to_lowercase().strip_suffix("ms") {
+                let stem = stem.trim_end_matches('_');
+                let is_duration = DURATIONS.iter().any(|ending| stem.ends_with(ending));
+                assert!(is_duration || !is_number(schema), "{name}: {schema}");
             }
         }
     }

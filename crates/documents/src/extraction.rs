@@ -45,6 +45,8 @@ pub struct Extracted {
     pub meta: Metadata,
     /// The number of characters that were left out because a reader of the document would not see them.
     pub hidden: usize,
+    /// The beginning of the text that was left out for that reason.
+    pub hidden_text: String,
     /// Whether the text was cut at the limit.
     pub truncated: bool,
 }

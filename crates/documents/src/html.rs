@@ -37,7 +37,7 @@ pub(crate) fn read(
         markdown: options.form.is_markdown(),
     };
     if options.form.is_main() {
-        let content = main_content::choose(&page);
+        let content = main_content::choose(&page, options.form.is_markdown());
         if let Some(text) = &content.data {
             renderer.render_text(text, &mut out);
         }
@@ -47,6 +47,7 @@ pub(crate) fn read(
     }
     let mut extracted = out.finish(1, page.meta);
     extracted.hidden = page.blocks.hidden;
+    extracted.hidden_text = page.blocks.hidden_text;
     extracted.truncated |= page.blocks.truncated | page.cut;
     Ok(extracted)
 }

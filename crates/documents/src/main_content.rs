@@ -1,14 +1,18 @@
 //! The main content of a page: what it is about, without navigation, advertisements, related links and the like.
 
+mod appended;
 mod category;
 mod context;
 mod features;
+mod landmarks;
 mod model;
 mod names;
+mod repeats;
 mod stats;
+mod structure;
 mod whole;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use html5ever::local_name;
 
@@ -25,7 +29,18 @@ const ENOUGH: f32 = 0.15;
 /// Ratings that promise less than this F1 are not worth more than a look at the tags.
 const UNSURE: f32 = 0.25;
 
-/// Longer blocks are written once, however often a page repeats them.
+/// The least rating of a block of an article.
+const DOUBTFUL: f32 = 0.55;
+
+/// Blocks above this rating are content, those above the other one may be.
+const CERTAIN: f32 = 0.75;
+const POSSIBLE: f32 = 0.3;
+
+/// An article has more certain words, and a larger share of all that may be content.
+const ARTICLE_WORDS: f32 = 100.0;
+const ARTICLE_SHARE: f32 = 0.3;
+
+/// Blocks of so many words are written once, even if other parts of the page repeat them.
 const ONCE: f32 = 8.0;
 
 /// Pages of more blocks are chosen from by tags: the features of so many would take more memory than a reader has.
@@ -43,27 +58,63 @@ pub(crate) struct MainContent {
     pub(crate) blocks: Vec<usize>,
 }
 
-/// Chooses the main content.
-pub(crate) fn choose(page: &Page) -> MainContent {
+/// Chooses the main content: its running text, and `with_labels` also the page's heading and the captions of its figures. The
+/// heading is in the metadata, too.
+pub(crate) fn choose(page: &Page, with_labels: bool) -> MainContent {
     if page.blocks.blocks.len() > MOST {
         return MainContent { data: None, blocks: by_tags(page) };
     }
     let features = features::features(page);
     let first: Vec<f32> = features.rows.iter().map(|row| Model::blocks().rate(row)).collect();
     let contexts = context::context(&features, &first);
-    let ratings: Vec<f32> = contexts.iter().map(|row| Model::context().rate(row)).collect();
+    let mut ratings: Vec<f32> = contexts.iter().map(|row| Model::context().rate(row)).collect();
+    if says_article(page) {
+        features.appended.rate_down(&features.words, &mut ratings);
+    }
     let mut chosen = best(&ratings, &features.words);
+    if is_article(page, &ratings, &features.words) {
+        chosen.retain(|at| ratings[*at] >= DOUBTFUL);
+    }
     if chosen.is_empty() {
         chosen = by_tags(page);
     }
-    let mut seen = HashSet::new();
-    chosen.retain(|at| {
-        features.words[*at] < ONCE || seen.insert(page.blocks.blocks[*at].text.as_str())
-    });
+    drop_copies(page, &features.words, &mut chosen);
     drop_last_headings(page, &mut chosen);
-    whole::complete(page, &mut chosen);
+    whole::complete(page, with_labels, &mut chosen);
     let words: f32 = chosen.iter().map(|at| features.words[*at]).sum();
     MainContent { data: data(page, words), blocks: chosen }
+}
+
+/// Whether the page says that it is an article, and nothing else.
+fn says_article(page: &Page) -> bool {
+    let hints = &page.hints;
+    hints.article && !hints.forum && !hints.product && !hints.list
+}
+
+/// Whether the page says that it is an article, and its content stands out. What is doubtful then is teasers and comments, of
+/// which a page has many alike: the model is wrong about all of them or none.
+fn is_article(page: &Page, ratings: &[f32], words: &[f32]) -> bool {
+    if !says_article(page) {
+        return false;
+    }
+    let rated = |low: f32, high: f32| -> f32 {
+        let within = ratings.iter().zip(words).filter(|(it, _)| **it > low && **it <= high);
+        within.map(|(_, words)| words.max(1.0)).sum()
+    };
+    let (certain, doubtful) = (rated(CERTAIN, 1.0), rated(POSSIBLE, CERTAIN));
+    certain > ARTICLE_WORDS && certain > (certain + doubtful) * ARTICLE_SHARE
+}
+
+/// Drops blocks that the page repeats elsewhere, such as for small screens. What the same element repeats, such as a
+/// refrain, stays.
+fn drop_copies(page: &Page, words: &[f32], chosen: &mut Vec<usize>) {
+    let mut first = HashMap::new();
+    chosen.retain(|at| {
+        let block = &page.blocks.blocks[*at];
+        let own = &page.blocks.containers[block.container];
+        let outer = if own.end - own.first == 1 { own.parent } else { block.container };
+        words[*at] < ONCE || *first.entry(block.text.as_str()).or_insert(outer) == outer
+    });
 }
 
 /// Drops headings that have nothing left to introduce, unless the page is a list of headings, such as of products.

@@ -171,6 +171,37 @@ pub(crate) fn code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
+/// Raised text: digits as the characters for that, other text with a mark. Letters after a number (`1st`) need none.
+pub(crate) fn superscript(inline: &str) -> String {
+    const RAISED: [(char, char); 14] = [
+        ('0', '⁰'),
+        ('1', '¹'),
+        ('2', '²'),
+        ('3', '³'),
+        ('4', '⁴'),
+        ('5', '⁵'),
+        ('6', '⁶'),
+        ('7', '⁷'),
+        ('8', '⁸'),
+        ('9', '⁹'),
+        ('+', '⁺'),
+        ('-', '⁻'),
+        ('−', '⁻'),
+        ('n', 'ⁿ'),
+    ];
+    const ORDINALS: [&str; 10] = ["st", "nd", "rd", "th", "e", "er", "re", "ème", "o", "a"];
+    let text = inline.trim();
+    let raise = |c: char| RAISED.iter().find(|(plain, _)| *plain == c).map(|(_, raised)| *raised);
+    if let Some(raised) = text.chars().map(raise).collect::<Option<String>>() {
+        return raised;
+    }
+    if ORDINALS.contains(&text) || text.contains(['[', '(']) {
+        inline.to_owned()
+    } else {
+        format!("^({text})")
+    }
+}
+
 /// A link; without a target that is worth following, its text alone.
 pub(crate) fn link(inline: &str, target: &str) -> String {
     let inline = one_line(inline);

@@ -23,11 +23,19 @@ pub(crate) struct Text {
     last: Option<Block>,
     truncated: bool,
     hidden: usize,
+    hidden_text: String,
 }
 
 impl Text {
     pub(crate) fn new(cap: usize) -> Self {
-        Self { out: String::new(), cap, last: None, truncated: false, hidden: 0 }
+        Self {
+            out: String::new(),
+            cap,
+            last: None,
+            truncated: false,
+            hidden: 0,
+            hidden_text: String::new(),
+        }
     }
 
     /// Whether the limit is reached; readers stop then.
@@ -66,6 +74,7 @@ impl Text {
     /// Counts hidden text.
     pub(crate) fn hide(&mut self, text: &str) {
         self.hidden += text.chars().filter(|character| !character.is_whitespace()).count();
+        keep_hidden(&mut self.hidden_text, text);
     }
 
     fn push(&mut self, text: &str) {
@@ -85,9 +94,24 @@ impl Text {
             parts,
             meta: meta.tidy(),
             hidden: self.hidden,
+            hidden_text: self.hidden_text,
             truncated: self.truncated,
         }
     }
+}
+
+/// Bytes of hidden text that are kept.
+const MOST_HIDDEN: usize = 20_000;
+
+/// Adds to the hidden text as much as is kept of it.
+pub(crate) fn keep_hidden(kept: &mut String, text: &str) {
+    let text = text.trim();
+    let free = MOST_HIDDEN.saturating_sub(kept.len());
+    if text.is_empty() || free == 0 {
+        return;
+    }
+    kept.push_str(&text[..text.floor_char_boundary(free)]);
+    kept.push('\n');
 }
 
 /// One line without runs of white space.

@@ -25,6 +25,7 @@ pub(crate) enum Format {
     Strong,
     Emphasis,
     Code,
+    Superscript,
 }
 
 /// A formatted part of a line, as byte offsets. Spans are nested, never crossed.
@@ -73,6 +74,8 @@ pub(crate) struct Blocks {
     pub(crate) containers: Vec<Container>,
     /// Characters that a reader would not see.
     pub(crate) hidden: usize,
+    /// The beginning of those.
+    pub(crate) hidden_text: String,
     /// Whether blocks were left out because of the limit.
     pub(crate) truncated: bool,
 }

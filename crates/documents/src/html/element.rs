@@ -27,6 +27,7 @@ pub(super) enum Role {
     Strong,
     Emphasis,
     Code,
+    Superscript,
 }
 
 pub(super) fn role(tree: &Tree, node: Id) -> Role {
@@ -81,6 +82,7 @@ fn of_name(name: &LocalName) -> Role {
         local_name!("code") | local_name!("kbd") | local_name!("samp") | local_name!("tt") => {
             Role::Code
         }
+        local_name!("sup") => Role::Superscript,
         local_name!("blockquote") => Role::Quote,
         local_name!("address")
         | local_name!("article")

@@ -18,7 +18,7 @@ use crate::extraction::{Limits, Unreadable};
 use crate::metadata::Metadata;
 use crate::options::Options;
 use crate::plain;
-use crate::text::on_one_line;
+use crate::text::{keep_hidden, on_one_line};
 
 /// The bytes that are parsed between two checks of the depth.
 const PIECE: usize = 32 << 10;
@@ -122,6 +122,7 @@ fn read_fallback(tree: &Tree, blocks: &Blocks, limits: &Limits) -> Option<(Tree,
         return None;
     }
     fallback.hidden += blocks.hidden;
+    keep_hidden(&mut fallback.hidden_text, &blocks.hidden_text);
     Some((tree, fallback))
 }
 

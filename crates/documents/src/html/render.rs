@@ -146,6 +146,7 @@ impl Renderer<'_> {
             Format::Strong => markdown::strong(&inner),
             Format::Emphasis => markdown::emphasis(&inner),
             Format::Code => markdown::code(&inner),
+            Format::Superscript => markdown::superscript(&inner),
             Format::Link(node) => self.link(&inner, node),
         };
         if let Some((out, _)) = open.last_mut() {

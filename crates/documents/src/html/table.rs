@@ -1,10 +1,14 @@
 //! Distinguishes tables of data from those that lay a page out.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use html5ever::local_name;
 
 use super::tree::{Id, Tree};
+
+/// Tables of more columns are not aligned.
+const MOST_COLUMNS: usize = 1_000;
 
 /// Tables whose cells are pieces of a page.
 pub(super) struct Layouts(HashSet<Id>);
@@ -46,6 +50,46 @@ impl Layouts {
 
     pub(super) fn contains(&self, table: Id) -> bool {
         self.0.contains(&table)
+    }
+}
+
+/// The most columns and rows of one cell.
+const MOST_SPANNED: usize = 100;
+
+/// The columns and rows of a cell.
+pub(super) fn spans(tree: &Tree, cell: Id) -> (usize, usize) {
+    let number = |name| {
+        let value = tree.attribute(cell, &name).and_then(|value| value.trim().parse().ok());
+        value.unwrap_or(1).clamp(1, MOST_SPANNED)
+    };
+    (number(local_name!("colspan")), number(local_name!("rowspan")))
+}
+
+/// For each column of a table, the rows that a cell of an earlier one still takes.
+#[derive(Debug, Default)]
+pub(super) struct Spanning(Vec<usize>);
+
+impl Spanning {
+    /// Notes a cell that takes further rows.
+    pub(super) fn add(&mut self, columns: Range<usize>, rows: usize) {
+        if rows == 0 || columns.end > MOST_COLUMNS {
+            return;
+        }
+        if self.0.len() < columns.end {
+            self.0.resize(columns.end, 0);
+        }
+        self.0[columns].fill(rows);
+    }
+
+    /// Whether a column is taken in this row, which uses up one of its rows.
+    pub(super) fn take(&mut self, column: usize) -> bool {
+        match self.0.get_mut(column) {
+            Some(rows) if *rows > 0 => {
+                *rows -= 1;
+                true
+            }
+            _ => false,
+        }
     }
 }
 

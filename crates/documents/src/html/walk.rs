@@ -7,9 +7,10 @@ use super::element::{Role, role};
 use super::look::{Look, Looks};
 use super::streamed::Streamed;
 use super::style::Sheet;
-use super::table::Layouts;
+use super::table::{self, Layouts, Spanning};
 use super::tree::{DOCUMENT, Id, Tree};
 use crate::markdown::Marker;
+use crate::text::keep_hidden;
 
 /// The state at the current element.
 #[derive(Clone, Copy)]
@@ -28,7 +29,7 @@ struct State {
 
 enum Step {
     Enter(Id, State),
-    Leave(Role, State),
+    Leave(Id, Role, State),
 }
 
 /// An inline element that has begun and not ended.
@@ -67,6 +68,8 @@ pub(super) struct Walk<'a> {
     item: Option<Marker>,
     row: Line,
     cells: usize,
+    /// Cells of earlier rows that go on in the next ones of each table that is open.
+    spanning: Vec<Spanning>,
 }
 
 impl<'a> Walk<'a> {
@@ -87,6 +90,7 @@ impl<'a> Walk<'a> {
             item: None,
             row: Line::default(),
             cells: 0,
+            spanning: Vec::new(),
         }
     }
 
@@ -113,7 +117,7 @@ impl<'a> Walk<'a> {
         while let Some(step) = steps.pop() {
             match step {
                 Step::Enter(node, state) => self.enter(node, state, &mut steps),
-                Step::Leave(role, state) => self.leave(role, state),
+                Step::Leave(node, role, state) => self.leave(node, role, state),
             }
             if self.out.truncated {
                 break;
@@ -148,11 +152,15 @@ impl<'a> Walk<'a> {
         match role {
             Role::Break if state.in_cell => self.space(),
             Role::Break => self.line_break(state),
+            Role::Cell if state.table.is_some() => self.begin_cell(),
             Role::Link => state.linked |= self.tree.attribute(node, &local_name!("href")).is_some(),
-            Role::Strong | Role::Emphasis | Role::Code | Role::Plain | Role::Nothing => {}
+            Role::Strong
+            | Role::Emphasis
+            | Role::Code
+            | Role::Superscript
+            | Role::Plain
+            | Role::Nothing => {}
             _ if state.in_cell => self.space(),
-            // The parser has moved text in a row outside of its cells to before the table.
-            Role::Cell if state.table.is_some() => self.line = Line::default(),
             _ => self.end_block(outer),
         }
         self.open_inline(node, role);
@@ -162,7 +170,10 @@ impl<'a> Walk<'a> {
             Role::Heading(level) => state.heading = level,
             Role::Quote => state.quotes += 1,
             Role::Verbatim => state.verbatim = true,
-            Role::Table => state.table = (!self.layouts.contains(node)).then_some(node),
+            Role::Table => {
+                state.table = (!self.layouts.contains(node)).then_some(node);
+                self.spanning.push(Spanning::default());
+            }
             Role::Row => (self.row, self.cells) = (Line::default(), 0),
             Role::Cell => state.in_cell |= state.table.is_some(),
             _ => {}
@@ -177,16 +188,18 @@ impl<'a> Walk<'a> {
             });
             state.container = self.out.containers.len() - 1;
         }
-        steps.push(Step::Leave(role, state));
+        steps.push(Step::Leave(node, role, state));
         let children = self.tree.children_from_last(node);
         steps.extend(children.map(|child| Step::Enter(child, state)));
     }
 
-    fn leave(&mut self, role: Role, state: State) {
+    fn leave(&mut self, node: Id, role: Role, state: State) {
         match role {
             Role::Nothing | Role::Plain | Role::Break => {}
-            Role::Link | Role::Strong | Role::Emphasis | Role::Code => self.close_inline(),
-            Role::Cell if state.table.is_some() => self.end_cell(),
+            Role::Link | Role::Strong | Role::Emphasis | Role::Code | Role::Superscript => {
+                self.close_inline();
+            }
+            Role::Cell if state.table.is_some() => self.end_cell(node),
             Role::Row if state.table.is_some() => self.end_row(state),
             _ if state.in_cell => self.space(),
             Role::Item => {
@@ -195,8 +208,10 @@ impl<'a> Walk<'a> {
             }
             _ => self.end_block(state),
         }
-        if role == Role::List {
-            self.lists.pop();
+        match role {
+            Role::List => drop(self.lists.pop()),
+            Role::Table => drop(self.spanning.pop()),
+            _ => {}
         }
         if is_container(role) {
             self.out.containers[state.container].end = self.out.blocks.len();
@@ -209,6 +224,7 @@ impl<'a> Walk<'a> {
             Role::Strong => Format::Strong,
             Role::Emphasis => Format::Emphasis,
             Role::Code => Format::Code,
+            Role::Superscript => Format::Superscript,
             _ => return,
         };
         self.open.push(Open { format, start: self.line.text.len(), used: false });
@@ -223,6 +239,7 @@ impl<'a> Walk<'a> {
     fn text(&mut self, text: &str, state: State) {
         if state.look.hidden {
             self.out.hidden += text.chars().filter(|c| !c.is_whitespace()).count();
+            keep_hidden(&mut self.out.hidden_text, text);
             return;
         }
         let line = &mut self.line;
@@ -289,12 +306,27 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn end_cell(&mut self) {
-        let line = self.take_line();
+    /// Begins a cell behind those of earlier rows that reach into this one.
+    fn begin_cell(&mut self) {
+        // The parser has moved text in a row outside of its cells to before the table.
+        self.line = Line::default();
+        while self.spanning.last_mut().is_some_and(|spanning| spanning.take(self.cells)) {
+            self.add_cell();
+        }
+    }
+
+    /// Puts another cell into the row.
+    fn add_cell(&mut self) {
         if self.cells > 0 {
             self.row.text.push('\t');
         }
         self.cells += 1;
+    }
+
+    fn end_cell(&mut self, node: Id) {
+        let line = self.take_line();
+        self.add_cell();
+        let column = self.cells - 1;
         let (start, text) = (self.row.text.len(), line.text.trim_end());
         self.row.text.extend(text.chars().map(|c| if c == '\t' { ' ' } else { c }));
         self.row.linked += line.linked;
@@ -304,10 +336,17 @@ impl<'a> Walk<'a> {
             end: start + span.end.min(text.len()),
             format: span.format,
         }));
+        let (columns, rows) = table::spans(self.tree, node);
+        for _ in 1..columns {
+            self.add_cell();
+        }
+        if let Some(spanning) = self.spanning.last_mut() {
+            spanning.add(column..column + columns, rows - 1);
+        }
     }
 
     fn end_row(&mut self, state: State) {
-        self.line = Line::default();
+        self.begin_cell();
         self.cells = 0;
         let row = std::mem::take(&mut self.row);
         self.push(Kind::Row, row, state);
@@ -318,7 +357,9 @@ impl<'a> Walk<'a> {
         if line.text.chars().all(char::is_whitespace) {
             return false;
         }
-        let end = line.text.trim_end().len();
+        // A row may end with empty cells.
+        let trimmed = if kind == Kind::Row { line.text.as_str() } else { line.text.trim_end() };
+        let end = trimmed.len();
         line.text.truncate(end);
         if kind == Kind::Code {
             // The first line may be indented.
@@ -398,5 +439,6 @@ fn is_container(role: Role) -> bool {
             | Role::Strong
             | Role::Emphasis
             | Role::Code
+            | Role::Superscript
     )
 }

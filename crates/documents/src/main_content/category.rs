@@ -13,6 +13,9 @@ pub(super) type Categories = u64;
 /// The number of categories.
 pub(super) const CATEGORIES: usize = NAMES.len();
 
+/// The category of comments.
+pub(super) const COMMENT: usize = 28;
+
 /// Attributes in which frameworks name components.
 const DATA: [&str; 4] = ["data-testid", "data-component", "data-section", "data-block"];
 
@@ -102,7 +105,7 @@ const WORDS: [(&str, &str); 32] = [
     ),
     (
         "comment",
-        "comment comments commentlist reply replies disqus respond discussion commenting remark",
+        "comment comments commentlist reply replies disqus respond discussion commenting remark livefyre coral viafoura spotim openweb hyvor kommentar kommentare commentaire commentaires comentario comentarios commenti reacties usercomments trackback trackbacks pingback",
     ),
     (
         "popup",
@@ -223,6 +226,7 @@ impl Categorizer {
                 local_name!("class")
                 | local_name!("id")
                 | local_name!("itemprop")
+                | local_name!("itemtype")
                 | local_name!("aria-label") => {}
                 ref other if DATA.contains(&&**other) => {}
                 _ => continue,

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use html5ever::{LocalName, local_name};
-
-use super::category::{CATEGORIES, Categorizer};
+use super::appended::Appended;
+use super::category::{CATEGORIES, COMMENT, Categorizer};
+use super::landmarks::Landmarks;
+use super::repeats::{copies, signatures};
 use super::stats::{Lexicon, Stats};
 use crate::html::block::{Container, Kind};
 use crate::html::page::Page;
@@ -33,6 +34,8 @@ pub(super) struct Features {
     pub(super) around: Vec<[(usize, usize); LEVELS]>,
     /// Blocks in elements of the same tags and classes have the same number.
     pub(super) alike: Vec<usize>,
+    /// What is not the page's own article, if it is one.
+    pub(super) appended: Appended,
 }
 
 /// Totals over the blocks of a container.
@@ -87,6 +90,7 @@ struct Build<'a> {
     copies: Vec<f32>,
     /// The container with most of the prose.
     core: usize,
+    landmarks: Landmarks,
 }
 
 pub(super) fn features(page: &Page) -> Features {
@@ -102,17 +106,24 @@ pub(super) fn features(page: &Page) -> Features {
         groups: Vec::new(),
         copies: copies(page),
         core: 0,
-
+        landmarks: Landmarks::default(),
         stats,
     };
     build.shares = build.shares();
     build.groups = build.groups();
     build.core = build.core();
+    build.landmarks = Landmarks::find(page, &build.stats);
     let headings = build.headings();
     let around: Vec<_> = (0..build.stats.len()).map(|at| build.around(at)).collect();
     let rows = (0..build.stats.len()).map(|at| build.row(at, &headings, &around[at])).collect();
     let alike = build.alike();
-    Features { rows, words, around, alike }
+    let appended = Appended {
+        title: build.landmarks.title(),
+        in_comments: (0..build.stats.len()).map(|at| build.is_in_comments(at)).collect(),
+        of_article: (0..build.stats.len()).map(|at| build.article_of(at)).collect(),
+        prose: build.stats.iter().map(Stats::is_prose).collect(),
+    };
+    Features { rows, words, around, alike, appended }
 }
 
 /// The headings before a block.
@@ -213,6 +224,9 @@ impl Build<'_> {
         self.surroundings(at, around, &mut row);
         self.repetition(at, &mut row);
         self.categories(at, &mut row);
+        self.landmarks.row(at, around, &mut row);
+        row.push(headings[at].map_or(0.0, |heading| self.stats[heading.at].link_density));
+        row.push(self.article_of(at));
         self.page(&mut row);
         row
     }
@@ -401,6 +415,29 @@ impl Build<'_> {
         }));
     }
 
+    /// Whether a block is in an element for comments that is not the whole page.
+    fn is_in_comments(&self, at: usize) -> bool {
+        let block = &self.page.blocks.blocks[at];
+        match self.nearest[block.container][COMMENT] {
+            0 => false,
+            nearest => self.shares[nearest as usize] < 0.95,
+        }
+    }
+
+    /// Whether the nearest `article` around a block is the one with the page's title: an article that follows has its own.
+    fn article_of(&self, at: usize) -> f32 {
+        const ARTICLE: usize = 5;
+        let block = &self.page.blocks.blocks[at];
+        let nearest = self.nearest[block.container][ARTICLE] as usize;
+        match self.landmarks.title() {
+            Some(title) if nearest > 0 => {
+                let article = &self.page.blocks.containers[nearest];
+                flag((article.first..article.end).contains(&title))
+            }
+            _ => -1.0,
+        }
+    }
+
     fn page(&self, row: &mut Vec<f32>) {
         let all = self.all();
         row.extend([
@@ -454,24 +491,4 @@ fn nearest(page: &Page) -> Vec<[u32; CATEGORIES]> {
         nearest.push(own);
     }
     nearest
-}
-
-fn signatures(page: &Page) -> Vec<u32> {
-    let mut numbers: HashMap<(&LocalName, &str), u32> = HashMap::new();
-    let containers = page.blocks.containers.iter().map(|container| {
-        let class = page.tree.attribute(container.node, &local_name!("class")).unwrap_or_default();
-        let class = class.split_whitespace().next().unwrap_or_default();
-        let next = numbers.len() as u32;
-        *numbers.entry((page.tree.name(container.node), class)).or_insert(next)
-    });
-    containers.collect()
-}
-
-/// How often the text of each block occurs on the page.
-fn copies(page: &Page) -> Vec<f32> {
-    let mut counts: HashMap<&str, f32> = HashMap::new();
-    for block in &page.blocks.blocks {
-        *counts.entry(&block.text).or_default() += 1.0;
-    }
-    page.blocks.blocks.iter().map(|block| counts[block.text.as_str()]).collect()
 }

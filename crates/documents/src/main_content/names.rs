@@ -30,6 +30,9 @@ pub(super) fn names() -> Vec<String> {
         names.extend(each.map(|name| format!("group_{group}_{name}")));
     }
     names.extend(category::NAMES.map(|name| format!("in_{name}")));
+    let landmarks = "title_blocks title_words title_level since_end_blocks since_end_words ends_before end_level replies ages \
+        since_prose prose_run in_data heading_links of_article";
+    names.extend(landmarks.split_whitespace().map(str::to_owned));
     let page = "blocks words links mean prose headings prices article product list forum website";
     names.extend(page.split(' ').map(|name| format!("page_{name}")));
     names

@@ -127,6 +127,26 @@ const OTHER: [&str; 44] = [
     "explore",
 ];
 
+/// Further words of such headings, in several languages.
+const OTHER_LANGUAGES: &str = "responses discussion conversation opinions recommendations suggested stories picks promoted \
+    discover trackbacks pingbacks topics tagged filed disclosure sponsor kommentare kommentar verwandte ähnliche weitere \
+    mehr meistgelesen beliebt empfohlen themen anzeige newsletter commentaires commentaire connexes similaires aussi lire \
+    recommandés populaires comentarios comentario relacionados relacionadas relacionado similares también leer más \
+    recomendados comentários comentar relacionadas leia também mais commenti correlati leggi anche articoli reacties \
+    gerelateerd lees ook meer komentarze powiązane zobacz także czytaj kommentarer relaterade комментарии похожие читайте \
+    также новости теме コメント 関連記事 関連 おすすめ 评论 相关 推荐 댓글 관련";
+
+/// Words of a short block.
+const SHORT: f32 = 8.0;
+
+/// Words that invite to reply to a comment.
+const REPLIES: &str = "reply replies respond permalink upvote downvote flag report antworten répondre responder rispondi \
+    reageer odpowiedz svara ответить 返信 回复 답글";
+
+/// Words of ages.
+const AGES: &str = "ago yesterday minutes hours days weeks vor stunden minuten tagen heures jours hace horas días fa ore \
+    giorni назад";
+
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Stats {
     pub(super) words: f32,
@@ -151,6 +171,17 @@ pub(super) struct Stats {
     pub(super) other: f32,
     /// The share of words that are also in the title of the page.
     pub(super) title: f32,
+    /// Whether a short block asks for a reply, as below comments.
+    pub(super) reply: bool,
+    /// Whether a short block says how old something is.
+    pub(super) age: bool,
+}
+
+impl Stats {
+    /// Whether the block is a sentence or more, and no list of links.
+    pub(super) fn is_prose(&self) -> bool {
+        self.words >= 12.0 && self.link_density < 0.35
+    }
 }
 
 /// The lists in which a word is.
@@ -158,6 +189,8 @@ pub(super) struct Stats {
 struct Listed {
     phrase: bool,
     other: bool,
+    reply: bool,
+    age: bool,
 }
 
 fn listed() -> &'static HashMap<&'static str, Listed> {
@@ -167,8 +200,14 @@ fn listed() -> &'static HashMap<&'static str, Listed> {
         for word in PHRASES {
             words.entry(word).or_default().phrase = true;
         }
-        for word in OTHER {
+        for word in OTHER.into_iter().chain(OTHER_LANGUAGES.split_whitespace()) {
             words.entry(word).or_default().other = true;
+        }
+        for word in REPLIES.split_whitespace() {
+            words.entry(word).or_default().reply = true;
+        }
+        for word in AGES.split_whitespace() {
+            words.entry(word).or_default().age = true;
         }
         words
     })
@@ -238,7 +277,7 @@ impl Lexicon {
             match span.format {
                 Format::Link(_) => stats.links += 1.0,
                 Format::Strong => stats.strong += (span.end - span.start) as f32,
-                Format::Emphasis | Format::Code => {}
+                Format::Emphasis | Format::Code | Format::Superscript => {}
             }
         }
         stats.strong = (stats.strong / text.len().max(1) as f32).min(1.0);
@@ -250,18 +289,23 @@ impl Lexicon {
 
     fn look_up(&self, text: &str, stats: &mut Stats) {
         let (mut all, mut phrases, mut other, mut title) = (0.0_f32, 0.0, 0.0, 0.0);
+        let (mut reply, mut age) = (false, false);
         for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
             let word = word.to_lowercase();
             all += 1.0;
             let listed = self.listed.get(word.as_str()).copied().unwrap_or_default();
             phrases += f32::from(u8::from(listed.phrase));
             other += f32::from(u8::from(listed.other));
+            reply |= listed.reply;
+            age |= listed.age;
             title += f32::from(u8::from(self.title.contains(&word)));
             stats.year |= word.len() == 4
                 && (word.starts_with("19") || word.starts_with("20"))
                 && word.bytes().all(|byte| byte.is_ascii_digit());
             stats.copyright |= word == "copyright";
         }
+        stats.reply = reply && all <= SHORT;
+        stats.age = age && all <= SHORT;
         let all = all.max(1.0);
         (stats.phrases, stats.other, stats.title) = (phrases / all, other / all, title / all);
     }

@@ -1,10 +1,11 @@
-//! Adds to the chosen blocks what a reader would miss: the page's own heading, and the other items of a list.
+//! Adds to the chosen blocks what a reader would miss: the page's own heading, the other items of a list, and structures.
 
 use std::cell::LazyCell;
 
 use html5ever::local_name;
 
 use super::category::{Categories, Categorizer, NAMES};
+use super::structure;
 use crate::html::block::{Block, Format, Kind};
 use crate::html::page::Page;
 
@@ -34,13 +35,16 @@ const OUTSIDE: [&str; 19] = [
     "locale",
 ];
 
-/// Adds the heading and the items, but nothing of navigation and the like.
-pub(super) fn complete(page: &Page, chosen: &mut Vec<usize>) {
+/// Adds structures and items, and `with_labels` the heading and captions, but nothing of navigation and the like.
+pub(super) fn complete(page: &Page, with_labels: bool, chosen: &mut Vec<usize>) {
     // Most pages have nothing to add.
     let outside = LazyCell::new(|| outside(page));
     let is_outside = |block: &Block| outside[block.container];
+    structure::add_structures(page, is_outside, with_labels, chosen);
     add_items(page, is_outside, chosen);
-    add_heading(page, is_outside, chosen);
+    if with_labels {
+        add_heading(page, is_outside, chosen);
+    }
 }
 
 /// Whether each container is navigation and the like, or within it.
@@ -95,18 +99,20 @@ fn add_items(page: &Page, is_outside: impl Fn(&Block) -> bool, chosen: &mut Vec<
     }
 }
 
-/// Puts the page's first-level heading before the content that it introduces, if it repeats the title.
+/// Puts the page's first-level heading before the content that it introduces, if it repeats the title or is the only one.
 fn add_heading(page: &Page, is_outside: impl Fn(&Block) -> bool, chosen: &mut Vec<usize>) {
     let blocks = &page.blocks.blocks;
     let Some(first) = chosen.first().copied() else { return };
-    let Some(title) = page.meta.title.as_deref() else { return };
+    let title = page.meta.title.as_deref().unwrap_or_default();
+    let is_top = |at: &usize| matches!(blocks[*at].kind, Kind::Heading(1));
+    let is_only = (0..blocks.len()).filter(is_top).count() == 1;
     if matches!(blocks[first].kind, Kind::Heading(1)) {
         return;
     }
     let heading = (0..first).rev().find(|at| matches!(blocks[*at].kind, Kind::Heading(1)));
     if let Some(heading) = heading.filter(|at| {
         let block = &blocks[*at];
-        names(title, &block.text) && !names_site(page, block) && !is_outside(block)
+        (is_only || names(title, &block.text)) && !names_site(page, block) && !is_outside(block)
     }) {
         chosen.insert(0, heading);
     }
@@ -151,7 +157,7 @@ mod tests {
         let text = |at: &usize| page.blocks.blocks[*at].text.clone();
         let is_chosen = |at: &usize| ["chosen", "yes"].contains(&text(at).as_str());
         let mut chosen: Vec<usize> = (0..page.blocks.blocks.len()).filter(is_chosen).collect();
-        complete(&page, &mut chosen);
+        complete(&page, true, &mut chosen);
         chosen.iter().map(text).collect()
     }
 
@@ -184,10 +190,11 @@ mod tests {
             ))
         };
         assert_eq!(page("<h1>A page</h1><p>more"), ["A page", "chosen"]);
+        assert_eq!(page("<h1>Another page</h1>"), ["Another page", "chosen"]);
         for other in [
             "<h1><a href=/>A page</a></h1>",
             "<h1>Example</h1>",
-            "<h1>Another page</h1>",
+            "<h1>Another page</h1><h1>A third one</h1>",
             "<nav><h1>A page</h1></nav>",
             "<h2>A page</h2>",
         ] {

@@ -65,6 +65,22 @@ fn a_name_refines_text_and_nothing_else() {
 }
 
 #[test]
+fn a_few_control_characters_leave_text_what_it_is() {
+    let page =
+        |inner: &str| format!("<!doctype html><title>A page</title><p>{inner} and more text");
+    for control in ["\u{8}", "\u{1}", "\u{0}", "\u{7f}", "\u{80}", "\u{9d}", "\u{8}\u{8}"] {
+        assert_eq!(sniff(page(control).as_bytes(), None), "text/html", "{control:?}");
+    }
+    let words = "The tide\u{8} rises and falls twice a day, in most places at least.";
+    assert_eq!(sniff(words.as_bytes(), None), "text/plain");
+    let old = [b"Gr\xfc\xdfe aus K\xf6ln\x08, ".as_slice(), &[b'a'; 80]].concat();
+    assert_eq!(sniff(&old, None), "text/plain");
+    // Many of them are no text, whatever it begins with.
+    let binary = format!("<html>{}", "\u{1}\u{2}ab".repeat(50));
+    assert_eq!(sniff(binary.as_bytes(), None), UNKNOWN);
+}
+
+#[test]
 fn text_in_old_encodings_is_recognized() {
     assert_eq!(sniff(b"Gr\xfc\xdfe aus K\xf6ln", None), "text/plain");
     // Russian in windows-1251, Japanese in Shift_JIS, and UTF-8 that is cut within a letter.

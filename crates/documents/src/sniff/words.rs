@@ -25,6 +25,10 @@ const HTML_STARTS: [&str; 16] = [
     "<a ",
 ];
 
+/// One character in so many may be a control character: pages are pasted together from terminals and word processors.
+/// Of compressed data every tenth byte is one.
+const PER_CONTROL: usize = 20;
+
 /// The kind of text; none if the bytes are no text.
 pub(super) fn kind(head: &[u8], name: Option<&str>) -> Option<&'static str> {
     let text = text(head)?;
@@ -61,7 +65,7 @@ pub(super) fn kind(head: &[u8], name: Option<&str>) -> Option<&'static str> {
     })
 }
 
-/// The head as text, if it decodes and has no control characters but white space.
+/// The head as text, if it decodes and has few control characters but white space.
 fn text(head: &[u8]) -> Option<String> {
     let text = match (Encoding::for_bom(head), std::str::from_utf8(head)) {
         (Some((encoding, mark)), _) => {
@@ -86,19 +90,21 @@ fn text(head: &[u8]) -> Option<String> {
         bad += usize::from(odd(character));
     }
     // UTF-16 of ASCII is valid UTF-8, too, full of zeros.
-    if bad > 0 && std::str::from_utf8(head).is_ok() && Encoding::for_bom(head).is_none() {
-        let encoding = plain::wide(head)?;
+    if bad > 0
+        && std::str::from_utf8(head).is_ok()
+        && Encoding::for_bom(head).is_none()
+        && let Some(encoding) = plain::wide(head)
+    {
         return Some(encoding.decode_without_bom_handling(head).0.into_owned());
     }
-    // A few control characters in a long text are tolerated.
-    (bad * 1000 <= all).then_some(text)
+    (bad * PER_CONTROL <= all).then_some(text)
 }
 
-/// Text in an encoding that predates Unicode: no control characters, and a detected encoding.
+/// Text in an encoding that predates Unicode: few control characters, and a detected encoding.
 fn older(head: &[u8]) -> Option<String> {
     let controls =
         head.iter().filter(|byte| matches!(byte, 0..=8 | 0xe..=0x1a | 0x1c..=0x1f | 0x7f)).count();
-    if controls > 0 {
+    if controls * PER_CONTROL > head.len() {
         return None;
     }
     let alphanumeric = head

@@ -61,7 +61,7 @@ fn an_article_is_read_without_its_surroundings() {
         &format!(
             "<main><article class=post><h1>The river came at night</h1>
              <div class=byline>By <a rel=author href=/ann>Ann Lee</a></div>
-             <div class=entry-content>{}<h2>What comes next</h2>{paragraphs}</div>
+             <div class=mobile-only>{}</div><div class=entry-content><h2>What comes next</h2>{paragraphs}</div>
              <div class=share-buttons><a href=#>Share</a> <a href=#>Tweet</a></div></article>
              <section class=related-posts><h2>Related articles</h2><ul><li><a href=/x>Dams and where to find them</a></li>
              <li><a href=/y>A history of floods</a></li></ul></section></main>",

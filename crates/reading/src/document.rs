@@ -97,6 +97,8 @@ pub struct ReadDocument {
     pub meta: Metadata,
     /// The number of characters that were removed because a person would not see them.
     pub removed: usize,
+    /// The beginning of the text that the document has and does not show, as it is there.
+    pub hidden_text: String,
     /// Whether text beyond the limit was cut off.
     pub truncated: bool,
     /// The sandbox in which it was read.

@@ -52,6 +52,7 @@ pub(crate) enum Answer {
         parts: usize,
         meta: Box<Metadata>,
         removed: usize,
+        hidden_text: String,
         truncated: bool,
         length: u64,
     },

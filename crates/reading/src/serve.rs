@@ -64,6 +64,7 @@ fn clean(extracted: Extracted) -> (Answer, String) {
         parts: extracted.parts,
         meta: Box::new(meta),
         removed: extracted.hidden + in_text + in_meta,
+        hidden_text: extracted.hidden_text,
         truncated: extracted.truncated,
         length: text.len() as u64,
     };

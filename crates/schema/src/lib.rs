@@ -197,7 +197,20 @@ fn locate(schema: &Value, error: &ValidationError<'_>) -> SchemaFault {
 }
 
 fn violation(error: ValidationError<'_>) -> Violation {
-    Violation { path: error.instance_path().to_string(), message: shorten(&error) }
+    let message = match error.kind() {
+        ValidationErrorKind::Enum { options } => match options.as_array() {
+            Some(options) => describe_options(options),
+            None => shorten(&error),
+        },
+        _ => shorten(&error),
+    };
+    Violation { path: error.instance_path().to_string(), message }
+}
+
+/// All values that are allowed; the library's message names three of them.
+fn describe_options(options: &[Value]) -> String {
+    let options: Vec<String> = options.iter().map(ToString::to_string).collect();
+    shorten(&format_args!("it is not one of {}", options.join(", ")))
 }
 
 /// The message up to the limit; the rest is never formatted.

@@ -2,12 +2,17 @@
 
 mod date;
 
+use std::time::Duration;
+
 use proto::time::{day_of_date, rfc3339, utc};
 
 pub use date::{Date, utc_date};
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/// Longer waits are taken for a mistake.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(86_400);
 
 const SECOND: u64 = 1_000;
 const DAY: u64 = 86_400 * SECOND;
@@ -19,6 +24,15 @@ pub fn parse(text: &str, now: u64) -> Option<u64> {
         return None;
     }
     iso(text).or_else(|| relative(text, now)).or_else(|| words(text))
+}
+
+/// The wait that a `Retry-After` header asks for: seconds, or a date.
+pub fn parse_retry_after(value: &str, now: u64) -> Option<Duration> {
+    let wait = match value.trim().parse::<u64>() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => Duration::from_millis(parse(value, now)?.saturating_sub(now)),
+    };
+    Some(wait.min(MAX_RETRY_AFTER))
 }
 
 /// The date in RFC 3339, or the text itself if it is no date that we know.

@@ -14,9 +14,6 @@ use crate::settings::ProviderName;
 /// The most bytes of an answer.
 const MAX_BODY_BYTES: u64 = 4_000_000;
 
-/// Longer waits are taken for a mistake.
-const MAX_RETRY_AFTER: Duration = Duration::from_secs(86_400);
-
 /// An API at one address. Redirects stay at that address.
 #[derive(Clone)]
 pub struct Api {
@@ -70,7 +67,7 @@ impl Api {
         Ok(Reply {
             status: response.status.as_u16(),
             body: response.body,
-            retry_after: retry_after.and_then(|value| parse_retry_after(value, now)),
+            retry_after: retry_after.and_then(|value| dates::parse_retry_after(value, now)),
         })
     }
 }
@@ -86,15 +83,6 @@ fn describe(error: FetchError) -> Fault {
         FetchError::Protocol { .. } => "the connection broke".to_owned(),
         FetchError::Refused(refusal) => format!("refused: {refusal}"),
     })
-}
-
-/// Seconds, or a date.
-fn parse_retry_after(value: &str, now: u64) -> Option<Duration> {
-    let wait = match value.trim().parse::<u64>() {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => Duration::from_millis(dates::parse(value, now)?.saturating_sub(now)),
-    };
-    Some(wait.min(MAX_RETRY_AFTER))
 }
 
 impl Reply {

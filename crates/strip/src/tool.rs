@@ -139,6 +139,11 @@ pub trait Tool: Send + Sync + 'static {
         false
     }
 
+    /// An answer as text for models, for MCP doors; otherwise they show its data as JSON.
+    fn text_for_models(&self, _data: &Value) -> Option<String> {
+        None
+    }
+
     /// The failed result as MCP doors show it, if the tool's failures have a form of their own: an object with `content` and
     /// `structuredContent`. Asked for failures without a native result, those of guards included. Other doors show the
     /// failure itself.

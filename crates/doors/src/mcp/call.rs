@@ -67,7 +67,8 @@ pub(super) async fn answer(state: &McpState, call: Request) -> Result<CallToolRe
                 Some(native) => native.success(wraps, answer.meta),
                 None => {
                     let wrapped = wraps(&data);
-                    render::success(data, wrapped, answer.meta)
+                    let text = entry.as_ref().and_then(|entry| entry.tool.text_for_models(&data));
+                    render::success(data, text, wrapped, answer.meta)
                 }
             };
             result.content.extend(answer.references.iter().map(render::link));

@@ -24,10 +24,15 @@ pub(super) const CALL: &str = "powerstrip/call";
 /// In a failed result: the envelope's error, for programs.
 pub(super) const ERROR: &str = "powerstrip/error";
 
-/// Data as structured content, and as JSON text for clients that read only text.
-pub(super) fn success(data: Arc<Value>, wrapped: bool, meta: Meta) -> CallToolResult {
+/// Data as structured content, and for models as the tool's text or else as JSON.
+pub(super) fn success(
+    data: Arc<Value>,
+    text: Option<String>,
+    wrapped: bool,
+    meta: Meta,
+) -> CallToolResult {
     let mut result = CallToolResult::default();
-    result.content = vec![ContentBlock::text(data.to_string())];
+    result.content = vec![ContentBlock::text(text.unwrap_or_else(|| data.to_string()))];
     let data = Arc::unwrap_or_clone(data);
     result.structured_content = Some(if wrapped {
         Value::Object(Map::from_iter([("result".to_owned(), data)]))

@@ -24,9 +24,9 @@ fn the_call_facts_are_the_envelopes_meta() {
 
 #[test]
 fn old_clients_get_objects_and_new_ones_the_data_itself() {
-    let wrapped = success(Arc::new(json!([1])), true, meta());
+    let wrapped = success(Arc::new(json!([1])), None, true, meta());
     assert_eq!(wrapped.structured_content, Some(json!({"result": [1]})));
-    let bare = success(Arc::new(json!([1])), false, meta());
+    let bare = success(Arc::new(json!([1])), None, false, meta());
     assert_eq!(bare.structured_content, Some(json!([1])));
 }
 

@@ -34,6 +34,9 @@ use page::Order;
 /// The longest visit.
 const MAX_DEADLINE: Duration = Duration::from_secs(60);
 
+/// The longest wait for the content of a page that is quiet.
+const MAX_PENDING: Duration = Duration::from_secs(15);
+
 /// The most HTML that is kept of a page.
 const MAX_BYTES: usize = 32 << 20;
 
@@ -85,6 +88,17 @@ pub struct Visit {
     pub max_bytes: usize,
     /// Chooses by URL the responses whose bodies are kept.
     pub capture: Option<fn(&str) -> bool>,
+    /// Says by its title and visible text what a quiet page still waits for. It has half of the time for that, at most 15 seconds.
+    pub pending: Option<fn(&str) -> Option<Pending>>,
+}
+
+/// What a quiet page waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pending {
+    /// Its content is still to come, or it will load another page.
+    Content,
+    /// It shows its content when its cookies are accepted.
+    Consent,
 }
 
 /// A page after its scripts have run.
@@ -143,6 +157,8 @@ impl Browser {
             max_bytes: visit.max_bytes.min(MAX_BYTES),
             max_traffic: inner.options.max_traffic,
             capture: visit.capture,
+            pending: visit.pending,
+            pending_until: Instant::now() + (deadline / 2).min(MAX_PENDING),
             settle_until: end.checked_sub(rest).unwrap_or(end),
             end,
             deadline,

@@ -33,6 +33,7 @@ pub use cache::{Caches, MemoryCaches};
 pub use lens::{Lens, LensFault};
 pub use lenses::read_lenses;
 pub use research::{Call, Parts, Progress, Research};
+pub use scrape::kind::media_type_of_body;
 pub use search::router::Guards;
 pub use sessions::{MemorySessions, Sessions};
 pub use settings::Settings;

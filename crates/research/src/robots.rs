@@ -17,6 +17,9 @@ const MOST_RULES: usize = 10_000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Rules {
     rules: Vec<Rule>,
+    /// The status with which the host refuses to say its rules.
+    #[serde(default)]
+    unavailable: Option<u16>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,9 +30,9 @@ struct Rule {
 }
 
 impl Rules {
-    /// Rules that forbid everything, for a host whose robots.txt cannot be read.
-    fn deny_all() -> Self {
-        Self { rules: vec![Rule { allow: false, pattern: "/".to_owned() }] }
+    /// Those of a host that fails to say its rules, which forbids everything.
+    fn unavailable(status: u16) -> Self {
+        Self { rules: Vec::new(), unavailable: Some(status) }
     }
 
     /// Reads a robots.txt: the groups that name us, else those for everyone.
@@ -67,13 +70,13 @@ impl Rules {
             }
         }
         let group = if ours.found { ours } else { everyone };
-        Self { rules: group.rules }
+        Self { rules: group.rules, unavailable: None }
     }
 
     /// Whether a path, with its query, may be read. The longest pattern decides; of two equal ones, `allow`.
     fn allows(&self, path: &str) -> bool {
-        if path == "/robots.txt" {
-            return true;
+        if path == "/robots.txt" || self.unavailable.is_some() {
+            return self.unavailable.is_none();
         }
         let path = normalize(path);
         let matching = self.rules.iter().filter(|rule| matches(&rule.pattern, &path));

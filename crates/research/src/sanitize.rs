@@ -1,8 +1,11 @@
 //! Removes from scraped text what a reader of the page would not see, and what is written for a model instead of a reader:
 //! invisible characters, script and data targets, chat markers, long base64 runs. Counts what it removes.
 
+mod instructions;
 mod markers;
 mod targets;
+
+pub(crate) use instructions::find_instructions;
 
 /// Bytes that a run of base64 may have.
 const LONGEST_BASE64: usize = 1_000;

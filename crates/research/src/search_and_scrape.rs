@@ -3,31 +3,35 @@
 mod combine;
 mod rank;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use proto::{Code, Failure};
 use tokio::sync::Semaphore;
+use tokio::time::timeout_at;
 
-use self::combine::{combine, size_of};
+use self::combine::{combine, size_of, source_id};
 use self::rank::{Candidate, Ranked, rank};
 use crate::input::invalid;
 use crate::research::{Call, Progress, Research};
 use crate::robots;
-use crate::scrape::cut::cut;
 use crate::scrape::fetch::Deadline;
 use crate::scrape::page::Page;
 use crate::settings::Robots;
 use crate::tools::{
     ScrapeFailure, ScrapeMode, ScrapedSource, SearchAndScrape, SearchAndScrapeOutput, SearchResult,
-    Summary, WebSearch,
+    SourceContent, Summary, WebSearch,
 };
 
 /// Pages that are read at the same time.
 const AT_ONCE: usize = 5;
+/// The time for one page.
+const PER_PAGE: Duration = Duration::from_secs(15);
+/// How long another page is waited for once half of them are read.
+const FOR_THE_LAST: Duration = Duration::from_secs(5);
 /// Pages of one host that are read at the same time.
 const PER_HOST: usize = 2;
 
@@ -62,7 +66,11 @@ impl Research {
             self.parts().settings.sizes.combined,
             &mut warnings,
         );
-        let (combined_content, cut_short) = combine(&sources, most);
+        let has_texts = input.include_sources && input.content != SourceContent::Combined;
+        let (combined_content, cut_short) = match input.content {
+            SourceContent::Sources => (String::new(), false),
+            SourceContent::Both | SourceContent::Combined => combine(&sources, most),
+        };
         let truncated = cut_short || sources.iter().any(|source| source.truncated);
         let summary = Summary {
             urls_searched: searched,
@@ -76,7 +84,8 @@ impl Research {
             size_metadata: size_of(&combined_content, truncated),
             sources: sources
                 .into_iter()
-                .map(|source| listed(source, input.include_sources))
+                .enumerate()
+                .map(|(at, source)| listed(at + 1, source, has_texts))
                 .collect(),
             combined_content,
             summary,
@@ -112,7 +121,12 @@ impl Research {
             })
             .collect();
         let mut read: Vec<(usize, Result<Arc<Page>, Failure>)> = Vec::with_capacity(total);
-        while let Some((order, outcome)) = running.next().await {
+        let (mut pages, mut until) = (0, deadline.at());
+        while let Ok(Some((order, outcome))) = timeout_at(until, running.next()).await {
+            pages += usize::from(outcome.is_ok());
+            if pages * 2 >= total {
+                until = deadline.at_most(FOR_THE_LAST).at();
+            }
             let url = &results[order].url;
             let message = match &outcome {
                 Ok(_) => format!("Read {url}"),
@@ -122,6 +136,9 @@ impl Research {
             (call.progress)(Progress { done: read.len(), total: Some(total), message });
         }
         drop(running);
+        let is_read: HashSet<usize> = read.iter().map(|(order, _)| *order).collect();
+        let late = (0..total).filter(|order| !is_read.contains(order));
+        read.extend(late.map(|order| (order, Err(late_page()))));
         read.sort_by_key(|(order, _)| *order);
         let (mut candidates, mut failures) = (Vec::new(), Vec::new());
         let asked = input.max_length_per_source;
@@ -137,12 +154,15 @@ impl Research {
                 Ok(page) => {
                     warnings
                         .extend(page.warnings.iter().map(|warning| format!("{url}: {warning}")));
-                    let text = cut(&page.text, page_most.min(self.most_bytes(&page))).into_owned();
-                    candidates.push(Candidate::new(url, title, text, &page));
+                    let most = page_most.min(self.most_bytes(&page));
+                    candidates.push(Candidate::new(url, title, page, most));
                 }
                 Err(failure) => failures.push(ScrapeFailure {
                     url: url.clone(),
                     code: failure.code,
+                    retry_after_ms: failure
+                        .retry_after
+                        .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
                     message: failure.message,
                 }),
             }
@@ -158,20 +178,26 @@ impl Research {
         call: &Call<'_>,
     ) -> Result<Arc<Page>, Failure> {
         let request = self.check_url(&result.url, ScrapeMode::Full, call)?;
+        let _turn = turns.take(&request.host()).await;
+        let deadline = deadline.at_most(PER_PAGE);
         let work = async {
-            let _turn = turns.take(&request.host()).await;
             if self.parts().settings.robots != Robots::Off {
                 robots::check(self, &request, deadline).await?;
             }
             self.page(request, deadline, call).await
         };
-        match tokio::time::timeout_at(deadline.at(), work).await {
+        match timeout_at(deadline.at(), work).await {
             Ok(outcome) => outcome,
-            Err(_) => {
-                Err(Failure::new(Code::Timeout, "the page was not read before the call had to end"))
-            }
+            Err(_) => Err(late_page()),
         }
     }
+}
+
+fn late_page() -> Failure {
+    Failure::new(
+        Code::Timeout,
+        "the page was not read in the time that a page has here; `scrape_page` has more",
+    )
 }
 
 /// The value that a caller who says nothing asks for.
@@ -184,8 +210,13 @@ fn default_of(name: &str) -> u64 {
     }
 }
 
-fn listed(source: Candidate, with_content: bool) -> ScrapedSource {
+fn listed(number: usize, source: Candidate, with_content: bool) -> ScrapedSource {
+    let citation = source.page.citation();
     ScrapedSource {
+        id: source_id(number),
+        author: source.page.author.clone(),
+        date: source.page.date.clone(),
+        citation: Some(citation.formatted.apa),
         url: source.url,
         title: source.title,
         content: if with_content { source.text } else { String::new() },

@@ -2,6 +2,8 @@
 //! browser's, plain HTML, and a real browser.
 
 mod challenge;
+mod failures;
+mod placeholder;
 mod spa;
 mod stylesheets;
 mod tried;
@@ -9,7 +11,7 @@ mod tried;
 use std::time::Duration;
 
 use bytes::Bytes;
-use egress::browser::{BrowserError, Visit};
+use egress::browser::{BrowserError, Pending, Visit};
 use egress::http::{Cut, FetchError, Partial};
 use http::HeaderMap;
 use http::header::{CONTENT_TYPE, ETAG, LAST_MODIFIED};
@@ -18,7 +20,8 @@ use url::Url;
 
 use crate::research::Parts;
 use crate::scrape::fetch::{
-    Deadline, Style, error_status, fetch, fetch_unless_html, header, refused, unreachable,
+    Deadline, Style, error_status, fetch, fetch_negotiated, header, refused, retry_after,
+    unreachable,
 };
 use crate::scrape::kind::{Kind, believable_charset, media_type};
 use crate::scrape::markdown::looks_like_markdown;
@@ -26,13 +29,18 @@ use crate::scrape::page::Validators;
 use crate::scrape::read::{Found, Source, read};
 use crate::tools::ContentType;
 
-use challenge::is_challenge;
+use challenge::{is_challenge, names_challenge};
+use failures::{check_whole, no_text};
+use placeholder::{Placeholder, is_shell, placeholder};
 use tried::Tried;
 
 /// Fewer characters are no page.
 const FEWEST: usize = 100;
 /// The smallest share of a text that must be letters or digits.
 const MEANINGFUL: f64 = 0.1;
+
+/// The longest wait that a server can ask for and still be asked again in the same call.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// One page to read, and what the attempts so far have shown.
 pub(crate) struct Reading<'a> {
@@ -42,6 +50,12 @@ pub(crate) struct Reading<'a> {
     /// The tenant for which alone the page is read, if its host may not be public.
     owner: Option<&'a str>,
     tried: Tried,
+    /// The wait that the server asked for last.
+    wait: Option<Duration>,
+    /// The tier whose request was sent last; 0 is a download.
+    asked_by: u8,
+    /// Whether a request was repeated after such a wait.
+    has_waited: bool,
 }
 
 /// What comes after a tier.
@@ -65,7 +79,16 @@ impl<'a> Reading<'a> {
         owner: Option<&'a str>,
         deadline: Deadline,
     ) -> Self {
-        Self { parts, url, deadline, owner, tried: Tried::default() }
+        Self {
+            parts,
+            url,
+            deadline,
+            owner,
+            tried: Tried::default(),
+            wait: None,
+            asked_by: 1,
+            has_waited: false,
+        }
     }
 
     /// Reads the page with the first tier that gives content.
@@ -80,100 +103,133 @@ impl<'a> Reading<'a> {
         if document && let Some(found) = self.download().await? {
             return Ok(found);
         }
-        if let Step::Done(found) = self.negotiate().await? {
+        let needs_browser = spa::needs_browser(self.url.host_str().unwrap_or_default());
+        let mut step = self.negotiate(needs_browser).await?;
+        if matches!(step, Step::Next) {
+            step = self.request(3, Style::Plain).await?;
+        }
+        if let Step::Done(found) = step {
             return Ok(*found);
         }
-        let needs_browser = spa::needs_browser(self.url.host_str().unwrap_or_default());
-        if needs_browser {
-            if let Some(found) = self.render().await? {
-                return Ok(found);
-            }
-            if !self.tried.has_no_browser {
-                return self.tried.conclude();
-            }
+        match self.render().await? {
+            Some(found) => Ok(found),
+            None => self.tried.conclude(),
         }
-        for (tier, style) in [(2, Style::Browser), (3, Style::Plain)] {
-            match self.request(tier, style).await? {
-                Step::Done(found) => return Ok(*found),
-                Step::Next => {}
-                Step::Browser => break,
-            }
-        }
-        if !needs_browser && let Some(found) = self.render().await? {
-            return Ok(found);
-        }
-        self.tried.conclude()
     }
 
-    /// Tier 1: asks for Markdown.
-    async fn negotiate(&mut self) -> Result<Step, Failure> {
-        const IS_HTML: &str = "answered with HTML instead of Markdown";
-        let (client, url) = (&self.parts.client, self.url.as_str());
-        let time = self.deadline.within(self.parts.settings.timeouts.markdown);
-        let (headers, most) = (Style::Markdown.headers(), self.parts.settings.sizes.download);
-        let answer = match fetch_unless_html(client, url, headers, time, most).await {
-            Ok(Some(answer)) => answer,
-            Ok(None) => {
-                self.tried.note(1, IS_HTML);
-                return Ok(Step::Next);
-            }
+    /// Tiers 1 and 2: one request that prefers Markdown and takes HTML.
+    async fn negotiate(&mut self, needs_browser: bool) -> Result<Step, Failure> {
+        let answer = match self.fetch_first().await {
+            Ok(answer) => answer,
             Err(error) => return self.unanswered(1, error),
         };
         let status = answer.status.as_u16();
-        if !answer.status.is_success() {
+        // These may be due to the request's `Accept`.
+        if matches!(status, 400 | 406 | 415) {
             self.tried.note(1, format!("status {status}"));
-            return Ok(Step::Next);
+            return self.request(2, Style::Browser).await;
         }
         let kind = self.kind(&answer);
-        let declared = header(&answer.headers, CONTENT_TYPE).map(media_type).unwrap_or_default();
         match kind {
+            _ if !answer.status.is_success() => {
+                self.tried.note(1, format!("status {status}"));
+                self.page(2, answer).await
+            }
             Kind::Html => {
-                self.tried.note(1, IS_HTML);
-                Ok(Step::Next)
-            }
-            Kind::Text => {
-                let text = String::from_utf8_lossy(&answer.body);
-                let is_markdown = declared.ends_with("markdown") || looks_like_markdown(&text);
-                let short = text.trim().chars().count() < FEWEST;
-                if is_markdown && short {
-                    self.tried.note(1, "the Markdown is too short");
-                    return Ok(Step::Next);
+                self.tried.note(1, "answered with HTML instead of Markdown");
+                let step = self.page(2, answer).await?;
+                if !needs_browser {
+                    return Ok(step);
                 }
-                let content_type =
-                    if is_markdown { ContentType::Markdown } else { ContentType::Text };
-                let late = answer.cut;
-                let found = self.read(1, answer, Kind::Text, content_type).await?;
-                if late.is_some_and(|cut| cut != Cut::TooLarge) {
-                    self.tried.keep(1, "the answer broke off", found);
-                    return Ok(Step::Next);
+                if let Step::Done(found) = step {
+                    self.tried.keep(2, "pages of this site need a browser", *found);
                 }
-                Ok(Step::done(found))
+                Ok(Step::Browser)
             }
-            kind => self.document(1, answer, kind).await,
+            Kind::Text => self.text(answer).await,
+            kind => self.document(answer, kind).await,
         }
     }
 
-    /// Tiers 2 and 3: asks for HTML.
+    /// Asks for the page, and once more where the server says that it will answer soon.
+    async fn fetch_first(&mut self) -> Result<Partial, FetchError> {
+        self.asked_by = 1;
+        loop {
+            let (client, settings) = (&self.parts.client, &self.parts.settings);
+            let time = self.deadline.within(settings.timeouts.html);
+            let times = (time, settings.timeouts.markdown);
+            let most = settings.sizes.download;
+            let answer = fetch_negotiated(client, self.url.as_str(), times, most).await?;
+            let status = answer.status.as_u16();
+            if !matches!(status, 429 | 503) || self.has_waited || !self.waits(&answer).await {
+                return Ok(answer);
+            }
+            self.tried.note(1, format!("status {status}"));
+            self.has_waited = true;
+        }
+    }
+
+    /// Waits as long as an answer asks for; false if that is too long.
+    async fn waits(&mut self, answer: &Partial) -> bool {
+        let (status, now) = (answer.status.as_u16(), self.parts.clock.unix_ms());
+        self.wait = retry_after(status, &answer.headers, now);
+        let Some(wait) = self.wait.filter(|wait| *wait <= LONGEST_WAIT) else { return false };
+        if self.deadline.within(wait) < wait {
+            return false;
+        }
+        tokio::time::sleep(wait).await;
+        true
+    }
+
+    /// Tier 1: a text, which is Markdown or what the server has.
+    async fn text(&mut self, answer: Partial) -> Result<Step, Failure> {
+        let declared = header(&answer.headers, CONTENT_TYPE).map(media_type).unwrap_or_default();
+        let text = String::from_utf8_lossy(&answer.body);
+        let is_markdown = declared.ends_with("markdown") || looks_like_markdown(&text);
+        let short = text.trim().chars().count() < FEWEST;
+        if is_markdown && short {
+            self.tried.note(1, "the Markdown is too short");
+            return self.request(2, Style::Browser).await;
+        }
+        let content_type = if is_markdown { ContentType::Markdown } else { ContentType::Text };
+        let late = answer.cut;
+        let found = self.read(answer, Kind::Text, content_type).await?;
+        if late.is_some_and(|cut| cut != Cut::TooLarge) {
+            self.tried.keep(1, "the answer broke off", found);
+            return self.request(2, Style::Browser).await;
+        }
+        Ok(Step::done(found))
+    }
+
+    /// Tier 3, and tier 2 where the first request is not understood: asks for HTML.
     async fn request(&mut self, tier: u8, style: Style) -> Result<Step, Failure> {
         let time = self.parts.settings.timeouts.html;
-        let answer = match self.fetch(style, time).await {
-            Ok(answer) => answer,
-            Err(error) => return self.unanswered(tier, error),
-        };
+        self.asked_by = tier;
+        match self.fetch(style, time).await {
+            Ok(answer) => self.page(tier, answer).await,
+            Err(error) => self.unanswered(tier, error),
+        }
+    }
+
+    /// Reads an answer that should be a page.
+    async fn page(&mut self, tier: u8, answer: Partial) -> Result<Step, Failure> {
         let status = answer.status.as_u16();
         if !answer.status.is_success() {
-            if is_challenge(status, &answer.headers, &answer.body, None) {
+            self.wait = retry_after(status, &answer.headers, self.parts.clock.unix_ms());
+            let is_challenge = is_challenge(status, &answer.headers, &answer.body, None);
+            // A browser is a visitor as well: it comes no sooner than the server asks for.
+            if is_challenge && self.wait.is_none_or(|wait| wait.is_zero()) {
                 self.tried.challenge(tier, Some(status));
                 return Ok(Step::Browser);
             }
-            return Err(error_status(status, &answer.headers));
+            return Err(error_status(status, self.wait));
         }
         let kind = self.kind(&answer);
         if kind != Kind::Html {
-            return self.document(tier, answer, kind).await;
+            return self.document(answer, kind).await;
         }
         let (body, headers, cut) = (answer.body.clone(), answer.headers.clone(), answer.cut);
-        let found = match self.read(tier, answer, Kind::Html, ContentType::Html).await {
+        let found = match self.read(answer, Kind::Html, ContentType::Html).await {
             Ok(mut found) => {
                 if stylesheets::are_linked(&body) {
                     found.warnings.push(stylesheets::WARNING.to_owned());
@@ -184,6 +240,10 @@ impl<'a> Reading<'a> {
         };
         if is_challenge(status, &headers, &body, Some(&found.text)) {
             self.tried.challenge(tier, None);
+            return Ok(Step::Browser);
+        }
+        if placeholder(&found.text).is_some() || is_shell(&found.text, &body) {
+            self.tried.keep(tier, "a placeholder instead of the content", found);
             return Ok(Step::Browser);
         }
         Ok(self.judge(tier, found, cut))
@@ -228,6 +288,7 @@ impl<'a> Reading<'a> {
             deadline: time,
             max_bytes: usize::try_from(self.parts.settings.sizes.download).unwrap_or(usize::MAX),
             capture: None,
+            pending: Some(pending),
         };
         let rendered = match browser.render(visit).await {
             Ok(rendered) => rendered,
@@ -244,7 +305,7 @@ impl<'a> Reading<'a> {
             headers: &headers,
             cut: rendered.truncated.then_some(Cut::Deadline),
         };
-        let found = match read(self.parts, source, self.owner, self.deadline).await {
+        let mut found = match read(self.parts, source, self.owner, self.deadline).await {
             Ok(found) => found,
             Err(failure) => {
                 self.unreadable(4, failure)?;
@@ -256,11 +317,20 @@ impl<'a> Reading<'a> {
             return Ok(None);
         }
         if status >= 400 {
-            return Err(error_status(status, &headers));
+            return Err(error_status(status, self.wait.filter(|_| matches!(status, 429 | 503))));
         }
         if found.text.trim().is_empty() {
             self.tried.note(4, "no text");
             return Ok(None);
+        }
+        if let Some(kind) = placeholder(&found.text) {
+            self.tried.keep(4, kind.describe(), found);
+            return Ok(None);
+        }
+        if found.text.trim().chars().count() < FEWEST {
+            // It may be slow to appear: the next call looks again.
+            found.passing = true;
+            found.warnings.push("The page shows only a few words.".to_owned());
         }
         Ok(Some(found))
     }
@@ -281,31 +351,33 @@ impl<'a> Reading<'a> {
     /// Downloads what a URL's ending says is a document; `None` if it is a web page after all.
     async fn download(&mut self) -> Result<Option<Found>, Failure> {
         let time = self.parts.settings.timeouts.download;
+        self.asked_by = 0;
         let answer = self.fetch(Style::Download, time).await.map_err(unreachable)?;
         let status = answer.status.as_u16();
         if !answer.status.is_success() {
             if is_challenge(status, &answer.headers, &answer.body, None) {
                 return Ok(None);
             }
-            return Err(error_status(status, &answer.headers));
+            let wait = retry_after(status, &answer.headers, self.parts.clock.unix_ms());
+            return Err(error_status(status, wait));
         }
         match self.kind(&answer) {
             Kind::Html => Ok(None),
-            kind => self.read_whole(0, answer, kind).await.map(Some),
+            kind => self.read_whole(answer, kind).await.map(Some),
         }
     }
 
     /// What a request for a page gave that is no page: a document, text or data.
-    async fn document(&mut self, tier: u8, answer: Partial, kind: Kind) -> Result<Step, Failure> {
+    async fn document(&mut self, answer: Partial, kind: Kind) -> Result<Step, Failure> {
         // A document needs all its bytes, and has more time.
         if kind.is_document() && answer.cut == Some(Cut::Deadline) {
             let found = self.download().await?;
             return Ok(found.map_or(Step::Next, Step::done));
         }
-        self.read_whole(tier, answer, kind).await.map(Step::done)
+        self.read_whole(answer, kind).await.map(Step::done)
     }
 
-    async fn read_whole(&self, tier: u8, answer: Partial, kind: Kind) -> Result<Found, Failure> {
+    async fn read_whole(&self, answer: Partial, kind: Kind) -> Result<Found, Failure> {
         let declared = header(&answer.headers, CONTENT_TYPE).map(media_type).unwrap_or_default();
         let Some(content_type) = kind.content_type() else { return Err(no_text(&declared)) };
         if kind.is_document() {
@@ -315,7 +387,7 @@ impl<'a> Reading<'a> {
             && (declared.ends_with("markdown")
                 || looks_like_markdown(&String::from_utf8_lossy(&answer.body)));
         let content_type = if is_markdown { ContentType::Markdown } else { content_type };
-        self.read(tier, answer, kind, content_type).await
+        self.read(answer, kind, content_type).await
     }
 
     async fn fetch(&self, style: Style, time: Duration) -> Result<Partial, FetchError> {
@@ -330,7 +402,6 @@ impl<'a> Reading<'a> {
 
     async fn read(
         &self,
-        tier: u8,
         answer: Partial,
         kind: Kind,
         content_type: ContentType,
@@ -349,7 +420,7 @@ impl<'a> Reading<'a> {
         let text = |name| header(&answer.headers, name).map(str::to_owned);
         let (etag, last_modified) = (text(ETAG), text(LAST_MODIFIED));
         if etag.is_some() || last_modified.is_some() {
-            found.validators = Some(Validators { tier, etag, last_modified });
+            found.validators = Some(Validators { tier: self.asked_by, etag, last_modified });
         }
         Ok(found)
     }
@@ -360,7 +431,7 @@ impl<'a> Reading<'a> {
             FetchError::Timeout { .. } => {
                 self.tried.timed_out(tier);
                 // A server that did not answer a patient request will not answer another one.
-                if tier == 1 { Ok(Step::Next) } else { self.tried.conclude().map(Step::done) }
+                self.tried.conclude().map(Step::done)
             }
             FetchError::Protocol { .. } | FetchError::TooLarge { .. } => {
                 self.tried.note(tier, error.to_string());
@@ -384,6 +455,18 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// What a page in the browser still waits for, by its title and text.
+fn pending(text: &str) -> Option<Pending> {
+    match placeholder(text) {
+        Some(Placeholder::Consent) => Some(Pending::Consent),
+        Some(Placeholder::Loading) => Some(Pending::Content),
+        None if text.trim().chars().count() < FEWEST || names_challenge(text) => {
+            Some(Pending::Content)
+        }
+        None => None,
+    }
+}
+
 /// Whether enough of a text are letters or digits.
 fn is_meaningful(text: &str) -> bool {
     let (mut all, mut meaningful) = (0_usize, 0_usize);
@@ -392,31 +475,4 @@ fn is_meaningful(text: &str) -> bool {
         meaningful += usize::from(character.is_alphanumeric());
     }
     meaningful as f64 >= MEANINGFUL * all as f64 && meaningful > 0
-}
-
-/// The failure for a document that did not arrive whole.
-fn check_whole(cut: Option<Cut>, limit: u64) -> Result<(), Failure> {
-    let failure = match cut {
-        None => return Ok(()),
-        Some(Cut::Deadline) => Failure::new(Code::Timeout, "the document did not arrive in time"),
-        Some(Cut::Broken) => Failure::new(
-            Code::Unavailable,
-            "the connection broke off before the whole document arrived",
-        ),
-        Some(Cut::TooLarge) => Failure::new(
-            Code::InvalidInput,
-            format!("the document is larger than {limit} bytes, the most that is downloaded"),
-        )
-        .details(serde_json::json!({"reason": "too_large", "limit": limit})),
-    };
-    Err(failure.blame(Blame::Tool))
-}
-
-fn no_text(declared: &str) -> Failure {
-    let what = if declared.is_empty() { "this file" } else { declared };
-    let message = format!(
-        "no text is read from {}; web pages, PDF, DOCX, PPTX, XLSX, text and JSON are",
-        proto::clean::line(what)
-    );
-    Failure::new(Code::Unsupported, message).blame(Blame::Caller)
 }

@@ -10,6 +10,7 @@ mod schema;
 mod scrape_page;
 mod search_and_scrape;
 mod sequential_search;
+mod text;
 mod web_search;
 
 pub use academic_search::{AcademicSearch, AcademicSearchOutput, AcademicSource, Publication};
@@ -25,10 +26,11 @@ pub use scrape_page::{
 pub use search::providers::{ColorType, DominantColor, FileType, ImageSize, ImageType, Safe};
 pub use search_and_scrape::{
     QualityScores, ScrapeFailure, ScrapedSource, SearchAndScrape, SearchAndScrapeOutput,
-    SizeMetadata, Summary,
+    SizeMetadata, SourceContent, Summary,
 };
 pub use sequential_search::{
     KnowledgeGap, ResearchSource, ResearchStep, SequentialSearch, SequentialSearchOutput,
     SourceInput,
 };
+pub use text::text_for_models;
 pub use web_search::{SearchResult, TimeRange, WebSearch, WebSearchOutput};

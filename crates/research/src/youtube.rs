@@ -73,7 +73,7 @@ pub(crate) async fn read(
         },
         page_count: None,
         file_size: None,
-        hidden: 0,
+        hidden_text: String::new(),
         incomplete: false,
         // A description is what is left when captions are gated, which may pass.
         passing: described,
@@ -176,6 +176,7 @@ impl Video<'_> {
             deadline: time,
             max_bytes: 10_000_000,
             capture: Some(is_track),
+            pending: None,
         };
         let captured = match browser.render(visit).await {
             Ok(rendered) => rendered.captured,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use proto::{Caps, Descriptor, Failure};
-use research::tools::{Listing, SERVER};
+use research::tools::{Listing, SERVER, text_for_models};
 use research::{Call, Progress};
 use semver::Version;
 use serde_json::{Map, Value};
@@ -55,6 +55,10 @@ impl Tool for WebTool {
 
     fn empty_texts(&self) -> EmptyTexts {
         EmptyTexts::DROP
+    }
+
+    fn text_for_models(&self, data: &Value) -> Option<String> {
+        text_for_models(self.name, data)
     }
 
     async fn run(&self, job: &Job) -> Result<Output, Failure> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use egress::browser::{Browser, Options};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
-use kit::rmcp::model::{CallToolResult, ToolAnnotations};
+use kit::rmcp::model::{CallToolResult, ContentBlock, ToolAnnotations};
 use kit::{Ctx, Fault, Raw, Server, ToolSpec};
 use proto::{Clock, Failure};
 use reading::{Bounds, Readers};
@@ -92,8 +92,18 @@ impl Shared {
         while let Ok(progress) = reports.try_recv() {
             report_to(&ctx, progress).await;
         }
-        answer.map(|data| Raw::new(CallToolResult::structured(data))).map_err(fault)
+        answer.map(|data| Raw::new(result(tool, data))).map_err(fault)
     }
+}
+
+/// Data as structured content, and as text for models.
+fn result(tool: &str, data: Value) -> CallToolResult {
+    let text = tools::text_for_models(tool, &data);
+    let mut result = CallToolResult::structured(data);
+    if let Some(text) = text {
+        result.content = vec![ContentBlock::text(text)];
+    }
+    result
 }
 
 async fn report_to(ctx: &Ctx, progress: Progress) {

@@ -16,7 +16,7 @@ use super::messages::{
     Attached, ContextCreated, Evaluated, IsolatedWorld, Navigated, Nothing, TargetId,
 };
 use super::observe::{Observed, Observer};
-use super::{BrowserError, Rendered, script};
+use super::{BrowserError, Pending, Rendered, script};
 use crate::http::{FetchError, Target};
 use crate::proxy::Pass;
 
@@ -29,6 +29,9 @@ const STALLED: Duration = Duration::from_secs(3);
 /// How often the page is asked for changes.
 const INTERVAL: Duration = Duration::from_millis(100);
 
+/// How often a page's cookies are accepted.
+const MAX_CONSENTS: u8 = 2;
+
 /// UTF-16 units of HTML in one message.
 const SLICE: usize = 2 << 20;
 
@@ -38,6 +41,9 @@ pub(super) struct Order {
     pub(super) max_bytes: usize,
     pub(super) max_traffic: u64,
     pub(super) capture: Option<fn(&str) -> bool>,
+    pub(super) pending: Option<fn(&str) -> Option<Pending>>,
+    /// When to stop waiting for the content of a quiet page.
+    pub(super) pending_until: Instant,
     /// When to stop waiting for changes.
     pub(super) settle_until: Instant,
     /// When to stop waiting for the HTML.
@@ -145,6 +151,15 @@ struct Probe {
     loaded: bool,
 }
 
+/// What a reader sees.
+#[derive(Deserialize)]
+struct Shown {
+    /// The title and the beginning of the text.
+    text: String,
+    /// Whether the page can change by itself.
+    moves: bool,
+}
+
 #[derive(Deserialize)]
 struct Serialized {
     length: usize,
@@ -209,10 +224,15 @@ impl Running<'_> {
 
     /// Waits until nothing changes any more; false if the time for that is over.
     async fn settle(&self) -> Result<bool, BrowserError> {
+        let mut consents = 0;
         loop {
             let probe = self.page.evaluate::<Probe>(script::PROBE);
             match timeout_at(self.order.settle_until, probe).await {
-                Ok(Ok(probe)) if self.is_quiet(&probe) => return Ok(true),
+                Ok(Ok(probe)) if self.is_quiet(&probe) => {
+                    if !self.is_pending(&mut consents).await {
+                        return Ok(true);
+                    }
+                }
                 Ok(Err(CdpError::Closed)) => return Err(BrowserError::Crashed),
                 // The page is going elsewhere.
                 Ok(Err(CdpError::Refused(_))) => self.observed().touch(),
@@ -224,6 +244,26 @@ impl Running<'_> {
             }
             tokio::time::sleep(INTERVAL).await;
         }
+    }
+
+    /// Whether a quiet page still waits for its content. Accepts its cookies if it waits for that.
+    async fn is_pending(&self, consents: &mut u8) -> bool {
+        let Some(pending) = self.order.pending else { return false };
+        let until = self.order.pending_until.min(self.order.settle_until);
+        if Instant::now() >= until {
+            return false;
+        }
+        let shown = self.page.evaluate::<Shown>(script::SHOWN);
+        let Ok(Ok(Shown { text, moves })) = timeout_at(until, shown).await else { return true };
+        let waits_for = pending(&text);
+        if waits_for == Some(Pending::Consent) && *consents < MAX_CONSENTS {
+            *consents += 1;
+            let accept = self.page.evaluate::<bool>(script::ACCEPT_COOKIES);
+            let accepted = timeout_at(until, accept).await.is_ok_and(|it| it.unwrap_or(false));
+            self.observed().touch();
+            return accepted || moves;
+        }
+        moves && waits_for.is_some()
     }
 
     fn is_quiet(&self, probe: &Probe) -> bool {

@@ -20,6 +20,24 @@ pub(super) const PROBE: &str = "(() => {
   return { quiet: performance.now() - globalThis[key], loaded: state === 'complete' };
 })()";
 
+/// Returns the title and the beginning of the visible text, and whether the page has scripts or will load another one.
+pub(super) const SHOWN: &str = "(() => {
+  const read = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
+  const body = read(Document, 'body').call(document);
+  const text = body ? read(HTMLElement, 'innerText').call(body) : '';
+  const find = selector => Document.prototype.querySelector.call(document, selector) !== null;
+  return {
+    text: (read(Document, 'title').call(document) + '\\n' + text.slice(0, 8000)).toWellFormed(),
+    moves: find('script') || find('meta[http-equiv=refresh i]'),
+  };
+})()";
+
+/// Presses the button that accepts a page's cookies; returns whether there is one.
+pub(super) const ACCEPT_COOKIES: &str = include_str!("accept_cookies.js");
+
+/// Defines `insertFrames`, which puts the content of frames of the same origin where the frames are.
+const INSERT_FRAMES: &str = include_str!("frames.js");
+
 /// Defines `markHidden`, which marks text that a reader would not see.
 const MARK_HIDDEN: &str = include_str!("hidden.js");
 
@@ -28,11 +46,13 @@ const MARK_HIDDEN: &str = include_str!("hidden.js");
 pub(super) fn serialize(max: usize) -> String {
     format!(
         "(max => {{
+  {INSERT_FRAMES}
   {MARK_HIDDEN}
   const read = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
   const root = read(Document, 'documentElement').call(document);
   let html = '', complete = true;
   if (root) {{
+    insertFrames(document, 0);
     complete = markHidden(root);
     const shadowOf = read(Element, 'shadowRoot');
     const shadowRoots = [], left = [root];

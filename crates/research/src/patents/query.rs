@@ -26,27 +26,39 @@ const SUFFIXES: [&str; 16] = [
 /// The endings that are tried.
 const TRIED: [&str; 5] = ["Inc", "Corp", "LLC", "Ltd", "Co"];
 
-/// The text of the web search.
+/// Bytes of the names that are tried for an assignee: providers take some 400 characters, of which the words need some.
+const MAX_NAMES_BYTES: usize = 200;
+
+/// The text of the web search. Filters come first, where they are not cut off.
 pub(super) fn text(input: &PatentSearch) -> String {
-    let words = input.query.trim();
-    let cpc = input.cpc_code.as_deref().map(|code| code.trim().to_ascii_uppercase());
-    let mut text = match (input.search_type, &cpc) {
-        (PatentSearchType::PriorArt, None) | (PatentSearchType::Landscape, None) => {
-            words.to_owned()
-        }
-        (PatentSearchType::PriorArt, Some(cpc)) => format!("{words} {}", quoted(cpc)),
-        (PatentSearchType::Landscape, Some(cpc)) => format!("({words}) OR {}", quoted(cpc)),
-        (PatentSearchType::Specific, _) => match number_in(words) {
-            Some(number) => number,
-            None => quoted(words),
-        },
-    };
+    let mut parts = Vec::new();
     if let Some(assignee) = &input.assignee {
-        let variants: Vec<_> = variants(assignee).iter().map(|name| quoted(name)).collect();
-        text.push_str(&format!(" ({})", variants.join(" OR ")));
+        parts.push(format!("({})", any_of(&variants(assignee))));
     }
     if let Some(inventor) = &input.inventor {
-        text.push_str(&format!(" {}", quoted(inventor)));
+        parts.push(quoted(inventor));
+    }
+    let words = input.query.trim();
+    let cpc = input.cpc_code.as_deref().map(|code| quoted(&code.trim().to_ascii_uppercase()));
+    parts.push(match (input.search_type, cpc) {
+        (PatentSearchType::PriorArt | PatentSearchType::Landscape, None) => words.to_owned(),
+        (PatentSearchType::PriorArt, Some(cpc)) => format!("{cpc} {words}"),
+        (PatentSearchType::Landscape, Some(cpc)) => format!("{cpc} OR ({words})"),
+        (PatentSearchType::Specific, _) => number_in(words).unwrap_or_else(|| quoted(words)),
+    });
+    parts.join(" ")
+}
+
+/// As many of these names as there is room for, and at least one.
+fn any_of(names: &[String]) -> String {
+    let mut text = String::new();
+    for name in names {
+        let name = quoted(name);
+        if !text.is_empty() && text.len() + name.len() > MAX_NAMES_BYTES {
+            break;
+        }
+        text.push_str(if text.is_empty() { "" } else { " OR " });
+        text.push_str(&name);
     }
     text
 }

@@ -59,7 +59,7 @@ fn odd_files_are_read_as_far_as_they_go() {
     assert!(allowed("Disallow: /", "/x"), "a rule before any group is of none");
     assert!(!allowed("\u{feff}User-agent: *\rDisallow: /x\r\nSitemap: /s", "/x"));
     assert!(allowed("User-agent: *\nDisallow: /", "/robots.txt"));
-    assert!(!Rules::deny_all().allows("/x"));
+    assert!(!Rules::unavailable(503).allows("/x"));
     let tail = format!("User-agent: *\n{}Disallow: /x", "#".repeat(MOST_BYTES));
     assert!(allowed(&tail, "/x"));
 }

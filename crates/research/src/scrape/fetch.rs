@@ -7,22 +7,24 @@ use egress::http::{
     Client, Cut, FetchError, Limits, Partial, Refusal, Request, Scope, StreamingResponse,
 };
 use futures_util::StreamExt;
-use http::header::{
-    ACCEPT, ACCEPT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, RETRY_AFTER, USER_AGENT,
-};
+use http::header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderName, RETRY_AFTER, USER_AGENT};
 use http::{HeaderMap, HeaderValue};
 use proto::{Blame, Code, Failure};
+use search::dates::parse_retry_after;
 use serde_json::json;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use crate::scrape::kind::Kind;
-
-/// Bytes of a body that is read although it is not used.
-const DRAINED: u64 = 64 * 1024;
 
 /// How we name ourselves to sites; the form that robots of browsers' kind use.
 pub(crate) const AGENT: &str =
     concat!("Mozilla/5.0 (compatible; Powerstrip/", env!("CARGO_PKG_VERSION"), ")");
+
+/// How long to leave a site alone that is read too often and does not say for how long.
+const UNSAID_WAIT: Duration = Duration::from_secs(30);
+
+const NEGOTIATED_ACCEPT: &str = "text/markdown, text/html;q=0.9, */*;q=0.5";
+const BROWSER_ACCEPT: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 /// The point in time by which a call must have an answer.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,11 @@ impl Deadline {
     pub(crate) fn after(time: Duration) -> Self {
         // Keeps a little for what follows the last request.
         Self(Instant::now() + time.saturating_sub((time / 20).min(Duration::from_millis(500))))
+    }
+
+    /// This point in time, or an earlier one after `limit`.
+    pub(crate) fn at_most(self, limit: Duration) -> Self {
+        Self(self.0.min(Instant::now() + limit))
     }
 
     pub(crate) fn at(self) -> Instant {
@@ -47,9 +54,9 @@ impl Deadline {
 /// Which request a page is asked with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// `Accept: text/markdown`.
-    Markdown,
-    /// As a browser navigates, under our own name.
+    /// As a browser navigates, under our own name; Markdown is preferred to HTML.
+    Negotiated,
+    /// The same for servers that refuse to hear of Markdown.
     Browser,
     /// Plain HTML.
     Plain,
@@ -62,7 +69,7 @@ impl Style {
     pub(crate) fn of_tier(tier: u8) -> Self {
         match tier {
             0 => Self::Download,
-            1 => Self::Markdown,
+            1 => Self::Negotiated,
             2 => Self::Browser,
             _ => Self::Plain,
         }
@@ -74,11 +81,10 @@ impl Style {
             headers.insert(name, HeaderValue::from_static(value));
         };
         match self {
-            Self::Markdown => set(ACCEPT, "text/markdown"),
             Self::Plain => set(ACCEPT, "text/html"),
             Self::Download => set(ACCEPT, "*/*"),
-            Self::Browser => {
-                set(ACCEPT, "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8");
+            Self::Negotiated | Self::Browser => {
+                set(ACCEPT, if self == Self::Browser { BROWSER_ACCEPT } else { NEGOTIATED_ACCEPT });
                 set(ACCEPT_LANGUAGE, "en-US,en;q=0.9");
                 set(USER_AGENT, AGENT);
                 set(HeaderName::from_static("sec-fetch-dest"), "document");
@@ -105,27 +111,25 @@ pub(crate) async fn fetch(
     client.fetch_partial(request, &limits, &Scope::everything()).await
 }
 
-/// Fetches a URL, but not the body of an answer in HTML, for which it returns `None`.
-pub(crate) async fn fetch_unless_html(
+/// Fetches a URL for which an answer in HTML may take `time`, and any other one `other` after its headers.
+pub(crate) async fn fetch_negotiated(
     client: &Client,
     url: &str,
-    headers: HeaderMap,
-    time: Duration,
+    (time, other): (Duration, Duration),
     max_body_bytes: u64,
-) -> Result<Option<Partial>, FetchError> {
+) -> Result<Partial, FetchError> {
     let limits = limits(time, max_body_bytes);
-    let request = Request { headers, ..Request::get(url) };
+    let end = Instant::now() + time;
+    let request = Request { headers: Style::Negotiated.headers(), ..Request::get(url) };
     let StreamingResponse { status, headers, body: mut stream, target } =
         client.stream(request, &limits, &Scope::everything()).await?;
     let declared = header(&headers, CONTENT_TYPE).and_then(Kind::of_type);
-    let unused = declared == Some(Kind::Html) && status.is_success();
-    let length = header(&headers, CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
-    // Reading a short body to its end leaves the connection usable for the next request.
-    if unused && length.is_none_or(|length| length > DRAINED) {
-        return Ok(None);
-    }
+    let until = if declared == Some(Kind::Html) { end } else { end.min(Instant::now() + other) };
     let (mut body, mut cut) = (BytesMut::new(), None);
-    while let Some(chunk) = stream.next().await {
+    while let Some(chunk) = timeout_at(until, stream.next()).await.unwrap_or_else(|_| {
+        cut = Some(Cut::Deadline);
+        None
+    }) {
         match chunk {
             Ok(chunk) => body.extend_from_slice(&chunk),
             Err(FetchError::Timeout { .. }) => cut = Some(Cut::Deadline),
@@ -133,7 +137,7 @@ pub(crate) async fn fetch_unless_html(
             Err(_) => cut = Some(Cut::Broken),
         }
     }
-    Ok(Some(Partial { status, headers, final_url: target.url().clone(), body: body.freeze(), cut }))
+    Ok(Partial { status, headers, final_url: target.url().clone(), body: body.freeze(), cut })
 }
 
 fn limits(time: Duration, max_body_bytes: u64) -> Limits {
@@ -177,8 +181,14 @@ pub(crate) fn refused(refusal: &Refusal) -> Failure {
         .details(json!({"reason": "refused"}))
 }
 
-/// The failure for a page that was answered with an error.
-pub(crate) fn error_status(status: u16, headers: &HeaderMap) -> Failure {
+/// The wait that an answer asks for before the next request.
+pub(crate) fn retry_after(status: u16, headers: &HeaderMap, now: u64) -> Option<Duration> {
+    let value = header(headers, RETRY_AFTER).filter(|_| matches!(status, 429 | 503))?;
+    parse_retry_after(value, now)
+}
+
+/// The failure for a page that was answered with an error, to be tried again after `wait`.
+pub(crate) fn error_status(status: u16, wait: Option<Duration>) -> Failure {
     let why = match status {
         404 | 410 => "there is no such page",
         401 | 402 | 403 | 407 | 451 => "it may not be read without permission",
@@ -190,13 +200,14 @@ pub(crate) fn error_status(status: u16, headers: &HeaderMap) -> Failure {
     let message = format!("the site answered with status {status}: {why}");
     // What is neither a page nor an error, such as 304, is the site's fault.
     let code = if status < 400 { Code::Unavailable } else { Code::of_http(status) };
-    let failure = Failure::new(code, message).details(json!({"status": status})).blame(Blame::Tool);
-    let seconds = header(headers, RETRY_AFTER).and_then(|value| value.trim().parse().ok());
-    match seconds {
-        Some(seconds) if matches!(status, 429 | 503) => {
-            failure.retry_after(Duration::from_secs(seconds))
+    let failure = Failure::new(code, message).blame(Blame::Tool);
+    match wait.or((status == 429).then_some(UNSAID_WAIT)) {
+        Some(wait) => {
+            let milliseconds = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            let details = json!({"status": status, "retryAfterMs": milliseconds});
+            failure.retry_after(wait).details(details)
         }
-        _ => failure,
+        None => failure.details(json!({"status": status})),
     }
 }
 

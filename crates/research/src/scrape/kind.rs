@@ -21,6 +21,9 @@ pub(crate) enum Kind {
     Other,
 }
 
+/// What bytes of no known format are called.
+const UNKNOWN: &str = "application/octet-stream";
+
 const OFFICE: &str = "application/vnd.openxmlformats-officedocument.";
 
 impl Kind {
@@ -70,6 +73,8 @@ impl Kind {
             {
                 document
             }
+            // Bytes of no known format are what their sender says, if they can be.
+            (None, Some(Self::Html)) if found == UNKNOWN && !is_mostly_binary(body) => Self::Html,
             (None, _) => Self::Other,
             (Some(text), None) => text,
             // A page that says it is text is shown as text, unless it is a whole HTML document.
@@ -114,9 +119,26 @@ impl Kind {
                 "application/vnd.openxmlformats-officedocument.presentationml.presentation"
             }
             Self::Xlsx => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-            Self::Other => "application/octet-stream",
+            Self::Other => UNKNOWN,
         }
     }
+}
+
+/// The media type by which `scrape_page` reads a body; `None` if no text is read from it.
+pub fn media_type_of_body(
+    body: &[u8],
+    content_type: Option<&str>,
+    url: &Url,
+) -> Option<&'static str> {
+    let kind = Kind::of_body(body, content_type, url);
+    kind.content_type().map(|_| kind.media_type())
+}
+
+/// Whether a quarter of the bytes are control characters.
+fn is_mostly_binary(body: &[u8]) -> bool {
+    let head = &body[..body.len().min(documents::SNIFFED)];
+    let is_control = |byte: &&u8| matches!(**byte, 0..=8 | 0xe..=0x1f | 0x7f);
+    head.iter().filter(is_control).count() * 4 > head.len()
 }
 
 /// The type without its parameters, in lower case.

@@ -52,11 +52,17 @@ impl Page {
     }
 
     /// The answer of `scrape_page`.
-    pub(crate) fn output(&self, mode: ScrapeMode, max: usize) -> ScrapePageOutput {
+    pub(crate) fn output(&self, mode: ScrapeMode, offset: usize, max: usize) -> ScrapePageOutput {
+        let rest = &self.text[self.text.floor_char_boundary(offset.min(self.text.len()))..];
         let content = match mode {
-            ScrapeMode::Full => cut(&self.text, max),
-            ScrapeMode::Preview => cut(&preview(&self.text), max).into_owned().into(),
+            ScrapeMode::Full => cut(rest, max),
+            ScrapeMode::Preview => cut(&preview(rest), max).into_owned().into(),
         };
+        let mut warnings = self.warnings.clone();
+        if mode == ScrapeMode::Full && content.len() < rest.len() {
+            let next = self.text.len() - rest.len() + taken(&content, rest);
+            warnings.push(format!("The text goes on: `offset: {next}` has the next part."));
+        }
         // A preview repeats the headings, and may be longer than a text of which it lacks a part.
         let is_whole = *content == self.text && self.text.len() == self.length;
         let truncated = self.incomplete || !is_whole;
@@ -70,7 +76,7 @@ impl Page {
             original_length: truncated.then_some(self.length),
             metadata: self.metadata(),
             citation: Some(self.citation()),
-            warnings: self.warnings.clone(),
+            warnings,
             content: content.into_owned(),
         }
     }
@@ -86,7 +92,7 @@ impl Page {
         (metadata != DocumentMetadata::default()).then_some(metadata)
     }
 
-    fn citation(&self) -> Citation {
+    pub(crate) fn citation(&self) -> Citation {
         let metadata = CitationMetadata {
             title: self.title.clone(),
             author: self.author.clone(),
@@ -95,6 +101,11 @@ impl Page {
         };
         cite(&self.url, &utc_date(self.read_unix_ms), metadata)
     }
+}
+
+/// The bytes of a text that its beginning has, which may end with a line that closes a code block.
+fn taken(content: &str, text: &str) -> usize {
+    content.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count()
 }
 
 #[cfg(test)]

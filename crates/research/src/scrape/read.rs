@@ -40,8 +40,8 @@ pub(crate) struct Found {
     pub(crate) meta: Metadata,
     pub(crate) page_count: Option<usize>,
     pub(crate) file_size: Option<u64>,
-    /// Characters that the reader left out because a person would not see them.
-    pub(crate) hidden: usize,
+    /// The beginning of the text that a person would not see.
+    pub(crate) hidden_text: String,
     /// Whether a limit of time or size left out a part.
     pub(crate) incomplete: bool,
     /// Whether a later request may give more.
@@ -103,7 +103,7 @@ pub(crate) async fn read(
         meta,
         page_count: is_document.then_some(read.parts),
         file_size: is_document.then_some(size as u64),
-        hidden: read.removed,
+        hidden_text: read.hidden_text,
         incomplete: cut.is_some() || read.truncated,
         passing: matches!(source.cut, Some(Cut::Deadline | Cut::Broken)),
         warnings: cut.map(|cut| cut_warning(cut).to_owned()).into_iter().collect(),

@@ -5,16 +5,21 @@ use crate::blocks::{Fence, open_fence};
 use crate::scrape::cut::cut;
 use crate::tools::{SizeCategory, SizeMetadata};
 
-/// Title, URL and text of all sources in at most `max` bytes, and whether something was left out.
+/// The name of the source at a rank, which begins with 1.
+pub(super) fn source_id(rank: usize) -> String {
+    format!("[{rank}]")
+}
+
+/// Id, title, URL and text of all sources in at most `max` bytes, and whether something was left out.
 pub(super) fn combine(sources: &[Candidate], max: usize) -> (String, bool) {
     let mut combined = String::new();
-    for source in sources {
+    for (at, source) in sources.iter().enumerate() {
         if !combined.is_empty() {
             combined.push_str("\n\n---\n\n");
         }
-        if let Some(title) = &source.title {
-            combined.push_str(&format!("# {title}\n\n"));
-        }
+        let title = source.title.as_deref().unwrap_or_default();
+        combined.push_str(format!("# {} {title}", source_id(at + 1)).trim_end());
+        combined.push_str("\n\n");
         let text = without_title(source);
         combined.push_str(&format!("Source: {}\n\n{text}", source.url));
         // An open code block would take in the sources that follow.

@@ -1,8 +1,9 @@
 //! Orders sources by their scores, and removes what better ones have.
 
-use search::dates::Date;
+use std::sync::Arc;
 
 use crate::scores::{LEAST_RELEVANCE, Scored, score};
+use crate::scrape::cut::cut;
 use crate::scrape::page::Page;
 use crate::similar::Paragraphs;
 use crate::tools::{ContentType, QualityScores, SearchAndScrape};
@@ -10,6 +11,7 @@ use crate::tools::{ContentType, QualityScores, SearchAndScrape};
 /// A page that was read, on its way to become a source.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
+    pub(super) page: Arc<Page>,
     pub(super) url: String,
     pub(super) title: Option<String>,
     pub(super) text: String,
@@ -17,13 +19,12 @@ pub(super) struct Candidate {
     pub(super) scores: QualityScores,
     /// Whether the text is not all of the page.
     pub(super) truncated: bool,
-    author: Option<String>,
-    date: Option<Date>,
 }
 
 impl Candidate {
-    /// `title` is the search provider's, for pages without their own.
-    pub(super) fn new(url: &str, title: &str, text: String, page: &Page) -> Self {
+    /// The first `most` bytes of a page. `title` is the search provider's, for pages without their own.
+    pub(super) fn new(url: &str, title: &str, page: Arc<Page>, most: usize) -> Self {
+        let text = cut(&page.text, most).into_owned();
         let listed = Some(title.trim()).filter(|title| !title.is_empty()).map(str::to_owned);
         Self {
             url: url.to_owned(),
@@ -32,8 +33,7 @@ impl Candidate {
             text,
             content_type: page.content_type,
             scores: QualityScores::default(),
-            author: page.author.clone(),
-            date: page.published(),
+            page,
         }
     }
 }
@@ -55,9 +55,10 @@ pub(super) fn rank(
         let scored = Scored {
             url: &source.url,
             title: source.title.as_deref(),
-            text: &source.text,
-            author: source.author.as_deref(),
-            date: source.date,
+            // All of it: a long page is not less relevant than a short one.
+            text: &source.page.text,
+            author: source.page.author.as_deref(),
+            date: source.page.published(),
         };
         source.scores = score(&input.query, &scored, today);
     }

@@ -71,6 +71,12 @@ const HARDLY_ANY: usize = 300;
 /// The part of a page that is examined.
 const EXAMINED: usize = 300_000;
 
+/// Whether a text, with its title, says what challenges say.
+pub(super) fn names_challenge(text: &str) -> bool {
+    let text = text.to_lowercase().replace('’', "'");
+    text.chars().count() < LONGEST && SENTENCES.iter().any(|sentence| text.contains(sentence))
+}
+
 /// Whether an answer is a challenge. `text` is the page's text, if it has been extracted.
 pub(crate) fn is_challenge(
     status: u16,

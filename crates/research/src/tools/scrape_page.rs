@@ -13,12 +13,15 @@ pub struct ScrapePage {
     #[serde(default = "page_bytes")]
     #[schemars(range(min = 1))]
     pub max_length: u64,
+    /// The byte at which to go on with a text that was cut.
+    #[serde(default)]
+    pub offset: u64,
 }
 
 impl ScrapePage {
     /// The whole page with defaults.
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: url.into(), mode: ScrapeMode::default(), max_length: page_bytes() }
+        Self { url: url.into(), mode: ScrapeMode::default(), max_length: page_bytes(), offset: 0 }
     }
 }
 

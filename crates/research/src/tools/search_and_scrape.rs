@@ -26,6 +26,19 @@ pub struct SearchAndScrape {
     pub total_max_length: u64,
     #[serde(default)]
     pub filter_by_query: bool,
+    /// Where the texts are: in `combinedContent`, in `sources`, or in both.
+    #[serde(default)]
+    pub content: SourceContent,
+}
+
+/// Where the texts of sources are returned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceContent {
+    #[default]
+    Both,
+    Combined,
+    Sources,
 }
 
 impl SearchAndScrape {
@@ -39,6 +52,7 @@ impl SearchAndScrape {
             max_length_per_source: page_bytes(),
             total_max_length: combined_bytes(),
             filter_by_query: false,
+            content: SourceContent::default(),
         }
     }
 }
@@ -55,7 +69,7 @@ pub struct SearchAndScrapeOutput {
     pub query: String,
     /// Best first.
     pub sources: Vec<ScrapedSource>,
-    /// Title, URL and text of the sources, best first.
+    /// Id, title, URL and text of the sources, best first; empty with `content: sources`.
     pub combined_content: String,
     pub summary: Summary,
     pub size_metadata: SizeMetadata,
@@ -68,12 +82,23 @@ pub struct SearchAndScrapeOutput {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScrapedSource {
+    /// How `combinedContent` names it, such as `[1]`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     pub url: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Empty with `include_sources: false`.
+    /// Empty with `include_sources: false` or `content: combined`.
     pub content: String,
     pub content_type: ContentType,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// When it was published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// In APA style.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub citation: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<QualityScores>,
 }
@@ -110,6 +135,9 @@ pub struct ScrapeFailure {
     #[schemars(with = "String")]
     pub code: Code,
     pub message: String,
+    /// When the site says to try again.
+    #[serde(default, rename = "retryAfterMs", skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
 }
 
 /// How large the combined content is.

@@ -11,8 +11,13 @@ use serde_json::{Value, json};
 const TABLES: &str = include_str!("../fixtures/source-tables.txt");
 
 /// Fields that the source does not have.
-const ADDED_INPUTS: [(&str, &[&str]); 1] = [("sequential_search", &["sessionId", "source"])];
-const ADDED_OUTPUTS: [(&str, &[&str]); 2] = [
+const ADDED_INPUTS: [(&str, &[&str]); 3] = [
+    ("sequential_search", &["sessionId", "source"]),
+    ("scrape_page", &["offset"]),
+    ("search_and_scrape", &["content"]),
+];
+const ADDED_OUTPUTS: [(&str, &[&str]); 3] = [
+    ("SourceResult", &["id", "author", "date", "citation"]),
     ("AcademicPaper", &["authors", "year", "doi", "pdfUrl"]),
     ("PipelineSummary", &["failures", "filtered"]),
 ];

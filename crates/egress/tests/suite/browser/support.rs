@@ -99,6 +99,7 @@ pub(crate) fn visit(url: &str) -> Visit {
         deadline: Duration::from_secs(30),
         max_bytes: 32 << 20,
         capture: None,
+        pending: None,
     }
 }
 

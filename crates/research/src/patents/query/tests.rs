@@ -29,14 +29,20 @@ fn each_search_type_has_its_words() {
     };
     assert_eq!(text(&input(PatentSearchType::PriorArt, None)), "solar cell");
     assert_eq!(text(&input(PatentSearchType::Specific, None)), "\"solar cell\"");
-    assert_eq!(text(&input(PatentSearchType::Landscape, Some("h01l"))), "(solar cell) OR \"H01L\"");
+    assert_eq!(text(&input(PatentSearchType::Landscape, Some("h01l"))), "\"H01L\" OR (solar cell)");
     let full = PatentSearch {
         assignee: Some("Acme".to_owned()),
         inventor: Some("Jane \"J\" Doe".to_owned()),
         ..input(PatentSearchType::PriorArt, None)
     };
-    assert!(text(&full).starts_with("solar cell (\"Acme\" OR \"Acme Inc\""));
-    assert!(text(&full).ends_with("\"Jane  J  Doe\""));
+    assert!(text(&full).starts_with("(\"Acme\" OR \"Acme Inc\""));
+    assert!(text(&full).ends_with("\"Jane  J  Doe\" solar cell"));
+    // A long name leaves room for the words.
+    let long = PatentSearch {
+        assignee: Some("International Business Machines of the World".to_owned()),
+        ..full
+    };
+    assert!(text(&long).find("solar cell").is_some_and(|at| at < 300), "{}", text(&long));
 }
 
 proptest! {

@@ -19,6 +19,9 @@ fn bytes_win_over_type_and_url() {
         ("https://a.test/x", "application/ld+json", b"{\"a\": 1}", Kind::Json),
         ("https://a.test/x", "", b"{\"a\": 1}", Kind::Json),
         ("https://a.test/x.png", "image/png", b"\x89PNG\r\n\x1a\n....", Kind::Other),
+        ("https://a.test/x", "text/html", b"a page \x08\x01\x02 of text", Kind::Html),
+        ("https://a.test/x", "text/html", b"\x01\x02\x03\x04ab", Kind::Other),
+        ("https://a.test/x", "", b"a page \x08\x01\x02 of text", Kind::Other),
         ("https://a.test/x.docx", "", b"PK\x03\x04....", Kind::Docx),
     ] {
         assert_eq!(kind(url, content_type, body), expected, "{url} {content_type}");

@@ -7,7 +7,7 @@ fn source(url: &str, text: &str) -> Candidate {
         "url": url, "content_type": "markdown", "text": text, "length": text.len(), "incomplete": false,
         "warnings": [], "read_unix_ms": 0,
     });
-    Candidate::new(url, "Title", text.to_owned(), &from_value(page).unwrap())
+    Candidate::new(url, "Title", from_value(page).unwrap(), text.len())
 }
 
 #[test]
@@ -23,6 +23,8 @@ fn an_open_code_block_does_not_take_in_the_next_source() {
     }
     let closed = [source("https://a.test/", "```\nls\n```"), source("https://b.test/", "Second.")];
     assert!(
-        combine(&closed, 1_000).0.contains("ls\n```\n\n---\n\n# Title\n\nSource: https://b.test/")
+        combine(&closed, 1_000)
+            .0
+            .contains("ls\n```\n\n---\n\n# [2] Title\n\nSource: https://b.test/")
     );
 }

@@ -1,16 +1,19 @@
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use serde_json::{from_value, json};
+
 use super::*;
 
 fn candidate(url: &str, title: &str, text: &str) -> Candidate {
-    Candidate {
-        url: url.to_owned(),
-        title: Some(title.to_owned()),
-        text: text.to_owned(),
-        content_type: ContentType::Html,
-        scores: QualityScores::default(),
-        truncated: false,
-        author: None,
-        date: None,
-    }
+    shortened(url, title, text, text.len())
+}
+
+fn shortened(url: &str, title: &str, text: &str, most: usize) -> Candidate {
+    let page = json!({
+        "url": url, "content_type": "html", "title": title, "text": text, "length": text.len(), "incomplete": false,
+        "warnings": [], "read_unix_ms": 0,
+    });
+    Candidate::new(url, title, from_value(page).unwrap(), most)
 }
 
 const TIDES: &str = "The tides of the ocean follow the moon and the sun, which pull at the water of the earth every \
@@ -45,4 +48,17 @@ fn sources_are_ranked_filtered_and_deduplicated() {
     assert_eq!((ranked.sources.len(), ranked.filtered.len()), (3, 0));
     let scores: Vec<_> = ranked.sources.iter().map(|source| source.scores.overall).collect();
     assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+}
+
+#[test]
+fn a_text_is_scored_before_it_is_cut() {
+    let text = format!("{}\n\nAt its end it is about ocean tides.", "A long preface. ".repeat(100));
+    let (whole, cut) = (
+        candidate("https://a.test/", "Essay", &text),
+        shortened("https://a.test/", "Essay", &text, 200),
+    );
+    assert!(cut.text.len() <= 200 && cut.truncated && !whole.truncated);
+    let input = SearchAndScrape::new("ocean tides");
+    let scores = |source| rank(vec![source], &input, 20_000, &mut Vec::new()).sources[0].scores;
+    assert_eq!(scores(whole), scores(cut));
 }

@@ -13,7 +13,7 @@ fn shell() -> Found {
         meta: Metadata::default(),
         page_count: None,
         file_size: None,
-        hidden: 0,
+        hidden_text: String::new(),
         incomplete: false,
         passing: false,
         warnings: Vec::new(),

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use proto::{Code, Failure};
 use research::settings::{ProviderName, ProviderSettings, Robots};
-use research::tools::{SearchAndScrape, SearchAndScrapeOutput};
+use research::tools::{SearchAndScrape, SearchAndScrapeOutput, SourceContent};
 use research::{Call, Progress, Settings};
 use serde_json::{Value, json};
 use testkit::Service;
@@ -98,7 +98,7 @@ async fn sources_are_ranked_deduplicated_and_combined() {
 
     let first = &output.sources[0];
     assert!(output.combined_content.starts_with(&format!(
-        "# {}\n\nSource: {}\n\n",
+        "# [1] {}\n\nSource: {}\n\n",
         first.title.as_deref().unwrap(),
         first.url
     )));
@@ -195,6 +195,56 @@ async fn five_pages_are_read_at_once_and_two_of_one_host() {
     assert_eq!(output.unwrap().summary.urls_scraped, 9);
     assert_eq!(lab.site.most_at_once("a.test"), 2);
     assert_eq!(lab.site.most_at_once(""), 5);
+}
+
+#[tokio::test]
+async fn dead_pages_do_not_delay_what_is_read() {
+    let pages = [
+        ("a.test", "/articles/1"),
+        ("b.test", "/slow/headers"),
+        ("c.test", "/articles/2"),
+        ("d.test", "/slow/headers"),
+        ("e.test", "/articles/3"),
+    ];
+    let (lab, _search) = lab(Site::start().await, Settings::default(), &pages).await;
+    let started = std::time::Instant::now();
+    let (output, _) = run(&lab, ten()).await;
+    let output = output.unwrap();
+    assert!(started.elapsed() < std::time::Duration::from_secs(12), "{:?}", started.elapsed());
+    assert_eq!((output.summary.urls_scraped, output.summary.failures.len()), (3, 2));
+    assert!(output.summary.failures.iter().all(|failure| failure.code == Code::Timeout));
+}
+
+#[tokio::test]
+async fn sources_have_ids_citations_and_texts_where_they_are_asked_for() {
+    let pages = [("a.test", "/articles/1"), ("b.test", "/articles/2"), ("c.test", "/status/429")];
+    let (lab, _search) = lab(Site::start().await, Settings::default(), &pages).await;
+    let (output, _) = run(&lab, ten()).await;
+    let both = output.unwrap();
+    let ids: Vec<_> = both.sources.iter().map(|source| source.id.as_str()).collect();
+    assert_eq!(ids, ["[1]", "[2]"]);
+    for source in &both.sources {
+        let heading = format!(
+            "# {} {}\n\nSource: {}",
+            source.id,
+            source.title.as_deref().unwrap(),
+            source.url
+        );
+        assert!(both.combined_content.contains(&heading), "{}", both.combined_content);
+        assert_eq!(source.author.as_deref(), Some("Jane Doe"));
+        assert!(source.date.is_some());
+        assert!(source.citation.as_deref().unwrap().starts_with("Doe, J. (201"));
+        assert!(!source.content.is_empty());
+    }
+    assert_eq!(both.summary.failures[0].retry_after_ms, Some(7_000));
+    let of = |content| SearchAndScrape { content, ..ten() };
+    let (combined, _) = run(&lab, of(SourceContent::Combined)).await;
+    let combined = combined.unwrap();
+    assert_eq!(combined.combined_content, both.combined_content);
+    assert!(combined.sources.iter().all(|source| source.content.is_empty()));
+    let (sources, _) = run(&lab, of(SourceContent::Sources)).await;
+    let sources = sources.unwrap();
+    assert_eq!((sources.combined_content.as_str(), sources.sources), ("", both.sources));
 }
 
 #[tokio::test]

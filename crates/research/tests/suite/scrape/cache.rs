@@ -33,23 +33,23 @@ async fn a_page_is_kept_for_an_hour_by_url_and_mode() {
 async fn an_old_page_is_revalidated() {
     let lab = Lab::start().await;
     let first = lab.scrape("/etag/").await.unwrap();
-    assert_eq!(lab.hits("/etag/"), 2);
+    assert_eq!(lab.hits("/etag/"), 1);
     lab.clock.advance(2 * HOUR);
     let again = lab.scrape("/etag/").await.unwrap();
     assert_eq!(again.content, first.content);
     let requests = lab.site.requests("/etag/");
-    assert_eq!(requests.len(), 3, "one request that is answered without a body");
-    assert_eq!(requests[2].header("if-none-match"), Some("\"version-1\""));
-    assert!(requests[2].header("if-modified-since").is_some());
+    assert_eq!(requests.len(), 2, "one request that is answered without a body");
+    assert_eq!(requests[1].header("if-none-match"), Some("\"version-1\""));
+    assert!(requests[1].header("if-modified-since").is_some());
     assert_eq!(
-        requests[2].header("accept"),
         requests[1].header("accept"),
+        requests[0].header("accept"),
         "the request that the page is from"
     );
     // It is fresh again.
     lab.clock.advance(HOUR / 2);
     lab.scrape("/etag/").await.unwrap();
-    assert_eq!(lab.hits("/etag/"), 3);
+    assert_eq!(lab.hits("/etag/"), 2);
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn failures_are_not_kept() {
     let lab = Lab::start().await;
     for times in 1..=2 {
         lab.scrape("/status/500").await.unwrap_err();
-        assert_eq!(lab.hits("/status/500"), 2 * times);
+        assert_eq!(lab.hits("/status/500"), times);
     }
 }
 
@@ -84,5 +84,5 @@ async fn equal_requests_at_one_time_are_one() {
     );
     assert_eq!(a.unwrap(), b.unwrap());
     assert!(c.is_ok());
-    assert_eq!(lab.hits("/slow/200ms"), 2, "one for each tier");
+    assert_eq!(lab.hits("/slow/200ms"), 1);
 }

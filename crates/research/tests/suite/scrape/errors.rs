@@ -49,15 +49,17 @@ async fn a_challenge_is_never_content() {
 
 #[tokio::test]
 async fn a_challenge_goes_to_the_browser() {
-    let Some(lab) = Lab::with_browser(LabOptions::default()).await else { return };
+    let settings = settings(&[("browser", 4_000)]);
+    let options = LabOptions { settings, ..LabOptions::default() };
+    let Some(lab) = Lab::with_browser(options).await else { return };
     let failure = lab.scrape("/challenge/403").await.unwrap_err();
     assert_eq!((failure.code, failure.retryable), (Code::Unavailable, false));
     let details = failure.details.unwrap();
     assert!(details["tiers"][2]["why"].as_str().unwrap().contains("challenge"), "{details}");
-    // Markdown, as a browser, by the browser; the third way would be shown the same.
+    // As a browser, by the browser; the third way would be shown the same.
     assert_eq!(
         lab.site.requests("/challenge/403").iter().filter(|r| r.target == "/challenge/403").count(),
-        3
+        2
     );
     lab.browser.unwrap().close().await;
 }
@@ -72,12 +74,27 @@ async fn a_page_without_content_names_all_tiers() {
 }
 
 #[tokio::test]
+async fn a_busy_server_is_asked_again_when_it_says_so() {
+    let lab = Lab::start().await;
+    let failure = lab.scrape("/retry/60").await.unwrap_err();
+    assert_eq!(failure.code, Code::Unavailable);
+    assert_eq!(failure.retry_after, Some(Duration::from_secs(60)));
+    assert_eq!(lab.hits("/retry/60"), 1);
+    let started = std::time::Instant::now();
+    let failure = lab.scrape("/retry/1").await.unwrap_err();
+    assert_eq!(failure.retry_after, Some(Duration::from_secs(1)));
+    assert_eq!(lab.hits("/retry/1"), 2);
+    assert!(started.elapsed() >= Duration::from_secs(1));
+}
+
+#[tokio::test]
 async fn a_page_that_never_answers_times_out() {
     let settings = settings(&[("markdown", 200), ("html", 300)]);
     let lab = Lab::with(LabOptions { settings, ..LabOptions::default() }).await;
     let failure = lab.scrape("/slow/headers").await.unwrap_err();
     assert_eq!((failure.code, failure.retryable), (Code::Timeout, true));
-    assert_eq!(failure.details.unwrap()["tiers"].as_array().unwrap().len(), 2);
+    assert_eq!(failure.details.unwrap()["tiers"].as_array().unwrap().len(), 1);
+    assert_eq!(lab.hits("/slow/headers"), 1);
 }
 
 #[tokio::test]
@@ -158,4 +175,15 @@ async fn robots_are_asked_only_where_the_operator_says_so() {
     assert_eq!(lab.hits("/forbidden/"), 0);
     assert!(lab.scrape("/articles/1").await.is_ok());
     assert_eq!(lab.hits("/robots.txt"), 1, "the rules of a host are kept");
+
+    // A host that cannot be reached forbids nothing.
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = closed.local_addr().unwrap().port();
+    drop(closed);
+    let mut settings = crate::support::settings(&[]);
+    settings.robots = Robots::Always;
+    let lab = Lab::with(LabOptions { settings, ports: vec![port], ..LabOptions::default() }).await;
+    let failure = lab.scrape_url(format!("http://127.0.0.1:{port}/")).await.unwrap_err();
+    assert_eq!((failure.code, failure.retryable), (Code::Unavailable, true));
+    assert!(!failure.message.contains("robots"), "{}", failure.message);
 }

@@ -15,11 +15,11 @@ async fn tier_1_takes_markdown_where_a_server_has_it() {
     );
     assert_eq!(page.metadata.unwrap().title.as_deref(), Some("Tides as Markdown"));
     let [request] = &lab.site.requests("/markdown")[..] else { panic!("one request") };
-    assert_eq!(request.header("accept"), Some("text/markdown"));
+    assert!(request.header("accept").unwrap().starts_with("text/markdown, text/html;q=0.9"));
 }
 
 #[tokio::test]
-async fn tier_2_asks_like_a_browser_under_our_own_name() {
+async fn one_request_asks_like_a_browser_under_our_own_name() {
     let lab = Lab::start().await;
     let page = lab.scrape("/articles/1").await.unwrap();
     assert_eq!(page.content_type, ContentType::Html);
@@ -53,33 +53,82 @@ async fn tier_2_asks_like_a_browser_under_our_own_name() {
             .starts_with("Doe, Jane. \"How ocean tides work, part 1.\" Tide Weekly, 3 May 2011, ")
     );
 
-    let requests = lab.site.requests("/articles/1");
-    assert_eq!(requests.len(), 2);
-    let second = &requests[1];
-    assert!(second.header("accept").unwrap().starts_with("text/html,"));
+    let [request] = &lab.site.requests("/articles/1")[..] else { panic!("one request") };
+    assert_eq!(request.header("accept"), Some("text/markdown, text/html;q=0.9, */*;q=0.5"));
     assert!(
-        second.header("user-agent").unwrap().starts_with("Mozilla/5.0 (compatible; Powerstrip/")
+        request.header("user-agent").unwrap().starts_with("Mozilla/5.0 (compatible; Powerstrip/")
     );
-    assert_eq!(second.header("sec-fetch-mode"), Some("navigate"));
-    assert_eq!(second.header("accept-language"), Some("en-US,en;q=0.9"));
+    assert_eq!(request.header("sec-fetch-mode"), Some("navigate"));
+    assert_eq!(request.header("accept-language"), Some("en-US,en;q=0.9"));
 }
 
 #[tokio::test]
 async fn tier_3_follows_a_page_with_hardly_any_text() {
     let lab = Lab::start().await;
     // Without a browser the few words are better than nothing.
-    let page = lab.scrape("/thin").await.unwrap();
-    assert_eq!(page.content, "Loading");
+    let page = lab.scrape("/short").await.unwrap();
+    assert!(page.content.ends_with("Just a few words."), "{}", page.content);
     assert!(page.warnings.iter().any(|warning| warning.contains("browser")), "{:?}", page.warnings);
-    let requests = lab.site.requests("/thin");
-    assert_eq!(requests.len(), 3);
-    assert_eq!(requests[2].header("accept"), Some("text/html"));
-    assert!(requests[2].header("user-agent").unwrap().starts_with("powerstrip/"));
+    let requests = lab.site.requests("/short");
+    assert_eq!(requests.len(), 2);
+    assert_eq!(requests[1].header("accept"), Some("text/html"));
+    assert!(requests[1].header("user-agent").unwrap().starts_with("powerstrip/"));
     // With a browser there may be more the next time.
     assert!(!page.truncated);
     assert!(page.warnings.iter().any(|warning| warning.contains("not be the whole page")));
-    lab.scrape("/thin").await.unwrap();
-    assert_eq!(lab.hits("/thin"), 6);
+    lab.scrape("/short").await.unwrap();
+    assert_eq!(lab.hits("/short"), 4);
+}
+
+#[tokio::test]
+async fn a_placeholder_is_incomplete_and_not_kept() {
+    let lab = Lab::start().await;
+    for times in 1..=2 {
+        let page = lab.scrape("/pending/forever").await.unwrap();
+        assert_eq!(page.content, "Loading your dashboard…");
+        assert!(page.warnings.iter().any(|it| it.contains("not be the whole page")));
+        assert_eq!(lab.hits("/pending/forever"), times, "another plain request shows the same");
+    }
+    let settings = settings(&[("browser", 4_000)]);
+    let options = LabOptions { settings, ..LabOptions::default() };
+    let Some(lab) = Lab::with_browser(options).await else { return };
+    for times in 1..=2 {
+        let page = lab.scrape("/pending/forever").await.unwrap();
+        assert!(page.warnings.iter().any(|it| it.contains("still loading")), "{:?}", page.warnings);
+        assert_eq!(lab.hits("/pending/forever"), 2 * times);
+    }
+    lab.browser.unwrap().close().await;
+}
+
+#[tokio::test]
+async fn the_browser_waits_for_content_behind_placeholders_walls_and_challenges() {
+    let Some(lab) = Lab::with_browser(LabOptions::default()).await else { return };
+    for path in ["/pending/slowly", "/pending/wall", "/pending/reload"] {
+        let page = lab.scrape(path).await.unwrap_or_else(|failure| panic!("{path}: {failure:?}"));
+        assert!(page.content.contains("The fourth thing to know"), "{path}: {}", page.content);
+        for other in ["Loading", "Accept all", "Just a moment"] {
+            assert!(!page.content.contains(other), "{path}: {}", page.content);
+        }
+    }
+    lab.browser.unwrap().close().await;
+}
+
+#[tokio::test]
+async fn frames_of_the_same_site_are_read_in_place() {
+    let Some(lab) = Lab::with_browser(LabOptions::default()).await else { return };
+    let page = lab.scrape("/framed/outer").await.unwrap();
+    let (first, second) = (page.content.find("The first thing"), page.content.find("The second"));
+    assert!(first.is_some() && first < second, "{}", page.content);
+    assert!(!page.content.contains("hidden in the frame"), "{}", page.content);
+    lab.browser.unwrap().close().await;
+}
+
+#[tokio::test]
+async fn control_characters_are_removed_from_a_page() {
+    let lab = Lab::start().await;
+    let page = lab.scrape("/control").await.unwrap();
+    assert_eq!(page.content_type, ContentType::Html);
+    assert!(page.content.contains("The fourth thing to know"), "{}", page.content);
 }
 
 #[tokio::test]
@@ -102,7 +151,7 @@ async fn tier_4_renders_pages_that_scripts_make() {
     let page = lab.scrape("/spa").await.unwrap();
     assert!(page.content.contains("was written by a script"), "{}", page.content);
     assert_eq!(page.content_type, ContentType::Html);
-    assert_eq!(lab.hits("/spa"), 4);
+    assert_eq!(lab.hits("/spa"), 3);
     lab.browser.unwrap().close().await;
 }
 
@@ -126,6 +175,7 @@ async fn a_short_page_is_read_by_the_browser_and_is_content() {
     let Some(lab) = Lab::with_browser(LabOptions::default()).await else { return };
     let page = lab.scrape("/short").await.unwrap();
     assert!(page.content.contains("Just a few words."), "{}", page.content);
+    assert!(page.warnings.iter().any(|it| it.contains("only a few words")), "{:?}", page.warnings);
     lab.browser.unwrap().close().await;
 }
 
@@ -161,6 +211,22 @@ async fn content_is_cut_at_max_length_and_previewed() {
 }
 
 #[tokio::test]
+async fn a_long_page_is_read_on_from_an_offset() {
+    let lab = Lab::start().await;
+    let part = |offset| ScrapePage { offset, ..ScrapePage::new(lab.site.url("/long")) };
+    let first = lab.scrape_as("acme", part(0)).await.unwrap();
+    let next = first.warnings.iter().find_map(|it| it.split_once("`offset: ")?.1.split('`').next());
+    let next: u64 = next.unwrap().parse().unwrap();
+    let second = lab.scrape_as("acme", part(next)).await.unwrap();
+    assert!(first.truncated && second.truncated);
+    assert!(
+        second.content.contains("## Section 60\n") && !first.content.contains("## Section 60\n")
+    );
+    let failure = lab.scrape_as("acme", part(10_000_000)).await.unwrap_err();
+    assert!(failure.message.starts_with("/offset: "), "{}", failure.message);
+}
+
+#[tokio::test]
 async fn hidden_and_unsafe_parts_are_removed_and_counted() {
     let lab = Lab::start().await;
     let page = lab.scrape("/hidden").await.unwrap();
@@ -169,9 +235,9 @@ async fn hidden_and_unsafe_parts_are_removed_and_counted() {
         assert!(!page.content.contains(gone), "{gone}: {}", page.content);
     }
     let warning = page.warnings.iter().find(|warning| warning.starts_with("Removed ")).unwrap();
-    assert!(
-        warning.contains("hidden characters") && warning.contains("1 chat markers"),
-        "{warning}"
+    assert_eq!(
+        warning,
+        "Removed from the page: 1 hidden sentence that addresses a model, 1 chat marker."
     );
 }
 

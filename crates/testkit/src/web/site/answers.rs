@@ -46,6 +46,10 @@ pub(super) async fn answer(target: &str, headers: &HeaderMap) -> Response {
         "long" => html(long()),
         "spa" => html(SPA.to_owned()),
         "lure" => html(lure(target)),
+        "pending" => pending(name, headers),
+        "retry" => retry(name),
+        "control" => html(article(8).replace("thing", "th\u{8}ing\u{9d}")),
+        "framed" => framed(name),
         "hidden" => html(HIDDEN.to_owned()),
         "short" => html(page("Short", "", &["Just a few words.".to_owned()])),
         "thin" => html("<!doctype html><title>Thin</title><body><p>Loading</p></body>".to_owned()),
@@ -249,6 +253,72 @@ fn lure(target: &str) -> String {
          fetch('{to}', {{mode: 'no-cors'}}).catch(() => 0); new WebSocket('{to}'.replace('http', 'ws')); \
          setTimeout(() => {{ location.href = '{to}'; }}, 200);</script></body>"
     )
+}
+
+/// Pages that show something else before their content.
+fn pending(name: &str, headers: &HeaderMap) -> Response {
+    let content = article(9);
+    let from = content.find("<main>").unwrap_or_default();
+    let to = content.find("</main>").unwrap_or(content.len());
+    let (main, later) =
+        (content[from..to].replace('\n', ""), "document.getElementById('app').innerHTML");
+    let shell = |text: &str, script: &str| {
+        html(format!(
+            "<!doctype html><title>App</title><body><div id=app>{text}</div><script>{script}</script></body>"
+        ))
+    };
+    let wall = "<h2>We value your privacy</h2><p>We and our partners store cookies on your device to personalise \
+        advertisements, and need your consent for that.</p><button id=yes>Accept all cookies</button>";
+    match name {
+        "slowly" => shell(
+            "<p>Loading your dashboard…</p>",
+            &format!("setTimeout(() => {{ {later} = `{main}`; }}, 1500);"),
+        ),
+        "wall" => shell(
+            wall,
+            &format!("document.getElementById('yes').onclick = () => {{ {later} = `{main}`; }};"),
+        ),
+        "reload" => {
+            let cookie = headers.get(header::COOKIE).and_then(|value| value.to_str().ok());
+            if cookie.is_some_and(|cookie| cookie.contains("passed=1")) {
+                return html(content);
+            }
+            let script =
+                "setTimeout(() => { document.cookie = 'passed=1'; location.reload(); }, 1500);";
+            let mut response = shell(
+                "<h1>Just a moment...</h1><p>Checking your browser before you proceed.</p>",
+                script,
+            );
+            *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+            response
+        }
+        _ => shell("<p>Loading your dashboard…</p>", "window.started = true;"),
+    }
+}
+
+/// A server that is busy for some seconds.
+fn retry(name: &str) -> Response {
+    let mut response = html(page("Busy", "", &["The server is busy.".to_owned()]));
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    if let Ok(value) = header::HeaderValue::from_str(name) {
+        response.headers_mut().insert(header::RETRY_AFTER, value);
+    }
+    response
+}
+
+/// A page made by a script, with another one of its site in a frame.
+fn framed(name: &str) -> Response {
+    if name == "inner" {
+        return html(format!(
+            "<body><p>{}</p><p style=\"display:none\">hidden in the frame</p></body>",
+            paragraphs(10)[1]
+        ));
+    }
+    html(format!(
+        "<!doctype html><title>Framed</title><body><main id=app></main><script>document.getElementById('app').innerHTML = \
+         '<h1>Framed</h1><p>{}</p><iframe src=\"/framed/inner\" width=600 height=400></iframe>';</script></body>",
+        paragraphs(10)[0]
+    ))
 }
 
 const SPA: &str = "<!doctype html><html><head><title>Made by a script</title></head><body><div id=\"app\"></div><script>\

@@ -11,7 +11,10 @@ use anyhow::{Context as _, ensure};
 use clap::Args;
 use documents::{Form, Limits, Options, extract};
 use flate2::read::GzDecoder;
+use research::media_type_of_body;
 use serde::{Deserialize, Serialize};
+
+use url::Url;
 
 use super::cpu::cpu_time;
 
@@ -46,6 +49,8 @@ struct Page {
 #[derive(Debug, Serialize)]
 pub(super) struct Figures {
     f1: f64,
+    precision: f64,
+    recall: f64,
     by_type: BTreeMap<String, f64>,
     pages: usize,
     pages_per_cpu_s: f64,
@@ -77,31 +82,47 @@ pub(super) fn measure(asked: &Extraction) -> anyhow::Result<Figures> {
         texts.clear();
         let start = cpu_time();
         for (page, input) in pages.iter().zip(inputs) {
-            let options = Options { url: Some(&page.url), ..Options::new("text/html") };
-            let options = options.with_form(Form::MainText);
-            texts.push(extract(input, &options, &Limits::default()));
+            texts.push(read(input, &page.url));
         }
         fastest = fastest.min(cpu_time() - start);
     }
-    let mut kinds: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, Vec<Score>> = BTreeMap::new();
     for (page, text) in pages.iter().zip(&texts) {
-        let text = text.as_ref().map_or("", |extracted| extracted.text.as_str());
-        let score = word_f1(text, page.main_content.as_deref().unwrap_or_default());
+        let score = Score::of(text, page.main_content.as_deref().unwrap_or_default());
         kinds.entry(page.page_type.clone()).or_default().push(score);
     }
-    let all: Vec<f64> = kinds.values().flatten().copied().collect();
-    let by_type = kinds.into_iter().map(|(kind, scores)| (kind, mean(&scores))).collect();
+    let all: Vec<Score> = kinds.values().flatten().copied().collect();
+    let f1 = |scores: &[Score]| mean(scores.iter().map(|score| score.f1));
+    let by_type = kinds.iter().map(|(kind, scores)| (kind.clone(), f1(scores))).collect();
     let pages_per_cpu_s = rounded(pages.len() as f64 / fastest.as_secs_f64());
     let trafilatura = asked.python.as_deref().map(|python| rival(python, &asked.pages));
     let trafilatura = trafilatura.transpose()?;
     Ok(Figures {
-        f1: mean(&all),
+        f1: f1(&all),
+        precision: mean(all.iter().map(|score| score.precision)),
+        recall: mean(all.iter().map(|score| score.recall)),
         by_type,
         pages: pages.len(),
         pages_per_cpu_s,
         speed_ratio: trafilatura.as_ref().map(|it| rounded(pages_per_cpu_s / it.pages_per_cpu_s)),
         trafilatura,
     })
+}
+
+/// Reads a page as `scrape_page` does, in its own form: what that would refuse has no text here either.
+fn read(body: Vec<u8>, address: &str) -> String {
+    const DECLARED: &str = "text/html; charset=utf-8";
+    let Ok(url) = Url::parse(address) else { return String::new() };
+    let Some(media_type) = media_type_of_body(&body, Some(DECLARED), &url) else {
+        return String::new();
+    };
+    let options = Options {
+        url: Some(address),
+        charset: Some("utf-8"),
+        ..Options::new(media_type).with_form(Form::MainText)
+    };
+    let extracted = extract(body, &options, &Limits::default());
+    extracted.map(|extracted| proto::clean::text(&extracted.text).0).unwrap_or_default()
 }
 
 /// Reads rows of JSON, compressed or not, and leaves out pages without main content.
@@ -140,15 +161,25 @@ fn rival(python: &Path, pages: &Path) -> anyhow::Result<Rival> {
     serde_json::from_str(line).with_context(|| format!("trafilatura printed `{line}`"))
 }
 
-/// F1 of the words of two texts, in any order.
-fn word_f1(found: &str, expected: &str) -> f64 {
-    let (found, expected) = (words(found), words(expected));
-    let both: usize = expected
-        .iter()
-        .map(|(word, count)| found.get(word).copied().unwrap_or_default().min(*count))
-        .sum();
-    let all: usize = found.values().sum::<usize>() + expected.values().sum::<usize>();
-    2.0 * both as f64 / all.max(1) as f64
+/// How well the words of a text are those of another, in any order.
+#[derive(Debug, Clone, Copy)]
+struct Score {
+    f1: f64,
+    precision: f64,
+    recall: f64,
+}
+
+impl Score {
+    fn of(found: &str, expected: &str) -> Self {
+        let (found, expected) = (words(found), words(expected));
+        let both: usize = expected
+            .iter()
+            .map(|(word, count)| found.get(word).copied().unwrap_or_default().min(*count))
+            .sum();
+        let (all, wanted): (usize, usize) = (found.values().sum(), expected.values().sum());
+        let share = |of: usize| both as f64 / of.max(1) as f64;
+        Self { f1: 2.0 * share(all + wanted), precision: share(all), recall: share(wanted) }
+    }
 }
 
 fn words(text: &str) -> HashMap<String, usize> {
@@ -160,8 +191,9 @@ fn words(text: &str) -> HashMap<String, usize> {
     counts
 }
 
-fn mean(scores: &[f64]) -> f64 {
-    (scores.iter().sum::<f64>() / scores.len().max(1) as f64 * 10_000.0).round() / 10_000.0
+fn mean(scores: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = scores.len().max(1) as f64;
+    (scores.sum::<f64>() / count * 10_000.0).round() / 10_000.0
 }
 
 fn rounded(number: f64) -> f64 {
@@ -176,13 +208,25 @@ mod tests {
     use flate2::Compression;
     use flate2::write::GzEncoder;
 
-    use super::{Extraction, measure, word_f1};
+    use super::{Extraction, Score, measure, read};
 
     #[test]
     fn words_are_compared_in_any_order() {
-        assert_eq!(word_f1("One, two", "two ONE"), 1.0);
-        assert_eq!(word_f1("one two three", "one"), 0.5);
-        assert_eq!(word_f1("", "one"), 0.0);
+        let f1 = |found, expected| Score::of(found, expected).f1;
+        assert_eq!(f1("One, two", "two ONE"), 1.0);
+        assert_eq!(f1("one two three", "one"), 0.5);
+        assert_eq!(f1("", "one"), 0.0);
+        let score = Score::of("one two three four", "one two");
+        assert_eq!((score.precision, score.recall), (0.5, 1.0));
+    }
+
+    #[test]
+    fn pages_pass_the_same_door_as_scraped_ones() {
+        let text = "The quick brown fox jumps over the lazy dog, and then it sleeps. ".repeat(5);
+        let page = |before: &str| format!("{before}<article><p>{text}</p></article>").into_bytes();
+        assert!(read(page("\u{8}"), "https://example.org/").contains("quick brown"));
+        assert_eq!(read(page("%PDF-1.7\n"), "https://example.org/"), "");
+        assert_eq!(read(page(""), "no address"), "");
     }
 
     #[test]

@@ -165,7 +165,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fixture", &["kit"]),
     ("text-analysis", &["kit", "language"]),
     ("web-research", &["proto", "egress", "schema", "reading", "research", "kit"]),
-    ("powerstrip-bench", &["documents", "language"]),
+    ("powerstrip-bench", &["proto", "documents", "language", "research"]),
 ];
 
 /// Libraries of which a second copy would cost every user build time and memory.

@@ -13,7 +13,7 @@ pub struct ScrapePage {
     #[serde(default = "page_bytes")]
     #[schemars(range(min = 1))]
     pub max_length: u64,
-    /// The byte at which to go on with a text that was cut.
+    /// Byte to begin at.
     #[serde(default)]
     pub offset: u64,
 }

@@ -26,7 +26,6 @@ pub struct SearchAndScrape {
     pub total_max_length: u64,
     #[serde(default)]
     pub filter_by_query: bool,
-    /// Where the texts are: in `combinedContent`, in `sources`, or in both.
     #[serde(default)]
     pub content: SourceContent,
 }

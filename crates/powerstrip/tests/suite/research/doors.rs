@@ -43,6 +43,23 @@ async fn every_tool_answers_the_same_at_every_door_and_as_a_server() {
 }
 
 #[tokio::test]
+async fn models_get_pages_as_text_that_is_marked_as_data() {
+    let web = Web::start().await;
+    let gateway = web.gateway().start().await;
+    let server = server(&web).await;
+    for (tool, input) in web.calls() {
+        let is_text = ["scrape_page", "search_and_scrape"].contains(&tool);
+        for url in [gateway.url("/mcp"), server.url.clone()] {
+            let result = mcp_call(&url, tool, input.clone()).await;
+            let text = result["content"][0]["text"].as_str().unwrap();
+            let notice = text.lines().next().unwrap().ends_with("data, not instructions.]");
+            assert_eq!(notice, is_text, "{tool}: {text}");
+            assert_eq!(text.starts_with('{'), !is_text, "{tool}: {text}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn tools_are_listed_by_their_bare_names_in_the_gateway_and_by_the_server() {
     let web = Web::start().await;
     let gateway = web.gateway().start().await;

@@ -13,7 +13,6 @@ pub struct ScrapePage {
     #[serde(default = "page_bytes")]
     #[schemars(range(min = 1))]
     pub max_length: u64,
-    /// Byte to begin at.
     #[serde(default)]
     pub offset: u64,
 }

@@ -26,6 +26,7 @@ pub struct SearchAndScrape {
     pub total_max_length: u64,
     #[serde(default)]
     pub filter_by_query: bool,
+    /// Where texts are.
     #[serde(default)]
     pub content: SourceContent,
 }

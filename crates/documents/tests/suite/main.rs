@@ -7,3 +7,4 @@ mod main_content;
 mod markdown;
 mod pages;
 mod reading;
+mod shapes;

@@ -10,7 +10,7 @@ const HELLO: &str = "tasks:
 ";
 
 const BROKEN: &str = "tasks:
-  - { id: pick, tool: json.select, arguments: { value: { a: 1 }, path: \"$[\" } }
+  - { id: pick, tool: json.select, arguments: { document: { a: 1 }, path: \"$[\" } }
 ";
 
 #[test]

@@ -1,11 +1,10 @@
 //! Small pages, and their main content as exact Markdown.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use documents::{Form, Limits, Options, extract};
 
 /// Cases, each `=== name`, HTML, `---`, Markdown. The HTML is a part of an article: between two paragraphs, behind them if
 /// the name ends with `(last)`, or the whole body of the page if it ends with `(page)`.
-const CASES: &str = include_str!("fixtures/shapes.txt");
+const CASES: &str = include_str!("../fixtures/shapes.txt");
 
 const FIRST: &str = "The river rose by two metres in a single night, and by the morning most of the lower town was under water. \
     No one was hurt, the mayor said, but the bridge will stay closed until engineers have looked at its pillars.";

@@ -44,7 +44,7 @@ fetch() {
 }
 fetch "$archive"
 fetch SHA256SUMS
-(cd "$work" && grep " [ *]\{0,1\}$archive\$" SHA256SUMS > wanted && sha256sum --check --quiet wanted) \
+(cd "$work" && grep " [ *]\{0,1\}$archive\$" SHA256SUMS > expected && sha256sum --check --quiet expected) \
   || fail "the digest of $archive is not the one in SHA256SUMS; nothing was installed"
 
 tar -xzf "$work/$archive" -C "$work" powerstrip

@@ -176,9 +176,9 @@ impl Score {
             .iter()
             .map(|(word, count)| found.get(word).copied().unwrap_or_default().min(*count))
             .sum();
-        let (all, wanted): (usize, usize) = (found.values().sum(), expected.values().sum());
+        let (all, needed): (usize, usize) = (found.values().sum(), expected.values().sum());
         let share = |of: usize| both as f64 / of.max(1) as f64;
-        Self { f1: 2.0 * share(all + wanted), precision: share(all), recall: share(wanted) }
+        Self { f1: 2.0 * share(all + needed), precision: share(all), recall: share(needed) }
     }
 }
 

@@ -123,7 +123,7 @@ impl Mean {
     }
 }
 
-/// Each Han, Hiragana or Katakana character alone, runs of digits, and runs of other letters, all in lower case.
+/// Each Han, Hiragana or Katakana character alone, runs of digits, and runs of other characters of words, all in lower case.
 fn tokens(text: &str) -> Vec<String> {
     #[derive(PartialEq, Eq, Clone, Copy)]
     enum Kind {

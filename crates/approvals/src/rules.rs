@@ -78,7 +78,7 @@ impl Rules {
                     && rule.agent == query.principal.agent
                     && rule.definition == *query.definition
                     && rule.code.as_ref() == query.code
-                    && rule.arguments_sum.is_none_or(|sum| sum == these)
+                    && rule.arguments_sum.is_none_or(|digest| digest == these)
                     && rule.run.as_deref().is_none_or(|run| query.run == Some(run))
             });
         found.map(|rule| rule.id.clone())

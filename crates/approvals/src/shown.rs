@@ -25,7 +25,7 @@ pub fn inert(canonical: &str) -> String {
 }
 
 /// Why a call whose stored files cannot be read is not approved.
-pub(crate) const UNREADABLE_FILES: &str = "the stored list of this call's files cannot be read, so nobody sees what would be approved: reject it";
+pub(crate) const UNREADABLE_FILES: &str = "the stored list of this call's files cannot be read, so it is unknown what would be approved: reject it";
 
 /// The files that the arguments of a call name, or why they cannot be shown.
 pub fn shown_files(row: &ApprovalRow) -> Result<Vec<ShownFile>, &'static str> {

@@ -147,7 +147,7 @@ pub(super) async fn one(
             div { dt { "Id" } dd { code { (file.id) } } }
             div { dt { "Kind" } dd { (kind(file.kind)) } }
             div { dt { "Owner" } dd { (inert(&file.owner)) } }
-            div { dt { "SHA-256" } dd { code.sum { (hex(&file.sha256)) } } }
+            div { dt { "SHA-256" } dd { code.digest { (hex(&file.sha256)) } } }
             @if let Some(run) = &file.run { div { dt { "Run" } dd { code { (inert(run)) } } } }
             @if let Some(expires) = file.expires_ms { div { dt { "Expires" } dd { (time::exact(expires)) } } }
         }

@@ -310,7 +310,7 @@ fn about(dashboard: &Dashboard, entry: &Entry) -> Markup {
             @if entry.hidden_characters > 0 {
                 div { dt { "Hidden text" } dd.warn { (entry.hidden_characters) " invisible characters were removed from its definition" } }
             }
-            div { dt { "Definition" } dd { code.sum title="SHA-256 of the definition that models see" { (entry.definition) } } }
+            div { dt { "Definition" } dd { code.digest title="SHA-256 of the definition that models see" { (entry.definition) } } }
         }
     }
 }

@@ -91,7 +91,7 @@ fn says_article(page: &Page) -> bool {
     hints.article && !hints.forum && !hints.product && !hints.list
 }
 
-/// Whether the page says that it is an article, and its content stands out. What is doubtful then is teasers and comments, of
+/// Whether the page says that it is an article, and its content is distinct. What is doubtful then is teasers and comments, of
 /// which a page has many alike: the model is wrong about all of them or none.
 fn is_article(page: &Page, ratings: &[f32], words: &[f32]) -> bool {
     if !says_article(page) {

@@ -171,7 +171,7 @@ pub(crate) fn code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// Raised text: digits as the characters for that, other text with a mark. Letters after a number (`1st`) need none.
+/// Raised text: digits as the characters for that, other text with a mark. Characters after a number (`1st`) need none.
 pub(crate) fn superscript(inline: &str) -> String {
     const RAISED: [(char, char); 14] = [
         ('0', '⁰'),

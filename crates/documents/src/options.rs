@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is known about a document before it is read, and the form of the text that is wanted.
+/// What is known about a document before it is read, and the form of the text to write.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'a> {
     /// The result of [`sniff`](crate::sniff) on the beginning; where that was not conclusive, the whole document is examined.
@@ -48,7 +48,7 @@ impl Form {
         matches!(self, Self::Markdown | Self::MainMarkdown)
     }
 
-    /// Whether only the main content is wanted.
+    /// Whether only the main content is written.
     pub fn is_main(self) -> bool {
         matches!(self, Self::MainText | Self::MainMarkdown)
     }

@@ -140,7 +140,7 @@ def part(page):
     return int(hashlib.md5(page.site.encode()).hexdigest(), 16) % PARTS
 
 
-def unseen(pages, features, which):
+def held_out(pages, features, which):
     """Ratings of each page by a model that was trained on other sites."""
     ratings = [None] * len(pages)
     for number in range(PARTS):
@@ -201,16 +201,16 @@ def main():
         pages = [Page(rows[sample["id"]], sample, known) for sample in read if sample["id"] in rows]
     report("all blocks that are right", pages, [page.labels for page in pages])
     features = [page.features for page in pages]
-    first = unseen(pages, features, "blocks")
-    report("unseen sites, blocks", pages, first)
+    first = held_out(pages, features, "blocks")
+    report("held_out sites, blocks", pages, first)
     with_context = [context(page, ratings) for page, ratings in zip(pages, first)]
-    report("unseen sites, context", pages, unseen(pages, with_context, "context"))
+    report("held_out sites, context", pages, held_out(pages, with_context, "context"))
     if "--only-check" in sys.argv:
         return
     folder = pathlib.Path(folder)
     blocks = train(pages, features, "blocks")
     write(blocks, folder / "blocks.bin")
-    # The second model learns from first ratings of unseen pages: those of seen ones are too good.
+    # The second model learns from first ratings of held_out pages: those of seen ones are too good.
     second = train(pages, with_context, "context")
     write(second, folder / "context.bin")
     seen = [context(page, predict(blocks, page.features)) for page in pages]

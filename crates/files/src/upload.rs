@@ -211,9 +211,9 @@ fn view(row: UploadRow, offset: u64) -> Upload {
 
 /// The id of the file that an upload becomes. It follows from the upload's id, which is as hard to guess.
 fn file_of(upload: &UploadId) -> FileId {
-    let sum = digest(format!("file of {}", upload.as_str()).as_bytes());
+    let hash = digest(format!("file of {}", upload.as_str()).as_bytes());
     let mut bytes = [0; FILE_ID_BYTES];
-    bytes.copy_from_slice(&sum.as_bytes()[..FILE_ID_BYTES]);
+    bytes.copy_from_slice(&hash.as_bytes()[..FILE_ID_BYTES]);
     FileId::from_random(FileKind::File, bytes)
 }
 

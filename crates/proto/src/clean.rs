@@ -96,7 +96,7 @@ pub fn visible_json(json: &str) -> String {
     out
 }
 
-/// Whether a terminal only shows this character, between these neighbours: it is no control character, does not change the
+/// Whether a terminal only shows this character, between these two: it is no control character, does not change the
 /// direction of text, and is not invisible.
 pub fn is_inert(character: char, before: Option<char>, after: Option<char>) -> bool {
     keeps(character, before, after) && character != '\r'

@@ -58,7 +58,7 @@ pub fn check_look_alike<'a>(
     }
 }
 
-/// A key that names share if people could mistake one for the other: separators count only between words. Names are ASCII, so that letters of other scripts
+/// A key that names share if people could mistake one for the other: separators count only between words. Names are ASCII, so that characters of other scripts
 /// need no entry.
 fn look(name: &str) -> String {
     let letter = |c: char| match c.to_ascii_lowercase() {
@@ -67,8 +67,8 @@ fn look(name: &str) -> String {
         '_' | '.' => '-',
         other => other,
     };
-    let letters: String = name.chars().map(letter).collect();
-    let text = letters.replace("rn", "m").replace("vv", "w");
+    let folded: String = name.chars().map(letter).collect();
+    let text = folded.replace("rn", "m").replace("vv", "w");
     text.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 

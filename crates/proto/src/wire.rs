@@ -25,11 +25,11 @@ pub fn unprefixed(id: &ToolId, older_major: Option<u64>) -> Option<String> {
 /// The name a tool gets when its preferred one is too long or already taken.
 pub fn hashed(id: &ToolId, older_major: Option<u64>) -> String {
     let suffix = version_suffix(older_major);
-    let sum = digest(id.as_str().as_bytes()).to_string();
+    let hash = digest(id.as_str().as_bytes()).to_string();
     let room = MAX_LEN - HASH_LEN - 1 - suffix.len();
     let mut name = readable(id, None);
     name.truncate(room);
-    format!("{name}_{}{suffix}", &sum[..HASH_LEN])
+    format!("{name}_{}{suffix}", &hash[..HASH_LEN])
 }
 
 fn readable(id: &ToolId, older_major: Option<u64>) -> String {

@@ -18,7 +18,7 @@ pub struct Job {
     request: Arc<Request>,
     /// By `resolve`: the tool that runs, where the caller's name for it leads to another one.
     pub(crate) renamed: Option<String>,
-    /// The input for the tool. `resolve` takes it from a forwarding tool, `shape` drops what stands for absent arguments, and
+    /// The input for the tool. `resolve` takes it from a forwarding tool, `shape` drops placeholders of absent arguments, and
     /// `files` puts contents in.
     pub input: Arc<Value>,
     /// By `files`: the input before contents were put in.
@@ -82,7 +82,7 @@ impl Job {
         self.renamed.as_deref().unwrap_or(&self.request.tool)
     }
 
-    /// Cancelled when nobody wants the answer any more.
+    /// Cancelled when no caller waits for the answer any more.
     pub fn cancel(&self) -> &CancellationToken {
         self.shared_cancel.as_ref().unwrap_or(&self.request.cancel)
     }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agents::ApprovalRule;
 use crate::approval::{Grant, run_to_end};
 use crate::catalog::Entry;
-use crate::guard::approval::{ApprovalError, Passage, check_wanted};
+use crate::guard::approval::{ApprovalError, Passage, check_caller};
 use crate::guard::arguments::Arguments;
 use crate::guard::audit::{Begin, Content, Decision, OpenRow};
 use crate::guard::idempotency::{CallError, Idempotency, Key, ToolResult};
@@ -249,9 +249,9 @@ impl Guards {
         }
         // Before the approval is spent: it must not run for a caller that has cancelled.
         if admission.grant.is_some()
-            && let Err(unwanted) = check_wanted(&call.job)
+            && let Err(left) = check_caller(&call.job)
         {
-            return Outcome::new(Err(unwanted.into()), Decision::Refused).under(key);
+            return Outcome::new(Err(left.into()), Decision::Refused).under(key);
         }
         let ran = self.run_within_timeout(&call.job, admission).await;
         let (result, decision) = match ran {

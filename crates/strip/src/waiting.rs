@@ -23,7 +23,7 @@ const BEAT: Duration = Duration::from_secs(5);
 
 /// What the caller's side says about how long to wait.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Patience {
+pub struct WaitOptions {
     /// The caller's client shows the question itself, so its person has all the time.
     pub asks: bool,
     /// The time that the caller asks for, as an argument of the tool.
@@ -33,17 +33,17 @@ pub struct Patience {
 /// How long a call waits: as long as its input asks for, otherwise almost as long as its caller does, where the caller says
 /// so, otherwise 25 s, or 50 s with progress. It answers before the caller's timeout and the tool's time limit, and waits
 /// [`LONGEST`] at most.
-pub fn longest_wait(job: &Job, patience: Patience) -> Duration {
+pub fn longest_wait(job: &Job, options: WaitOptions) -> Duration {
     let limit = before_end(job.timeout.unwrap_or(Duration::MAX).min(job.time_limit));
     let progress = job.client.as_ref().is_some_and(|client| client.wants_progress());
-    let wanted = match (patience.wait, job.timeout) {
+    let asked = match (options.wait, job.timeout) {
         (Some(wait), _) => wait,
         (None, Some(_)) => LONGEST,
-        (None, None) if patience.asks => LONGEST,
+        (None, None) if options.asks => LONGEST,
         (None, None) if progress => WITH_PROGRESS,
         (None, None) => WITHOUT_PROGRESS,
     };
-    wanted.min(LONGEST).min(limit)
+    asked.min(LONGEST).min(limit)
 }
 
 /// The part of a timeout after which an answer must be on its way.

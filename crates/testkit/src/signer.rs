@@ -125,6 +125,6 @@ fn message(header: &Value, claims: &Value) -> String {
 
 /// What PKCE makes of a verifier.
 pub fn s256(verifier: &str) -> String {
-    let sum = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, verifier.as_bytes());
-    URL_SAFE_NO_PAD.encode(sum.as_ref())
+    let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, verifier.as_bytes());
+    URL_SAFE_NO_PAD.encode(hash.as_ref())
 }

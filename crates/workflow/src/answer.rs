@@ -258,10 +258,13 @@ impl Moment<'_> {
     }
 
     /// The results of those tasks that have ended.
-    async fn results_where(&self, wanted: impl Fn(&PlannedTask) -> bool) -> Result<Value, Failure> {
+    async fn results_where(
+        &self,
+        matches: impl Fn(&PlannedTask) -> bool,
+    ) -> Result<Value, Failure> {
         let mut shown = Vec::new();
         for (place, task) in self.plan.tasks.iter().enumerate() {
-            if wanted(task) && matches!(self.state.root.tasks[place].stage, Stage::Ended(_)) {
+            if matches(task) && matches!(self.state.root.tasks[place].stage, Stage::Ended(_)) {
                 shown.push(self.result(place, task).await?);
             }
         }

@@ -165,7 +165,7 @@ impl Driver {
             }
             let paused = self.running.is_empty() && self.begin.state.pause().is_some();
             let idle = paused && self.submitted.is_none();
-            let leaves_at = idle_since + if in_use { IDLE } else { self.patience() };
+            let leaves_at = idle_since + if in_use { IDLE } else { self.idle_limit() };
             let settle = self.submitted.as_ref().map(|(_, at)| *at);
             tokio::select! {
                 biased;
@@ -205,7 +205,7 @@ impl Driver {
     }
 
     /// How long it stays in memory without a command.
-    fn patience(&self) -> Duration {
+    fn idle_limit(&self) -> Duration {
         if self.service.live().len() > MANY { MOMENT } else { IDLE }
     }
 

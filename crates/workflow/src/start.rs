@@ -37,7 +37,7 @@ pub(crate) struct Start {
 
 impl Start {
     /// The digest of what is started, however long the caller waits.
-    fn sum(&self) -> Digest {
+    fn digest(&self) -> Digest {
         digest(&canonical::bytes(
             &json!({"dag": {"tasks": self.dag.tasks}, "per_layer": self.per_layer}),
         ))
@@ -77,7 +77,7 @@ impl Workflows {
         if self.service().draining.is_cancelled() {
             return Err(stopping());
         }
-        let start_sum = start.client_key.is_some().then(|| start.sum());
+        let start_sum = start.client_key.is_some().then(|| start.digest());
         if let Some(key) = &start.client_key
             && let Some(id) = self.started_with(principal, key, start_sum).await?
         {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use proto::{Clock, Failure, Principal, canonical, time};
 use serde_json::{Value, json};
 use store::{WorkflowPhase, WorkflowRow};
-use strip::waiting::{Patience, longest_wait, wait_for};
+use strip::waiting::{WaitOptions, longest_wait, wait_for};
 use strip::{Job, Output, Reply, Strip};
 use uuid::Uuid;
 
@@ -22,7 +22,7 @@ use crate::results::Results;
 use crate::service::{Accepted, Command, Live, OwnerCheck, Service, Settings, Snapshot};
 
 /// How long a call waits for its workflow once the process stops. It is answered before the calls of doors are cut off,
-/// because only an answer tells its caller the workflow's id.
+/// because a caller learns only from an answer the workflow's id.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
 /// How often a command is sent again to a workflow that leaves memory at that moment.
@@ -252,7 +252,7 @@ impl Workflows {
                 () = ends => false,
             }
         };
-        let longest = longest_wait(job, Patience { asks: false, wait: wait.longest });
+        let longest = longest_wait(job, WaitOptions { asks: false, wait: wait.longest });
         let message = || format!("workflow {} is running", live.workflow);
         let done = wait_for(job, longest, message, done).await;
         let snapshot = live.published.borrow().clone();

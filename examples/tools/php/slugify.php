@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-const LETTERS = [
+const PLAIN = [
     'à' => 'a', 'á' => 'a', 'â' => 'a', 'ã' => 'a', 'ä' => 'a', 'å' => 'a', 'ā' => 'a', 'ą' => 'a', 'æ' => 'ae',
     'ç' => 'c', 'ć' => 'c', 'č' => 'c', 'ď' => 'd', 'đ' => 'd', 'ð' => 'd', 'è' => 'e', 'é' => 'e', 'ê' => 'e',
     'ë' => 'e', 'ē' => 'e', 'ę' => 'e', 'ě' => 'e', 'ğ' => 'g', 'ì' => 'i', 'í' => 'i', 'î' => 'i', 'ï' => 'i',
@@ -16,7 +16,7 @@ const LETTERS = [
 return function (array $input): array {
     $separator = $input['separator'] ?? '-';
     $lower = function_exists('mb_strtolower') ? mb_strtolower($input['text'], 'UTF-8') : strtolower($input['text']);
-    $words = preg_split('/[^a-z0-9]+/', strtr($lower, LETTERS), -1, PREG_SPLIT_NO_EMPTY);
+    $words = preg_split('/[^a-z0-9]+/', strtr($lower, PLAIN), -1, PREG_SPLIT_NO_EMPTY);
     $slug = '';
     foreach ($words as $word) {
         $longer = $slug === '' ? $word : $slug . $separator . $word;

@@ -6,7 +6,7 @@ from pathlib import Path
 
 NOTES = Path(__file__).parent / "notes"
 
-# Seats that cannot be had, so that a booking fails.
+# Tickets that are sold out, so that a booking fails.
 SOLD_OUT = {"return flight"}
 
 

@@ -3,7 +3,7 @@ use std::fs;
 use super::{PdfText, measure, order_similarity, tokens, word_f1};
 
 #[test]
-fn words_are_letters_digits_or_single_characters() {
+fn words_are_runs_or_single_characters() {
     assert_eq!(tokens("Straße_12b, 港口x!"), ["straße", "12", "b", "港", "口", "x"]);
     assert!(tokens(" – … ").is_empty());
 }

@@ -63,7 +63,7 @@ async fn the_first_characters_of_an_id_name_one_approval_or_none() {
     let reject = Decision::once(Verdict::Reject, None);
     approvals.decide("3f2a91c0-1111", &Decider::Operator, reject).await.unwrap();
     let several = resolve("3f2a91c0").await.unwrap_err();
-    assert!(several.message.contains("several"), "the decided one may be meant: {several}");
+    assert!(several.message.contains("several"), "the decided one may be the right one: {several}");
     for few in ["", "7", "7777", "7777777"] {
         let refused = resolve(few).await.unwrap_err();
         assert!(refused.message.contains("at least 8"), "{refused}");

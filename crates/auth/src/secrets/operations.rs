@@ -166,7 +166,7 @@ pub struct FoundSecret {
     pub name: Option<String>,
 }
 
-/// For the operator only, like all operations without a route: it tells who knows a value that it is stored.
+/// For the operator only, like all operations without a route: a caller who knows a value learns whether it is stored.
 pub struct FindSecret;
 
 impl Operation for FindSecret {

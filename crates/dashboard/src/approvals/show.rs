@@ -160,10 +160,10 @@ fn facts(row: &ApprovalRow, viewer: &Viewer) -> Markup {
             div { dt { "Deadline" } dd { (time::exact(row.deadline_unix_ms)) } }
             div { dt { "Trace" } dd { a href=(format!("/dashboard/calls/{}", row.trace)) { code { (inert(&row.trace)) } } } }
             @if let Some(run) = &row.run { div { dt { "Run" } dd { code { (inert(run)) } } } }
-            div { dt { "Arguments" } dd { code.sum title="SHA-256 of the canonical arguments" { (row.arguments_sum) } } }
-            div { dt { "Definition" } dd { code.sum title="SHA-256 of the tool's definition" { (row.definition) } } }
+            div { dt { "Arguments" } dd { code.digest title="SHA-256 of the canonical arguments" { (row.arguments_sum) } } }
+            div { dt { "Definition" } dd { code.digest title="SHA-256 of the tool's definition" { (row.definition) } } }
             @if let Some(code) = &row.code {
-                div { dt { "Code" } dd { code.sum title="SHA-256 of the program, its interpreter and the pack's files" { (code) } } }
+                div { dt { "Code" } dd { code.digest title="SHA-256 of the program, its interpreter and the pack's files" { (code) } } }
             }
         }
     }

@@ -96,9 +96,9 @@ fn facts(dashboard: &Dashboard, call: &CallRecord, viewer: &Viewer) -> Markup {
             div { dt { "Door" } dd { (inert(&summary.door)) } }
             div { dt { "Started" } dd { (time::ago(summary.at_unix_ms, viewer.now_ms)) " · " (time::exact(summary.at_unix_ms)) } }
             div { dt { "Took" } dd { (time::span(summary.duration_us)) } }
-            div { dt { "Arguments" } dd { code.sum title="SHA-256 of the canonical arguments" { (inert(&call.arguments_digest)) } } }
+            div { dt { "Arguments" } dd { code.digest title="SHA-256 of the canonical arguments" { (inert(&call.arguments_digest)) } } }
             @if let Some(definition) = &call.definition_digest {
-                div { dt { "Definition" } dd { code.sum title="SHA-256 of the tool's definition" { (inert(definition)) } } }
+                div { dt { "Definition" } dd { code.digest title="SHA-256 of the tool's definition" { (inert(definition)) } } }
             }
         }
         (content(dashboard, call, viewer))

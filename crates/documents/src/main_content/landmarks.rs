@@ -23,10 +23,10 @@ const GAP: usize = 4;
 /// Data with fewer words is no text of the page.
 const LEAST_DATA: usize = 60;
 
-/// Letters of a block that are looked for in the data.
+/// Characters of a block that are looked for in the data.
 const COMPARED: usize = 40;
 
-/// Blocks of fewer letters are in any data.
+/// Blocks of fewer characters are in any data.
 const LEAST_COMPARED: usize = 12;
 
 /// What is known about one block.
@@ -56,7 +56,7 @@ pub(super) struct Landmarks {
 impl Landmarks {
     pub(super) fn find(page: &Page, stats: &[Stats]) -> Self {
         let data = page.data.text().filter(|text| text.split_whitespace().count() >= LEAST_DATA);
-        let data: Option<String> = data.map(|text| letters(&text).collect());
+        let data: Option<String> = data.map(|text| word_characters(&text).collect());
         let mut places: Vec<Place> = Vec::with_capacity(stats.len());
         let (mut end, mut ends): (Option<(usize, f32, f32)>, f32) = (None, 0.0);
         let (mut words, mut last_prose, mut run) = (0.0, None, 0.0);
@@ -159,11 +159,11 @@ fn count_around(
 }
 
 fn found_in(data: &str, text: &str) -> f32 {
-    let part: String = letters(text).take(COMPARED).collect();
+    let part: String = word_characters(text).take(COMPARED).collect();
     let long_enough = part.chars().count() >= LEAST_COMPARED;
     f32::from(u8::from(long_enough && data.contains(&part)))
 }
 
-fn letters(text: &str) -> impl Iterator<Item = char> {
+fn word_characters(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }

@@ -120,7 +120,7 @@ fn add_heading(page: &Page, is_outside: impl Fn(&Block) -> bool, chosen: &mut Ve
 
 /// Whether a heading and a title say the same, but for the site's name.
 fn names(title: &str, heading: &str) -> bool {
-    let (title, heading) = (letters(title), letters(heading));
+    let (title, heading) = (plain_text(title), plain_text(heading));
     !heading.is_empty()
         && (title.contains(&heading) || !title.is_empty() && heading.contains(&title))
 }
@@ -136,10 +136,10 @@ fn names_site(page: &Page, heading: &Block) -> bool {
         }
     });
     let site = page.meta.site.as_deref();
-    leads_home || site.is_some_and(|site| letters(site) == letters(&heading.text))
+    leads_home || site.is_some_and(|site| plain_text(site) == plain_text(&heading.text))
 }
 
-fn letters(text: &str) -> String {
+fn plain_text(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

@@ -8,8 +8,8 @@ use hayro_interpret::{
     BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, Paint, SoftMask,
 };
 
-use super::ink::{Background, Ink, Paper};
-use super::letters;
+use super::ink::{Background, Canvas, Ink};
+use super::script;
 
 /// The most glyphs of one page; the rest is dropped.
 const GLYPHS: usize = 300_000;
@@ -79,7 +79,7 @@ pub(super) struct Collector {
     glyphs: Vec<(Glyph, Ink)>,
     rules: Vec<Rule>,
     boxes: Vec<Rect>,
-    paper: Paper,
+    canvas: Canvas,
     clips: Vec<Rect>,
     opacities: Vec<f32>,
     /// For each open marked content whether it is an artifact.
@@ -95,7 +95,7 @@ impl Collector {
             glyphs: Vec::new(),
             rules: Vec::new(),
             boxes: Vec::new(),
-            paper: Paper::new(area),
+            canvas: Canvas::new(area),
             clips: Vec::new(),
             opacities: Vec::new(),
             marked: Vec::new(),
@@ -106,9 +106,9 @@ impl Collector {
 
     /// Separates what a reader sees from what is hidden.
     pub(super) fn finish(self) -> Content {
-        let Self { glyphs, rules, boxes, paper, cut, .. } = self;
+        let Self { glyphs, rules, boxes, canvas, cut, .. } = self;
         let mut content = Content { rules, boxes, cut, ..Content::default() };
-        let seen = paper.visibility(&glyphs);
+        let seen = canvas.visibility(&glyphs);
         for ((glyph, _), seen) in glyphs.into_iter().zip(seen) {
             if seen {
                 content.glyphs.push(glyph);
@@ -163,7 +163,7 @@ impl Collector {
         let first = glyph.text.chars().next();
         if let (Some(first), Some((before, _))) = (first, self.glyphs.last_mut())
             && before.run == glyph.run
-            && letters::is_mark(first)
+            && script::is_mark(first)
         {
             before.text.push_str(&glyph.text);
             return;
@@ -202,7 +202,7 @@ impl<'a> Device<'a> for Collector {
         }
         if filled && area.width() > 0.0 && area.height() > 0.0 {
             let plain = props.soft_mask.is_none() && matches!(props.blend_mode, BlendMode::Normal);
-            self.paper.paint(area, background, is_box, plain);
+            self.canvas.paint(area, background, is_box, plain);
         }
     }
 
@@ -231,7 +231,7 @@ impl<'a> Device<'a> for Collector {
             let ink = match mode {
                 _ if !inside || self.is_transparent() => Ink::Hidden,
                 DrawMode::Invisible => Ink::Absent,
-                _ => self.paper.ink(&glyph, &background),
+                _ => self.canvas.ink(&glyph, &background),
             };
             self.add(glyph, ink);
         }
@@ -249,7 +249,7 @@ impl<'a> Device<'a> for Collector {
                 }
                 Image::Stencil(_) => false,
             };
-            self.paper.picture(area.intersect(self.clip()), opaque);
+            self.canvas.picture(area.intersect(self.clip()), opaque);
         }
     }
 
@@ -286,9 +286,9 @@ fn is_stretched(run: &GlyphRun<'_, '_>) -> bool {
 fn place(drawn: &Drawn<'_>, transform: Affine, vertical: bool, stretched: bool) -> Option<Glyph> {
     let mut text = String::new();
     match drawn.as_unicode() {
-        Some(BfString::Char(character)) => letters::push_plain(&mut text, character),
+        Some(BfString::Char(character)) => script::push_plain(&mut text, character),
         Some(BfString::String(string)) => {
-            string.chars().for_each(|character| letters::push_plain(&mut text, character));
+            string.chars().for_each(|character| script::push_plain(&mut text, character));
         }
         None => return None,
     }

@@ -44,7 +44,7 @@ fn find_repeated(
         same.filter(|height| (**height - edge.height).abs() < HEIGHT).count() > 1
     };
     // A chapter's title changes from page to page, but not its position.
-    let stands_there = |edge: &Edge| {
+    let is_there = |edge: &Edge| {
         let (height, size) = place(edge);
         let near = (height - 1..=height + 1).filter_map(|height| places.get(&(height, size)));
         pages.len() >= 3 && near.sum::<usize>() * 10 >= pages.len() * 6 && is_short(&edge.line.text)
@@ -57,7 +57,7 @@ fn find_repeated(
                     let edge = &edges[at];
                     edge.artifact
                         || repeats(edge)
-                        || stands_there(edge)
+                        || is_there(edge)
                         || (is_outermost(edges, at) && is_page_number(&edge.line.text))
                 })
                 .collect()

@@ -75,14 +75,14 @@ struct Shape {
 
 /// What has been painted on a page so far.
 #[derive(Debug)]
-pub(super) struct Paper {
+pub(super) struct Canvas {
     area: Rect,
     shapes: Vec<Shape>,
     /// The shapes that touch each cell, in drawing order.
     cells: Vec<Vec<u32>>,
 }
 
-impl Paper {
+impl Canvas {
     pub(super) fn new(area: Rect) -> Self {
         Self { area, shapes: Vec::new(), cells: vec![Vec::new(); CELLS * CELLS] }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::letters;
+use super::script;
 use super::words::Word;
 
 /// A gap of this many font sizes separates cells of a table.
@@ -17,9 +17,9 @@ pub(super) struct Line {
     pub(super) text: String,
     pub(super) x: (f64, f64),
     pub(super) y: f64,
-    /// The size of most of its letters.
+    /// The size of most of its characters.
     pub(super) size: f64,
-    /// Whether its letters are equally wide, as those of program code are.
+    /// Whether its characters are equally wide, as those of program code are.
     pub(super) mono: bool,
 }
 
@@ -109,18 +109,18 @@ pub(super) fn line(words: &[Word]) -> Option<Line> {
         }
         text.push_str(&word.text);
     }
-    let text = letters::in_reading_order(text);
+    let text = script::in_reading_order(text);
     let right = words.iter().map(|word| word.x.1).fold(last.x.1, f64::max);
     let main = main_word(words).unwrap_or(first);
     let (x, y, size) = ((first.x.0, right), main.y, main.size);
     Some(Line { mono: is_mono(words), text, x, y, size })
 }
 
-/// The word whose size has most letters.
+/// The word whose size has most characters.
 fn main_word(words: &[Word]) -> Option<&Word> {
     let weight = |word: &Word| -> usize {
         let same = words.iter().filter(|other| (other.size - word.size).abs() < 0.3);
-        same.map(Word::letters).sum()
+        same.map(Word::characters).sum()
     };
     // Long lines have one size; a look at some of their words is enough.
     words.iter().take(16).max_by_key(|word| weight(word))
@@ -139,10 +139,10 @@ fn between(before: &Word, word: &Word) -> &'static str {
     }
 }
 
-/// Whether the letters of a line are equally wide.
+/// Whether the characters of a line are equally wide.
 fn is_mono(words: &[Word]) -> bool {
     let size = words.first().map_or(1.0, |word| word.size);
-    let longest = words.iter().max_by_key(|word| word.letters().min(2));
+    let longest = words.iter().max_by_key(|word| word.characters().min(2));
     let pitch = longest.and_then(|word| word.pitch);
     let Some(pitch) = pitch.filter(|pitch| (0.5..0.7).contains(&(pitch / size))) else {
         return false;

@@ -4,8 +4,8 @@ mod gutter;
 mod table;
 
 use self::gutter::Group;
-use super::letters;
 use super::lines::{self, Line};
+use super::script;
 use super::words::Word;
 
 /// The deepest nesting of columns within columns.
@@ -53,7 +53,7 @@ fn read(words: Vec<Word>, tables: &Tables, depth: usize, out: &mut Vec<Block>) {
 /// Two columns in the order in which they are read: the main one before a narrow one in smaller type.
 fn reading_order(left: Vec<Word>, right: Vec<Word>) -> (Vec<Word>, Vec<Word>) {
     let texts = left.iter().chain(&right).map(|word| word.text.as_str());
-    if letters::is_mostly_rtl(texts) {
+    if script::is_mostly_rtl(texts) {
         return (right, left);
     }
     let (size, other) = (median_size(&left), median_size(&right));

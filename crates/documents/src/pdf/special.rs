@@ -16,8 +16,8 @@ pub(super) fn attach_drop_caps(words: &mut [Word]) {
     let caps: Vec<usize> = (0..words.len())
         .filter(|at| {
             let word = &words[*at];
-            let letters = word.text.chars().filter(|it| it.is_alphabetic()).count();
-            word.size > size * 1.7 && letters >= 1 && word.letters() <= 2
+            let characters = word.text.chars().filter(|it| it.is_alphabetic()).count();
+            word.size > size * 1.7 && characters >= 1 && word.characters() <= 2
         })
         .take(16)
         .collect();
@@ -102,8 +102,8 @@ pub(super) fn take_sidebars(words: &mut Vec<Word>, boxes: &[Rect]) -> Vec<Vec<Wo
     let mut sidebars: Vec<(Rect, Vec<Word>)> = Vec::new();
     for area in &areas {
         // Boxes side by side are cells.
-        let has_neighbour = areas.iter().any(|other| is_neighbour(area, other, size));
-        if has_neighbour || !is_beside_text(area, words, size) {
+        let has_adjacent = areas.iter().any(|other| is_adjacent(area, other, size));
+        if has_adjacent || !is_next_to_text(area, words, size) {
             continue;
         }
         let (inside, outside): (Vec<Word>, Vec<Word>) =
@@ -129,7 +129,7 @@ fn contains(outer: Rect, inner: Rect) -> bool {
 }
 
 /// Whether another box touches this one from outside.
-fn is_neighbour(area: &Rect, other: &Rect, size: f64) -> bool {
+fn is_adjacent(area: &Rect, other: &Rect, size: f64) -> bool {
     let (wide, other_wide) = (area.inflate(2.0, 2.0), other.inflate(2.0, 2.0));
     if contains(wide, *other) || contains(other_wide, *area) {
         return false;
@@ -139,7 +139,7 @@ fn is_neighbour(area: &Rect, other: &Rect, size: f64) -> bool {
 }
 
 /// Whether a box with at least two lines has text next to it, and no text above or below that is in the same column.
-fn is_beside_text(area: &Rect, words: &[Word], size: f64) -> bool {
+fn is_next_to_text(area: &Rect, words: &[Word], size: f64) -> bool {
     let mut inside = Lines::default();
     let mut adjacent = Lines::default();
     let mut column: Vec<&Word> = Vec::new();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use hayro_interpret::kurbo::{Point, Rect, Vec2};
 
 use super::content::{Content, Glyph, Rule};
-use super::letters;
+use super::script;
 
 /// A gap of this share of the font size separates words.
 const SPACE: f64 = 0.15;
@@ -56,7 +56,7 @@ impl Word {
         (self.x.0 + self.x.1) / 2.0
     }
 
-    pub(super) fn letters(&self) -> usize {
+    pub(super) fn characters(&self) -> usize {
         self.text.chars().count()
     }
 }
@@ -230,7 +230,7 @@ fn drop_repeats(glyphs: &[Glyph]) -> Vec<Glyph> {
     kept
 }
 
-/// Joins accents that are glyphs of their own with their letters.
+/// Joins accents that are glyphs of their own with their characters.
 fn merge_accents(glyphs: Vec<Glyph>) -> Vec<Glyph> {
     let mut merged: Vec<Glyph> = Vec::with_capacity(glyphs.len());
     for glyph in glyphs {
@@ -261,8 +261,8 @@ fn accented(before: &str, after: &str) -> Option<String> {
     };
     let (before, after) = (single(before)?, single(after)?);
     let letter = match (before.is_alphabetic(), after.is_alphabetic()) {
-        (true, false) => letters::with_accent(before, after),
-        (_, true) => letters::with_accent(after, before),
+        (true, false) => script::with_accent(before, after),
+        (_, true) => script::with_accent(after, before),
         _ => None,
     };
     letter.map(String::from)
@@ -290,7 +290,7 @@ fn words(mut glyphs: Vec<Placed>) -> Vec<Word> {
         drop_fill_lines(&mut row);
         cut_row(row, number, &mut words);
     }
-    join_spaced_letters(words)
+    join_spaced_characters(words)
 }
 
 /// Drops underscores on which text is written, as in a form.
@@ -371,7 +371,7 @@ fn extend(word: &mut Word, glyph: &Placed) {
 
 /// Characters of one glyph that are read from right to left are put in the order of the page, as those of a line are.
 fn push_text(word: &mut String, text: &str) {
-    if text.chars().next().is_some_and(letters::is_rtl) {
+    if text.chars().next().is_some_and(script::is_rtl) {
         word.extend(text.chars().rev());
     } else {
         word.push_str(text);
@@ -406,7 +406,7 @@ fn tracking(row: &[Placed]) -> Vec<f64> {
 }
 
 /// Joins capitals that are spaced out with space characters: `N O T I C E`.
-fn join_spaced_letters(words: Vec<Word>) -> Vec<Word> {
+fn join_spaced_characters(words: Vec<Word>) -> Vec<Word> {
     let is_letter = |word: &Word| {
         let mut characters = word.text.chars();
         characters.next().is_some_and(char::is_uppercase) && characters.next().is_none()
@@ -415,16 +415,17 @@ fn join_spaced_letters(words: Vec<Word>) -> Vec<Word> {
     let mut at = 0;
     while at < words.len() {
         let row = words[at].row;
-        let letters = words[at..].iter().take_while(|word| word.row == row && is_letter(word));
-        let letters = letters.count();
+        let characters = words[at..].iter().take_while(|word| word.row == row && is_letter(word));
+        let characters = characters.count();
         let gap = |pair: &[Word]| pair[1].x.0 - pair[0].x.1;
-        let narrowest = words[at..at + letters].windows(2).map(gap).fold(f64::INFINITY, f64::min);
-        if letters < 4 || narrowest > words[at].size * 0.8 {
-            joined.extend(words[at..at + letters.max(1)].iter().cloned());
-            at += letters.max(1);
+        let narrowest =
+            words[at..at + characters].windows(2).map(gap).fold(f64::INFINITY, f64::min);
+        if characters < 4 || narrowest > words[at].size * 0.8 {
+            joined.extend(words[at..at + characters.max(1)].iter().cloned());
+            at += characters.max(1);
             continue;
         }
-        let sequence = &words[at..at + letters];
+        let sequence = &words[at..at + characters];
         let usual = narrowest.max(0.1);
         joined.push(sequence[0].clone());
         for pair in sequence.windows(2) {
@@ -436,7 +437,7 @@ fn join_spaced_letters(words: Vec<Word>) -> Vec<Word> {
                 _ => joined.push(pair[1].clone()),
             }
         }
-        at += letters;
+        at += characters;
     }
     joined
 }

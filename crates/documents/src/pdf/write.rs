@@ -45,7 +45,7 @@ pub(super) fn write(pages: &[Page], form: Form, text: &mut Text) {
     }
 }
 
-/// The paragraphs of a page; without heads, feet and watermarks if only the main content is wanted.
+/// The paragraphs of a page; without heads, feet and watermarks for the main content only.
 fn page_paragraphs(
     page: &Page,
     number: usize,
@@ -168,7 +168,7 @@ struct Headings(Vec<f64>);
 impl Headings {
     /// Headings are clearly larger than the text; there are few of them.
     fn find(pages: &[Page]) -> Self {
-        let mut letters: std::collections::BTreeMap<u64, usize> = Default::default();
+        let mut characters: std::collections::BTreeMap<u64, usize> = Default::default();
         let lines = pages.iter().flat_map(|page| {
             let edges = page.top.iter().map(|edge| &edge.line);
             let blocks = page.blocks.iter().flat_map(|block| match block {
@@ -178,11 +178,11 @@ impl Headings {
             edges.chain(blocks)
         });
         for line in lines {
-            *letters.entry(rounded(line.size)).or_default() += line.text.len();
+            *characters.entry(rounded(line.size)).or_default() += line.text.len();
         }
-        let all: usize = letters.values().sum();
-        let body = letters.iter().max_by_key(|(_, count)| **count).map_or(0, |(size, _)| *size);
-        let larger = letters
+        let all: usize = characters.values().sum();
+        let body = characters.iter().max_by_key(|(_, count)| **count).map_or(0, |(size, _)| *size);
+        let larger = characters
             .into_iter()
             .rev()
             .filter(|(size, count)| *size as f64 > body as f64 * 1.12 && count * 4 < all);
@@ -190,8 +190,8 @@ impl Headings {
     }
 
     fn level(&self, lines: &[String], size: f64) -> Option<usize> {
-        let letters: usize = lines.iter().map(String::len).sum();
-        if lines.len() > 4 || letters > 240 {
+        let characters: usize = lines.iter().map(String::len).sum();
+        if lines.len() > 4 || characters > 240 {
             return None;
         }
         let at = self.0.iter().position(|known| rounded(*known) == rounded(size))?;

@@ -204,7 +204,7 @@ fn the_recognised_text_of_a_scan_is_read() {
 }
 
 #[test]
-fn doubled_and_spaced_letters_are_words() {
+fn doubled_and_spaced_characters_are_words() {
     let double = at(60.0, 700.0, 12.0, "Bold words") + &at(60.4, 700.0, 12.0, "Bold words");
     assert_eq!(read(&double).text, "Bold words");
     let spaced = "BT /F 14 Tf 4 Tc 60 700 Td (NOTICE TO ALL) Tj ET";

@@ -180,7 +180,7 @@ fn content_for_browsers_without_scripts_is_read_if_there_is_no_other() {
 }
 
 #[test]
-fn streamed_content_stands_in_its_place() {
+fn streamed_content_is_in_its_place() {
     let page = format!(
         "<main><h1>Title</h1><!--$?--><template id=\"B:0\"></template><p>Loading</p><!--/$--></main>
          <div hidden id=\"S:0\"><p>{}</p><p>{}</p></div><script>$RC(\"B:0\",\"S:0\")</script>

@@ -1,4 +1,4 @@
-// Wraps text that a reader of the rendered page would not see in `<span hidden>`, so that it can be told from the rest
+// Wraps text that a reader of the rendered page would not see in `<span hidden>`, so that it differs from the rest
 // once the document is serialised: computed styles know of style sheets that the document only links to. Text that only
 // fades (opacity) is marked as such: pages fade their content in, which may not have happened yet. Returns whether all
 // text was looked at; what was not is hidden as well.

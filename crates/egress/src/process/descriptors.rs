@@ -16,9 +16,9 @@ pub fn room_for_connections() -> usize {
     let mut limit = getrlimit(Resource::Nofile);
     let raised = limit.maximum.map_or(MOST, |maximum| maximum.min(MOST));
     if limit.current.is_some_and(|current| current < raised) {
-        let wanted = Rlimit { current: Some(raised), maximum: limit.maximum };
-        match setrlimit(Resource::Nofile, wanted) {
-            Ok(()) => limit.current = wanted.current,
+        let expected = Rlimit { current: Some(raised), maximum: limit.maximum };
+        match setrlimit(Resource::Nofile, expected) {
+            Ok(()) => limit.current = expected.current,
             Err(error) => tracing::debug!(%error, "the limit of open files stays as it is"),
         }
     }

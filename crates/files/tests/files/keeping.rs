@@ -14,8 +14,8 @@ async fn what_is_stored_is_read_back_with_its_measures() {
     let kept =
         setup.files.put(&ann, new("a.txt"), sent(&[b"hello ", b"", b"world"])).await.unwrap();
     assert_eq!((kept.size, kept.media_type.as_str()), (11, "text/plain"));
-    let sum: String = kept.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(sum, "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9");
+    let hash: String = kept.sha256.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(hash, "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9");
     assert!(kept.id.as_str().starts_with("file_") && kept.id.as_str().len() == 37);
 
     let found = setup.files.find(&ann, kept.id.as_str()).await.unwrap();

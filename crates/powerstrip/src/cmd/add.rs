@@ -120,8 +120,8 @@ impl Add {
                 Recipe { entry: object(json!({"url": url})), ..Recipe::default() }
             }
             (None, None) => {
-                let wanted = self.from.as_deref().unwrap_or(&name);
-                let found = self.look_up(&installer, wanted, &given).await?;
+                let listed_name = self.from.as_deref().unwrap_or(&name);
+                let found = self.look_up(&installer, listed_name, &given).await?;
                 from_registry = found.registry_name;
                 found.recipe
             }

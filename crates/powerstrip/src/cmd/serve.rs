@@ -93,7 +93,7 @@ impl Serve {
         let handover_listener = HandoverListener::open(folder.path());
         let process = context.process();
         let foundation = Foundation::open(&process, &loaded, folder).await?;
-        // Before anything is started: without a secret of `auth`, the gateway must not serve anybody.
+        // Before anything is started: without a secret of `auth`, the gateway must serve no caller.
         let access = foundation.access(&loaded).await?;
         let gateway = Gateway::open(&process, &loaded, foundation, Freshness::Followed).await?;
         let gateway = Arc::new(gateway);

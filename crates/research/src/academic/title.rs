@@ -27,12 +27,12 @@ fn without_site<'a>(text: &'a str, host: &str) -> Option<&'a str> {
         let labels = host.rsplit_once('.').map_or("", |(labels, _)| labels);
         labels.split('.').filter(|label| label.len() >= 3)
     };
-    let letters = |text: &str| -> String {
+    let plain = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
     };
-    let contains_label = |part: &str| labels().any(|label| letters(part).contains(label));
+    let contains_label = |part: &str| labels().any(|label| plain(part).contains(label));
     let begins_label = |part: &str| {
-        let part = letters(part);
+        let part = plain(part);
         part.len() >= 3 && labels().any(|label| label.starts_with(&part))
     };
     // `IEEE Conference Publication`: titles have hardly ever bars of their own.
@@ -49,7 +49,7 @@ fn without_site<'a>(text: &'a str, host: &str) -> Option<&'a str> {
     // Titles have dashes of their own: only `Semantic Scholar`, `SpringerLink` and `arXiv.org e-Print archive`.
     let names_site = |part: &str| {
         let word = part.split(' ').next().unwrap_or_default();
-        labels().any(|label| letters(part) == label)
+        labels().any(|label| plain(part) == label)
             || (word == part || word.contains('.')) && contains_label(word)
     };
     let dashed = [" - ", " – ", " — "].iter().filter_map(|dash| text.rsplit_once(dash));

@@ -19,7 +19,7 @@ impl<'a> Number<'a> {
         fits.then_some(number)
     }
 
-    /// Capital letters that may be missing, digits, and a kind code that may be missing.
+    /// Capitals that may be missing, digits, and a kind code that may be missing.
     fn split(text: &'a str) -> Option<Self> {
         let (prefix, rest) = text.split_at(text.find(|c: char| c.is_ascii_digit())?);
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

@@ -25,7 +25,7 @@ const CONSENT: &str = r"(?i)cookie|consent|gdpr|tracking|personal data|personali
 /// What a person does about it.
 const ACCEPT: &str = r"(?i)\b(accept|agree|allow|consent|akzeptier|zustimm|einverstanden|accepter|j'accepte|acepta|acett|accetta|aceitar|akkoord|accepteer|zgadzam|принять)|同意";
 
-/// What stands in place of the content.
+/// What a page shows instead of its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Placeholder {
     /// The content is being loaded.
@@ -43,7 +43,7 @@ impl Placeholder {
     }
 }
 
-/// What a text stands for, if it is no content.
+/// The kind of a text that is no content.
 pub(super) fn placeholder(text: &str) -> Option<Placeholder> {
     static LOADS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(LOADING).ok());
     let text = text.trim();

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_are_told_apart_by_their_ids() {
+    fn sources_differ_by_their_ids() {
         let source =
             json!({"id": "[1]", "url": "https://a.test/", "title": "A", "content": "Text."});
         let data = json!({

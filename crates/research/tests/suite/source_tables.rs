@@ -129,10 +129,10 @@ fn check_constraint(tool: &str, name: &str, constraint: &str, property: &Value) 
     } else if constraint == "Starts at 1" {
         assert_eq!(property["minimum"], 1, "{at}");
     } else if constraint.contains(", ") && !constraint.contains('(') {
-        let wanted: BTreeSet<_> = constraint.split(", ").collect();
+        let expected: BTreeSet<_> = constraint.split(", ").collect();
         let listed = property["enum"].as_array().unwrap_or_else(|| panic!("{at}")).iter();
         let listed: BTreeSet<_> = listed.filter_map(Value::as_str).collect();
-        assert_eq!(listed, wanted, "{at}");
+        assert_eq!(listed, expected, "{at}");
     } else if constraint == "Valid HTTP(S) URL" {
         assert!(property["pattern"].is_string(), "{at}");
     }

@@ -18,7 +18,7 @@ use object_store::{
 };
 use url::Url;
 
-use super::folder::sum;
+use super::folder::digest_of;
 use super::{LinkHeaders, ListedObject, ObjectKey, ObjectStream, PutFault, Stored};
 use crate::StoreError;
 
@@ -99,12 +99,12 @@ impl Bucket {
         bytes: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<Stored, PutFault<E>> {
         let (mut bytes, path) = (pin!(bytes), self.path(key));
-        let (mut sum_so_far, mut size) = (Context::new(&SHA256), 0);
+        let (mut hasher, mut size) = (Context::new(&SHA256), 0);
         let mut first = Vec::new();
         let mut parts: Option<Parts> = None;
         while let Some(chunk) = bytes.next().await {
             let chunk = chunk.map_err(PutFault::Sender)?;
-            sum_so_far.update(&chunk);
+            hasher.update(&chunk);
             size += chunk.len() as u64;
             match &mut parts {
                 Some(parts) => parts.put(chunk).await?,
@@ -130,7 +130,7 @@ impl Bucket {
                 self.store.put(&path, payload).await.map_err(fault)?;
             }
         }
-        Ok(Stored { size, sha256: sum(&sum_so_far) })
+        Ok(Stored { size, sha256: digest_of(&hasher) })
     }
 
     pub(super) async fn open(

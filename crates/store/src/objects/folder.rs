@@ -170,7 +170,7 @@ impl Folder {
 struct Draft {
     file: File,
     path: PathBuf,
-    sum: Context,
+    hasher: Context,
     size: u64,
     placed: bool,
 }
@@ -178,12 +178,12 @@ struct Draft {
 impl Draft {
     fn create(path: PathBuf) -> io::Result<Self> {
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        Ok(Self { file, path, sum: Context::new(&SHA256), size: 0, placed: false })
+        Ok(Self { file, path, hasher: Context::new(&SHA256), size: 0, placed: false })
     }
 
     fn write(mut self, chunks: &[Bytes]) -> io::Result<Self> {
         for chunk in chunks {
-            self.sum.update(chunk);
+            self.hasher.update(chunk);
             self.file.write_all(chunk)?;
             self.size += chunk.len() as u64;
         }
@@ -196,7 +196,7 @@ impl Draft {
         fs::rename(&self.path, place)?;
         self.placed = true;
         sync_parent(place)?;
-        Ok(Stored { size: self.size, sha256: sum(&self.sum) })
+        Ok(Stored { size: self.size, sha256: digest_of(&self.hasher) })
     }
 }
 
@@ -208,11 +208,11 @@ impl Drop for Draft {
     }
 }
 
-/// The sum over what went into it so far.
-pub(super) fn sum(context: &Context) -> [u8; 32] {
-    let mut sum = [0; 32];
-    sum.copy_from_slice(context.clone().finish().as_ref());
-    sum
+/// The digest of what went into it so far.
+pub(super) fn digest_of(context: &Context) -> [u8; 32] {
+    let mut digest = [0; 32];
+    digest.copy_from_slice(context.clone().finish().as_ref());
+    digest
 }
 
 /// Makes sure of a folder that is for its owner only.

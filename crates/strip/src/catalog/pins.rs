@@ -215,7 +215,7 @@ impl PartDigests {
 
     /// One digest for the whole definition.
     fn whole(&self) -> Digest {
-        digest_of_parts(self.0.each_ref().map(|sum| sum.as_bytes().as_slice()))
+        digest_of_parts(self.0.each_ref().map(|hash| hash.as_bytes().as_slice()))
     }
 }
 
@@ -233,7 +233,7 @@ impl Pinned {
 
 /// The digests in a stored text.
 fn digests_of(text: &str) -> Option<Vec<Digest>> {
-    let digest = |sum: &[u8]| std::str::from_utf8(sum).ok()?.parse().ok();
+    let digest = |hash: &[u8]| std::str::from_utf8(hash).ok()?.parse().ok();
     text.as_bytes().chunks(64).map(digest).collect()
 }
 
@@ -276,7 +276,7 @@ fn made(
             server: pinning.server.to_owned(),
             tool: pinning.tool.to_owned(),
             form: FORM,
-            digests: digests.0.map(|sum| sum.to_string()).concat(),
+            digests: digests.0.map(|hash| hash.to_string()).concat(),
         },
         definition: joined(parts).to_string(),
     }

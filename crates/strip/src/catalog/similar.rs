@@ -1,4 +1,4 @@
-//! The tools that a caller may have meant by a name that no tool has.
+//! The tools whose names are similar to one that no tool has.
 
 use proto::ToolId;
 

@@ -162,7 +162,7 @@ impl Snapshot {
         self.resolve_for(name, NameStyle::Canonical)
     }
 
-    /// Finds a tool for a caller to whom similar tools are suggested by these names.
+    /// Finds a tool; similar tools are suggested to the caller by these names.
     pub fn resolve_for(&self, name: &str, style: NameStyle) -> Result<&Arc<Entry>, Failure> {
         // Before all names of servers: no server can take the alias over.
         if let Some(own) = aliases::resolve(name) {

@@ -13,7 +13,7 @@ use crate::approval::question;
 use crate::runs::{NewQuestion, Run, Runs, SlotType};
 use crate::tool::Part;
 use crate::typed::{About, TypedOutput, TypedTool};
-use crate::waiting::{self, Patience};
+use crate::waiting::{self, WaitOptions};
 use crate::{AskError, AskMode, Client, Job, Reply};
 use prompts::Prompts;
 
@@ -203,7 +203,7 @@ impl OpenQuestion<'_> {
     }
 
     fn longest_wait(&self, asks: bool) -> Duration {
-        waiting::longest_wait(self.job, Patience { asks, wait: None })
+        waiting::longest_wait(self.job, WaitOptions { asks, wait: None })
     }
 
     /// The answer, once there is one.

@@ -155,6 +155,6 @@ async fn digest_code(entry: &Entry, job: &Job) -> Result<Option<Digest>, Failure
 }
 
 /// Fails if the caller has cancelled the call: its approval is kept for the caller's next equal call.
-pub(crate) fn check_wanted(job: &Job) -> Result<(), ApprovalError> {
+pub(crate) fn check_caller(job: &Job) -> Result<(), ApprovalError> {
     if job.cancel().is_cancelled() { Err(ApprovalError::CallerLeft) } else { Ok(()) }
 }

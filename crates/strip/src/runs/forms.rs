@@ -264,7 +264,7 @@ fn choices(schema: &Value) -> Option<Vec<String>> {
 
 fn shorten(prompt: &str) -> String {
     let prompt: String = clean::visible(prompt.trim()).chars().take(MAX_PROMPT).collect();
-    if prompt.is_empty() { "The tool asks for your confirmation.".to_owned() } else { prompt }
+    if prompt.is_empty() { "The tool asks you to confirm.".to_owned() } else { prompt }
 }
 
 fn unsupported(what: &str) -> Failure {

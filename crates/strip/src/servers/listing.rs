@@ -104,10 +104,10 @@ impl Listing {
         }
         if remote.starts_with(UI) && owners.contains_key(uri.as_str()) {
             // A server may itself have the URI that another one of its apps would get.
-            let sum = digest(remote.as_bytes()).to_string();
+            let hash = digest(remote.as_bytes()).to_string();
             uri = self
                 .schemes
-                .qualify(place, &remote.replacen(UI, &format!("{UI}{}/", &sum[..16]), 1));
+                .qualify(place, &remote.replacen(UI, &format!("{UI}{}/", &hash[..16]), 1));
         }
         if self.is_known(&uri) {
             return None;
@@ -371,8 +371,8 @@ impl Entry {
 
 /// A name for a prompt whose own name cannot be used.
 fn hashed(server: &str, prompt: &str) -> String {
-    let sum = digest(format!("{server}:{prompt}").as_bytes()).to_string();
+    let hash = digest(format!("{server}:{prompt}").as_bytes()).to_string();
     let room = wire::MAX_LEN - 12;
     let server: String = server.chars().take(room).collect();
-    format!("{server}__{}", &sum[..8])
+    format!("{server}__{}", &hash[..8])
 }

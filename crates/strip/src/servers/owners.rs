@@ -125,9 +125,9 @@ impl Schemes {
             let mut scheme = plain(name(place));
             let may_be_plain = is_exact(place) || !is_announced(place);
             if !may_be_plain || !taken.insert(scheme.clone()) {
-                let sum = digest(name(place).as_bytes()).to_string();
+                let hash = digest(name(place).as_bytes()).to_string();
                 // No name of a server becomes a scheme with a dot.
-                scheme = format!("{scheme}.{}", &sum[..16]);
+                scheme = format!("{scheme}.{}", &hash[..16]);
             }
             schemes.places.insert(scheme.clone(), place);
             schemes.by_place[place] = scheme;

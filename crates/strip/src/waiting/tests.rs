@@ -20,7 +20,7 @@ fn job(timeout: Option<Duration>) -> Job {
 #[test]
 fn the_timeout_of_the_caller_is_used_up() {
     let seconds = Duration::from_secs;
-    let unasked = Patience::default();
+    let unasked = WaitOptions::default();
     for (timeout, waits) in [
         (None, seconds(25)),
         (Some(seconds(5)), Duration::from_millis(4_500)),
@@ -29,7 +29,7 @@ fn the_timeout_of_the_caller_is_used_up() {
     ] {
         assert_eq!(longest_wait(&job(timeout), unasked), waits, "{timeout:?}");
     }
-    let asks = Patience { asks: true, wait: None };
+    let asks = WaitOptions { asks: true, wait: None };
     assert_eq!(longest_wait(&job(Some(seconds(60))), asks), seconds(59));
     assert_eq!(longest_wait(&job(None), asks), seconds(599));
 }
@@ -37,13 +37,13 @@ fn the_timeout_of_the_caller_is_used_up() {
 #[test]
 fn the_time_that_the_input_asks_for_ends_before_every_timeout() {
     let seconds = Duration::from_secs;
-    let wait = |asked: u64| Patience { asks: false, wait: Some(seconds(asked)) };
+    let wait = |asked: u64| WaitOptions { asks: false, wait: Some(seconds(asked)) };
     assert_eq!(longest_wait(&job(None), wait(3)), seconds(3));
     assert_eq!(longest_wait(&job(Some(seconds(10))), wait(60)), seconds(9));
     assert_eq!(longest_wait(&job(None), wait(6_000)), seconds(599));
     let mut short = job(None);
     short.time_limit = seconds(20);
-    assert_eq!(longest_wait(&short, Patience::default()), seconds(19));
+    assert_eq!(longest_wait(&short, WaitOptions::default()), seconds(19));
 }
 
 #[tokio::test]

@@ -441,8 +441,8 @@ async fn the_files_of_a_call_are_shown_with_it() {
     let call = gate.begin(Request { input: Arc::new(input), ..call });
     let row = gate.waits(1).await.remove(0);
     let shown = view(&row);
-    let sum = files::hex(&file.sha256);
-    let expected = json!([{"id": file.id, "name": "cv.txt", "size": 13, "sha256": sum}]);
+    let hash = files::hex(&file.sha256);
+    let expected = json!([{"id": file.id, "name": "cv.txt", "size": 13, "sha256": hash}]);
     assert_eq!(shown["files"], expected);
     call.abort();
 }

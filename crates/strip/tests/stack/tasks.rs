@@ -148,7 +148,7 @@ async fn a_task_that_asks_a_person_is_repeated_with_the_answer() {
     assert_eq!((answered.reply, &data(&answered)["value"]), (Reply::Done, &json!("warm")));
 }
 
-/// A tool that asks for two values and then for a confirmation.
+/// A tool that asks for two values and then for a yes or no.
 fn booking() -> crate::support::Fake {
     let ask = |state: &str, properties: Value| {
         let native = json!({
@@ -165,7 +165,7 @@ fn booking() -> crate::support::Fake {
         Output { reply: Reply::NeedsInput, native: Some(Arc::new(native)), ..asked }
     };
     tool("t.book", move |job| {
-        let first = json!({"day": {"type": "string"}, "seats": {"type": "integer"}});
+        let first = json!({"day": {"type": "string"}, "persons": {"type": "integer"}});
         let output = match job.resume.as_deref() {
             None => ask("one", first),
             Some(resume) if resume.state.as_deref() == Some("one") => {
@@ -202,7 +202,7 @@ async fn the_form_of_a_tool_becomes_questions_of_the_run() {
     settle(&slot("day"), json!("Monday")).await;
     let (open, _) = park(repeated(&call, resume.clone())).await;
     assert_eq!(open.len(), 1, "the other is still open");
-    settle(&slot("seats"), json!(2)).await;
+    settle(&slot("persons"), json!(2)).await;
     // As after a restart: the call begins again, and what was answered is not asked again.
     let (none, resume) = park(call.clone()).await;
     assert!(none.is_empty(), "{none:?}");
@@ -211,7 +211,7 @@ async fn the_form_of_a_tool_becomes_questions_of_the_run() {
     settle(&sure[0].slot_id, json!(true)).await;
     let done = setup.strip.call(repeated(&call, resume)).await;
     let booked: Value = serde_json::from_str(data(&done)["booked"].as_str().unwrap()).unwrap();
-    assert_eq!(booked, json!({"day": "Monday", "seats": 2}));
+    assert_eq!(booked, json!({"day": "Monday", "persons": 2}));
     assert_eq!(data(&done)["sure"], json!("accept"));
 }
 

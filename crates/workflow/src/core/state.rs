@@ -274,11 +274,11 @@ impl Scope {
         tasks.map(|(node, task)| task.size(node)).fold(0, usize::saturating_add)
     }
 
-    fn count(&self, wanted: &impl Fn(&CellStage) -> bool) -> usize {
+    fn count(&self, matches: &impl Fn(&CellStage) -> bool) -> usize {
         let cells = self.tasks.iter().flat_map(|task| task.cells.values());
         let counts = cells.map(|cell| {
-            let inside = cell.inner.as_deref().map_or(0, |inner| inner.count(wanted));
-            inside + usize::from(wanted(&cell.stage))
+            let inside = cell.inner.as_deref().map_or(0, |inner| inner.count(matches));
+            inside + usize::from(matches(&cell.stage))
         });
         counts.sum()
     }
@@ -371,18 +371,18 @@ impl State {
     }
 
     /// The cells in a stage.
-    pub fn cells_in(&self, wanted: impl Fn(&CellStage) -> bool) -> Vec<Address> {
+    pub fn cells_in(&self, matches: impl Fn(&CellStage) -> bool) -> Vec<Address> {
         let mut found = Vec::new();
         self.root.each_cell(&Address::default(), &mut |address, cell| {
-            if wanted(&cell.stage) {
+            if matches(&cell.stage) {
                 found.push(address.clone());
             }
         });
         found
     }
 
-    pub fn count(&self, wanted: impl Fn(&CellStage) -> bool) -> usize {
-        self.root.count(&wanted)
+    pub fn count(&self, matches: impl Fn(&CellStage) -> bool) -> usize {
+        self.root.count(&matches)
     }
 
     /// How many tasks it counts for: with sub-workflows, and with the items that are known by now.

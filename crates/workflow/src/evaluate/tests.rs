@@ -91,7 +91,7 @@ fn a_missing_field_is_named_by_its_path() {
         ("see {{ tasks.task-1.output.y }}", "`tasks.task-1.output.y`"),
         ("{{ tasks.task-1.output.y + 1 }}", "`tasks.task-1.output.y`"),
         ("{{ tasks.bad.output.x }}", "`tasks.bad.output.x`"),
-        ("{{ tasks.nobody.output }}", "`tasks.nobody.output`"),
+        ("{{ tasks.missing.output }}", "`tasks.missing.output`"),
         ("{{ [tasks.task-1.output.y] }}", "`tasks.task-1.output.y`"),
         ("{{ item.x }}", "`item.x`"),
     ] {
@@ -107,7 +107,8 @@ fn a_missing_field_is_named_by_its_path() {
     );
     assert_eq!(fill("{{ tasks.task-1.output.y | default(3) }}"), Ok(json!(3)));
     assert_eq!(fill("{{ tasks.task-1.output.y is defined }}"), Ok(json!(false)));
-    let deep = json!({"a/b": [1, {"c": "{{ tasks.nobody.output }}"}]}).as_object().unwrap().clone();
+    let deep =
+        json!({"a/b": [1, {"c": "{{ tasks.missing.output }}"}]}).as_object().unwrap().clone();
     let error = super::arguments(&deep, &scope(), "/arguments").unwrap_err();
     assert_eq!(error.path, "/arguments/a~1b/1/c");
 }

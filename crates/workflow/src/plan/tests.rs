@@ -107,7 +107,7 @@ fn call(id: &str) -> Value {
 #[test]
 fn all_faults_are_reported_at_once() {
     let found = faults(json!([
-        {"id": "a", "tool": "grep:serch", "depends_on": ["nobody"]},
+        {"id": "a", "tool": "grep:serch", "depends_on": ["missing"]},
         {"id": "a", "tool": "grep:search", "arguments": {"pattern": 7, "limit": 0, "deep": true}},
         {"id": "c d", "tool": "any:tool", "when": "tasks.a.output ==", "arguments": {
             "x": "{{ tasks.z.output }}", "y": "{{ 1 | lenght }}", "z": "{{ who }}"}},
@@ -207,8 +207,8 @@ fn references_are_checked_against_the_output_schema() {
         "{{ tasks.find-1.status }} {{ tasks.find-1.error.code }}",
         "{{ tasks.all.output[1].files }}",
         "{{ tasks.sub.output.in.files[2] }}",
-        "{# {{ tasks.nobody.output }} #}x",
-        "{{ 'tasks.nobody.output' }}",
+        "{# {{ tasks.missing.output }} #}x",
+        "{{ 'tasks.missing.output' }}",
         "{{ {'tasks': tasks.all.output}.tasks | length }}",
     ] {
         let made = Plan::of(dag(with(good)), &workshop());

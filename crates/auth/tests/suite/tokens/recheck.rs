@@ -19,9 +19,9 @@ async fn a_key_loses_its_rights_when_it_is_revoked_and_a_token_keeps_them_when_i
     let (row, secret) = setup.keys.add(key("ci", KeyKind::Api)).await.unwrap();
     let by_key = setup.admit(secret.expose()).await.unwrap();
     assert_eq!(by_key.via, Via::Key { id: row.id });
-    let claims = issuer.claims(GATEWAY, json!({"azp": "desk"}));
+    let claims = issuer.claims(GATEWAY, json!({"azp": "laptop"}));
     let by_token = setup.admit(&signer.token(&claims)).await.unwrap();
-    let (url, client) = (issuer.url().to_owned(), Some("desk".to_owned()));
+    let (url, client) = (issuer.url().to_owned(), Some("laptop".to_owned()));
     assert_eq!(
         by_token.via,
         Via::Token { issuer: url.clone(), client, audience: Audience::Gateway }

@@ -167,21 +167,21 @@ fn trim(words: &[Word], bands: &[Band], mut strip: Strip, size: f64) -> Option<S
         left && band.words.iter().any(|index| words[*index].middle() > middle)
     };
     let pitch = pitch(&bands[strip.first..=strip.last]).unwrap_or(size * 1.3);
-    let stands_apart = |one: &Band, other: &Band, large: &Band| {
+    let is_apart = |one: &Band, other: &Band, large: &Band| {
         let largest = large.words.iter().map(|index| words[*index].size).fold(0.0, f64::max);
         other.top - one.top > pitch * 1.6 || largest > size * 1.15
     };
     // Two lines at most: more of them are the rest of a longer column.
     let first = (strip.first..=strip.last).find(|at| both(&bands[*at]))?;
     for at in (strip.first..first).rev() {
-        if first - at <= 2 && stands_apart(&bands[at], &bands[at + 1], &bands[at]) {
+        if first - at <= 2 && is_apart(&bands[at], &bands[at + 1], &bands[at]) {
             strip.first = at + 1;
             break;
         }
     }
     let last = (strip.first..=strip.last).rev().find(|at| both(&bands[*at]))?;
     for at in last + 1..=strip.last {
-        if strip.last - at < 2 && stands_apart(&bands[at - 1], &bands[at], &bands[at]) {
+        if strip.last - at < 2 && is_apart(&bands[at - 1], &bands[at], &bands[at]) {
             strip.last = at - 1;
             break;
         }
@@ -367,18 +367,18 @@ impl Prose {
         if count < 2 || is_numeric || alphabetic * 2 < all {
             return Self { is_prose: false, is_numeric };
         }
-        let letters: usize = lines.iter().map(|line| line.text.chars().count()).sum();
+        let characters: usize = lines.iter().map(|line| line.text.chars().count()).sum();
         let cased = lines.iter().flat_map(|line| line.text.chars());
         let cased = cased.filter(|it| it.is_lowercase() || it.is_uppercase()).count();
-        let is_prose = if cased * 3 > letters {
+        let is_prose = if cased * 3 > characters {
             let goes_on = lines[1..].iter().filter(|line| {
                 line.text.chars().find(|it| it.is_alphanumeric()).is_some_and(char::is_lowercase)
             });
-            letters >= count * 12 && goes_on.count() * 4 >= count - 1
+            characters >= count * 12 && goes_on.count() * 4 >= count - 1
         } else {
             let widest = lines.iter().map(|line| line.x.1 - line.x.0).fold(0.0, f64::max);
             let all: f64 = lines.iter().map(|line| line.x.1 - line.x.0).sum();
-            letters >= count * 8 && all >= widest * count as f64 * 0.65
+            characters >= count * 8 && all >= widest * count as f64 * 0.65
         };
         Self { is_prose, is_numeric }
     }

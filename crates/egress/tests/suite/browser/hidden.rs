@@ -4,7 +4,7 @@ use crate::browser::support::{Fixture, html};
 use crate::http::server::{Server, reply};
 
 const STYLE: &str = "
-    .none { display: none } .filter { filter: blur(0) opacity(0) } .clear { opacity: 0 } .unseen { visibility: hidden }
+    .none { display: none } .filter { filter: blur(0) opacity(0) } .clear { opacity: 0 } .invisible { visibility: hidden }
     .off { position: absolute; left: -5000px } .clip { position: absolute; clip-path: inset(50%) }
     .small { font-size: 0 } .white { color: #fff } .glass { color: transparent }
     html, body { overflow-x: hidden }
@@ -26,8 +26,27 @@ const STYLE: &str = "
     .banner { position: fixed; top: 0; left: 0; width: 100%; height: 100%; background: #fff }";
 
 const HIDDEN: [&str; 21] = [
-    "none", "filter", "clear", "unseen", "off", "clip", "small", "white", "glass", "reader",
-    "right", "low", "srgb", "oklch", "painted", "flat", "twice", "point", "side", "mask", "away",
+    "none",
+    "filter",
+    "clear",
+    "invisible",
+    "off",
+    "clip",
+    "small",
+    "white",
+    "glass",
+    "reader",
+    "right",
+    "low",
+    "srgb",
+    "oklch",
+    "painted",
+    "flat",
+    "twice",
+    "point",
+    "side",
+    "mask",
+    "away",
 ];
 
 async fn site() -> Server {
@@ -43,7 +62,7 @@ async fn site() -> Server {
             let words = "This sentence is plain text that every reader of the page can see. ".repeat(8);
             html(&format!(
                 "<link rel=stylesheet href=/style.css><p>{words}</p>{hidden}\
-                 <p class=none>outer <b>inner</b></p><div class=unseen>not <i style='visibility: visible'>but this</i></div>\
+                 <p class=none>outer <b>inner</b></p><div class=invisible>not <i style='visibility: visible'>but this</i></div>\
                  <p class=under>hidden by another element</p><div class=cover></div>\
                  <p class=pushed><i>hidden below its box</i></p><p class=before>white over a picture</p>\
                  <p class=headline>painted headline</p><div class=dark><p class=white>white on black</p></div>\

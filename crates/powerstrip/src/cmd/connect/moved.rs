@@ -40,7 +40,10 @@ impl MovedServers {
         };
         // Entries that cannot be read are not overwritten: they may be the only copy.
         let kept: Self = serde_json::from_str(&text).with_context(|| {
-            format!("{} has the entries that were moved from {client} and is damaged", path.display())
+            format!(
+                "{} has the entries that were moved from {client} and is damaged",
+                path.display()
+            )
         })?;
         if kept.file != file && !kept.servers.is_empty() {
             anyhow::bail!(

@@ -80,8 +80,8 @@ async fn what_a_model_can_look_at_stays_in_the_answer() {
 async fn a_long_text_keeps_its_beginning() {
     let setup = Setup::open().await;
     for server in ["near", "far"] {
-        let write = |letters: usize, structured: bool| {
-            let input = json!({"word": "x\n", "words": letters / 2, "structured": structured});
+        let write = |length: usize, structured: bool| {
+            let input = json!({"word": "x\n", "words": length / 2, "structured": structured});
             setup.result_owned(format!("{server}__write"), input)
         };
         let whole = write(TEXT, false).await;

@@ -70,7 +70,7 @@ async fn wrong_entries_are_reported_and_all_other_servers_start() {
 }
 
 #[tokio::test]
-async fn a_reload_follows_entries_that_are_mended_and_broken() {
+async fn a_reload_follows_entries_that_are_corrected_and_broken() {
     let stays = format!("listen: 127.0.0.1:0\nservers:\n{}", over_stdio("near"));
     let config = format!("servers:\n{}{WRONG}", over_stdio("near"));
     let gateway = Gateway::with().config(&config).start().await;

@@ -9,7 +9,7 @@ fn tool(name: &str) -> Value {
     json!({"name": name, "description": "Does it.", "inputSchema": {"type": "object"}})
 }
 
-async fn meant(gateway: &Gateway, name: &str) -> Value {
+async fn resolved(gateway: &Gateway, name: &str) -> Value {
     gateway.call(name, &json!({})).await.body["meta"]["tool"].clone()
 }
 
@@ -39,7 +39,7 @@ async fn reserved_names_and_look_alikes_are_not_used() {
     assert!(said.contains("servers.agentcards"), "{checked:?}");
 
     for name in ["agentcards:execute_dag", "agentcards__execute_dag", "execute_dag"] {
-        assert_eq!(meant(&gateway, name).await, json!("powerstrip:execute_dag"), "{name}");
+        assert_eq!(resolved(&gateway, name).await, json!("powerstrip:execute_dag"), "{name}");
     }
     assert_eq!(server.calls(), 0);
 }
@@ -64,7 +64,7 @@ async fn check_own_names(gateway: &Gateway) {
     });
     let taken: Vec<_> = taken.map(|tool| tool["name"].clone()).collect();
     assert_eq!(taken, [json!("free")]);
-    assert_eq!(meant(gateway, "execute_dag").await, json!("powerstrip:execute_dag"));
+    assert_eq!(resolved(gateway, "execute_dag").await, json!("powerstrip:execute_dag"));
 }
 
 #[tokio::test]
@@ -79,11 +79,11 @@ async fn a_bare_name_is_not_inherited_while_its_server_is_off() {
     };
     let gateway = Gateway::with().config(&config("", ", disabled: true")).start().await;
     wait_until_listed(&gateway, "good__danger").await;
-    assert_eq!(meant(&gateway, "danger").await, json!("good:danger"));
+    assert_eq!(resolved(&gateway, "danger").await, json!("good:danger"));
 
     gateway.write("powerstrip.yaml", &config("", ""));
     wait_until_listed(&gateway, "evil__danger").await;
-    assert_eq!(meant(&gateway, "danger").await, json!("good:danger"), "it had the name first");
+    assert_eq!(resolved(&gateway, "danger").await, json!("good:danger"), "it had the name first");
 
     gateway.write("powerstrip.yaml", &config(", disabled: true", ""));
     let refused = async |gateway: &Gateway, name: &str| {
@@ -109,7 +109,7 @@ async fn a_bare_name_is_not_inherited_while_its_server_is_off() {
     let only_evil = format!("servers:\n{}", over_http("evil", &evil.url()));
     gateway.write("powerstrip.yaml", &only_evil);
     eventually("the name is free", || async {
-        (meant(&gateway, "danger").await == json!("evil:danger")).then_some(())
+        (resolved(&gateway, "danger").await == json!("evil:danger")).then_some(())
     })
     .await;
 }

@@ -1,4 +1,4 @@
-//! Entries of a hostile MCP registry: nothing is added unseen, unasked or with a way to run other code.
+//! Entries of a hostile MCP registry: nothing is added without being shown, unasked or with a way to run other code.
 
 use std::path::Path;
 use std::process::Stdio;

@@ -66,9 +66,9 @@ async fn a_second_person_approves_and_the_starter_may_not() {
     let approve = json!({"workflow_id": first["workflow_id"], "checkpoint_id": first["checkpoint_id"], "approved": true});
     let own = call_as(gateway, &ann, "approval_response", approve.clone()).await;
     assert_eq!(own["errors"][0]["code"], "DENIED", "{own}");
-    let stranger = guarded.token(json!({"sub": "bob", "org": "acme", "scope": SCOPES}));
-    let unseen = call_as(gateway, &stranger, "approval_response", approve.clone()).await;
-    assert_eq!(unseen["errors"][0]["code"], "NOT_FOUND", "{unseen}");
+    let other = guarded.token(json!({"sub": "bob", "org": "acme", "scope": SCOPES}));
+    let refused = call_as(gateway, &other, "approval_response", approve.clone()).await;
+    assert_eq!(refused["errors"][0]["code"], "NOT_FOUND", "{refused}");
     let done = call_as(gateway, &eve, "approval_response", approve).await;
     assert_eq!(done["data"]["status"], "complete", "{done}");
 }

@@ -231,7 +231,7 @@ async fn a_stop_during_an_outage_of_postgresql_is_quick_and_loses_no_row() {
     assert_recorded(&gateway).await;
 }
 
-/// Nobody is shown an empty workflow in place of one that cannot be read.
+/// No empty workflow is shown in place of one that cannot be read.
 #[tokio::test]
 async fn a_damaged_workflow_is_reported_and_the_others_are_listed() {
     if on_postgres() {

@@ -161,7 +161,7 @@ async fn a_bad_dag_is_refused_with_all_faults() {
     let inner = json!([{"id": "in", "tool": "t:work", "argumnts": {}}]);
     let tasks = json!([
         {"id": "a", "tool": "t:wrok", "on_error": "explode"},
-        {"id": "a", "tool": "t:work", "arguments": {"task": 1}, "depends_on": ["nobody"]},
+        {"id": "a", "tool": "t:work", "arguments": {"task": 1}, "depends_on": ["missing"]},
         {"id": "c d", "workflow": {"tasks": inner}, "wen": "true"},
     ]);
     let answer = post(&gateway, "/v1/workflows", json!({"workflow": {"tasks": tasks}})).await;

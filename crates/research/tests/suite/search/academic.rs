@@ -242,10 +242,10 @@ async fn results_of_the_web_are_recognized_as_publications_of_an_api() {
     lab.providers.set("brave", Behaviour::Results(results));
     let found =
         lab.research.academic_search(AcademicSearch::new("solar"), &lab.any()).await.unwrap();
-    let papers: Vec<_> =
+    let found: Vec<_> =
         found.publications.iter().map(|one| (one.title.as_str(), one.doi.as_deref())).collect();
     assert_eq!(
-        papers,
+        found,
         [
             ("Attention Is All You Need", Some("10.48550/arxiv.2001.00000")),
             ("Solar cells of the world", Some("10.1038/s41586-021-1")),

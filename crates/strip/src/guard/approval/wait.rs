@@ -7,7 +7,7 @@ use store::{ApprovalRow, ApprovalState};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::{ApprovalError, ClaimGuard, Gate, Passage, check_wanted};
+use super::{ApprovalError, ClaimGuard, Gate, Passage, check_caller};
 use crate::approval::{DecideError, Decider, Outcome, question};
 use crate::{AskMode, Job, LogLevel, Output, Reply};
 
@@ -49,7 +49,7 @@ impl Gate<'_> {
             tokio::select! {
                 biased;
                 outcome = &mut decided => break outcome.ok(),
-                () = job.cancel().cancelled() => check_wanted(job)?,
+                () = job.cancel().cancelled() => check_caller(job)?,
                 () = self.approvals.ending().cancelled() => {
                     return Err(ApprovalError::ShuttingDown);
                 }
@@ -77,7 +77,7 @@ impl Gate<'_> {
         tracing::debug!(approval = id, by = outcome.by, state = %outcome.state, "decided");
         match outcome.state {
             ApprovalState::Approved => {
-                check_wanted(job)?;
+                check_caller(job)?;
                 Ok(self.grant(claim, row.fingerprint))
             }
             ApprovalState::Rejected => {

@@ -8,7 +8,7 @@ fn each_property_of_a_form_is_a_question() {
         "message": "Book a table?",
         "requestedSchema": {"type": "object", "required": ["day"], "properties": {
             "day": {"type": "string", "title": "Day", "description": "when"},
-            "seats": {"type": "integer"},
+            "persons": {"type": "integer"},
             "outside": {"type": "boolean"},
             "menu": {"type": "string", "oneOf": [{"const": "a", "title": "A"}, {"const": "b"}]},
             "extras": {"type": "array", "items": {"enum": ["x", "y"]}},
@@ -28,7 +28,7 @@ fn each_property_of_a_form_is_a_question() {
             ("extras", "multi", "x,y".to_owned()),
             ("menu", "choice", "a,b".to_owned()),
             ("outside", "confirm", text()),
-            ("seats", "number", text()),
+            ("persons", "number", text()),
         ]
     );
     let day = drafts.iter().find(|draft| draft.property.as_deref() == Some("day")).unwrap();

@@ -37,10 +37,10 @@ async fn a_fetched_file_is_shown_and_is_what_runs() {
     let call = gate.begin(take());
     let row = gate.waits(1).await.remove(0);
     let shown = crate::approvals::view(&row)["files"][0].clone();
-    let sum = proto::digest(b"what hr keeps").to_string();
+    let hash = proto::digest(b"what hr keeps").to_string();
     assert_eq!(
         (&shown["id"], &shown["size"], &shown["sha256"]),
-        (&json!("item-7"), &json!(13), &json!(sum))
+        (&json!("item-7"), &json!(13), &json!(hash))
     );
     gate.approve(&row.id).await.unwrap();
     assert_eq!(call.await.unwrap().result.unwrap()["got"], "what hr keeps");

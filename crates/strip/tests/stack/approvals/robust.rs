@@ -306,8 +306,8 @@ async fn the_form_at_the_callers_client_names_the_files() {
     let asked = asked.native.unwrap();
     let form = &asked["inputRequests"]["powerstrip.approval"]["params"]["message"];
     let form = form.as_str().unwrap();
-    let sum = files::hex(&file.sha256);
-    assert!(form.contains("salaries.txt") && form.contains(&sum) && form.contains("13"), "{form}");
+    let hash = files::hex(&file.sha256);
+    assert!(form.contains("salaries.txt") && form.contains(&hash) && form.contains("13"), "{form}");
 }
 
 #[tokio::test]

@@ -87,8 +87,8 @@ fn new_arguments_refer_to_earlier_layers_only() {
         let found = with(bad.clone()).unwrap_err();
         assert_eq!(found.iter().map(|fault| fault.code).collect::<Vec<_>>(), [code], "{bad}");
     }
-    let nobody = made.with_arguments("z", serde_json::Map::new(), &workshop()).unwrap_err();
-    assert_eq!(nobody[0].path, "/task_id");
+    let missing = made.with_arguments("z", serde_json::Map::new(), &workshop()).unwrap_err();
+    assert_eq!(missing[0].path, "/task_id");
 }
 
 /// Tasks that refer to others by `depends_on` or by a template.

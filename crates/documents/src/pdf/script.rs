@@ -69,7 +69,7 @@ pub(super) fn is_rtl(character: char) -> bool {
     )
 }
 
-/// Whether more letters of a text are written from right to left than from left to right.
+/// Whether more characters of a text are written from right to left than from left to right.
 pub(super) fn is_mostly_rtl<'a>(texts: impl Iterator<Item = &'a str>) -> bool {
     let (mut right, mut left) = (0_usize, 0_usize);
     for character in texts.flat_map(str::chars) {
@@ -118,10 +118,10 @@ pub(super) fn in_reading_order(line: String) -> String {
 }
 
 /// Turns each run of one direction around; digits and characters between two words of the run belong to it.
-fn turn_runs(characters: &mut [char], wanted: Direction) {
+fn turn_runs(characters: &mut [char], turned: Direction) {
     let strong = |character: char| {
         let direction = direction(character);
-        direction == wanted || (wanted == Direction::Left && direction == Direction::Digit)
+        direction == turned || (turned == Direction::Left && direction == Direction::Digit)
     };
     let mut start = 0;
     while start < characters.len() {
@@ -142,7 +142,7 @@ fn turn_runs(characters: &mut [char], wanted: Direction) {
         }
         let run = &mut characters[start..end];
         run.reverse();
-        if wanted == Direction::Right {
+        if turned == Direction::Right {
             for character in run.iter_mut() {
                 *character = mirrored(*character);
             }

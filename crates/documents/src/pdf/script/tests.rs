@@ -13,7 +13,7 @@ fn visual(text: &str) -> String {
 }
 
 #[test]
-fn ligatures_and_forms_become_their_letters() {
+fn ligatures_and_forms_become_their_characters() {
     assert_eq!(plain("o\u{fb03}ce \u{fb02}at \u{fb05}"), "office flat st");
     assert_eq!(plain("\u{fefb}"), "لا");
     assert_eq!(plain("\u{2f08}"), "人");
@@ -45,7 +45,7 @@ fn text_from_right_to_left_is_put_in_logical_order() {
 }
 
 #[test]
-fn the_direction_is_that_of_most_letters() {
+fn the_direction_is_that_of_most_characters() {
     assert!(is_mostly_rtl(["שלום abc", "עולם"].into_iter()));
     assert!(!is_mostly_rtl(["abcd שלו"].into_iter()));
     assert!(!is_mostly_rtl([""].into_iter()));

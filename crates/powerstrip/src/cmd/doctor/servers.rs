@@ -3,7 +3,7 @@
 use config::Loaded;
 use gateway::server_operations::ListServers;
 use operations::NoInput;
-use operations::servers::{ServerSummary, causes};
+use operations::servers::{ServerState, ServerSummary, causes};
 
 use super::Found;
 use crate::access::Access;
@@ -18,10 +18,12 @@ pub(super) async fn check(context: &Context, loaded: &Loaded) -> Vec<Found> {
         return Vec::new();
     }
     let warning = |detail| Found { what: "servers", ok: true, warning: true, detail };
-    let servers = match list(context, loaded).await {
+    let mut servers = match list(context, loaded).await {
         Ok(servers) => servers,
         Err(error) => return vec![warning(format!("they cannot be listed: {error:#}"))],
     };
+    // Their faults are listed with their lines.
+    servers.retain(|server| server.state != ServerState::Invalid);
     let broken = causes(&servers);
     if broken.is_empty() {
         let detail = format!("{} in use", servers.iter().filter(|server| !server.disabled).count());

@@ -129,7 +129,8 @@ async fn check_warns_about_each_server_whose_schemas_an_api_refuses() {
     let warnings: Vec<_> =
         checked.stdout.lines().filter(|line| line.contains("model API refuses")).collect();
     assert_eq!(warnings.len(), 1, "{checked:?}");
-    for said in ["servers.odd: ", "1 tool has an input schema", "`resize`", "schemas: portable"] {
+    for said in ["servers.odd: ", "1 tool has an input schema", "`odd:resize`", "schemas: portable"]
+    {
         assert!(warnings[0].contains(said), "{said}: {checked:?}");
     }
 }

@@ -30,11 +30,19 @@ struct Runs {
 
 pub(crate) struct Ledger(BTreeMap<String, Runs>);
 
+/// The lines that were written to their ends. A tool that is killed while it writes can leave the first part of a line at
+/// the end of a page of the file; the next line then begins in the middle of it.
+fn whole_lines(text: &str) -> impl Iterator<Item = &str> {
+    const BEGINNING: &str = "{\"what\":";
+    let ended = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+    ended.map(|line| line.rfind(BEGINNING).map_or(line, |at| &line[at..]))
+}
+
 impl Ledger {
     pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let mut keys: BTreeMap<String, Runs> = BTreeMap::new();
-        for line in text.lines() {
+        for line in whole_lines(&text) {
             let line: Line = serde_json::from_str(line)
                 .map_err(|error| format!("the ledger has a bad line: {error}: {line}"))?;
             if line.key.is_empty() {

@@ -1,6 +1,7 @@
 //! Calls that have ended: the list with its filters, and the calls of one trace with what is known about failures.
 
 mod list;
+mod log;
 mod query;
 mod show;
 mod table;

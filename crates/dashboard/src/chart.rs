@@ -44,7 +44,7 @@ pub(super) fn waterfall(calls: &[CallSummary]) -> Markup {
     let x = |at: u64| at.saturating_sub(first) as f64 / whole * WIDE;
     let height = calls.len() * LINE + 24;
     html! {
-        svg.waterfall viewBox=(format!("0 0 {WIDE} {height}")) role="img"
+        svg.waterfall viewBox=(format!("0 0 {WIDE} {height}")) role="group"
             aria-label=(format!("{} along {}", calls.len(), time::span(whole as u64))) {
             @for quarter in 0..=4_u32 {
                 @let at = f64::from(quarter) * WIDE / 4.0;

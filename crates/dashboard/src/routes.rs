@@ -56,6 +56,8 @@ pub const ROUTES: &[Route] = &[
     page("GET", paths::RUNS, "runs of calls"),
     page("GET, POST", paths::RUN, "one run, and a form to answer its questions"),
     page("GET", paths::RUN_GRAPH, "the DAG of a workflow as an SVG file"),
+    page("POST", paths::RUN_STEER, "continue or abort a workflow, retry or skip a task"),
+    page("GET, POST", paths::RUN_AGAIN, "a form to run a workflow again with changes"),
     page("GET, POST", paths::FILES, "files and artifacts, and a form to upload one"),
     page("GET, POST", paths::FILE, "one file, and a form to delete it"),
     page("GET", paths::FILE_CONTENT, "the bytes of a file"),
@@ -103,6 +105,8 @@ impl Pages for Dashboard {
             .route(paths::RUNS, get(runs::page))
             .route(paths::RUN, get(runs::one).post(runs::answer))
             .route(paths::RUN_GRAPH, get(runs::drawing))
+            .route(paths::RUN_STEER, post(runs::steer))
+            .route(paths::RUN_AGAIN, get(runs::again).post(runs::start_again))
             // The limits of the file store apply instead, and nothing is buffered.
             .route(
                 paths::FILES,

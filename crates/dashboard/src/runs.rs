@@ -5,12 +5,13 @@ mod question;
 mod workflow;
 
 use auth::scope;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
-use operations::workflows::WorkflowDetails;
+use operations::workflows::{WorkflowDetails, WorkflowSummary};
 use runs::{RunCall, RunDetails, RunFilter, RunSummary};
+use serde::Deserialize;
 
 use crate::layout::{Page, PageResult, Section, error_page, heading};
 use crate::posted::{PostedForm, see_other};
@@ -19,10 +20,13 @@ use crate::time;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, in_url, inert, mark, outcome, short};
 
-pub(super) use workflow::drawing;
+pub(super) use workflow::{again, drawing, start_again, steer};
 
 /// How many runs are listed.
 const MAX_RUNS: u32 = 100;
+
+/// How often the page of a workflow that has not ended is redrawn, in seconds.
+const WORKFLOW_POLL: u32 = 2;
 
 fn run_page(id: &str) -> String {
     format!("/dashboard/runs/{}", in_url(id))
@@ -50,12 +54,13 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
             return Err(error_page(&viewer, status, "Listing failed", text));
         }
     };
-    let quarantined = workflow::quarantined_runs(&dashboard, &viewer).await;
+    let paused = workflow::paused_runs(&dashboard, &viewer).await;
+    let quarantined = paused.values().filter(|row| workflow::is_quarantined_row(row)).count();
     let asking = runs.iter().filter(|run| run.state == "waiting").count();
     let below = html! {
         span #asking data-swap {
             (count(asking, "open question", "open questions"))
-            @if !quarantined.is_empty() { " · " (count(quarantined.len(), "quarantined workflow", "quarantined workflows")) }
+            @if quarantined > 0 { " · " (count(quarantined, "quarantined workflow", "quarantined workflows")) }
         }
     };
     let body = html! {
@@ -65,13 +70,13 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
                 (empty("No runs yet", html! {
                     p { "A run groups calls. Name it in " code { "_meta.run_id" } " or the header " code { "Powerstrip-Run" } ", or send a batch to " code { "/v1/calls" } "." }
                 }))
-            } @else { ul.rows { @for run in &runs { (row(run, quarantined.contains(&run.id), &viewer)) } } }
+            } @else { ul.rows { @for run in &runs { (row(run, paused.get(&run.id), &viewer)) } } }
         }
     };
     Page { live: "runs", ..Page::new("Runs", Section::Runs, body) }.show(&viewer)
 }
 
-fn row(run: &RunSummary, is_quarantined: bool, viewer: &Viewer) -> Markup {
+fn row(run: &RunSummary, paused: Option<&WorkflowSummary>, viewer: &Viewer) -> Markup {
     html! {
         li { a.row href=(run_page(&run.id)) {
             span.row-name { (short(run.name.as_deref().unwrap_or(&run.id), 60)) }
@@ -80,25 +85,20 @@ fn row(run: &RunSummary, is_quarantined: bool, viewer: &Viewer) -> Markup {
                 " · " (count(usize::try_from(run.data_tools).unwrap_or(usize::MAX), "data tool", "data tools"))
                 @if let Some(summary) = &run.summary { " · " (short(summary, 100)) }
             }
-            span.row-end { (state(shown_state(run, is_quarantined))) " " span.soft { (time::ago(run.touched_unix_ms, viewer.now_ms)) } }
+            span.row-end { @if let Some(paused) = paused { (workflow::state(paused, paused.waits_for())) } @else { (state(run)) } " " span.soft { (time::ago(run.touched_unix_ms, viewer.now_ms)) } }
         } }
     }
 }
 
-/// The state of a run, or that its workflow is quarantined.
-fn shown_state(run: &RunSummary, is_quarantined: bool) -> &str {
-    if is_quarantined { "quarantined" } else { &run.state }
-}
-
-fn state(word: &str) -> Markup {
-    match word {
-        "quarantined" => mark(Tone::Bad, "quarantined"),
+fn state(run: &RunSummary) -> Markup {
+    match run.state.as_str() {
         "waiting" => mark(Tone::Doubtful, "waiting for an answer"),
         "completed" => mark(Tone::Good, "completed"),
         "failed" => mark(Tone::Bad, "failed"),
         "rejected" => mark(Tone::Bad, "rejected"),
         "aborted" => mark(Tone::Quiet, "aborted"),
         "expired" => mark(Tone::Quiet, "expired"),
+        _ if run.kind == workflow::KIND => mark(Tone::Quiet, "running"),
         _ => mark(Tone::Quiet, "open"),
     }
 }
@@ -108,15 +108,26 @@ async fn load(dashboard: &Dashboard, viewer: &Viewer, id: &str) -> Result<RunDet
     run.map_err(|failure| viewer.missing(&failure.message))
 }
 
+/// What the address of a run's page may say.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Params {
+    /// The task to open.
+    task: String,
+    /// The command that was just given.
+    did: String,
+}
+
 pub(super) async fn one(
     State(dashboard): State<Dashboard>,
     Path(id): Path<String>,
+    Query(params): Query<Params>,
     viewer: Viewer,
 ) -> PageResult {
     viewer.require(scope::RUNS_READ)?;
     let run = load(&dashboard, &viewer, &id).await?;
     let workflow = workflow::load(&dashboard, &viewer, &run.run.kind, &run.run.id).await;
-    let shown = Shown { run: &run, workflow: workflow.as_ref(), fault: None };
+    let shown = Shown { run: &run, workflow: workflow.as_ref(), params, fault: None };
     shown.show(&viewer, StatusCode::OK)
 }
 
@@ -139,7 +150,8 @@ pub(super) async fn answer(
     match runs.answer(by, tenant.as_deref(), (&run.run.id, slot), &value).await {
         Ok(_) => Ok(see_other(&run_page(&run.run.id))),
         Err(failure) => {
-            let shown = Shown { run: &run, workflow: None, fault: Some(&failure.message) };
+            let (params, fault) = (Params::default(), Some(failure.message.as_str()));
+            let shown = Shown { run: &run, workflow: None, params, fault };
             shown.show(viewer, StatusCode::UNPROCESSABLE_ENTITY)
         }
     }
@@ -149,18 +161,24 @@ pub(super) async fn answer(
 struct Shown<'a> {
     run: &'a RunDetails,
     workflow: Option<&'a WorkflowDetails>,
+    params: Params,
     fault: Option<&'a str>,
 }
 
 impl Shown<'_> {
     fn show(&self, viewer: &Viewer, status: StatusCode) -> PageResult {
-        let Self { run: details, workflow, fault } = self;
+        let Self { run: details, workflow, params, fault } = self;
         let run = &details.run;
         let title = run.name.as_deref().unwrap_or(&run.id);
         let below = html! {
-            span #state data-swap { (state(shown_state(run, workflow.is_some_and(workflow::is_quarantined)))) } " · "
+            span #state data-swap { @if let Some(details) = workflow { (workflow::state(&details.workflow, details.waits_for())) } @else { (state(run)) } } " · "
             @if let Some(agent) = &run.agent { (inert(agent)) " for " } (inert(&run.owner))
             " · started " (time::ago(run.created_unix_ms, viewer.now_ms)) ", last call " (time::ago(run.touched_unix_ms, viewer.now_ms))
+        };
+        let may_run_again = workflow.is_some() && viewer.may(scope::TOOLS_CALL);
+        let actions = html! {
+            @if may_run_again { a href=(format!("{}/again", run_page(&run.id))) { "Run again with changes" } }
+            a href="/dashboard/runs" { "All runs" }
         };
         let version = details
             .questions
@@ -169,14 +187,14 @@ impl Shown<'_> {
             .collect::<Vec<_>>()
             .join(" ");
         let body = html! {
-            (heading(html! { (inert(title)) }, below, html! { a href="/dashboard/runs" { "All runs" } }))
+            (heading(html! { (inert(title)) }, below, actions))
             @if let Some(fault) = fault { p.fault role="alert" { (inert(fault)) } }
-            @if let Some(workflow) = workflow { (workflow::not_undone(workflow)) }
+            @if let Some(workflow) = workflow { (workflow::head(workflow, &params.did, viewer)) }
             @if let Some(summary) = &run.summary { blockquote { (inert(summary)) } }
             div #questions data-swap data-version=(version) {
                 @for open in &details.questions { (question::show(open, &run_page(&run.id), viewer)) }
             }
-            @if let Some(workflow) = workflow { (workflow::show(workflow, viewer)) }
+            @if let Some(workflow) = workflow { (workflow::show(workflow, &params.task, viewer)) }
             h2 { "Calls" }
             div #calls data-swap {
                 @if details.calls.is_empty() { p.soft { "No call has ended yet." } }
@@ -191,7 +209,10 @@ impl Shown<'_> {
             }
             p.soft { "Kind: " (inert(&run.kind)) " · id " code { (inert(&run.id)) } }
         };
-        Page { live: "runs", ..Page::new("Run", Section::Runs, body) }.show_as(viewer, status)
+        // A workflow pauses and goes on without a change of its run.
+        let goes_on = workflow.is_some_and(|details| details.workflow.state != "ended");
+        let poll = if goes_on { WORKFLOW_POLL } else { 0 };
+        Page { live: "runs", poll, ..Page::new("Run", Section::Runs, body) }.show_as(viewer, status)
     }
 }
 

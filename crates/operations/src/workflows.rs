@@ -1,5 +1,8 @@
 //! Workflows, as people and programs are shown them.
 
+mod outcome;
+mod waiting;
+
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use schemars::JsonSchema;
@@ -7,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Caller, OperationError};
+
+pub use outcome::only_text;
 
 /// Which workflows to list; a field that is not set does not narrow the choice.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -43,6 +48,9 @@ pub struct WorkflowId {
 pub struct WorkflowSummary {
     pub workflow_id: String,
     pub run_id: String,
+    /// The name of its DAG, else its first tool and when it was started.
+    #[serde(default)]
+    pub name: String,
     /// `running`, `paused` or `ended`.
     pub state: String,
     /// How it ended (`complete`, `failed`, `rejected`, `aborted` or `expired`), or why it is paused: the type of its
@@ -149,8 +157,33 @@ impl WorkflowEvent {
     }
 }
 
-/// The workflows of a gateway, for people who watch them. Rows are limited to the caller's tenant here; doors and pages
-/// check the scope `runs:read`.
+/// A command to a workflow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkflowCommand {
+    /// Run the next layer, if the workflow is still paused at this checkpoint.
+    Continue { checkpoint_id: Option<String> },
+    /// Continue a quarantined workflow.
+    Release,
+    /// End the workflow and undo what can be undone.
+    Abort { reason: String },
+    /// Call a failed task again.
+    RetryTask { task_id: String },
+    /// Skip a task that has not started.
+    SkipTask { task_id: String },
+}
+
+/// What a workflow is started with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WorkflowDefinition {
+    /// The DAG: `{name, tasks}`.
+    pub dag: Value,
+    /// Whether it pauses after each layer.
+    #[serde(default)]
+    pub per_layer_validation: bool,
+}
+
+/// The workflows of a gateway, for people who watch and steer them. Rows are limited to the caller's tenant here; doors
+/// and pages check the scopes `runs:read` and, for `steer` and `start`, `tools:call`.
 #[async_trait]
 pub trait WorkflowConsole: Send + Sync {
     async fn list(
@@ -172,4 +205,27 @@ pub trait WorkflowConsole: Send + Sync {
 
     /// The workflow as an SVG document.
     async fn draw(&self, caller: &Caller, id: &str) -> Result<String, OperationError>;
+
+    /// What a workflow was started with, and the tasks that were added since.
+    async fn definition(
+        &self,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<WorkflowDefinition, OperationError>;
+
+    /// Gives a command to a workflow of the caller, through the guards of all tool calls. An administrator acts for the
+    /// owner of any workflow. Returns once the command is carried out, or after a moment.
+    async fn steer(
+        &self,
+        caller: &Caller,
+        id: &str,
+        command: WorkflowCommand,
+    ) -> Result<(), OperationError>;
+
+    /// Starts a workflow of the caller, through the guards of all tool calls, and returns its id.
+    async fn start(
+        &self,
+        caller: &Caller,
+        definition: WorkflowDefinition,
+    ) -> Result<String, OperationError>;
 }

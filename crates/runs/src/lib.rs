@@ -167,10 +167,12 @@ impl Runs {
         run
     }
 
-    /// Begins the run of a new workflow. Its id is `run_` and the 32 hex digits of the workflow's.
-    pub fn begin_workflow(&self, principal: &Principal, workflow: Uuid) -> Arc<Run> {
+    /// Begins the run of a new workflow, under the workflow's name. Its id is `run_` and the 32 hex digits of the
+    /// workflow's.
+    pub fn begin_workflow(&self, principal: &Principal, workflow: Uuid, name: &str) -> Arc<Run> {
         let id = kind::id_of_workflow(workflow);
-        let run = Arc::new(Run::begin_as(id, Kind::Workflow, principal, None, self.now()));
+        let name = Some(name.to_owned());
+        let run = Arc::new(Run::begin_as(id, Kind::Workflow, principal, name, self.now()));
         self.known().insert(None, &run);
         self.keep(&run);
         self.notify(&run, RunChange::Began);
@@ -184,12 +186,13 @@ impl Runs {
         &self,
         principal: &Principal,
         workflow: Uuid,
+        name: &str,
         data_tools: u64,
     ) -> Result<Arc<Run>, Failure> {
         let id = kind::id_of_workflow(workflow);
         let found = self.by_id(&id).await?;
         // Not found: the gateway crashed before the run was written.
-        let run = found.unwrap_or_else(|| self.begin_workflow(principal, workflow));
+        let run = found.unwrap_or_else(|| self.begin_workflow(principal, workflow, name));
         if !run.owner().is(principal) {
             return Err(no_such_run(&id));
         }

@@ -28,12 +28,12 @@ async fn the_run_of_a_workflow_leaves_memory_with_its_driver() {
     let folder = tempfile::tempdir().expect("a folder");
     let runs = opened(&folder).await;
     let (driven, paused) = (Uuid::new_v4(), Uuid::new_v4());
-    let held = runs.begin_workflow(&ann(), driven);
-    let left = runs.begin_workflow(&ann(), paused).id().to_owned();
+    let held = runs.begin_workflow(&ann(), driven, "report");
+    let left = runs.begin_workflow(&ann(), paused, "report").id().to_owned();
     runs.flush().await.expect("the runs are written");
     assert!(runs.known().of_id(held.id()).is_some());
     assert!(runs.known().of_id(&left).is_none());
-    let again = runs.resume_workflow(&ann(), paused, 3).await.expect("it is read again");
+    let again = runs.resume_workflow(&ann(), paused, "report", 3).await.expect("it is read again");
     assert_eq!((again.id(), again.data_tools()), (left.as_str(), 3));
 }
 

@@ -18,8 +18,8 @@ pub fn list(workflows: &[WorkflowSummary], style: Style) -> io::Result<()> {
     if workflows.is_empty() {
         return line("no workflows: `powerstrip workflows run FILE` starts one");
     }
-    let headers = ["ID", "STATE", "LAYER", "TASKS", "CHANGED", "EXPIRES IN", "OWNER"];
-    let mut table = Table::new(headers).right(["LAYER", "TASKS"]).cut(["OWNER"]);
+    let headers = ["ID", "NAME", "STATE", "LAYER", "TASKS", "CHANGED", "EXPIRES IN", "OWNER"];
+    let mut table = Table::new(headers).right(["LAYER", "TASKS"]).cut(["NAME", "OWNER"]);
     for workflow in workflows {
         let expires = match workflow.state.as_str() {
             "paused" => Cell::new(time::left(workflow.expires_unix_ms)),
@@ -27,7 +27,8 @@ pub fn list(workflows: &[WorkflowSummary], style: Style) -> io::Result<()> {
         };
         table.row([
             Cell::new(&workflow.workflow_id).tone(Tone::Strong),
-            state(workflow),
+            Cell::new(&workflow.name),
+            state(workflow, workflow.waits_for()),
             Cell::new(format_args!("{}/{}", layer(workflow), workflow.layers)),
             Cell::new(format_args!("{}/{}", workflow.tasks_done, workflow.tasks_total)),
             Cell::new(time::ago(workflow.updated_unix_ms)),
@@ -46,8 +47,9 @@ pub fn show(details: &WorkflowDetails, style: Style) -> io::Result<()> {
     let workflow = &details.workflow;
     let mut record = Record::new();
     record.field("id", Cell::new(&workflow.workflow_id).tone(Tone::Strong));
+    record.field("name", Cell::new(&workflow.name));
     record.field("run", Cell::new(&workflow.run_id));
-    record.field("state", state(workflow));
+    record.field("state", state(workflow, details.waits_for()));
     record.maybe("intent", workflow.intent.as_deref());
     record.field("owner", Cell::new(owner(workflow)));
     record.field("started", Cell::new(time::ago(workflow.started_unix_ms)));
@@ -137,15 +139,16 @@ fn failure(error: &Value) -> String {
     }
 }
 
-fn state(workflow: &WorkflowSummary) -> Cell {
-    match (workflow.state.as_str(), workflow.outcome.as_deref()) {
+/// The state of a workflow; of a paused one, what it waits for.
+fn state(workflow: &WorkflowSummary, waits_for: Option<String>) -> Cell {
+    let outcome = workflow.outcome.as_deref();
+    if let Some(waits_for) = waits_for {
+        let bad = outcome == Some("quarantined");
+        return Cell::new(waits_for).tone(if bad { Tone::Bad } else { Tone::Doubtful });
+    }
+    match (workflow.state.as_str(), outcome) {
         ("ended", Some("complete")) => Cell::new("complete").tone(Tone::Good),
         ("ended", Some(outcome)) => Cell::new(outcome).tone(Tone::Bad),
-        ("paused", Some("quarantined")) => Cell::new("paused (quarantined)").tone(Tone::Bad),
-        ("paused", Some(reason)) => {
-            Cell::new(format_args!("paused ({reason})")).tone(Tone::Doubtful)
-        }
-        ("paused", None) => Cell::new("paused").tone(Tone::Doubtful),
         (other, _) => Cell::new(other),
     }
 }
@@ -195,7 +198,7 @@ impl Live {
         let mut lines = vec![format!(
             "{}  {}  layer {}/{}  {}/{} tasks",
             self.style.bold(shown(&workflow.workflow_id)),
-            state(workflow).painted(self.style),
+            state(workflow, details.waits_for()).painted(self.style),
             layer(workflow),
             workflow.layers,
             workflow.tasks_done,

@@ -41,6 +41,7 @@ pub(crate) struct ExecuteConfig {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is used: `Reading` reads DAGs")]
 struct DagOutline {
+    name: Option<String>,
     tasks: Vec<TaskOutline>,
 }
 

@@ -23,6 +23,7 @@ mod results;
 mod resume;
 mod service;
 mod start;
+mod steering;
 mod tend;
 mod tools;
 mod undone;

@@ -200,13 +200,13 @@ impl<I: SteeringInput> Operation for Steer<I> {
 
 impl Workflows {
     /// Calls a workflow tool through all guards.
-    async fn send_request(&self, request: Request) -> Result<Value, OperationError> {
+    pub(crate) async fn send_request(&self, request: Request) -> Result<Value, OperationError> {
         let answer = self.service().strip.call(request).await;
         answer.result.map(Arc::unwrap_or_clone).map_err(OperationError::from)
     }
 
     /// Who started a workflow that has not ended.
-    async fn owner(&self, id: Uuid) -> Result<Arc<Principal>, OperationError> {
+    pub(crate) async fn owner(&self, id: Uuid) -> Result<Arc<Principal>, OperationError> {
         let live = self.load(id).await?.ok_or_else(|| not_found(id))?;
         Ok(Arc::clone(&live.owner))
     }

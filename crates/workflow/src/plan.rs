@@ -18,6 +18,7 @@ use level::Level;
 
 pub use fault::{Fault, FaultCode};
 pub use limits::{MAX_DEPTH, MAX_ID_CHARS, MAX_LAYERS, MAX_TASKS};
+pub(crate) use planned::call_by_tool;
 pub use planned::{Plan, PlannedTask};
 pub use read::Reading;
 pub use tools::{CatalogTools, InputCheck, ToolInfo, Tools, UnknownName};
@@ -45,7 +46,7 @@ impl Plan {
         tools: &dyn Tools,
     ) -> Result<Self, Vec<Fault>> {
         let Present { size, from_layer } = present;
-        let Reading { tasks, mut faults } = more;
+        let Reading { name, tasks, mut faults } = more;
         let count = size.saturating_add(order::count(&tasks));
         if tasks.is_empty() || count > MAX_TASKS {
             let message = format!(
@@ -56,7 +57,8 @@ impl Plan {
         }
         let level = Level { tools, present: &self.tasks, from_layer, depth: 0, input: None };
         let plan = level.plan(&tasks, "", &mut faults);
-        if faults.is_empty() { Ok(plan) } else { Err(faults) }
+        let name = self.name.clone().or(name);
+        if faults.is_empty() { Ok(Self { name, ..plan }) } else { Err(faults) }
     }
 
     /// Gives a task other arguments. They may refer to tasks of earlier layers only; the layers stay as they are.
@@ -69,6 +71,7 @@ impl Plan {
         let mut faults = Vec::new();
         let level = Level { tools, present: &self.tasks, from_layer: 0, depth: 0, input: None };
         let plan = level.replace_arguments(id, arguments, &mut faults);
-        if faults.is_empty() { Ok(plan) } else { Err(faults) }
+        let name = self.name.clone();
+        if faults.is_empty() { Ok(Self { name, ..plan }) } else { Err(faults) }
     }
 }

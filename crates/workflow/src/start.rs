@@ -38,9 +38,11 @@ pub(crate) struct Start {
 impl Start {
     /// The digest of what is started, however long the caller waits.
     fn digest(&self) -> Digest {
-        digest(&canonical::bytes(
-            &json!({"dag": {"tasks": self.dag.tasks}, "per_layer": self.per_layer}),
-        ))
+        let mut started = json!({"dag": {"tasks": self.dag.tasks}, "per_layer": self.per_layer});
+        if let Some(name) = &self.dag.name {
+            started["dag"]["name"] = name.as_str().into();
+        }
+        digest(&canonical::bytes(&started))
     }
 }
 
@@ -58,6 +60,7 @@ struct NewWorkflow {
     principal: Arc<Principal>,
     plan: Plan,
     state: State,
+    created_unix_ms: u64,
     expires_unix_ms: u64,
 }
 
@@ -130,6 +133,7 @@ impl Workflows {
             principal: Arc::clone(principal),
             plan,
             state,
+            created_unix_ms: now,
             expires_unix_ms,
         };
         let (reply, started) = oneshot::channel();
@@ -217,11 +221,12 @@ impl Workflows {
             return;
         }
         tracing::info!(workflow_id = %id, command = "execute_dag", outcome = "accepted", "workflow command");
+        let name = new.plan.called(new.created_unix_ms);
         let live = Driver::start(
             service,
             Begin {
                 workflow: id,
-                run: service.strip.runs().begin_workflow(&new.principal, id),
+                run: service.strip.runs().begin_workflow(&new.principal, id, &name),
                 principal: new.principal,
                 fence: 1,
                 plan: Arc::new(new.plan),

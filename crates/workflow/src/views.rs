@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use operations::workflows::{
-    NotUndone, WorkflowConsole, WorkflowDetails, WorkflowEvent, WorkflowList, WorkflowQuery,
-    WorkflowSummary, WorkflowTask,
+    NotUndone, WorkflowCommand, WorkflowConsole, WorkflowDefinition, WorkflowDetails,
+    WorkflowEvent, WorkflowList, WorkflowQuery, WorkflowSummary, WorkflowTask,
 };
 use operations::{Caller, OperationError};
 use proto::{Code, Failure};
@@ -23,7 +23,7 @@ use crate::fit::MAX_ANSWER;
 use crate::graph::{self, GraphView};
 use crate::listing;
 use crate::outage::{read, retry};
-use crate::plan::Plan;
+use crate::plan::{Plan, call_by_tool};
 use crate::results::shorten;
 use crate::workflows::{Workflows, run_id};
 
@@ -85,6 +85,7 @@ impl Workflows {
         WorkflowSummary {
             workflow_id: row.id.to_string(),
             run_id: row.run.clone(),
+            name: plan.called(row.created_unix_ms),
             state: row.phase.as_str().to_owned(),
             outcome,
             tenant: row.tenant.clone(),
@@ -141,7 +142,7 @@ impl Workflows {
     }
 
     /// The run of a workflow that has ended.
-    async fn run_of(&self, caller: &Caller, id: Uuid) -> Result<RunSummary, Failure> {
+    pub(crate) async fn run_of(&self, caller: &Caller, id: Uuid) -> Result<RunSummary, Failure> {
         let runs = self.service().strip.runs();
         let name = run_id(id);
         match retry(|| runs.show(caller.tenant(), &name)).await {
@@ -174,10 +175,13 @@ impl Workflows {
         let layers = tasks.iter().map(|task| task.layer + 1).max().unwrap_or(0);
         let updated_unix_ms = last.map_or(run.touched_unix_ms, |event| event.at_unix_ms);
         let rejected = run.state == RunEnd::Rejected.as_str();
+        let first_tool = tasks.first().map_or("workflow", |task| task.tool.as_str());
+        let name = run.name.unwrap_or_else(|| call_by_tool(first_tool, run.created_unix_ms));
         Ok(WorkflowDetails {
             workflow: WorkflowSummary {
                 workflow_id: id.to_string(),
                 run_id: run.id,
+                name,
                 state: "ended".to_owned(),
                 outcome: if rejected {
                     Some(run.state)
@@ -365,6 +369,31 @@ impl WorkflowConsole for Workflows {
     async fn draw(&self, caller: &Caller, id: &str) -> Result<String, OperationError> {
         let details = self.show(caller, id).await?;
         Ok(graph::svg(&GraphView::from(&details)))
+    }
+
+    async fn definition(
+        &self,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<WorkflowDefinition, OperationError> {
+        self.definition_of(caller, Self::parse(id)?).await
+    }
+
+    async fn steer(
+        &self,
+        caller: &Caller,
+        id: &str,
+        command: WorkflowCommand,
+    ) -> Result<(), OperationError> {
+        self.command_from_page(caller, Self::parse(id)?, command).await
+    }
+
+    async fn start(
+        &self,
+        caller: &Caller,
+        definition: WorkflowDefinition,
+    ) -> Result<String, OperationError> {
+        self.start_from_page(caller, definition).await
     }
 }
 

@@ -116,7 +116,8 @@ impl Workflows {
         let principal = Arc::new(principal);
         let crashed = row.phase == WorkflowPhase::Running && row.crashes.in_a_row > 0;
         let done = state.count(|stage| *stage == CellStage::Ended(Verdict::Success)) as u64;
-        let run = service.strip.runs().resume_workflow(&principal, row.id, done).await?;
+        let name = plan.called(row.created_unix_ms);
+        let run = service.strip.runs().resume_workflow(&principal, row.id, &name, done).await?;
         Ok(Driver::start(
             service,
             Begin {

@@ -38,6 +38,13 @@
       if (!next) {
         continue;
       }
+      // What the reader has opened stays open.
+      for (const block of all("details[id]", part)) {
+        const twin = fresh.getElementById(block.id);
+        if (twin) {
+          twin.open = block.open;
+        }
+      }
       const same = part.dataset.version !== undefined
         ? part.dataset.version === next.dataset.version
         : part.outerHTML === next.outerHTML;

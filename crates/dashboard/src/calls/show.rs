@@ -4,21 +4,16 @@ use auth::scope;
 use axum::extract::{Path, State};
 use maud::{Markup, html};
 use operations::calls::{CallRecord, CallSummary, CallTrace};
-use operations::servers::{LogLine, LogQuery};
 use serde_json::Value;
 
+use super::log::{self, CallLog};
 use super::table::{caller, message};
 use crate::layout::{Page, PageResult, Section, heading};
-use crate::log::log_lines;
 use crate::snippet::snippet;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{in_url, inert, json, outcome, short, tool_page};
+use crate::words::{inert, json, outcome, short, tool_page};
 use crate::{chart, curl, time, tries};
-
-/// Lines of a server's log belong to a call if they were written from this long before it to this long after it.
-const LOG_MARGIN_MS: u64 = 1_000;
-const MAX_LOG_LINES: usize = 40;
 
 pub(crate) async fn page(
     State(dashboard): State<Dashboard>,
@@ -35,11 +30,15 @@ pub(crate) async fn page(
         _ => return Err(viewer.missing(none)),
     };
     let summaries: Vec<CallSummary> = calls.iter().map(|call| call.summary.clone()).collect();
+    let mut logs = Vec::with_capacity(summaries.len());
+    for summary in &summaries {
+        logs.push(log::read(&dashboard, &viewer, summary).await);
+    }
     let title = short(&summaries[0].tool, 80);
     let below = html! { (outcome(&summaries[0].outcome())) " · trace " code { (inert(&id)) } };
     let body = html! {
         (heading(html! { code { (title) } }, below, html! { a href="/dashboard/calls" { "All calls" } }))
-        @for call in &calls { (failure(&dashboard, &viewer, call)) }
+        @for (call, log) in calls.iter().zip(&logs) { (failure(&viewer, call, log.as_ref())) }
         (chart::waterfall(&summaries))
         @for call in &calls { (facts(&dashboard, call, &viewer)) }
     };
@@ -47,42 +46,19 @@ pub(crate) async fn page(
 }
 
 /// Why a call failed, what its server wrote meanwhile, and a link to try it again.
-fn failure(dashboard: &Dashboard, viewer: &Viewer, call: &CallRecord) -> Markup {
+fn failure(viewer: &Viewer, call: &CallRecord, log: Option<&CallLog>) -> Markup {
     let summary = &call.summary;
     if summary.is_ok() {
         return html! {};
     }
-    let server = summary.tool.split_once(':').map(|(server, _)| server);
-    let known = server.filter(|_| viewer.may(scope::METRICS_READ));
     html! {
         div.fault.cause role="alert" {
             p { strong { (inert(&summary.code)) } @if let Some(blame) = &summary.blame { " · blame: " (inert(blame)) } }
             @if let Some(message) = message(summary, viewer) { p.prose { (inert(&message)) } }
             @else if !viewer.may(scope::AUDIT_READ) { p { "You need the scope " code { (scope::AUDIT_READ) } " to read its message." } }
         }
-        @if let Some(server) = known {
-            @if let Some(lines) = log_around(dashboard, server, summary) {
-                div.section-head {
-                    h2 { "Standard error of " (inert(server)) }
-                    a href=(format!("/dashboard/servers/{}", in_url(server))) { "Server" }
-                }
-                @if lines.is_empty() { p.soft { "The server wrote nothing around this call." } }
-                @else { pre.code.log #{ "log-" (summary.number) } data-tail tabindex="0" { (log_lines(&lines)) } }
-            }
-        }
+        @if let Some(log) = log { (log.show(summary.number)) }
     }
-}
-
-/// What a server wrote around a call; `None` if there is no such server.
-fn log_around(dashboard: &Dashboard, server: &str, call: &CallSummary) -> Option<Vec<LogLine>> {
-    let query = LogQuery { name: server.to_owned(), after: None, limit: None };
-    let lines = dashboard.parts.console.logs(&query).ok()?.lines;
-    let first = call.at_unix_ms.saturating_sub(LOG_MARGIN_MS);
-    let last = call.at_unix_ms + call.duration_us / 1_000 + LOG_MARGIN_MS;
-    let within = lines.into_iter().filter(|line| (first..=last).contains(&line.at_unix_ms));
-    let mut lines: Vec<_> = within.collect();
-    lines.drain(..lines.len().saturating_sub(MAX_LOG_LINES));
-    Some(lines)
 }
 
 fn facts(dashboard: &Dashboard, call: &CallRecord, viewer: &Viewer) -> Markup {

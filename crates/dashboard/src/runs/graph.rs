@@ -96,7 +96,7 @@ pub(super) fn draw_boxes(boxes: &[DrawnBox], what: &str) -> Markup {
     let y = |one: &DrawnBox| one.line * (TALL + GAP_Y) + 2;
     html! {
         div.graph tabindex="0" {
-            svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="img"
+            svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="group"
                 aria-label=(format!("{} {what} in {} layers", boxes.len(), deepest + 1)) {
                 @for one in boxes {
                     @for from in one.follows.iter().filter_map(|at| boxes.get(*at)) {

@@ -1,6 +1,14 @@
-//! The workflow of a run: its DAG with layers and states, and its tasks.
+//! The workflow of a run: its result, the commands that people can give, its DAG with layers and states, and its tasks.
 
-use std::collections::HashSet;
+mod again;
+mod attempts;
+mod outcome;
+mod steer;
+mod tasks;
+mod timeline;
+
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use auth::scope;
 use axum::extract::{Path, State};
@@ -8,18 +16,24 @@ use axum::response::Response;
 use http::HeaderValue;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use maud::{Markup, html};
-use operations::workflows::{WorkflowDetails, WorkflowQuery, WorkflowTask};
+use operations::workflows::{
+    WorkflowConsole, WorkflowDetails, WorkflowQuery, WorkflowSummary, WorkflowTask,
+};
 use serde_json::Value;
 
 use super::graph::{DrawnBox, MAX_DRAWN, draw_boxes};
+use super::{MAX_RUNS, run_page};
 use crate::layout::PageResult;
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{Tone, approval_page, count, in_url, inert, json, mark, short, size};
+use crate::words::{Tone, approval_page, count, in_url, inert, mark, short};
+
+pub(crate) use again::{page as again, start as start_again};
+pub(crate) use steer::change as steer;
 
 /// The kind of a run that is a workflow.
-const KIND: &str = "workflow";
+pub(super) const KIND: &str = "workflow";
 
 /// The most quarantined workflows that are marked in a list.
 const MAX_QUARANTINED: u32 = 500;
@@ -44,23 +58,38 @@ pub(super) async fn load(
     }
 }
 
-/// The ids of the runs whose workflows are quarantined.
-pub(super) async fn quarantined_runs(dashboard: &Dashboard, viewer: &Viewer) -> HashSet<String> {
-    let Some(console) = &dashboard.parts.workflows else { return HashSet::new() };
-    let state = Some(QUARANTINED.to_owned());
-    let query = WorkflowQuery { state, limit: Some(MAX_QUARANTINED), ..WorkflowQuery::default() };
-    match console.list(&viewer.caller(), query).await {
-        Ok(list) => list.workflows.into_iter().map(|workflow| workflow.run_id).collect(),
-        Err(error) => {
-            tracing::warn!(%error, "quarantined workflows cannot be listed");
-            HashSet::new()
+/// The paused workflows that changed last, and all quarantined ones, by the ids of their runs.
+pub(super) async fn paused_runs(
+    dashboard: &Dashboard,
+    viewer: &Viewer,
+) -> HashMap<String, WorkflowSummary> {
+    let Some(console) = &dashboard.parts.workflows else { return HashMap::new() };
+    let mut paused = HashMap::new();
+    for (state, limit) in [("paused", MAX_RUNS), (QUARANTINED, MAX_QUARANTINED)] {
+        let query = WorkflowQuery {
+            state: Some(state.to_owned()),
+            limit: Some(limit),
+            ..WorkflowQuery::default()
+        };
+        match console.list(&viewer.caller(), query).await {
+            Ok(list) => {
+                let rows = list.workflows.into_iter();
+                paused.extend(rows.map(|workflow| (workflow.run_id.clone(), workflow)));
+            }
+            Err(error) => tracing::warn!(%error, "paused workflows cannot be listed"),
         }
     }
+    paused
+}
+
+/// Whether a workflow in a list waits for an operator because processes died while it was active.
+pub(super) fn is_quarantined_row(workflow: &WorkflowSummary) -> bool {
+    workflow.outcome.as_deref() == Some(QUARANTINED)
 }
 
 /// Whether a workflow waits for an operator because processes died while it was active.
-pub(super) fn is_quarantined(details: &WorkflowDetails) -> bool {
-    details.workflow.outcome.as_deref() == Some(QUARANTINED)
+fn is_quarantined(details: &WorkflowDetails) -> bool {
+    is_quarantined_row(&details.workflow)
 }
 
 /// The drawing as a file.
@@ -70,10 +99,7 @@ pub(crate) async fn drawing(
     viewer: Viewer,
 ) -> PageResult {
     viewer.require(scope::RUNS_READ)?;
-    let Some(console) = &dashboard.parts.workflows else {
-        return Err(viewer.missing("Workflows are not available in this process."));
-    };
-    let drawn = console.draw(&viewer.caller(), &id).await;
+    let drawn = console(&dashboard, &viewer)?.draw(&viewer.caller(), &id).await;
     let drawn = drawn.map_err(|error| viewer.failed("Drawing failed", &error))?;
     let mut response = Response::new(drawn.into());
     let headers = response.headers_mut();
@@ -84,28 +110,54 @@ pub(crate) async fn drawing(
     Ok(response)
 }
 
-pub(super) fn show(details: &WorkflowDetails, viewer: &Viewer) -> Markup {
+/// What is decided first: the result so far, what could not be undone, and the buttons.
+pub(super) fn head(details: &WorkflowDetails, did: &str, viewer: &Viewer) -> Markup {
+    html! {
+        @if let Some(text) = steer::done(did) { p.notice role="status" { (text) } }
+        (outcome::show(details))
+        (not_undone(details))
+        (steer::buttons(details, viewer))
+    }
+}
+
+/// The drawing, the timeline and the tasks, of which one is open.
+pub(super) fn show(details: &WorkflowDetails, open: &str, viewer: &Viewer) -> Markup {
     let workflow = &details.workflow;
     html! {
         h2 { "Workflow" }
         div #workflow data-swap {
             p {
-                (state(&workflow.state, workflow.outcome.as_deref()))
-                " · layer " (workflow.layer + 1) " of " (workflow.layers)
+                "Layer " (workflow.layer + 1) " of " (workflow.layers)
                 " · " (workflow.tasks_done) " of " (count(workflow.tasks_total, "task", "tasks")) " done"
                 @if workflow.state != "ended" { " · expires: " (time::left(workflow.expires_unix_ms, viewer.now_ms)) }
                 " · " a href=(format!("/dashboard/runs/{}/graph.svg", in_url(&workflow.run_id))) download="" { "Export as SVG" }
             }
             @if is_quarantined(details) { (quarantine(details)) }
             @if let Some(checkpoint) = &details.checkpoint { (decisions(checkpoint)) }
-            @if details.tasks.len() <= MAX_DRAWN { (draw(&details.tasks)) }
-            (tasks(&details.tasks))
+            @if details.tasks.len() <= MAX_DRAWN { (draw(&details.tasks, &workflow.run_id)) }
         }
+        @if details.tasks.len() <= MAX_DRAWN { div #timeline data-swap { (timeline::show(details, viewer)) } }
+        h2 { "Tasks" }
+        div #tasks data-swap { (tasks::list(details, open, viewer)) }
     }
 }
 
+/// The link that opens a task on the page of its workflow, without a script.
+fn task_link(run: &str, task: &str) -> String {
+    format!("{}?task={}#task-{}", run_page(run), in_url(task), in_url(task))
+}
+
+/// The workflows of this process.
+fn console<'a>(
+    dashboard: &'a Dashboard,
+    viewer: &Viewer,
+) -> Result<&'a Arc<dyn WorkflowConsole>, Response> {
+    let missing = || viewer.missing("Workflows are not available in this process.");
+    dashboard.parts.workflows.as_ref().ok_or_else(missing)
+}
+
 /// What the workflow has done and could not undo.
-pub(super) fn not_undone(details: &WorkflowDetails) -> Markup {
+fn not_undone(details: &WorkflowDetails) -> Markup {
     html! {
         div #not-undone data-swap {
             @if !details.not_undone.is_empty() {
@@ -120,13 +172,17 @@ pub(super) fn not_undone(details: &WorkflowDetails) -> Markup {
     }
 }
 
-fn state(state: &str, outcome: Option<&str>) -> Markup {
-    match (state, outcome) {
+/// The state of a workflow; of a paused one, what it waits for.
+pub(super) fn state(workflow: &WorkflowSummary, waits_for: Option<String>) -> Markup {
+    let outcome = workflow.outcome.as_deref();
+    if let Some(waits_for) = waits_for {
+        let tone = if outcome == Some(QUARANTINED) { Tone::Bad } else { Tone::Doubtful };
+        return mark(tone, &inert(&waits_for));
+    }
+    match (workflow.state.as_str(), outcome) {
         ("ended", Some("complete")) => mark(Tone::Good, "complete"),
+        ("ended", Some("aborted")) => mark(Tone::Quiet, "aborted"),
         ("ended", Some(outcome)) => mark(Tone::Bad, &inert(outcome)),
-        ("paused", Some(QUARANTINED)) => mark(Tone::Bad, "paused: quarantined"),
-        ("paused", Some(reason)) => mark(Tone::Doubtful, &format!("paused: {}", inert(reason))),
-        ("paused", None) => mark(Tone::Doubtful, "paused"),
         (other, _) => mark(Tone::Quiet, &inert(other)),
     }
 }
@@ -137,7 +193,8 @@ fn quarantine(details: &WorkflowDetails) -> Markup {
     let reason = details.checkpoint.as_ref().and_then(|checkpoint| checkpoint["reason"].as_str());
     html! {
         p { (inert(reason.unwrap_or_default())) }
-        pre.code { "powerstrip workflows continue " (inert(id)) " --force\npowerstrip workflows abort " (inert(id)) }
+        p.soft { "The same on the gateway's host:" }
+        pre.code tabindex="0" { "powerstrip workflows continue " (inert(id)) " --force\npowerstrip workflows abort " (inert(id)) }
     }
 }
 
@@ -161,7 +218,7 @@ fn decisions(checkpoint: &Value) -> Markup {
     }
 }
 
-fn draw(tasks: &[WorkflowTask]) -> Markup {
+fn draw(tasks: &[WorkflowTask], run: &str) -> Markup {
     let mut lines = vec![0; tasks.iter().map(|task| task.layer + 1).max().unwrap_or(0)];
     let position = |id: &String| tasks.iter().position(|task| task.task_id == *id);
     let boxes = tasks.iter().map(|task| {
@@ -181,64 +238,10 @@ fn draw(tasks: &[WorkflowTask]) -> Markup {
             },
             title: format!("{} · {} · {}", task.task_id, task.tool, task.status),
             text: task.task_id.clone(),
-            href: format!("#task-{}", in_url(&task.task_id)),
+            href: task_link(run, &task.task_id),
         }
     });
     draw_boxes(&boxes.collect::<Vec<_>>(), "tasks")
-}
-
-fn tasks(tasks: &[WorkflowTask]) -> Markup {
-    html! {
-        div.table { table {
-            thead { tr {
-                th scope="col" { "Task" } th scope="col" { "Tool" } th.number scope="col" { "Layer" }
-                th scope="col" { "State" } th.number scope="col" { "Took" } th.number scope="col" { "Attempt" }
-            } }
-            tbody { @for task in tasks { tr #(format!("task-{}", task.task_id)) {
-                td {
-                    code { (short(&task.task_id, 60)) }
-                    details {
-                        summary { "Arguments and output" }
-                        p.soft { "Arguments" } pre.code { (json(&task.arguments)) }
-                        @if let Some(output) = &task.output { (show_output(output)) }
-                        @if let Some(error) = &task.error { p.soft { "Error" } pre.code { (json(error)) } }
-                    }
-                }
-                td { code { (short(&task.tool, 60)) } }
-                td.number { (task.layer + 1) }
-                td { (status(&task.status)) }
-                td.number { @if let Some(took) = task.duration_ms { (time::span(took.saturating_mul(1_000))) } }
-                td.number { (task.attempt) }
-            } } }
-        } }
-    }
-}
-
-/// An output; its size and beginning if it is large, and the link to it if it is stored.
-fn show_output(output: &Value) -> Markup {
-    let stored = output.get("ref_id").and_then(Value::as_str);
-    let preview = output.get("preview").and_then(Value::as_str);
-    let large = output.get("large").is_some().then_some(preview).flatten();
-    html! {
-        @if let Some(preview) = large {
-            @let bytes = output.get("bytes").and_then(Value::as_u64).unwrap_or(0);
-            p.soft { "Output of " (size(bytes)) ", its beginning" }
-            pre.code { (inert(preview)) "…" }
-        } @else {
-            p.soft { "Output" @if let Some(id) = stored { " " a href=(format!("/dashboard/files/{}", in_url(id))) { "Whole output" } } }
-            pre.code { (json(output)) }
-        }
-    }
-}
-
-fn status(status: &str) -> Markup {
-    let tone = match status {
-        "success" => Tone::Good,
-        "failed" => Tone::Bad,
-        "waiting" => Tone::Doubtful,
-        _ => Tone::Quiet,
-    };
-    mark(tone, &inert(status))
 }
 
 #[cfg(test)]
@@ -255,7 +258,6 @@ mod tests {
             layer,
             status: status.to_owned(),
             depends_on: depends_on.iter().map(|&id| id.to_owned()).collect(),
-            arguments: json!({"text": "<script>"}),
             ..WorkflowTask::default()
         }
     }
@@ -275,23 +277,17 @@ mod tests {
     }
 
     #[test]
-    fn tasks_are_drawn_in_layers_and_listed_inert() {
+    fn tasks_are_drawn_in_layers() {
         let all = [
             task("a", 0, "success", &[]),
             task("b", 1, "failed", &["a"]),
             task("c", 1, "waiting", &["a", "gone"]),
         ];
-        let drawn = draw(&all).into_string();
+        let drawn = draw(&all, "run_1").into_string();
         assert_eq!(drawn.matches("<rect").count(), 3);
         assert_eq!(drawn.matches("class=\"edge\"").count(), 2);
         assert!(drawn.contains("3 tasks in 2 layers") && drawn.contains("node waiting"));
-        let listed = tasks(&all).into_string();
-        assert!(listed.contains("id=\"task-b\"") && !listed.contains("<script>"));
-        let large = json!({"large": true, "bytes": 5_120, "preview": "{\"text\":\"<script>"});
-        let large = show_output(&large).into_string();
-        assert!(large.contains("Output of 5.0 KB") && large.contains("&lt;script&gt;…"), "{large}");
-        let stored = show_output(&json!({"ref_id": "ref_1", "preview": "x"})).into_string();
-        assert!(stored.contains("href=\"/dashboard/files/ref_1\""), "{stored}");
+        assert!(drawn.contains("href=\"/dashboard/runs/run_1?task=b#task-b\""), "{drawn}");
         let asked = json!({"decision_context": "Delete?", "decisions": [{"approval_id": "apr_1", "task_id": "b", "tool": "x"}]});
         assert!(decisions(&asked).into_string().contains("/dashboard/approvals/apr_1"));
         let mut paused = WorkflowDetails::default();

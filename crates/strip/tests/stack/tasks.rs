@@ -72,7 +72,7 @@ async fn a_workflow_is_a_run_that_counts_its_tasks_and_ends() {
     let setup = setup(tools()).await.with_control();
     let (ann, workflow) = (principal("acme", "ann"), Uuid::new_v4());
     let runs = setup.strip.runs();
-    let run = runs.begin_workflow(&ann, workflow);
+    let run = runs.begin_workflow(&ann, workflow, "report");
     assert_eq!(run.id(), format!("run_{}", workflow.simple()));
     for n in 0..2 {
         let call = within(&run, &format!("w/{n}/1"), "t.echo", json!({"n": n}));
@@ -98,24 +98,25 @@ async fn a_workflow_goes_on_after_a_restart_for_its_owner_only() {
     let setup = setup(tools()).await.with_control();
     let (ann, bob) = (principal("acme", "ann"), principal("acme", "bob"));
     let (written, lost) = (Uuid::new_v4(), Uuid::new_v4());
-    let run = setup.strip.runs().begin_workflow(&ann, written);
+    let run = setup.strip.runs().begin_workflow(&ann, written, "report");
     let id = run.id().to_owned();
     drop(run);
     let setup = setup.restarted(tools()).await;
     let runs = setup.strip.runs();
-    let run = runs.resume_workflow(&ann, written, 2).await.unwrap();
+    let run = runs.resume_workflow(&ann, written, "report", 2).await.unwrap();
     assert_eq!((run.id(), run.data_tools()), (id.as_str(), 2));
-    let other = runs.resume_workflow(&bob, written, 0).await.unwrap_err();
+    let other = runs.resume_workflow(&bob, written, "report", 0).await.unwrap_err();
     assert_eq!(other.code, Code::NotFound);
     // The gateway crashed before its row was written.
-    let begun = runs.resume_workflow(&ann, lost, 1).await.unwrap();
+    let begun = runs.resume_workflow(&ann, lost, "report", 1).await.unwrap();
     assert_eq!(begun.data_tools(), 1);
 }
 
 #[tokio::test]
 async fn the_last_task_of_a_workflow_may_complete_it_again_after_a_crash() {
     let setup = setup(tools()).await.with_control();
-    let run = setup.strip.runs().begin_workflow(&principal("acme", "ann"), Uuid::new_v4());
+    let run =
+        setup.strip.runs().begin_workflow(&principal("acme", "ann"), Uuid::new_v4(), "report");
     for _ in 0..2 {
         let call = within(&run, "w/end/1", COMPLETE_WORKFLOW, json!({"summary": "all done"}));
         let answer = setup.strip.call(call).await;
@@ -127,7 +128,8 @@ async fn the_last_task_of_a_workflow_may_complete_it_again_after_a_crash() {
 #[tokio::test]
 async fn a_task_that_asks_a_person_is_repeated_with_the_answer() {
     let setup = setup(tools()).await.with_control();
-    let run = setup.strip.runs().begin_workflow(&principal("acme", "ann"), Uuid::new_v4());
+    let run =
+        setup.strip.runs().begin_workflow(&principal("acme", "ann"), Uuid::new_v4(), "report");
     let asks = json!({"slot_type": "text", "slot_id": "tone", "prompt_key": "Which tone?"});
     let call = within(&run, "w/ask/1", REQUEST_USER_INPUT, asks);
     let early = setup.strip.call(call.clone()).await;
@@ -184,7 +186,8 @@ fn booking() -> crate::support::Fake {
 #[tokio::test]
 async fn the_form_of_a_tool_becomes_questions_of_the_run() {
     let setup = setup(vec![booking()]).await.with_control();
-    let run = setup.strip.runs().begin_workflow(&principal("acme", "ann"), Uuid::new_v4());
+    let run =
+        setup.strip.runs().begin_workflow(&principal("acme", "ann"), Uuid::new_v4(), "report");
     let call = within(&run, "w/book/1", "t.book", json!({}));
     let boss = principal("acme", "boss");
     let park = async |call: Request| match Parked::of(&setup.strip.call(call).await) {
@@ -219,7 +222,7 @@ async fn the_form_of_a_tool_becomes_questions_of_the_run() {
 async fn a_stored_output_is_kept_as_long_as_its_run() {
     let setup = setup(tools()).await;
     let ann = principal("acme", "ann");
-    let run = setup.strip.runs().begin_workflow(&ann, Uuid::new_v4());
+    let run = setup.strip.runs().begin_workflow(&ann, Uuid::new_v4(), "report");
     let output = json!({"rows": vec!["x".repeat(1_000); 100]});
     let reference = setup.strip.store_output(&ann, &run, &output).await.unwrap();
     let id = reference["ref_id"].as_str().unwrap();
@@ -239,7 +242,7 @@ async fn compensations_and_no_other_calls_pass_after_the_end_of_a_workflows_run(
     let setup = setup(tools()).await.with_control();
     let (ann, workflow) = (principal("acme", "ann"), Uuid::new_v4());
     let runs = setup.strip.runs();
-    let run = runs.begin_workflow(&ann, workflow);
+    let run = runs.begin_workflow(&ann, workflow, "report");
     let compensation = || {
         let call = within(&run, "w/a~/1", "t.fresh", json!({}));
         let park = Park { compensates: true, ..Park::clone(call.park.as_ref().unwrap()) };
@@ -280,17 +283,17 @@ async fn a_workflow_that_goes_on_opens_the_run_that_was_ended_for_it() {
     let setup = setup(tools()).await.with_control();
     let ann = principal("acme", "ann");
     let (ending, completed) = (Uuid::new_v4(), Uuid::new_v4());
-    let run = setup.strip.runs().begin_workflow(&ann, ending);
+    let run = setup.strip.runs().begin_workflow(&ann, ending, "report");
     // The process dies before the end of the workflow itself is committed.
     setup.strip.runs().end(&run, RunEnd::Failed).await.unwrap();
-    let run = setup.strip.runs().begin_workflow(&ann, completed);
+    let run = setup.strip.runs().begin_workflow(&ann, completed, "report");
     let end = within(&run, "w/end/1", COMPLETE_WORKFLOW, json!({"summary": "all done"}));
     assert_eq!(code(&setup.strip.call(end).await), None);
     drop(run);
     let setup = setup.restarted(tools()).await;
     let runs = setup.strip.runs();
     for (workflow, refusal) in [(ending, None), (completed, Some(Code::Denied))] {
-        let run = runs.resume_workflow(&ann, workflow, 0).await.unwrap();
+        let run = runs.resume_workflow(&ann, workflow, "report", 0).await.unwrap();
         let again = setup.strip.call(within(&run, "w/a/1", "t.fresh", json!({}))).await;
         assert_eq!(code(&again), refusal);
     }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use operations::workflows::{WorkflowDetails, WorkflowTask};
+use operations::workflows::{WorkflowDetails, only_text};
 use proto::clean;
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub fn print_outcome(details: &WorkflowDetails, style: Style) -> io::Result<()> 
     line("")?;
     if outcome == "complete" {
         line(format_args!("{} workflow {id}", style.good("complete:")))?;
-        return last_outputs(&details.tasks).iter().try_for_each(line);
+        return last_outputs(details).iter().try_for_each(line);
     }
     let label = style.bad(format_args!("{}:", shown(outcome)));
     match first_error(details) {
@@ -27,34 +27,25 @@ pub fn print_outcome(details: &WorkflowDetails, style: Style) -> io::Result<()> 
 }
 
 /// The outputs of the last layer that has any; each begins with its task if there are several.
-fn last_outputs(tasks: &[WorkflowTask]) -> Vec<String> {
-    let with_output = || tasks.iter().filter(|task| task.output.is_some());
-    let Some(last) = with_output().map(|task| task.layer).max() else { return Vec::new() };
-    let shown_tasks: Vec<_> = with_output().filter(|task| task.layer == last).collect();
-    let output = |task: &&WorkflowTask| {
-        let text = task.output.as_ref().map(readable).unwrap_or_default();
-        if shown_tasks.len() == 1 { text } else { format!("{}: {text}", shown(&task.task_id)) }
-    };
-    shown_tasks.iter().map(output).collect()
+fn last_outputs(details: &WorkflowDetails) -> Vec<String> {
+    let outputs = details.last_outputs();
+    let several = outputs.len() > 1;
+    let lines = outputs.into_iter().map(|(task, output)| {
+        let text = readable(output);
+        if several { format!("{}: {text}", shown(&task.task_id)) } else { text }
+    });
+    lines.collect()
 }
 
 /// Text as it is, the only text of an object as it is, everything else as JSON.
 fn readable(output: &Value) -> String {
-    let only_text = |value: &Value| match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Object(fields) if fields.len() == 1 => {
-            fields.values().next().and_then(Value::as_str).map(ToOwned::to_owned)
-        }
-        _ => None,
-    };
     // The alternate form of a `Value` is indented JSON.
-    only_text(output).unwrap_or_else(|| clean::visible_json(&format!("{output:#}")))
+    only_text(output).map_or_else(|| clean::visible_json(&format!("{output:#}")), ToOwned::to_owned)
 }
 
 /// The error of the first task that failed, with its task; else the reason that the workflow's answer gives.
 fn first_error(details: &WorkflowDetails) -> Option<String> {
-    let failed = details.tasks.iter().find_map(|task| Some((task, task.error.as_ref()?)));
-    if let Some((task, error)) = failed {
+    if let Some((task, error)) = details.first_failure() {
         let part = |name: &str| shown(error.get(name).and_then(Value::as_str).unwrap_or_default());
         return Some(format!(
             "task {} ({}): {}: {}",
@@ -64,11 +55,12 @@ fn first_error(details: &WorkflowDetails) -> Option<String> {
             part("message")
         ));
     }
-    details.checkpoint.as_ref()?.get("reason")?.as_str().map(shown)
+    details.reason().map(shown)
 }
 
 #[cfg(test)]
 mod tests {
+    use operations::workflows::WorkflowTask;
     use serde_json::json;
 
     use super::*;
@@ -79,13 +71,15 @@ mod tests {
 
     #[test]
     fn the_last_layer_is_shown_with_its_tasks() {
-        let tasks = [
+        let tasks = vec![
             task("a", 0, Some(json!("early")), None),
             task("b", 1, Some(json!({"text": "HELLO!"})), None),
             task("c", 1, Some(json!({"n": 1})), None),
         ];
-        assert_eq!(last_outputs(&tasks[..2]), ["HELLO!"]);
-        assert_eq!(last_outputs(&tasks), ["b: HELLO!", "c: {\n  \"n\": 1\n}"]);
+        let mut details = WorkflowDetails { tasks, ..WorkflowDetails::default() };
+        assert_eq!(last_outputs(&details), ["b: HELLO!", "c: {\n  \"n\": 1\n}"]);
+        details.tasks.pop();
+        assert_eq!(last_outputs(&details), ["HELLO!"]);
     }
 
     #[test]

@@ -26,6 +26,8 @@ impl Driver {
         let data = json!({
             "tasks": tasks,
             "not_undone": self.moment().not_undone(true),
+            "dag": self.begin.plan.dag(),
+            "per_layer_validation": self.begin.state.rules.per_layer,
             "layer": self.begin.state.root.layer,
             "expires_unix_ms": self.begin.expires_unix_ms,
         });

@@ -63,7 +63,7 @@ impl Level<'_> {
             order::arrange(&mut planned, new, self.from_layer);
             order::check_layers(&planned, &format!("{path}/tasks"), faults);
         }
-        Plan { tasks: planned }
+        Plan { name: None, tasks: planned }
     }
 
     /// The plan with other arguments for one of its tasks.
@@ -94,7 +94,7 @@ impl Level<'_> {
             faults.push(Fault::new("/arguments", FaultCode::BadReference, message));
         }
         planned[at].depends_on = depends_on;
-        Plan { tasks: planned }
+        Plan { name: None, tasks: planned }
     }
 
     /// The position of each id; reports ids that are not valid or used twice.

@@ -1,3 +1,4 @@
+use proto::time;
 use serde::{Deserialize, Serialize};
 
 use crate::{Dag, Task};
@@ -5,6 +6,8 @@ use crate::{Dag, Task};
 /// A DAG that can be run: checked, its tools and prompts pinned to their majors, its tasks in layers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// In the order of the DAG; injected tasks come after the others.
     pub tasks: Vec<PlannedTask>,
 }
@@ -29,6 +32,12 @@ pub struct PlannedTask {
     pub ends_run: bool,
 }
 
+/// The name of a workflow that has none.
+pub(crate) fn call_by_tool(tool: &str, started_unix_ms: u64) -> String {
+    let tool = tool.split_once('@').map_or(tool, |(name, _)| name);
+    format!("{tool} {}", time::utc(started_unix_ms).strftime("%Y-%m-%d %H:%M"))
+}
+
 fn is_false(value: &bool) -> bool {
     !*value
 }
@@ -46,7 +55,17 @@ impl Plan {
 
     /// The DAG that this plan was made of, with pinned names.
     pub fn dag(&self) -> Dag {
-        Dag { tasks: self.tasks.iter().map(PlannedTask::definition).collect() }
+        let tasks = self.tasks.iter().map(PlannedTask::definition).collect();
+        Dag { name: self.name.clone(), tasks }
+    }
+
+    /// How people call the workflow: by its name, or else by its first tool and when it was started.
+    pub(crate) fn called(&self, started_unix_ms: u64) -> String {
+        if let Some(name) = &self.name {
+            return name.clone();
+        }
+        let first = self.tasks.first().and_then(|first| first.task.tool.as_deref());
+        call_by_tool(first.unwrap_or("workflow"), started_unix_ms)
     }
 }
 

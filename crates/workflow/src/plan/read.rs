@@ -7,32 +7,36 @@ use super::fault::{Fault, FaultCode};
 use crate::evaluate::step_into;
 use crate::{Dag, Task};
 
+/// The longest name of a workflow.
+const MAX_NAME_CHARS: usize = 100;
+
 /// The readable part of tasks, and what is wrong with the rest.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
+    pub name: Option<String>,
     pub tasks: Vec<Task>,
     pub faults: Vec<Fault>,
 }
 
 impl Reading {
-    /// Reads `{"tasks": […]}`.
+    /// Reads `{"name": …, "tasks": […]}`.
     pub fn of_dag(dag: &Value) -> Self {
         let mut faults = Vec::new();
-        let tasks = read_dag(dag, "", &mut faults).tasks;
-        Self { tasks, faults }
+        let Dag { name, tasks } = read_dag(dag, "", &mut faults);
+        Self { name, tasks, faults }
     }
 
     /// Reads a list of tasks.
     pub fn of_tasks(tasks: &Value) -> Self {
         let mut faults = Vec::new();
         let tasks = read_tasks(tasks, "/tasks", &mut faults);
-        Self { tasks, faults }
+        Self { name: None, tasks, faults }
     }
 }
 
 impl From<Dag> for Reading {
     fn from(dag: Dag) -> Self {
-        Self { tasks: dag.tasks, faults: Vec::new() }
+        Self { name: dag.name, tasks: dag.tasks, faults: Vec::new() }
     }
 }
 
@@ -44,13 +48,24 @@ fn read_dag(dag: &Value, path: &str, faults: &mut Vec<Fault>) -> Dag {
         report(path, "a workflow is an object with the field `tasks`".to_owned());
         return Dag::default();
     };
-    for name in fields.keys().filter(|name| *name != "tasks") {
-        let message = format!("unknown field `{name}`: a workflow has only `tasks`");
-        report(&step_into(path, name), message);
+    for field in fields.keys().filter(|field| !["name", "tasks"].contains(&field.as_str())) {
+        let message = format!("unknown field `{field}`: a workflow has only `name` and `tasks`");
+        report(&step_into(path, field), message);
     }
+    let name = fields.get("name").filter(|name| !name.is_null());
+    if name.is_some_and(|name| !name.as_str().is_some_and(is_name)) {
+        let message = format!("`name` is one line of 1 to {MAX_NAME_CHARS} characters");
+        report(&step_into(path, "name"), message);
+    }
+    let name = name.and_then(Value::as_str).map(str::to_owned);
     let tasks =
         fields.get("tasks").map(|tasks| read_tasks(tasks, &format!("{path}/tasks"), faults));
-    Dag { tasks: tasks.unwrap_or_default() }
+    Dag { name, tasks: tasks.unwrap_or_default() }
+}
+
+fn is_name(text: &str) -> bool {
+    let visible = text.chars().all(|character| !character.is_control());
+    visible && !text.trim().is_empty() && text.chars().count() <= MAX_NAME_CHARS
 }
 
 fn read_tasks(tasks: &Value, path: &str, faults: &mut Vec<Fault>) -> Vec<Task> {

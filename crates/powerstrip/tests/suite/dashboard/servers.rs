@@ -173,3 +173,28 @@ async fn browsers_get_pages_and_programs_get_json() {
         assert_eq!(answer.headers()["content-type"], "application/json", "{path}");
     }
 }
+
+#[tokio::test]
+async fn a_failed_call_shows_its_own_lines_of_the_log_first() {
+    let gateway = with_servers().start().await;
+    let person = Person::signed_in(&gateway).await;
+    page_with(&person, "notes", ">ready<").await;
+    let ask = async |name: &str| {
+        let answer = gateway.call("notes:read", &json!({"name": name})).await.body;
+        page_with(&person, "notes", &format!("{name} was asked for")).await;
+        answer["meta"]["traceId"].as_str().unwrap().to_owned()
+    };
+    ask("early").await;
+    let failed = ask("bread").await;
+    ask("late").await;
+    let place = format!("/dashboard/calls/{failed}");
+    let page = eventually("the call is listed", || async {
+        let page = person.get(&place).await;
+        (page.status == StatusCode::OK).then_some(page.text)
+    })
+    .await;
+    let (own, rest) = page.split_once("The rest of its log").expect("the rest comes after it");
+    assert!(own.contains("bread was asked for"), "{own}");
+    assert!(!own.contains("early was asked for") && !own.contains("late was asked for"), "{own}");
+    assert!(rest.contains("early was asked for") && rest.contains("late was asked for"), "{rest}");
+}

@@ -84,7 +84,7 @@ async fn the_owner_rejects_and_other_tasks_may_follow() {
     let (id, chk) = (first["workflow_id"].clone(), first["checkpoint_id"].clone());
     let short = &id.as_str().unwrap()[..13];
     let printed = gateway.run(&["workflows", "continue", short]).await.ok().to_owned();
-    assert!(printed.contains("approval_required"), "{printed}");
+    assert!(printed.contains("waiting for approval of task"), "{printed}");
     let reject = json!({"workflow_id": id, "checkpoint_id": chk, "approved": false, "feedback": "too risky"});
     let rejected = call(&gateway, "approval_response", reject).await;
     assert_eq!(
@@ -95,7 +95,7 @@ async fn the_owner_rejects_and_other_tasks_may_follow() {
     let again = call(&gateway, "continue", json!({"workflow_id": id})).await;
     assert_eq!(again["status"], "rejected", "{again}");
     let printed = gateway.run(&["workflows", "continue", short]).await.ok().to_owned();
-    assert!(printed.contains("paused (rejected)") && printed.contains("too risky"), "{printed}");
+    assert!(printed.contains("was rejected") && printed.contains("too risky"), "{printed}");
     let run = gateway.get(&format!("/v1/runs/run_{}", id.as_str().unwrap().replace('-', ""))).await;
     assert_eq!(run.body["state"], "rejected", "{run:?}");
     assert_eq!(run.body["calls"][0]["outcome"], "ASKED", "the call did not run: {run:?}");

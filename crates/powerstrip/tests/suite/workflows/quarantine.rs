@@ -72,7 +72,7 @@ async fn a_workflow_in_which_two_processes_died_is_quarantined_and_the_others_re
     let doctor = operate(&gateway, &["doctor"]).await;
     assert!(doctor.contains("2 quarantined") && doctor.contains("--force"), "{doctor}");
     let listed = operate(&gateway, &["workflows", "ls", "--state", "quarantined"]).await;
-    assert_eq!(listed.matches("paused (quarantined)").count(), 2, "{listed}");
+    assert_eq!(listed.matches("quarantined: waiting for an operator").count(), 2, "{listed}");
     let one = ids[0].as_str().unwrap();
     let shown = operate(&gateway, &["workflows", "show", one]).await;
     assert!(shown.contains("2 gateway processes") && shown.contains("--force"), "{shown}");

@@ -180,7 +180,7 @@ async fn robots_are_asked_only_where_the_operator_says_so() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = closed.local_addr().unwrap().port();
     drop(closed);
-    let mut settings = crate::support::settings(&[]);
+    let mut settings = crate::scrape::support::settings(&[]);
     settings.robots = Robots::Always;
     let lab = Lab::with(LabOptions { settings, ports: vec![port], ..LabOptions::default() }).await;
     let failure = lab.scrape_url(format!("http://127.0.0.1:{port}/")).await.unwrap_err();

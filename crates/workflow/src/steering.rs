@@ -98,12 +98,10 @@ impl Workflows {
 fn call_of(command: WorkflowCommand) -> (&'static str, Value) {
     match command {
         WorkflowCommand::Continue { checkpoint_id: Some(id) } => {
-            ("continue", json!({"checkpoint_id": id, "wait_ms": FIRST_WAIT_MS}))
+            ("continue", json!({"checkpoint_id": id}))
         }
-        WorkflowCommand::Continue { checkpoint_id: None } => {
-            ("continue", json!({"wait_ms": FIRST_WAIT_MS}))
-        }
-        WorkflowCommand::Release => ("continue", json!({"force": true, "wait_ms": FIRST_WAIT_MS})),
+        WorkflowCommand::Continue { checkpoint_id: None } => ("continue", json!({})),
+        WorkflowCommand::Release => ("continue", json!({"force": true})),
         WorkflowCommand::Abort { reason } => ("abort", json!({"reason": reason})),
         WorkflowCommand::RetryTask { task_id } => ("retry_task", json!({"task_id": task_id})),
         WorkflowCommand::SkipTask { task_id } => ("skip_task", json!({"task_id": task_id})),

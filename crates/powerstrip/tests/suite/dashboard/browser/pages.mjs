@@ -39,6 +39,22 @@ await play(async (context) => {
   const [saved] = await Promise.all([page.waitForEvent("download"), page.click("text=Download")]);
   assert.equal(await saved.failure(), null);
 
+  // A workflow that has ended, and one that waits for a decision about a failed task.
+  const said = (id, message, after = []) => ({ id, tool: "demo.echo", depends_on: after, arguments: { message } });
+  const lines = { id: "order", tool: "orders.create", depends_on: ["figures"], arguments: { customer: "C-7", lines: "{{ [] }}" } };
+  const complete = await call("powerstrip:execute_dag", { workflow: { tasks: [said("hello", "Hello"), said("shout", "HELLO!", ["hello"])] } });
+  const waiting = await call("powerstrip:execute_dag", {
+    workflow: { name: "Quarterly figures", tasks: [said("figures", "1, 2, 3"), said("words", "one, two, three", ["figures"]), lines, said("report", "All figures", ["words", "order"])] },
+    config: { per_layer_validation: true },
+  });
+  await call("powerstrip:continue", { workflow_id: waiting.data.workflow_id });
+  const pageOf = (answer) => `/dashboard/runs/run_${answer.data.workflow_id.replaceAll("-", "")}`;
+  await page.goto(`${GATEWAY}${pageOf(waiting)}`);
+  await page.click("#workflow a[href$='#task-order']");
+  await page.waitForSelector("#task-order[open] >> text=Retry task");
+  await page.click("#confirm-abort summary");
+  await page.waitForSelector("text=Abort the workflow");
+
   // A trial call, and a call that is compared with an approved one.
   await page.goto(`${GATEWAY}${asked}`);
   await page.click("button[value=approve]");
@@ -64,6 +80,9 @@ await play(async (context) => {
     rules: "/dashboard/rules",
     runs: "/dashboard/runs",
     run: inRun,
+    workflow: `${pageOf(waiting)}?task=order`,
+    complete: pageOf(complete),
+    again: `${pageOf(waiting)}/again`,
     files: "/dashboard/files",
     file: inFile,
     calls: "/dashboard/calls",

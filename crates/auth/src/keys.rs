@@ -2,6 +2,7 @@
 //! key's text is `ps_ID_SECRET`; the gateway stores the id and a hash of the whole.
 
 pub mod operations;
+mod service;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,6 +18,8 @@ use store::{Database, KeyRow, StoreError};
 use crate::claims::KEY;
 use crate::random::random_text;
 use crate::scope::{self, InvalidScope, UnknownScope};
+
+pub use service::KeyService;
 
 /// The prefix of every key, by which people and secret scanners recognize one.
 const PREFIX: &str = "ps_";

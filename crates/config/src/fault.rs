@@ -56,7 +56,10 @@ impl Fault {
                     format!("expected {expected}, found the text `{text}`")
                 }
                 Found::Text(_) => format!("expected {expected}, found text"),
-                Found::Other(found) => format!("expected {expected}, found {found}"),
+                Found::Other(found) => {
+                    let next = how_to_write(&misread);
+                    format!("expected {expected}, found {found}{next}")
+                }
             },
             (Why::UnknownKey { known }, Some((Step::Key(key), above))) => {
                 unknown_key(key, known, above)
@@ -79,6 +82,19 @@ impl Fault {
 
     pub fn of_file(file: &Path, line: Option<usize>, message: impl Into<String>) -> Self {
         Self { file: Some(file.to_owned()), line, key: String::new(), message: message.into() }
+    }
+}
+
+/// What to write instead, where a wrong type is a known mistake. Its words are not repeated: they may be secrets.
+fn how_to_write(misread: &Misread) -> &'static str {
+    let is_command = misread.server().is_some()
+        && matches!(misread.path.as_slice(), [_, _, Step::Key(key)] if key == "command");
+    match is_command {
+        true => {
+            "; write the program as `command` and the words behind it as `args`, such as `command: npx` and \
+             `args: [-y, foo]`"
+        }
+        false => "",
     }
 }
 

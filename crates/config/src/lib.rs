@@ -52,7 +52,7 @@ pub use research::{
     Browser, ProviderKeys, Research, Robots, Sessions as ResearchSessions, Switch, WEB_RESEARCH,
 };
 pub use secret::{HeaderSource, Per, SecretSource, VaultSecrets};
-pub use servers::Server;
+pub use servers::{Server, with_scheme};
 pub use settings::{Config, Egress, FILE_NAME, Sandbox};
 pub use telemetry::{LogFormat, Telemetry};
 pub use units::Span;

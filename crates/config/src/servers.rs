@@ -15,6 +15,8 @@ use crate::secret::HeaderSource;
 use crate::server_auth::ServerAuth;
 use crate::units::Span;
 
+pub use resolve::with_scheme;
+
 /// One server: a program that is started, a URL, or an OpenAPI document.
 #[derive(Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]

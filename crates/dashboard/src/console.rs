@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use axum::response::Response;
 use http::StatusCode;
 use operations::calls::OverviewQuery;
-use operations::{Caller, OperationError};
-use proto::TraceId;
+use operations::{Caller, Operation, OperationError, RawInput};
+use proto::{Code, TraceId};
 
 use crate::layout::error_page;
 use crate::state::Dashboard;
@@ -32,6 +32,20 @@ impl Viewer {
 }
 
 impl Dashboard {
+    /// Runs an operation for a viewer. The page has checked the scope.
+    pub(super) async fn run<O: Operation>(
+        &self,
+        viewer: &Viewer,
+        input: &O::Input,
+    ) -> Result<O::Output, OperationError> {
+        let unreadable = |error: serde_json::Error| {
+            OperationError::new(Code::Internal, format!("{} failed: {error}", O::NAME))
+        };
+        let input = RawInput::Params(serde_json::to_value(input).map_err(unreadable)?);
+        let output = self.parts.operations.run(O::NAME, viewer.caller(), input).await?;
+        serde_json::from_value(output).map_err(unreadable)
+    }
+
     /// When tools were last called by the viewer's tenant, by id.
     pub(super) async fn last_uses(&self, viewer: &Viewer) -> HashMap<String, u64> {
         let query = OverviewQuery {

@@ -26,11 +26,20 @@ pub(super) enum Section {
     Prompts,
     Agents,
     Connect,
+    Secrets,
+    Keys,
     Settings,
 }
 
+impl Section {
+    /// Whether only an operator can open it.
+    fn is_for_operators(self) -> bool {
+        matches!(self, Self::Secrets | Self::Keys)
+    }
+}
+
 /// Each section: its name, its path, its keyboard shortcut after `g`, and its icon.
-pub(super) const SECTIONS: [(Section, &str, &str, &str, &str); 11] = [
+pub(super) const SECTIONS: [(Section, &str, &str, &str, &str); 13] = [
     (
         Section::Overview,
         "Overview",
@@ -76,6 +85,20 @@ pub(super) const SECTIONS: [(Section, &str, &str, &str, &str); 11] = [
         "/dashboard/connect",
         "n",
         "M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0zM12 17v4",
+    ),
+    (
+        Section::Secrets,
+        "Secrets",
+        "/dashboard/vault",
+        "e",
+        "M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3M12 15v2",
+    ),
+    (
+        Section::Keys,
+        "Keys",
+        "/dashboard/keys",
+        "y",
+        "M8 12a4 4 0 1 0 0 .01M12 12h9M18 12v4M15 12v3",
     ),
     (
         Section::Settings,
@@ -132,7 +155,7 @@ impl<'a> Page<'a> {
                     }
                     (navigation(viewer, self.section))
                     main #main tabindex="-1" { (self.body) }
-                    (keys())
+                    (keys(viewer))
                     // What the script says to screen readers.
                     div.hidden #said role="status" {}
                 }
@@ -221,7 +244,7 @@ fn navigation(viewer: &Viewer, current: Option<Section>) -> Markup {
         nav #nav popover aria-label="Sections" {
             (brand())
             ul.sections #sections data-swap {
-                @for (section, name, path, key, shape) in SECTIONS {
+                @for (section, name, path, key, shape) in sections(viewer) {
                     li {
                         a href=(path) data-key=(key) aria-current=[(current == Some(section)).then_some("page")] {
                             (icon(shape)) span { (name) }
@@ -260,13 +283,24 @@ fn navigation(viewer: &Viewer, current: Option<Section>) -> Markup {
     }
 }
 
-fn keys() -> Markup {
+/// The sections that a viewer can open.
+fn sections(
+    viewer: &Viewer,
+) -> impl Iterator<Item = (Section, &'static str, &'static str, &'static str, &'static str)> {
+    let operator = viewer.is_operator();
+    SECTIONS.into_iter().filter(move |(section, ..)| operator || !section.is_for_operators())
+}
+
+fn keys(viewer: &Viewer) -> Markup {
     html! {
         div #keys popover role="dialog" aria-label="Keyboard shortcuts" {
             h2 { "Keyboard shortcuts" }
             dl.keys {
                 div { dt { kbd { "/" } } dd { "search" } }
-                @for (_, name, _, key, _) in SECTIONS {
+                div { dt { kbd { "j" } " " kbd { "k" } } dd { "next and previous approval" } }
+                div { dt { kbd { "Enter" } } dd { "open the approval" } }
+                div { dt { kbd { "a" } " " kbd { "r" } } dd { "approve or reject: press twice" } }
+                @for (_, name, _, key, _) in sections(viewer) {
                     div { dt { kbd { "g" } " " kbd { (key) } } dd { (name) } }
                 }
                 div { dt { kbd { "?" } } dd { "show this list" } }

@@ -14,8 +14,9 @@ use http::{HeaderMap, Method, StatusCode, Uri};
 use crate::layout::bare_refusal;
 use crate::state::Dashboard;
 use crate::{
-    agents, approvals, assets, calls, catalog, connect, files, headers, live, overview, paths,
-    posted, prompts, provider, runs, secrets, servers, settings, sign_in, theme, tool, tries,
+    agents, approvals, assets, calls, catalog, connect, files, headers, keys, live, overview,
+    paths, posted, prompts, provider, runs, secrets, servers, settings, sign_in, theme, tool,
+    tries, vault,
 };
 
 /// A page that needs a signed-in browser.
@@ -42,6 +43,12 @@ pub const ROUTES: &[Route] = &[
     page("GET", paths::LIVE, "changes, as server-sent events for open pages"),
     page("GET", paths::SERVERS, "the servers and their states"),
     page("GET, POST", paths::SERVER, "one server, and a form to restart, disable or enable it"),
+    page("GET, POST", paths::ADD_SERVER, "the catalog of servers, and a form to add one"),
+    page(
+        "GET, POST",
+        paths::REVIEW_SERVER,
+        "what a new server will do, and forms to test and add it",
+    ),
     page("GET", paths::AGENTS, "agents, their skills and their tools"),
     page("GET", paths::CONNECT, "how to connect clients"),
     page("GET", paths::CATALOG, "the tools, with a search"),
@@ -69,6 +76,12 @@ pub const ROUTES: &[Route] = &[
         paths::SECRETS,
         "the viewer's own secrets, and forms to store and remove them",
     ),
+    page(
+        "GET, POST",
+        paths::VAULT,
+        "the secrets of the gateway, and forms to store, remove and prune them",
+    ),
+    page("GET, POST", paths::KEYS, "keys, and forms to make and revoke them"),
     page("GET", paths::SETTINGS, "findings about the settings"),
 ];
 
@@ -91,6 +104,8 @@ impl Pages for Dashboard {
             .route(paths::LIVE, get(live::events))
             .route(paths::SERVERS, get(servers::page))
             .route(paths::SERVER, get(servers::one).post(servers::change))
+            .route(paths::ADD_SERVER, get(servers::add).post(servers::draft))
+            .route(paths::REVIEW_SERVER, get(servers::review).post(servers::act))
             .route(paths::AGENTS, get(agents::page))
             .route(paths::CONNECT, get(connect::page))
             .route(paths::CATALOG, get(catalog::page))
@@ -118,6 +133,8 @@ impl Pages for Dashboard {
             .route(paths::PROMPTS, get(prompts::list))
             .route(paths::PROMPT, get(prompts::page).post(prompts::render))
             .route(paths::SECRETS, get(secrets::page).post(secrets::change))
+            .route(paths::VAULT, get(vault::page).post(vault::change))
+            .route(paths::KEYS, get(keys::page).post(keys::change))
             .route(paths::SETTINGS, get(settings::page))
             .layer(map_response(headers::guard_response))
             .with_state(self.clone())

@@ -170,6 +170,7 @@ async fn identify(dashboard: &Dashboard, token: &str) -> Option<Identity> {
 pub(super) async fn sign_out(State(dashboard): State<Dashboard>, posted: PostedForm) -> Response {
     dashboard.sessions.end(posted.session());
     dashboard.tries.remove_session(posted.session());
+    dashboard.drafts.remove_session(posted.session());
     see_other(SIGN_IN)
 }
 

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use auth::{Access, AdminToken, Attempts, Session, Sessions, SignInCodes};
 use doors::{BodyReader, ServerRegistration, is_own_origin};
 use http::HeaderMap;
-use operations::Console;
+use operations::install::ServerInstaller;
 use operations::workflows::WorkflowConsole;
+use operations::{Console, Table};
 use proto::Clock;
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
 
 use crate::headers;
+use crate::servers::Drafts;
 use crate::service::DashboardService;
 use crate::tries::Tries;
 
@@ -24,9 +26,13 @@ pub struct Parts {
     pub sign_in_codes: Option<Arc<SignInCodes>>,
     pub servers: Option<Arc<dyn ServerRegistration>>,
     pub service: Option<Arc<dyn DashboardService>>,
+    /// Adds servers to the config file.
+    pub installer: Option<Arc<dyn ServerInstaller>>,
     /// The servers and calls of the gateway.
     pub console: Arc<dyn Console>,
     pub workflows: Option<Arc<dyn WorkflowConsole>>,
+    /// All operations, for pages that do what commands do.
+    pub operations: Arc<Table>,
     /// Cancelled when the process begins to stop.
     pub shutdown: CancellationToken,
     /// The largest form that is read.
@@ -44,6 +50,7 @@ pub(crate) struct Inner {
     pub(crate) sessions: Sessions,
     pub(crate) attempts: Attempts,
     pub(crate) tries: Tries,
+    pub(crate) drafts: Drafts,
     pub(crate) clock: Clock,
 }
 
@@ -62,6 +69,7 @@ impl Dashboard {
             sessions: Sessions::new(clock.clone()),
             attempts: Attempts::new(clock.clone()),
             tries: Tries::default(),
+            drafts: Drafts::default(),
             parts,
             clock,
         }))

@@ -18,6 +18,7 @@ use strip::Strip;
 use upstream::{Registry, Upstream, Upstreams};
 
 use super::servers;
+pub(super) use switch::Audited;
 pub use switch::ConfigSource;
 
 /// How many lines of a server's log are shown with it.

@@ -9,6 +9,7 @@ pub mod database;
 pub mod files;
 pub mod findings;
 pub mod foundation;
+pub mod install;
 pub mod login;
 mod names;
 mod operations;

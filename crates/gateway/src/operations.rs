@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use auth::client::OAuthClient;
 use auth::secrets::{SecretService, operations as secret_operations};
-use auth::{ApiKeys, key_operations};
+use auth::{ApiKeys, KeyService, key_operations};
 use operations::Table;
 use strip::Strip;
 use strip::files::operations::FileService;
@@ -34,9 +34,10 @@ pub(super) struct Services<'a> {
 pub(super) fn table(services: &Services<'_>) -> Table {
     let Services { strip, keys, registry, upstreams, console, quarantine, keyring, .. } = services;
     let logins = LoginService { upstreams: Arc::clone(upstreams), keyring: Arc::clone(keyring) };
+    let key_service = KeyService::new(Arc::clone(keys), strip.audit_trail().clone());
     strip::operations::table(strip)
         .merge(path_files::path_table(&Arc::new(FileService::Strip(Arc::clone(strip)))))
-        .merge(key_operations::table(keys))
+        .merge(key_operations::table(&key_service))
         .merge(upstream::operations::table(registry))
         .merge(server_operations::table(console))
         .merge(call_operations::table(console))

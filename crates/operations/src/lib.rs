@@ -5,6 +5,7 @@ mod caller;
 pub mod calls;
 mod console;
 mod error;
+pub mod install;
 mod operation;
 mod schema;
 pub mod scope;

@@ -2,7 +2,7 @@
 
 mod causes;
 
-pub use causes::{Cause, causes, how_to_install};
+pub use causes::{Cause, causes, fix_missing_program, how_to_install};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

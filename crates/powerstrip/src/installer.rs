@@ -7,11 +7,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use auth::secrets::operations::{
-    FindSecret, FindSecretInput, ListSecrets, SecretText, SetSecret, SetSecretInput,
-};
+use auth::secrets::operations::ListSecrets;
 use config::client_files::{Imported, Importer, Literals};
 use config::{FILE_NAME, Loaded, Overrides, edit};
+use gateway::install;
 use operations::NoInput;
 use serde_json::{Map, Value, json};
 
@@ -109,9 +108,8 @@ impl<'a> Installer<'a> {
     pub(crate) async fn install(&self, mut imported: Imported) -> anyhow::Result<Installed> {
         let missing = self.store_secrets(&mut imported).await;
         let stored = imported.secrets.keys().cloned().collect();
-        for (name, server) in &imported.servers {
-            let entry = written_keys(server)?;
-            self.update(|yaml| edit::set_server(yaml, name, &entry))?;
+        if install::write_servers(&self.file, &imported).with_context(|| self.shown())? {
+            note_narrowed(&self.file);
         }
         Ok(Installed { names: imported.servers.keys().cloned().collect(), stored, missing })
     }
@@ -158,7 +156,7 @@ impl<'a> Installer<'a> {
             return Ok(());
         }
         let client = OperationClient::for_secrets(self.context, &loaded).await?;
-        let reused = reuse(&client, imported).await;
+        let reused = install::reuse_secrets(&client, imported).await;
         client.close().await;
         reused
     }
@@ -166,15 +164,7 @@ impl<'a> Installer<'a> {
     async fn store(&self, imported: &mut Imported) -> anyhow::Result<()> {
         let loaded = self.load()?;
         let client = OperationClient::for_secrets(self.context, &loaded).await?;
-        let mut stored = reuse(&client, imported).await;
-        for (name, value) in &imported.secrets {
-            if stored.is_err() {
-                break;
-            }
-            let value = SecretText(value.clone());
-            let input = SetSecretInput { name: name.clone(), value };
-            stored = client.run::<SetSecret>(&input).await.map(drop);
-        }
+        let stored = install::store_secrets(&client, imported).await;
         client.close().await;
         stored
     }
@@ -197,30 +187,9 @@ impl<'a> Installer<'a> {
     }
 }
 
-async fn reuse(client: &OperationClient, imported: &mut Imported) -> anyhow::Result<()> {
-    let names: Vec<_> = imported.secrets.keys().cloned().collect();
-    for name in names {
-        let value = SecretText(imported.secrets[&name].clone());
-        if let Some(stored) = client.run::<FindSecret>(&FindSecretInput { value }).await?.name {
-            imported.use_stored(&name, &stored);
-        }
-    }
-    Ok(())
-}
-
 /// Says that a file was closed to other users.
 pub(crate) fn note_narrowed(file: &Path) {
     terminal::note(format_args!("{} contains secrets: only you can read it now", file.display()));
-}
-
-/// The keys of an entry that differ from their defaults.
-pub(crate) fn written_keys(server: &config::Server) -> anyhow::Result<Value> {
-    let usual = serde_json::to_value(config::Server::default())?;
-    let mut keys = serde_json::to_value(server)?;
-    if let Value::Object(keys) = &mut keys {
-        keys.retain(|key, value| usual.get(key) != Some(value));
-    }
-    Ok(keys)
 }
 
 /// Prints what was left out, what was refused and what is still missing.

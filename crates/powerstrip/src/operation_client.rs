@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use auth::secrets::{SecretService, SecretStore, operations as secret_operations};
-use auth::{ApiKeys, LocalAccess, key_operations};
+use auth::{ApiKeys, KeyService, LocalAccess, key_operations};
 use config::Loaded;
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use files::Files;
 use gateway::database;
 use gateway::foundation::key_source;
+use gateway::install::RunOperation;
 use operations::{Caller, Operation, RawInput, Table};
 use proto::Clock;
 use store::{AuditTrail, DataFolder, Database};
@@ -44,8 +45,9 @@ impl OperationClient {
         };
         let database = database::open(loaded, folder.path()).await?;
         let keys = ApiKeys::open(database.clone(), Clock::default()).await?;
-        let table = key_operations::table(&Arc::new(keys));
-        Ok(Self::Here { table, database, audit: None, _folder: folder })
+        let audit = AuditTrail::start(database.clone());
+        let table = key_operations::table(&KeyService::new(Arc::new(keys), audit.clone()));
+        Ok(Self::Here { table, database, audit: Some(audit), _folder: folder })
     }
 
     /// Operations on secrets.
@@ -102,5 +104,14 @@ impl OperationClient {
             }
             database.close().await;
         }
+    }
+}
+
+impl RunOperation for OperationClient {
+    async fn run<O: Operation>(&self, input: &O::Input) -> anyhow::Result<O::Output>
+    where
+        O::Input: Sync,
+    {
+        Self::run::<O>(self, input).await
     }
 }

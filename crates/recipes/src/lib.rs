@@ -2,6 +2,8 @@
 
 pub mod catalog;
 pub mod mcp_registry;
+mod plan;
 mod recipe;
 
-pub use recipe::Recipe;
+pub use plan::{Plan, PlanError, check_name, own_names, plan};
+pub use recipe::{Recipe, quoted};

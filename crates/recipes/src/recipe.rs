@@ -73,7 +73,7 @@ fn printable(text: &str) -> String {
 }
 
 /// A word of a command line, in quotes if its end would not be visible otherwise.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@+,%".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

@@ -82,7 +82,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("reading", &["proto", "egress", "documents"]),
     ("research", &["proto", "userfiles", "egress", "documents", "language", "reading", "search"]),
     ("webtools", &["proto", "egress", "schema", "strip", "config", "reading", "research"]),
-    ("recipes", &["egress", "schema", "config", "terminal"]),
+    ("recipes", &["proto", "egress", "operations", "schema", "config", "terminal"]),
     ("remote", &["proto", "egress", "environment"]),
     (
         "dashboard",
@@ -124,6 +124,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "config",
             "dashboard",
             "reading",
+            "recipes",
             "webtools",
         ],
     ),

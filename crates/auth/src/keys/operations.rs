@@ -1,4 +1,4 @@
-//! Operations on API keys. Only the operator has them: a key is never made or revoked over HTTP.
+//! Operations on API keys. Only the operator has them: on the operator's socket, and on a page of the dashboard.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::KeyRow;
 
-use super::{ApiKeys, KeyFault, KeyKind, NewKey};
+use super::{KeyFault, KeyKind, KeyService, NewKey};
 
 /// The operations on keys.
-pub fn table(keys: &Arc<ApiKeys>) -> Table {
+pub fn table(keys: &Arc<KeyService>) -> Table {
     Table::default().with::<AddKey>(keys).with::<ListKeys>(keys).with::<RevokeKey>(keys)
 }
 
@@ -77,13 +77,13 @@ pub struct AddKey;
 impl Operation for AddKey {
     const NAME: &'static str = "powerstrip.keys.add";
     const SUMMARY: &'static str = "Make a key";
-    type Service = ApiKeys;
+    type Service = KeyService;
     type Input = AddKeyInput;
     type Output = KeyView;
 
     async fn run(
-        keys: Arc<ApiKeys>,
-        _: Caller,
+        keys: Arc<KeyService>,
+        caller: Caller,
         input: AddKeyInput,
     ) -> Result<KeyView, OperationError> {
         let new = NewKey {
@@ -95,7 +95,7 @@ impl Operation for AddKey {
             scopes: input.scopes,
             lifetime: input.lifetime_ms.map(Duration::from_millis),
         };
-        let (row, secret) = keys.add(new).await?;
+        let (row, secret) = keys.add(&caller, new).await?;
         Ok(KeyView { secret: Some(secret.expose().to_owned()), ..row.into() })
     }
 }
@@ -105,12 +105,12 @@ pub struct ListKeys;
 impl Operation for ListKeys {
     const NAME: &'static str = "powerstrip.keys.list";
     const SUMMARY: &'static str = "List all keys without their secrets";
-    type Service = ApiKeys;
+    type Service = KeyService;
     type Input = NoInput;
     type Output = Vec<KeyView>;
 
     async fn run(
-        keys: Arc<ApiKeys>,
+        keys: Arc<KeyService>,
         _: Caller,
         _: NoInput,
     ) -> Result<Vec<KeyView>, OperationError> {
@@ -131,16 +131,16 @@ pub struct RevokeKey;
 impl Operation for RevokeKey {
     const NAME: &'static str = "powerstrip.keys.revoke";
     const SUMMARY: &'static str = "Revoke a key";
-    type Service = ApiKeys;
+    type Service = KeyService;
     type Input = RevokeKeyInput;
     type Output = KeyView;
 
     async fn run(
-        keys: Arc<ApiKeys>,
-        _: Caller,
+        keys: Arc<KeyService>,
+        caller: Caller,
         RevokeKeyInput { key }: RevokeKeyInput,
     ) -> Result<KeyView, OperationError> {
-        Ok(keys.revoke(&key).await?.into())
+        Ok(keys.revoke(&caller, &key).await?.into())
     }
 }
 

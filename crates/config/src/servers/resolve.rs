@@ -12,6 +12,24 @@ use crate::secret::{HeaderSource, SecretReader, SecretSource};
 /// The placeholder of a URL whose secret is not known.
 const UNKNOWN_URL: &str = "https://secret.invalid/";
 
+/// The URL that a text without a scheme stands for, if it begins with a host. What comes after the path may be a secret,
+/// and is not repeated.
+pub fn with_scheme(text: &str) -> Option<String> {
+    if text.contains("://") || text.contains('@') {
+        return None;
+    }
+    let text = text.split(['?', '#']).next().unwrap_or(text);
+    let host = text.split('/').next().unwrap_or(text);
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let is_local = name == "localhost" || name.starts_with("127.");
+    if !is_local && (!name.contains('.') || name.starts_with('.')) {
+        return None;
+    }
+    let scheme = if is_local { "http" } else { "https" };
+    let url = url::Url::parse(&format!("{scheme}://{text}")).ok()?;
+    Some(url.as_str().trim_end_matches('/').to_owned())
+}
+
 impl Server {
     /// What is wrong with the entry, apart from missing secrets.
     pub(crate) fn check(&self, name: &str, assuming: &SecretReader<'_>) -> Vec<EntryFault> {
@@ -35,7 +53,10 @@ impl Server {
             && !(about_auth && why.key == "auth")
         {
             let keys = (why.key != "name").then(|| why.key.to_owned()).into_iter().collect();
-            faults.push(EntryFault { keys, message: why.reason });
+            let plain = self.url.as_ref().filter(|url| url.source().is_none()).and(config.url);
+            let hint = plain.filter(|_| why.key == "url").and_then(|url| with_scheme(&url));
+            let hint = hint.map(|url| format!("a URL begins with its scheme: write `{url}`"));
+            faults.push(EntryFault { keys, message: hint.unwrap_or(why.reason) });
         }
         faults
     }

@@ -76,6 +76,25 @@ fn a_bad_server_names_its_key() {
 }
 
 #[test]
+fn usual_mistakes_are_answered_with_what_to_write() {
+    let fixture = Fixture::new(
+        "servers:\n  a: { command: [npx, -y, canary] }\n  b: { url: mcp.example.com }\n  \
+           c: { url: 'localhost:3000/mcp' }\n  d: { url: 'mcp.example.com/mcp?key=canary' }\n",
+    );
+    let faults = fixture.invalid_servers();
+    for expected in [
+        "servers.a.command: expected text, found a list; write the program as `command`",
+        "`command: npx` and `args: [-y, foo]`",
+        "servers.b.url: a URL begins with its scheme: write `https://mcp.example.com`",
+        "servers.c.url: a URL begins with its scheme: write `http://localhost:3000/mcp`",
+        "servers.d.url: a URL begins with its scheme: write `https://mcp.example.com/mcp`",
+    ] {
+        assert!(faults.contains(expected), "{expected}\n{faults}");
+    }
+    assert!(!faults.contains("canary"), "{faults}");
+}
+
+#[test]
 fn a_bad_server_stops_neither_the_others_nor_the_skills_that_name_it() {
     let fixture = Fixture::new(
         "servers:\n  \

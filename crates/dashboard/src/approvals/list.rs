@@ -69,7 +69,8 @@ pub(crate) async fn page(
                     p { "This page updates automatically." }
                 }))
             } @else {
-                ul.rows { @for one in &pending { (row(one, &viewer)) } }
+                ul.rows data-steps { @for one in &pending { (row(one, &viewer)) } }
+                p.hint.after { kbd { "j" } " " kbd { "k" } " select, " kbd { "Enter" } " opens, " kbd { "a" } " approves and " kbd { "r" } " rejects after a second press." }
             }
             @if !first { p { a href="/dashboard/approvals" { "Oldest" } } }
             @if let Some(next) = &next { p { a #later href=(next) { "Newer" } } }

@@ -26,13 +26,22 @@ pub(super) async fn page(
     status: StatusCode,
 ) -> PageResult {
     let rest = pending_approvals(dashboard, viewer.tenant()).await;
-    let next = rest.iter().find(|other| other.id != row.id);
+    let at = rest.iter().position(|other| other.id == row.id);
+    let next = match at {
+        Some(at) => rest.get(at + 1),
+        None => rest.first(),
+    };
+    let previous = at.and_then(|at| rest.get(at.checked_sub(1)?));
     let files = shown_files(row);
     let below = html! {
         @if let Some(agent) = &row.agent { strong { (inert(agent)) } " for " }
         strong { (inert(&row.owner)) } " requested this call · " (time::ago(row.created_unix_ms, viewer.now_ms))
     };
-    let actions = html! { a href="/dashboard/approvals" { "All approvals" } };
+    let actions = html! {
+        @if let Some(previous) = previous { a href=(approval_page(&previous.id)) data-step="k" { "Previous" } }
+        @if let Some(next) = next { a href=(approval_page(&next.id)) data-step="j" { "Next" } }
+        a href="/dashboard/approvals" { "All approvals" }
+    };
     let arguments = row.arguments.as_deref().unwrap_or("{}");
     let body = html! {
         (heading(html! { code { (inert(&row.tool)) } }, below, actions))
@@ -122,8 +131,8 @@ fn decision(row: &ApprovalRow, viewer: &Viewer) -> Markup {
                 }
             }
             div.buttons {
-                button.primary type="submit" name="decision" value="approve" { "Approve" }
-                button.danger type="submit" name="decision" value="reject" { "Reject" }
+                button.primary type="submit" name="decision" value="approve" data-decide="a" { "Approve" }
+                button.danger type="submit" name="decision" value="reject" data-decide="r" { "Reject" }
             }
         }
     }

@@ -50,7 +50,8 @@
         : part.outerHTML === next.outerHTML;
       const chosen = getSelection();
       const selecting = chosen.type === "Range" && part.contains(chosen.anchorNode);
-      if (same || selecting || (keep && part.contains(keep) && keep.matches("input, textarea, select"))) {
+      const asking = part.querySelector("details.confirm[open]");
+      if (same || selecting || asking || (keep && part.contains(keep) && keep.matches("input, textarea, select"))) {
         continue;
       }
       const focused = part.contains(document.activeElement) ? document.activeElement : null;
@@ -234,6 +235,49 @@
     }, 180);
   });
 
+  // -- Approvals by keyboard: `j` and `k` select, `a` and `r` go to the button, and the same key again presses it.
+  const decide = (key) => {
+    const button = document.querySelector(`[data-decide="${key}"]`);
+    if (!button) {
+      return false;
+    }
+    if (document.activeElement === button) {
+      button.click();
+    } else {
+      button.focus();
+    }
+    return true;
+  };
+  const step = (key) => {
+    const link = document.querySelector(`a[data-step="${key}"]`);
+    if (link) {
+      link.click();
+      return true;
+    }
+    const rows = all("[data-steps] a.row");
+    const at = rows.indexOf(document.activeElement);
+    const next = key === "j" ? at + 1 : Math.max(at, 1) - 1;
+    rows[Math.min(next, rows.length - 1)]?.focus();
+    return rows.length > 0;
+  };
+  const onApprovals = (key) => {
+    if (key === "j" || key === "k") {
+      return step(key);
+    }
+    if (key !== "a" && key !== "r") {
+      return false;
+    }
+    const row = document.activeElement;
+    if (row?.matches("[data-steps] a.row")) {
+      location.assign(`${row.href}#${key}`);
+      return true;
+    }
+    return decide(key);
+  };
+  if (location.hash === "#a" || location.hash === "#r") {
+    decide(location.hash.slice(1));
+  }
+
   // -- Keyboard.
   const keys = document.getElementById("keys");
   let going = 0;
@@ -254,7 +298,9 @@
         return;
       }
     }
-    if (event.key === "g") {
+    if (onApprovals(event.key)) {
+      event.preventDefault();
+    } else if (event.key === "g") {
       going = Date.now();
     } else if (event.key === "/") {
       event.preventDefault();

@@ -7,6 +7,7 @@ use operations::servers::{Cause, ServerSummary, causes};
 
 use super::state::{server_page, state_mark};
 use crate::layout::{Page, PageResult, Section, heading};
+use crate::paths::ADD_SERVER;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{count, empty, inert, short};
@@ -20,19 +21,22 @@ pub(crate) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
         @if broken > 0 { " · " span.warn { (broken) " with problems" } }
     };
     let body = html! {
-        (heading(html! { "Servers" }, below, html! {}))
+        (heading(html! { "Servers" }, below, add_link(&viewer)))
         div #servers-list data-swap {
             (problems(&causes(&servers)))
             (rows(&servers, &viewer))
         }
         @if !servers.is_empty() {
             p.hint.after {
-                "Servers are added and removed on the host: " code { "powerstrip add" } ", " code { "powerstrip remove" }
-                ", or " code { "powerstrip.yaml" } "."
+                "Servers are removed on the host, with " code { "powerstrip remove" } " or in " code { "powerstrip.yaml" } "."
             }
         }
     };
     Page { poll: 3, live: "catalog", ..Page::new("Servers", Section::Servers, body) }.show(&viewer)
+}
+
+fn add_link(viewer: &Viewer) -> Markup {
+    html! { @if viewer.is_operator() { a.button.primary href=(ADD_SERVER) { "Add a server" } } }
 }
 
 /// Why servers cannot be used and what to do, each cause once.
@@ -53,7 +57,8 @@ pub(crate) fn rows(servers: &[ServerSummary], viewer: &Viewer) -> Markup {
         return empty(
             "No MCP servers yet",
             html! {
-                p { "Add one on the host of the gateway, or import those of a client:" }
+                @if viewer.is_operator() { p { a href=(ADD_SERVER) { "Add one here" } ", or on the host of the gateway:" } }
+                @else { p { "An operator adds them, here or on the host of the gateway:" } }
                 pre { code { "powerstrip add files -- npx -y @modelcontextprotocol/server-filesystem .\npowerstrip import ~/.cursor/mcp.json --write" } }
                 p { "The built-in tools and your tool packs work without servers." }
             },

@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::state::{advice, server_page, state_mark};
 use crate::calls::{Shown, table};
+use crate::confirm::Confirmation;
 use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::log::log_lines;
 use crate::snippet::copy_button;
@@ -70,6 +71,7 @@ fn done(did: &str) -> Option<&'static str> {
         "restart" => Some("The server was restarted."),
         "disable" => Some("The server was disabled. Its tools are no longer served."),
         "enable" => Some("The server was enabled."),
+        "add" => Some("The server was added to the config file and is being started."),
         _ => None,
     }
 }
@@ -86,21 +88,23 @@ fn described(server: &ServerSummary) -> Markup {
 
 /// The buttons of an operator. A server that registered itself is not in the config, so it cannot be disabled there.
 fn switches(viewer: &Viewer, server: &ServerSummary) -> Markup {
+    let disable = Confirmation {
+        label: "Disable",
+        question: "Its tools are no longer served, and calls under way fail.",
+        action: &server_page(&server.name),
+        fields: &[("do", "disable")],
+    };
     html! {
         @if viewer.may(scope::ADMIN) {
             form.switches method="post" action=(server_page(&server.name)) {
                 (csrf(viewer))
                 @if server.disabled {
                     button.primary type="submit" name="do" value="enable" { "Enable" }
-                } @else {
-                    @if server.state != ServerState::Invalid {
-                        button type="submit" name="do" value="restart" { "Restart" }
-                    }
-                    @if server.kind != "registered" {
-                        button.danger type="submit" name="do" value="disable" { "Disable" }
-                    }
+                } @else if server.state != ServerState::Invalid {
+                    button type="submit" name="do" value="restart" { "Restart" }
                 }
             }
+            @if !server.disabled && server.kind != "registered" { (disable.show(viewer)) }
         } @else { span.soft { "Only an operator can restart it." } }
     }
 }

@@ -1,6 +1,7 @@
 //! Restarting, enabling and disabling servers. Each leaves an audit row.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use config::BadConfig;
@@ -20,6 +21,27 @@ pub trait ConfigSource: Send + Sync {
 
     /// Reads the file again and applies it.
     async fn reload(&self) -> Result<(), BadConfig>;
+}
+
+/// A change of a server that leaves an audit row.
+#[derive(Clone, Copy)]
+pub(crate) struct Audited<'a> {
+    /// Such as `servers.restart`.
+    pub(crate) operation: &'static str,
+    /// The decision of the row, such as `restarted`.
+    pub(crate) done: &'static str,
+    pub(crate) server: &'a str,
+}
+
+impl<'a> Audited<'a> {
+    fn switch(switch: ServerSwitch, server: &'a str) -> Self {
+        let operation = match switch {
+            ServerSwitch::Restart => "servers.restart",
+            ServerSwitch::Enable => "servers.enable",
+            ServerSwitch::Disable => "servers.disable",
+        };
+        Self { operation, done: switch.participle(), server }
+    }
 }
 
 impl GatewayConsole {
@@ -65,7 +87,7 @@ impl GatewayConsole {
             }
             Ok(())
         };
-        self.audited(caller, ServerSwitch::Restart, name, restart).await?;
+        self.audited(caller, Audited::switch(ServerSwitch::Restart, name), restart).await?;
         Ok(ServerChange {
             name: name.to_owned(),
             state: self.upstream(name)?.status().state,
@@ -87,7 +109,7 @@ impl GatewayConsole {
             );
             return Err(OperationError::new(Code::Unsupported, message));
         }
-        self.audited(caller, switch, name, self.edit(name, switch)).await?;
+        self.audited(caller, Audited::switch(switch, name), self.edit(name, switch)).await?;
         let state = self.upstream(name).map_or(ServerState::Disabled, |new| new.status().state);
         let message = format!("server `{name}` is {}", switch.participle());
         Ok(ServerChange { name: name.to_owned(), state, message })
@@ -96,11 +118,7 @@ impl GatewayConsole {
     /// Sets or removes `disabled` in the config file, and applies it.
     async fn edit(&self, name: &str, switch: ServerSwitch) -> Result<(), OperationError> {
         let disabled = switch == ServerSwitch::Disable;
-        let source = self.config.get().and_then(std::sync::Weak::upgrade);
-        let source = source.ok_or_else(|| {
-            let message = "this process does not follow its config file: edit the file and restart";
-            OperationError::new(Code::Unsupported, message)
-        })?;
+        let source = self.config_source()?;
         let unlisted = |place: String| {
             let message = format!(
                 "server `{name}` is not in {place}, so it cannot be {} here: a server of `--mcp-json` is \
@@ -133,39 +151,58 @@ impl GatewayConsole {
                 format!("{} was not changed: {why}", file.display()),
             ),
         })?;
-        source.reload().await.map_err(|BadConfig(faults)| {
-            let why: Vec<_> = faults.iter().map(ToString::to_string).collect();
-            OperationError::new(
-                Code::Unavailable,
-                format!(
-                    "{} was changed but cannot be applied, because it has faults: {}",
-                    file.display(),
-                    why.join("; ")
-                ),
-            )
+        source.reload().await.map_err(|bad| not_applied(&file, &bad))
+    }
+
+    fn config_source(&self) -> Result<Arc<dyn ConfigSource>, OperationError> {
+        let source = self.config.get().and_then(std::sync::Weak::upgrade);
+        source.ok_or_else(|| {
+            let message = "this process does not follow its config file: edit the file and restart";
+            OperationError::new(Code::Unsupported, message)
         })
     }
 
+    /// Changes the config file and applies it.
+    pub(crate) async fn edit_config(
+        &self,
+        file: PathBuf,
+        change: impl FnOnce(&Path) -> Result<(), EditError> + Send + 'static,
+    ) -> Result<(), OperationError> {
+        let source = self.config_source()?;
+        let _one = self.editing.lock().await;
+        let edited = file.clone();
+        let edit = tokio::task::spawn_blocking(move || change(&edited)).await.map_err(|error| {
+            OperationError::new(Code::Internal, format!("the config file was not edited: {error}"))
+        })?;
+        edit.map_err(|why| {
+            OperationError::new(
+                Code::Unavailable,
+                format!("{} was not changed: {why}", file.display()),
+            )
+        })?;
+        source.reload().await.map_err(|bad| not_applied(&file, &bad))
+    }
+
     /// Does the work and writes an audit row about it, whatever its outcome.
-    async fn audited(
+    pub(crate) async fn audited<T>(
         &self,
         caller: &Caller,
-        switch: ServerSwitch,
-        name: &str,
-        work: impl Future<Output = Result<(), OperationError>>,
-    ) -> Result<(), OperationError> {
+        change: Audited<'_>,
+        work: impl Future<Output = Result<T, OperationError>>,
+    ) -> Result<T, OperationError> {
         let done = work.await;
+        let name = change.server;
         let row = AuditRow {
             trace: caller.trace.unwrap_or_else(TraceId::random),
             at_unix_ms: self.clock.unix_ms(),
-            caller: std::sync::Arc::clone(&caller.principal),
+            caller: Arc::clone(&caller.principal),
             door: if caller.trace.is_some() { "http" } else { "cli" }.into(),
-            tool: format!("servers.{}:{name}", switch.as_str()).into(),
+            tool: format!("{}:{name}", change.operation).into(),
             version: "".into(),
             definition: None,
             arguments: digest(name.as_bytes()),
             // Not `refused`: statistics count that as a call.
-            decision: if done.is_ok() { switch.participle() } else { "attempted" }.into(),
+            decision: if done.is_ok() { change.done } else { "attempted" }.into(),
             outcome: done.as_ref().err().map_or("OK", |error| error.code.as_str()).into(),
             blame: None,
             duration_us: 0,
@@ -179,9 +216,21 @@ impl GatewayConsole {
             server = name,
             subject = caller.principal.subject,
             done = done.is_ok(),
-            "servers.{}",
-            switch.as_str()
+            "{}",
+            change.operation
         );
         done
     }
+}
+
+fn not_applied(file: &Path, BadConfig(faults): &BadConfig) -> OperationError {
+    let why: Vec<_> = faults.iter().map(ToString::to_string).collect();
+    OperationError::new(
+        Code::Unavailable,
+        format!(
+            "{} was changed but cannot be applied, because it has faults: {}",
+            file.display(),
+            why.join("; ")
+        ),
+    )
 }

@@ -59,6 +59,24 @@ fn missing_program(reason: &str) -> Option<&str> {
     rest.starts_with(" was not found").then_some(program)
 }
 
+/// What to do about a server's error, if it says that its program was not found.
+pub fn fix_missing_program(error: &str) -> Option<String> {
+    missing_program(error).map(how_to_install)
+}
+
+/// The programs that most servers are started with.
+const LAUNCHERS: [&str; 12] = [
+    "npx", "npm", "node", "uvx", "uv", "docker", "python", "python3", "pip", "bunx", "bun", "deno",
+];
+
+/// The launcher whose name differs from this one by a slip.
+fn nearest_launcher(program: &str) -> Option<&'static str> {
+    let scored = LAUNCHERS.into_iter().map(|known| (strsim::osa_distance(program, known), known));
+    // Short names are alike by chance: `go` is no `uv`.
+    let slips = scored.filter(|(distance, known)| *distance == 1 && known.len() > 2);
+    slips.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+}
+
 /// How to install the programs that most servers are started with.
 pub fn how_to_install(program: &str) -> String {
     let how = match program {
@@ -68,9 +86,20 @@ pub fn how_to_install(program: &str) -> String {
         "python" | "python3" | "pip" => "install Python (`apt install python3 python3-pip`)",
         "bunx" | "bun" => "install Bun (`npm install -g bun`)",
         "deno" => "install Deno (`npm install -g deno`)",
-        _ => return format!("install `{program}`, or correct `command` in powerstrip.yaml"),
+        _ => return unknown_program(program),
     };
     how.to_owned()
+}
+
+fn unknown_program(program: &str) -> String {
+    match nearest_launcher(program) {
+        Some(near) => format!(
+            "did you mean `{near}`? `{program}` is not in PATH; correct `command` in powerstrip.yaml"
+        ),
+        None => format!(
+            "`{program}` is not in PATH: install it, or write its full path as `command` in powerstrip.yaml"
+        ),
+    }
 }
 
 #[cfg(test)]
@@ -103,5 +132,19 @@ mod tests {
             ]
         );
         assert!(found[0].fix.contains("apt install nodejs"), "{found:?}");
+    }
+
+    #[test]
+    fn a_mistyped_program_is_answered_with_the_one_meant() {
+        for (typed, meant) in
+            [("npxx", "npx"), ("nxp", "npx"), ("dokcer", "docker"), ("uvxx", "uvx")]
+        {
+            let error = format!("cannot be started: program `{typed}` was not found");
+            let fix = fix_missing_program(&error).unwrap();
+            assert!(fix.starts_with(&format!("did you mean `{meant}`?")), "{typed}: {fix}");
+        }
+        let fix = how_to_install("crm-server");
+        assert!(fix.contains("not in PATH") && fix.contains("full path"), "{fix}");
+        assert_eq!(fix_missing_program("no answer within 10 s"), None);
     }
 }

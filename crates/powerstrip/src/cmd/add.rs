@@ -6,14 +6,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use serde_json::{Map, Value, json};
+use config::Config;
+use gateway::install::read_recipe;
+use operations::install::NewServer;
+use serde_json::json;
 
 use crate::context::Context;
 use crate::exit::Usage;
 use crate::installer::{self, Expected, Installer, describe_import, note_import};
-use recipes::Recipe;
 use recipes::catalog::{self, Listing};
-use recipes::mcp_registry::{self, Options, RegistryServer};
+use recipes::mcp_registry::{self, RegistryServer};
+use recipes::{PlanError, quoted};
 use terminal::Style;
 
 const EXAMPLES: &str = "\
@@ -37,6 +40,9 @@ pub(crate) struct Add {
     name: Option<String>,
     /// The URL of a server.
     url: Option<String>,
+    /// Further words, which are a mistake: a command goes after `--`.
+    #[arg(hide = true)]
+    rest: Vec<String>,
     /// The program of a server and its arguments.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -75,77 +81,84 @@ pub(crate) struct Add {
     list: bool,
 }
 
-/// A server that was looked up by its name.
-struct Found {
-    recipe: Recipe,
-    /// Its name in the registry; none if it is from the catalog that ships with the program.
-    registry_name: Option<String>,
-}
-
 impl Add {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let installer = Installer::new(context);
         if self.list {
             return self.list(context, &installer).await;
         }
-        let name = self.name.clone().unwrap_or_default();
-        let given = self.given()?;
-        proto::check_server_name(&name).map_err(|why| Usage(why.to_string()))?;
+        let new = self.request()?;
+        let name = &new.name;
         let known = installer.servers()?;
-        proto::check_look_alike(&name, known.iter().map(String::as_str))
-            .map_err(|why| Usage(why.to_string()))?;
-        if !self.force && known.contains(&name) {
+        recipes::check_name(name, &known).map_err(planned)?;
+        if !self.force && known.contains(name) {
             let usage = format!(
                 "there is a server `{name}` in {} already; replace it with --force, or choose another name",
                 installer.file().display()
             );
             return Err(Usage(usage).into());
         }
-        let mut from_registry = None;
-        let mut recipe = match (self.command.split_first(), &self.url) {
-            (Some(_), Some(_)) => {
-                return Err(Usage("a server has a URL or a command, not both".to_owned()).into());
-            }
-            (Some((program, args)), None) => {
-                let entry = json!({"command": program, "args": args});
-                Recipe { entry: object(entry), ..Recipe::default() }
-            }
-            (None, Some(url)) => {
-                if !url.contains("://") && !url.contains("${") {
-                    let usage = format!(
-                        "`{url}` is not a URL; a command goes after `--`: powerstrip add {name} -- {url}"
-                    );
-                    return Err(Usage(usage).into());
-                }
-                Recipe { entry: object(json!({"url": url})), ..Recipe::default() }
-            }
-            (None, None) => {
-                let listed_name = self.from.as_deref().unwrap_or(&name);
-                let found = self.look_up(&installer, listed_name, &given).await?;
-                from_registry = found.registry_name;
-                found.recipe
-            }
-        };
-        self.complete(&mut recipe, &given, &installer)?;
+        let mut plan = recipes::plan(&new, &self.config(&installer)?).await.map_err(planned)?;
+        let here = std::env::current_dir()?;
+        let is_program = plan.recipe.entry.contains_key("command");
+        if is_program && new.cwd.is_none() && installer.folder() != here {
+            plan.recipe.entry.insert("cwd".to_owned(), json!(here));
+        }
         let importer = installer.importer(self.force).await?;
-        let here = std::env::current_dir()?.join("mcp.json");
-        let mut imported = importer.read_document(&recipe.document(&name), &here).map_err(Usage)?;
+        let mut imported = read_recipe(&importer, &plan, name, &here).map_err(planned)?;
         imported.relative_to(&installer.folder());
-        if let Some((_, why)) = imported.refused.first() {
-            return Err(Usage(format!("{name}: {why}")).into());
-        }
-        if !imported.servers.contains_key(&name) {
-            let usage = format!(
-                "`{name}` cannot name a server: use letters, digits, `-`, `.` and single `_`"
-            );
-            return Err(Usage(usage).into());
-        }
-        if let Some(listed) = &from_registry {
-            self.ask(listed, &recipe, &imported, &importer.taken).await?;
+        if let Some(listed) = &plan.registry_name {
+            self.ask(listed, &new, &plan, &imported, &importer.taken).await?;
         }
         let notes = std::mem::take(&mut imported.notes);
         notes.iter().for_each(terminal::note);
         finish(context, &installer, imported).await
+    }
+
+    /// What the flags ask for.
+    fn request(&self) -> anyhow::Result<NewServer> {
+        let name = self.name.clone().unwrap_or_default();
+        if let Some(url) = &self.url {
+            self.check_url(&name, url)?;
+        }
+        let here = std::env::current_dir()?;
+        Ok(NewServer {
+            env: self.given()?,
+            headers: self.given_headers()?,
+            name,
+            command: self.command.clone(),
+            url: self.url.clone(),
+            from: self.from.clone(),
+            arguments: self.arguments.clone(),
+            transport: self.transport.clone(),
+            cwd: self.cwd.as_ref().map(|cwd| here.join(cwd)),
+            registry: self.registry.clone(),
+            allow_private: self.allow_private,
+            ..NewServer::default()
+        })
+    }
+
+    /// The config, which says where a registry is and what may be reached; not read where neither is needed.
+    fn config(&self, installer: &Installer<'_>) -> anyhow::Result<Config> {
+        match self.url.is_some() || !self.command.is_empty() {
+            true => Ok(Config::default()),
+            false => Ok(installer.load()?.config),
+        }
+    }
+
+    /// Says what to write for a command without `--`, as far as the words after it tell.
+    fn check_url(&self, name: &str, url: &str) -> Result<(), Usage> {
+        let Some(word) = self.rest.first() else { return Ok(()) };
+        if url.contains("://") || url.contains("${") {
+            return Err(Usage(format!("a server has one URL; `{word}` is too much")));
+        }
+        // As typed: flags of the command, such as `-y`, were taken for ours.
+        let words = std::env::args().skip_while(|word| word != url);
+        let words: Vec<_> = words.map(|word| quoted(&word)).collect();
+        Err(Usage(format!(
+            "`{url}` is not a URL; a command goes after `--`: powerstrip add {name} -- {}",
+            words.join(" ")
+        )))
     }
 
     /// Variables that are given on the command line.
@@ -158,81 +171,13 @@ impl Add {
         self.env.iter().map(pair).collect()
     }
 
-    /// Adds what the flags say.
-    fn complete(
-        &self,
-        recipe: &mut Recipe,
-        given: &BTreeMap<String, String>,
-        installer: &Installer<'_>,
-    ) -> anyhow::Result<()> {
-        let entry = &mut recipe.entry;
-        let program = entry.contains_key("command");
-        if !given.is_empty() {
-            if !program {
-                return Err(Usage("-e is for programs; a URL takes headers, -H".to_owned()).into());
-            }
-            let env = entry.entry("env").or_insert_with(|| json!({}));
-            for (name, value) in given {
-                env[name] = json!(value);
-                recipe.inputs.retain(|(id, _)| id != name);
-            }
-        }
-        for header in &self.headers {
-            let (name, value) = header
-                .split_once(':')
-                .ok_or_else(|| Usage(format!("`{header}` is not a header; write `Name: value`")))?;
-            if program {
-                return Err(
-                    Usage("-H is for URLs; a program takes variables, -e".to_owned()).into()
-                );
-            }
-            let headers = entry.entry("headers").or_insert_with(|| json!({}));
-            headers[name.trim()] = json!(value.trim());
-        }
-        if let Some(transport) = self.transport.as_ref().filter(|transport| *transport != "auto") {
-            entry.insert("type".to_owned(), json!(transport));
-        }
-        let here = std::env::current_dir()?;
-        let cwd = self
-            .cwd
-            .clone()
-            .or_else(|| (program && installer.folder() != here).then(|| here.clone()));
-        if let Some(cwd) = cwd {
-            entry.insert("cwd".to_owned(), json!(here.join(cwd)));
-        }
-        Ok(())
-    }
-
-    /// Finds a server in the catalog, or else in the registry.
-    async fn look_up(
-        &self,
-        installer: &Installer<'_>,
-        name: &str,
-        given: &BTreeMap<String, String>,
-    ) -> anyhow::Result<Found> {
-        let listed = catalog::listings();
-        if let Some(listing) = listed.iter().find(|listing| listing.name == name) {
-            let recipe = listing.recipe(&self.arguments, given).map_err(Usage)?;
-            return Ok(Found { recipe, registry_name: None });
-        }
-        let Some(registry) = self.registry(installer)? else {
-            let names: Vec<_> = listed.iter().map(|listing| listing.name.as_str()).collect();
-            let near = schema::yaml::nearest(name, names);
-            let hint =
-                near.map_or_else(|| ".".to_owned(), |near| format!("; did you mean `{near}`?"));
-            let usage = format!(
-                "the catalog has no server `{name}`{hint} See `powerstrip add --list`, or give its command \
-                 (`powerstrip add {name} -- COMMAND`) or its URL (`powerstrip add {name} URL`)"
-            );
-            return Err(Usage(usage).into());
+    /// Headers that are given on the command line.
+    fn given_headers(&self) -> Result<BTreeMap<String, String>, Usage> {
+        let header = |text: &String| match text.split_once(':') {
+            Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
+            None => Err(Usage(format!("`{text}` is not a header; write `Name: value`"))),
         };
-        let config = installer.load()?.config;
-        let found = mcp_registry::search(&config, &registry, name).await?;
-        let server = choose(&found, name, &registry)?;
-        let options =
-            Options { arguments: &self.arguments, given, allow_private: self.allow_private };
-        let recipe = server.recipe(&options).map_err(Usage)?;
-        Ok(Found { recipe, registry_name: Some(server.name.clone()) })
+        self.headers.iter().map(header).collect()
     }
 
     fn registry(&self, installer: &Installer<'_>) -> anyhow::Result<Option<String>> {
@@ -285,31 +230,10 @@ fn print_listings(listed: &[Listing], found: &[RegistryServer], style: Style) ->
     Ok(())
 }
 
-/// The server of this name, or the only one whose name ends with it.
-fn choose<'a>(
-    found: &'a [RegistryServer],
-    name: &str,
-    registry: &str,
-) -> Result<&'a RegistryServer, Usage> {
-    if let Some(exact) = found.iter().find(|server| server.name == name) {
-        return Ok(exact);
-    }
-    let short: Vec<_> = found.iter().filter(|server| server.short_name() == name).collect();
-    if let [only] = short[..] {
-        return Ok(only);
-    }
-    let all: Vec<_> = if short.is_empty() { found.iter().collect() } else { short };
-    let names: Vec<_> = all.iter().take(8).map(|server| format!("`{}`", server.name)).collect();
-    Err(Usage(match names.is_empty() {
-        true => format!("neither the catalog nor {registry} has a server `{name}`"),
-        false => format!("{registry} has several: name one with --from: {}", names.join(", ")),
-    }))
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
+fn planned(error: PlanError) -> anyhow::Error {
+    match error {
+        PlanError::Invalid(why) => Usage(why).into(),
+        PlanError::Failed(error) => error,
     }
 }
 

@@ -7,7 +7,8 @@ use serde_json::{Map, json};
 use super::add;
 use crate::context::Context;
 use crate::exit::Usage;
-use crate::installer::{Installer, note_import, written_keys};
+use crate::installer::{Installer, note_import};
+use gateway::install::written_keys;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -6,6 +6,7 @@ use std::time::Duration;
 use config::Loaded;
 use gateway::server_operations::ListServers;
 use operations::NoInput;
+use operations::servers::fix_missing_program;
 use proto::clean;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -130,6 +131,9 @@ pub(crate) fn report(outcome: &Outcome, style: Style) -> std::io::Result<()> {
             }
         };
         terminal::line(format_args!("{name}  {shown}"))?;
+        if let Some(fix) = seen["error"].as_str().and_then(fix_missing_program) {
+            terminal::line(fix)?;
+        }
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 mod browser;
 mod guards;
 mod oidc;
+mod operators;
 mod questions;
 mod servers;
 mod sign_in_link;

@@ -13,11 +13,18 @@ use crate::dashboard::support::{NOTES, gateway};
 /// As `scripts/test` installs it.
 const PACKAGE: &str = "playwright-core@1.65.0";
 
-/// The driver and the browser.
-fn programs() -> Result<(PathBuf, PathBuf), &'static str> {
+const AXE: &str = "axe-core@4.14.0";
+
+/// Where `scripts/test` installs a package.
+fn modules(package: &str) -> PathBuf {
     let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let cache = std::env::var_os("XDG_CACHE_HOME").map_or(home.join(".cache"), PathBuf::from);
-    let modules = cache.join("powerstrip/node-tools").join(PACKAGE).join("node_modules");
+    cache.join("powerstrip/node-tools").join(package).join("node_modules")
+}
+
+/// The driver and the browser.
+fn programs() -> Result<(PathBuf, PathBuf), &'static str> {
+    let modules = modules(PACKAGE);
     if !modules.join("playwright-core").is_dir() {
         return Err("playwright-core, which scripts/test installs");
     }
@@ -108,12 +115,37 @@ async fn every_control_is_reachable_by_keyboard() {
     run_scenario("keyboard.mjs").await;
 }
 
+/// A gateway with something on every page.
+fn furnished() -> GatewayBuilder {
+    let servers = "servers:\n  notes: { command: python3, args: [notes.py], env: { NOTES_KEY: { secret: NOTES_KEY } } }\n  \
+        crm: { command: sh, args: [-c, \"echo 'crm: the licence file is missing' >&2; exit 3\"] }\n";
+    gateway().file("notes.py", NOTES).file("notes.json", "{}").config(servers)
+}
+
 #[tokio::test]
 async fn every_page_fits_every_screen() {
-    let servers = "servers:\n  notes: { command: python3, args: [notes.py] }\n  \
-        crm: { command: sh, args: [-c, \"echo 'crm: the licence file is missing' >&2; exit 3\"] }\n";
-    let gateway = gateway().file("notes.py", NOTES).file("notes.json", "{}").config(servers);
-    run_scenario_at("pages.mjs", gateway, &[]).await;
+    run_scenario_at("pages.mjs", furnished(), &[]).await;
+}
+
+#[tokio::test]
+async fn no_page_has_serious_accessibility_findings() {
+    let axe = modules(AXE).join("axe-core/axe.min.js");
+    if !axe.is_file() {
+        testkit::skip_without("axe-core, which scripts/test installs");
+        return;
+    }
+    let axe = axe.to_string_lossy();
+    run_scenario_at("axe.mjs", furnished(), &[("AXE", &axe)]).await;
+}
+
+#[tokio::test]
+async fn approvals_are_decided_by_keyboard() {
+    run_scenario("decide.mjs").await;
+}
+
+#[tokio::test]
+async fn secrets_and_keys_are_managed_on_their_pages() {
+    run_scenario_at("vault.mjs", furnished(), &[]).await;
 }
 
 #[tokio::test]
@@ -129,4 +161,14 @@ async fn servers_are_watched_restarted_and_switched() {
     let notes = "{\"milk\": \"two bottles\"}";
     let gateway = Gateway::with().file("notes.py", NOTES).file("notes.json", notes).config(&config);
     run_scenario_at("servers.mjs", gateway, &[]).await;
+}
+
+#[tokio::test]
+async fn a_server_is_added_in_the_browser() {
+    let notes = "{\"milk\": \"two bottles\"}";
+    let gateway = Gateway::with()
+        .file("notes.py", NOTES)
+        .file("notes.json", notes)
+        .config("# Stays.\nservers: {}\n");
+    run_scenario_at("add_server.mjs", gateway, &[]).await;
 }

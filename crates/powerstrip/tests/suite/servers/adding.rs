@@ -212,6 +212,25 @@ impl Folder {
     }
 }
 
+#[tokio::test]
+async fn usual_mistakes_are_answered_with_the_command_to_type() {
+    let folder = Folder::new();
+    for (typed, expected) in [
+        (&["add", "crm", "npx", "-y", "foo"][..], "powerstrip add crm -- npx -y foo"),
+        (&["add", "crm", "npx"], "powerstrip add crm -- npx"),
+        (&["add", "crm", "mcp.example.com"], "powerstrip add crm https://mcp.example.com"),
+        (&["add", "crm", "https://mcp.example.com", "more"], "`more` is too much"),
+    ] {
+        let refused = folder.run(typed).await;
+        assert!(refused.failed(2).contains(expected), "{typed:?}: {refused:?}");
+    }
+    assert!(!folder.path().join("powerstrip.yaml").exists());
+    let mut served = folder.serve().await;
+    let added = folder.run(&["add", "crm", "--", "npxx", "-y", "foo"]).await;
+    assert!(added.ok().contains("did you mean `npx`? `npxx` is not in PATH"), "{added:?}");
+    served.kill().await.unwrap();
+}
+
 /// The first day, from an empty folder, by commands alone.
 #[tokio::test]
 async fn a_server_is_added_given_a_secret_broken_repaired_and_disabled() {

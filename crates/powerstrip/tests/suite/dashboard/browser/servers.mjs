@@ -66,6 +66,8 @@ await play(async (context, errors) => {
 
   // Disabled, its tools are gone; enabled, they are back.
   await page.goto(`${GATEWAY}/dashboard/servers/notes`);
+  await page.click("#server-actions summary:has-text('Disable')");
+  assert.ok(!fs.readFileSync(path.join(FOLDER, "powerstrip.yaml"), "utf8").includes("disabled"), "it asks first");
   await press("Disable");
   await state("disabled");
   assert.match(fs.readFileSync(path.join(FOLDER, "powerstrip.yaml"), "utf8"), /disabled: true/);

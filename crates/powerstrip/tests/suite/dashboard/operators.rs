@@ -1,0 +1,72 @@
+//! The pages on which an operator manages secrets, keys and servers: nobody else can open or use them.
+
+use reqwest::StatusCode;
+use serde_json::json;
+use testkit::{Gateway, GuardedGateway};
+
+use crate::dashboard::support::{Person, gateway};
+
+/// Each page, and the fields of a form that changes something.
+const FORMS: [(&str, &[(&str, &str)]); 6] = [
+    ("/dashboard/vault", &[("do", "set"), ("name", "STOLEN"), ("value", "canary")]),
+    ("/dashboard/vault", &[("do", "prune")]),
+    (
+        "/dashboard/keys",
+        &[("do", "add"), ("name", "stolen"), ("scope", "tools:call"), ("days", "0")],
+    ),
+    ("/dashboard/keys", &[("do", "revoke"), ("key", "ci")]),
+    ("/dashboard/add-server", &[("name", "stolen"), ("program", "sh")]),
+    ("/dashboard/add-server/none", &[("do", "add")]),
+];
+
+#[tokio::test]
+async fn only_an_operator_manages_secrets_keys_and_servers() {
+    let setup = GuardedGateway::start(gateway(), "").await;
+    let scope = "tools:read tools:call metrics:read approvals:read approvals:decide runs:read \
+                 audit:read servers:register files:write admin";
+    let claims = json!({"org": "acme", "sub": "ann", "scope": scope});
+    let ann = Person::with(&setup.gateway, &setup.token(claims)).await;
+    let csrf = ann.csrf();
+    for (path, fields) in FORMS {
+        assert_eq!(ann.get(path).await.status, StatusCode::FORBIDDEN, "{path}");
+        let fields = [&[("csrf", csrf.as_str())], fields].concat();
+        assert_eq!(ann.post(path, &fields).await.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    let home = ann.get("/dashboard").await.text;
+    assert!(!home.contains("/dashboard/vault") && !home.contains("/dashboard/keys"), "{home}");
+    let operator = Person::signed_in(&setup.gateway).await;
+    let home = operator.get("/dashboard").await.text;
+    assert!(home.contains("/dashboard/vault") && home.contains("/dashboard/keys"), "{home}");
+    let keys = operator.get("/dashboard/keys").await.text;
+    assert!(!keys.contains("stolen"), "{keys}");
+}
+
+#[tokio::test]
+async fn forms_of_operators_need_their_session_and_all_their_fields() {
+    let gateway = Gateway::start().await;
+    let operator = Person::signed_in(&gateway).await;
+    for (path, fields) in FORMS {
+        let forged = operator.post(path, fields).await;
+        assert_eq!(forged.status, StatusCode::FORBIDDEN, "{path}");
+    }
+    let csrf = operator.csrf();
+    let post = async |path: &str, fields: &[(&str, &str)]| {
+        operator.post(path, &[&[("csrf", csrf.as_str())], fields].concat()).await
+    };
+    let key: &[_] = &[("do", "add"), ("name", "ci"), ("days", "0")];
+    let bare = post("/dashboard/keys", key).await;
+    assert_eq!(bare.status, StatusCode::BAD_REQUEST);
+    assert!(bare.text.contains("at least one scope"), "{}", bare.text);
+    let made = post("/dashboard/keys", &[key, &[("scope", "tools:read")]].concat()).await;
+    assert!(made.text.contains("ps_"), "{}", made.text);
+    let twice = post("/dashboard/keys", &[key, &[("scope", "tools:read")]].concat()).await;
+    assert!(twice.text.contains("there is a key `ci` already"), "{}", twice.text);
+    let empty = post("/dashboard/vault", &[("do", "set"), ("name", "A"), ("value", "")]).await;
+    assert_eq!(empty.status, StatusCode::BAD_REQUEST);
+    let odd =
+        post("/dashboard/vault", &[("do", "set"), ("name", "a b"), ("value", "canary")]).await;
+    assert_eq!(odd.status, StatusCode::BAD_REQUEST);
+    assert!(!odd.text.contains("canary"), "{}", odd.text);
+    let listed = operator.get("/dashboard/vault").await.text;
+    assert!(listed.contains("No secrets"), "{listed}");
+}

@@ -23,15 +23,16 @@ await play(async (context) => {
   await page.waitForSelector(`${row("bob")}:focus`);
   await page.keyboard.press("k");
   await pressIn(page, row("ann"), "Enter");
-  await page.waitForSelector("#arguments:has-text('ann@')");
+  // The keys work once the script has run, which is after the text has been parsed.
+  await page.waitForSelector("html[data-script] #arguments:has-text('ann@')");
   await page.keyboard.press("a");
   await pressIn(page, "[data-decide=a]", "a");
   assert.equal((await calls[0]).ok, true);
-  await page.waitForSelector("#verdict:has-text('approved')");
+  await page.waitForSelector("html[data-script] #verdict:has-text('approved')");
 
   // On to the next, which is rejected.
   await page.keyboard.press("j");
-  await page.waitForSelector("#arguments:has-text('bob@')");
+  await page.waitForSelector("html[data-script] #arguments:has-text('bob@')");
   await page.keyboard.press("r");
   await pressIn(page, "[data-decide=r]", "r");
   assert.equal((await calls[1]).errors[0].code, "DENIED");

@@ -6,7 +6,7 @@ use crate::layout::csrf;
 use crate::viewer::Viewer;
 
 /// A change that a person confirms.
-pub(super) struct Confirmation<'a> {
+pub(super) struct ConfirmForm<'a> {
     /// The text of the button, such as `Disable`.
     pub(super) label: &'a str,
     /// What will happen.
@@ -17,7 +17,7 @@ pub(super) struct Confirmation<'a> {
     pub(super) fields: &'a [(&'a str, &'a str)],
 }
 
-impl Confirmation<'_> {
+impl ConfirmForm<'_> {
     pub(super) fn show(&self, viewer: &Viewer) -> Markup {
         html! {
             details.confirm {

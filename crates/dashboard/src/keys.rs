@@ -8,7 +8,7 @@ use maud::{Markup, html};
 use operations::{NoInput, OperationError};
 use serde::Deserialize;
 
-use crate::confirm::Confirmation;
+use crate::confirm::ConfirmForm;
 use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::paths::KEYS;
 use crate::posted::{PostedForm, see_other};
@@ -74,7 +74,7 @@ fn is_valid(key: &KeyView, viewer: &Viewer) -> bool {
 
 fn row(key: &KeyView, viewer: &Viewer) -> Markup {
     let question = format!("Requests with the key {} are refused at once.", key.name);
-    let revoke = Confirmation {
+    let revoke = ConfirmForm {
         label: "Revoke",
         question: &question,
         action: KEYS,

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use operations::{NoInput, OperationError};
 use serde::Deserialize;
 
-use crate::confirm::Confirmation;
+use crate::confirm::ConfirmForm;
 use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::paths::{SECRETS, VAULT};
 use crate::posted::{PostedForm, see_other};
@@ -47,7 +47,7 @@ pub(super) async fn page(
         "Removes {} that the config does not use.",
         count(unused.len(), "secret", "secrets")
     );
-    let prune = Confirmation {
+    let prune = ConfirmForm {
         label: "Remove unused",
         question: &question,
         action: VAULT,
@@ -111,7 +111,7 @@ fn row(secret: &SecretView, viewer: &Viewer) -> Markup {
         true => format!("The config uses {name}: what needs it stops working."),
         false => format!("Removes {name}. Its value cannot be restored."),
     };
-    let remove = Confirmation {
+    let remove = ConfirmForm {
         label: "Remove",
         question: &question,
         action: VAULT,

@@ -1,4 +1,4 @@
-//! Adding servers: what commands and pages ask for, and what they are told.
+//! Adding servers: what commands and pages ask for, and what they are answered.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

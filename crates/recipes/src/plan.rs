@@ -14,7 +14,7 @@ use crate::{Recipe, quoted};
 #[derive(Debug)]
 pub struct Plan {
     pub recipe: Recipe,
-    /// Its name in the registry; none if nobody else wrote the entry.
+    /// Its name in the registry; none if the entry is the user's own.
     pub registry_name: Option<String>,
 }
 

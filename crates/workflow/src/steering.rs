@@ -19,7 +19,7 @@ use crate::workflows::Workflows;
 /// How long a page waits for a command; most are carried out by then.
 const MOMENT: Duration = Duration::from_millis(1_500);
 
-/// The wait of the first answer: the page of the workflow tells the rest.
+/// The wait of the first answer: the page of the workflow shows the rest.
 const FIRST_WAIT_MS: u64 = 1;
 
 /// How many rows of a journal are searched for what an ended workflow was started with.

@@ -12,7 +12,7 @@ use crate::secret::{HeaderSource, SecretReader, SecretSource};
 /// The placeholder of a URL whose secret is not known.
 const UNKNOWN_URL: &str = "https://secret.invalid/";
 
-/// The URL that a text without a scheme stands for, if it begins with a host. What comes after the path may be a secret,
+/// The URL for a text without a scheme, if it begins with a host. What comes after the path may be a secret,
 /// and is not repeated.
 pub fn with_scheme(text: &str) -> Option<String> {
     if text.contains("://") || text.contains('@') {

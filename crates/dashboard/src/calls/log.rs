@@ -15,7 +15,7 @@ const SETTLE_MS: u64 = 500;
 /// Calls that began up to this long before may still have run.
 const LONGEST_CALL_MS: u64 = 10 * 60 * 1_000;
 
-const MAX_NEIGHBOURS: u32 = 500;
+const MAX_NEARBY: u32 = 500;
 
 /// How many lines before and after the call are shown.
 const MAX_REST: usize = 100;
@@ -70,7 +70,7 @@ pub(super) async fn read(
         since_unix_ms: Some(call.at_unix_ms.saturating_sub(LONGEST_CALL_MS)),
         until_unix_ms: Some(call.at_unix_ms + call.duration_us / 1_000 + SETTLE_MS + 1),
         order: CallOrder::Newest,
-        limit: Some(MAX_NEIGHBOURS),
+        limit: Some(MAX_NEARBY),
         ..CallQuery::default()
     };
     let others = console.calls(&viewer.caller(), query).await.map(|page| page.calls);

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::state::{advice, server_page, state_mark};
 use crate::calls::{Shown, table};
-use crate::confirm::Confirmation;
+use crate::confirm::ConfirmForm;
 use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::log::log_lines;
 use crate::snippet::copy_button;
@@ -88,7 +88,7 @@ fn described(server: &ServerSummary) -> Markup {
 
 /// The buttons of an operator. A server that registered itself is not in the config, so it cannot be disabled there.
 fn switches(viewer: &Viewer, server: &ServerSummary) -> Markup {
-    let disable = Confirmation {
+    let disable = ConfirmForm {
         label: "Disable",
         question: "Its tools are no longer served, and calls under way fail.",
         action: &server_page(&server.name),

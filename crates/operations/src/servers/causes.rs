@@ -135,13 +135,13 @@ mod tests {
     }
 
     #[test]
-    fn a_mistyped_program_is_answered_with_the_one_meant() {
-        for (typed, meant) in
+    fn a_mistyped_program_is_answered_with_the_right_one() {
+        for (typed, right) in
             [("npxx", "npx"), ("nxp", "npx"), ("dokcer", "docker"), ("uvxx", "uvx")]
         {
             let error = format!("cannot be started: program `{typed}` was not found");
             let fix = fix_missing_program(&error).unwrap();
-            assert!(fix.starts_with(&format!("did you mean `{meant}`?")), "{typed}: {fix}");
+            assert!(fix.starts_with(&format!("did you mean `{right}`?")), "{typed}: {fix}");
         }
         let fix = how_to_install("crm-server");
         assert!(fix.contains("not in PATH") && fix.contains("full path"), "{fix}");

@@ -1,4 +1,4 @@
-//! The pages on which an operator manages secrets, keys and servers: nobody else can open or use them.
+//! The pages on which an operator manages secrets, keys and servers: no one else can open or use them.
 
 use reqwest::StatusCode;
 use serde_json::json;

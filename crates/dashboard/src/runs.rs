@@ -1,6 +1,7 @@
 //! Runs: the list, the calls of one run as a graph, and its questions.
 
 mod graph;
+mod links;
 mod question;
 mod workflow;
 
@@ -20,6 +21,7 @@ use crate::time;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, in_url, inert, mark, outcome, short};
 
+use links::run_page;
 pub(super) use workflow::{again, drawing, start_again, steer};
 
 /// How many runs are listed.
@@ -27,10 +29,6 @@ const MAX_RUNS: u32 = 100;
 
 /// How often the page of a workflow that has not ended is redrawn, in seconds.
 const WORKFLOW_POLL: u32 = 2;
-
-fn run_page(id: &str) -> String {
-    format!("/dashboard/runs/{}", in_url(id))
-}
 
 /// How many runs wait for an answer.
 pub(super) async fn asking(dashboard: &Dashboard, viewer: &Viewer) -> usize {

@@ -186,6 +186,9 @@ impl Guards {
         }
         let (entry, grant) = match self.rule_of(&call.job, &entry) {
             ApprovalRule::Free => (entry, None),
+            ApprovalRule::Asked { .. } if call.job.request().verify => {
+                return Err(determinism::refuse_gated());
+            }
             ApprovalRule::Asked { timeout } => {
                 match Box::pin(self.approve(&mut call.job, &call.arguments, &entry, timeout))
                     .await?

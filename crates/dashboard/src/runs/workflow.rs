@@ -1,5 +1,6 @@
 //! The workflow of a run: its result, the commands that people can give, its DAG with layers and states, and its tasks.
 
+mod access;
 mod again;
 mod attempts;
 mod outcome;
@@ -8,7 +9,6 @@ mod tasks;
 mod timeline;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use auth::scope;
 use axum::extract::{Path, State};
@@ -16,18 +16,19 @@ use axum::response::Response;
 use http::HeaderValue;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use maud::{Markup, html};
-use operations::workflows::{
-    WorkflowConsole, WorkflowDetails, WorkflowQuery, WorkflowSummary, WorkflowTask,
-};
+use operations::workflows::{WorkflowDetails, WorkflowQuery, WorkflowSummary, WorkflowTask};
 use serde_json::Value;
 
+use super::MAX_RUNS;
 use super::graph::{DrawnBox, MAX_DRAWN, draw_boxes};
-use super::{MAX_RUNS, run_page};
+use super::links::task_link;
 use crate::layout::PageResult;
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
 use crate::words::{Tone, approval_page, count, in_url, inert, mark, short};
+
+use access::{QUARANTINED, console};
 
 pub(crate) use again::{page as again, start as start_again};
 pub(crate) use steer::change as steer;
@@ -37,9 +38,6 @@ pub(super) const KIND: &str = "workflow";
 
 /// The most quarantined workflows that are marked in a list.
 const MAX_QUARANTINED: u32 = 500;
-
-/// Why a workflow is paused in which processes died.
-const QUARANTINED: &str = "quarantined";
 
 /// The workflow of a run, if it is one.
 pub(super) async fn load(
@@ -140,20 +138,6 @@ pub(super) fn show(details: &WorkflowDetails, open: &str, viewer: &Viewer) -> Ma
         h2 { "Tasks" }
         div #tasks data-swap { (tasks::list(details, open, viewer)) }
     }
-}
-
-/// The link that opens a task on the page of its workflow, without a script.
-fn task_link(run: &str, task: &str) -> String {
-    format!("{}?task={}#task-{}", run_page(run), in_url(task), in_url(task))
-}
-
-/// The workflows of this process.
-fn console<'a>(
-    dashboard: &'a Dashboard,
-    viewer: &Viewer,
-) -> Result<&'a Arc<dyn WorkflowConsole>, Response> {
-    let missing = || viewer.missing("Workflows are not available in this process.");
-    dashboard.parts.workflows.as_ref().ok_or_else(missing)
 }
 
 /// What the workflow has done and could not undo.

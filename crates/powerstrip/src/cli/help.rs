@@ -13,7 +13,7 @@ pub(super) const MAX_WIDTH: usize = 100;
 
 /// The commands by what people want to do. One that is in no group is listed under "More".
 const GROUPS: [(&str, &[&str]); 6] = [
-    ("Run", &["serve", "stdio", "connect", "check", "doctor"]),
+    ("Run", &["serve", "stdio", "connect", "disconnect", "check", "doctor"]),
     ("Servers", &["add", "import", "remove", "enable", "disable", "servers", "login", "secret"]),
     (
         "Tools and calls",

@@ -47,7 +47,8 @@ stdout, everything else to stderr.
 with `…`; in a pipe nothing is cut or coloured. `NO_COLOR` turns colours off, `CLICOLOR_FORCE=1` turns them on in pipes, too.
 
 **For programs**: `--json` prints JSON. Times are fields `…_at` in RFC 3339 (`2026-11-16T12:30:00.000Z`). Fields `…UnixMs`, \
-`…_unix_ms` and, of files, `…_ms` hold the same times in milliseconds since 1970; they are part of the HTTP interface and stay.
+`…_unix_ms` and, of files, `created_ms` and `expires_ms` hold the same times in milliseconds since 1970. They are deprecated and \
+will be removed in the next release.
 
 **Ids**: the first characters of an id are enough where no other id begins with them: eight of an approval's, four of a file's, \
 any number of a run's.

@@ -10,10 +10,10 @@ use proto::TraceId;
 use schema::yaml::{self, Limits};
 use serde_json::{Map, Value};
 
-use super::console;
+use super::access::console;
 use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::posted::{PostedForm, see_other};
-use crate::runs::run_page;
+use crate::runs::links::run_page;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{in_url, inert, json};

@@ -6,7 +6,7 @@ use operations::workflows::{WorkflowDetails, WorkflowTask, only_text};
 use proto::ANSWERED_BY;
 use serde_json::Value;
 
-use super::task_link;
+use crate::runs::links::task_link;
 use crate::words::{in_url, inert, json, short, size};
 
 /// The result, once there is one.

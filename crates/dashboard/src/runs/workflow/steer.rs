@@ -7,10 +7,10 @@ use maud::{Markup, html};
 use operations::workflows::{WorkflowCommand, WorkflowDetails, WorkflowSummary, WorkflowTask};
 use serde_json::Value;
 
-use super::{QUARANTINED, console};
+use super::access::{QUARANTINED, console};
 use crate::layout::{PageResult, csrf};
 use crate::posted::{PostedForm, see_other};
-use crate::runs::run_page;
+use crate::runs::links::run_page;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::in_url;

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use operations::workflows::WorkflowDetails;
 
 use super::attempts::{Attempt, attempts};
-use super::task_link;
+use crate::runs::links::task_link;
 use crate::time;
 use crate::viewer::Viewer;
 use crate::words::{count, short};

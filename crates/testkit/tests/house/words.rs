@@ -103,6 +103,8 @@ const ALLOWED: &[&str] = &[
     "alias = \"beside\"",
     "courier",
     "\"nobody\"",
+    // A prompt whose text is pinned.
+    "the smallest change that mends it",
     // Text of documents that tests read.
     "printed on paper",
     "nïted paper",

@@ -40,19 +40,19 @@ pub fn all(total: Duration) -> Vec<Listing> {
         listing.reader::<WebSearch, WebSearchOutput>(
             "web_search",
             "Search the web",
-            "Searches the web; returns titles, URLs and snippets. Read the pages with scrape_page.",
+            "Searches the web; returns titles, URLs, snippets. scrape_page reads pages.",
             256 * KB,
         ),
         listing.reader::<ScrapePage, ScrapePageOutput>(
             "scrape_page",
             "Read a web page",
-            "Reads a web page, PDF, DOCX, PPTX, XLSX or YouTube transcript as text. `mode: preview`: headings and first 2 KB.",
+            "Reads a web page, PDF, Office file or YouTube transcript as text. `mode: preview`: headings and first 2 KB.",
             512 * KB,
         ),
         listing.reader::<SearchAndScrape, SearchAndScrapeOutput>(
             "search_and_scrape",
             "Search and read",
-            "Searches the web, reads the pages found and returns the sources, best first, with their combined content.",
+            "Searches the web and reads the pages found; returns sources, best first, and their content.",
             KB * KB,
         ),
         listing.reader::<ImageSearch, ImageSearchOutput>(
@@ -70,7 +70,7 @@ pub fn all(total: Duration) -> Vec<Listing> {
         listing.reader::<AcademicSearch, AcademicSearchOutput>(
             "academic_search",
             "Search publications",
-            "Searches scientific publications; returns abstracts, authors, DOIs and PDF links.",
+            "Searches publications; returns abstracts, authors, DOIs, PDF links.",
             256 * KB,
         ),
         listing.reader::<PatentSearch, PatentSearchOutput>(

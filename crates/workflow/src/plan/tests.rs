@@ -115,7 +115,7 @@ fn all_faults_are_reported_at_once() {
         {"id": "f", "tool": "any:tool", "arguments": {"x": "{{ tasks.e.output }}"}},
         {"id": "g", "tool": "any:tool", "workflow": {"tasks": []}, "timeout_ms": 0},
         {"id": "h", "tool": "any:tool", "argumnts": {}, "on_error": "explode", "depends_on": "a", "when": null},
-        {"id": "i", "retry": {"max": -1}, "workflow": {"name": "x", "tasks": [
+        {"id": "i", "retry": {"max": -1}, "workflow": {"nme": "x", "tasks": [
             {"id": "j", "tool": "grep:serch", "on_eror": "skip"}, 7]}},
     ]));
     let expected = [
@@ -140,7 +140,7 @@ fn all_faults_are_reported_at_once() {
         "bad_arguments /tasks/6/on_error",
         "bad_arguments /tasks/6/depends_on",
         "bad_arguments /tasks/7/retry",
-        "bad_arguments /tasks/7/workflow/name",
+        "bad_arguments /tasks/7/workflow/nme",
         "unknown_tool /tasks/7/workflow/tasks/0/tool",
         "bad_arguments /tasks/7/workflow/tasks/0/on_eror",
         "bad_arguments /tasks/7/workflow/tasks/1",

@@ -69,8 +69,10 @@ async fn what_a_server_says_about_a_failure_is_shown_as_its_words() {
     let shown = format!("near answered: {}", error["message"].as_str().expect("a message"));
     let output = gateway.run(&["call", "near:test_error_handling"]).await;
     assert!(output.stderr.starts_with(&shown), "without a code of ours: {output:?}");
-    let calls = gateway.run(&["calls", "tail"]).await;
-    assert!(calls.stdout.contains(&shown), "{calls:?}");
+    eventually("the rows of the calls are written", || async {
+        gateway.run(&["calls", "tail"]).await.stdout.contains(&shown).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

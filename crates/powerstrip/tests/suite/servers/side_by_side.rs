@@ -1,7 +1,7 @@
 //! A stdio server and an HTTP server behind one gateway.
 
 use serde_json::json;
-use testkit::{Door, Gateway, mcp_call};
+use testkit::{Door, Gateway, eventually, mcp_call};
 
 use crate::servers::support::{
     HttpFixture, fixture, listed, over_http, over_stdio, wait_until_listed,

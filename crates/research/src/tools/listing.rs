@@ -46,7 +46,7 @@ pub fn all(total: Duration) -> Vec<Listing> {
         listing.reader::<ScrapePage, ScrapePageOutput>(
             "scrape_page",
             "Read a web page",
-            "Reads a web page, PDF, Office file or YouTube transcript as text. `mode: preview`: headings and first 2 KB.",
+            "Reads a web page, PDF, Office file or YouTube transcript as text. `preview`: headings and first 2 KB.",
             512 * KB,
         ),
         listing.reader::<SearchAndScrape, SearchAndScrapeOutput>(
@@ -76,14 +76,13 @@ pub fn all(total: Duration) -> Vec<Listing> {
         listing.reader::<PatentSearch, PatentSearchOutput>(
             "patent_search",
             "Search patents",
-            "Searches Google Patents. `search_type`: prior_art (words), specific (phrase or number), landscape (newest first).",
+            "Searches Google Patents: prior_art (words), specific (phrase or number), landscape (newest first).",
             256 * KB,
         ),
         listing.tracker::<SequentialSearch, SequentialSearchOutput>(
             "sequential_search",
             "Track research steps",
-            "Tracks research in steps: call it once per step with what you did, a source and the gap that remains. Step 1 \
-             opens a session.",
+            "Tracks research: call it once per step with what you did, a source and the open gap. Step 1 opens a session.",
             KB * KB,
         ),
     ]

@@ -196,7 +196,11 @@ impl Loaded {
 
     /// The secrets in the vault that the config asks for.
     pub fn secret_names(&self) -> SecretNames {
-        SecretNames { gateway: self.vault_secrets(), personal: self.personal_secrets() }
+        SecretNames {
+            gateway: self.vault_secrets(),
+            personal: self.personal_secrets(),
+            incomplete: !self.invalid.is_empty(),
+        }
     }
 
     /// The names of the gateway's secrets in the vault that the config uses.

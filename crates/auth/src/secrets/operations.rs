@@ -71,7 +71,7 @@ pub struct SecretView {
     pub name: String,
     /// When it was stored; unset if the config asks for it and the vault does not have it.
     pub stored_unix_ms: Option<u64>,
-    /// Whether the config uses it.
+    /// Whether the config uses it, or may use it in an entry that is wrong.
     pub used: bool,
     /// Whether the vault's key opens it.
     pub readable: bool,
@@ -135,8 +135,9 @@ impl Operation for ListSecrets {
         let names = service.names();
         let mut views: BTreeMap<String, SecretView> = BTreeMap::new();
         for secret in service.list_of_gateway().await? {
-            let used =
-                names.gateway.contains(&secret.name) || names.personal.contains_key(&secret.name);
+            let used = names.incomplete
+                || names.gateway.contains(&secret.name)
+                || names.personal.contains_key(&secret.name);
             let (name, readable) = (secret.name.clone(), secret.readable);
             let view = SecretView { name, stored_unix_ms: Some(secret.at_ms), used, readable };
             views.insert(secret.name, view);

@@ -27,6 +27,8 @@ pub struct SecretNames {
     pub gateway: BTreeSet<String>,
     /// Of each person, with the servers that use them.
     pub personal: BTreeMap<String, BTreeSet<String>>,
+    /// Whether the config has entries that cannot be read, which may ask for more.
+    pub incomplete: bool,
 }
 
 impl SecretService {

@@ -51,6 +51,21 @@ fn equal_secrets_are_stored_once_and_unused_ones_removed() {
 }
 
 #[test]
+fn secrets_of_an_entry_that_is_wrong_are_not_pruned() {
+    let project = Project::new();
+    let entry = "servers:\n  crm: { comand: python3, env: { KEY: { secret: crm_key } } }\n";
+    project.write("powerstrip.yaml", entry);
+    project.run_with(&["secret", "set", "crm_key"], SECRET, &[]).ok();
+    assert_eq!(
+        project.run(&["secret", "prune", "--yes", "--json"]).json_of(0)["removed"],
+        json!([])
+    );
+    project.write("powerstrip.yaml", "servers: {}\n");
+    let removed = project.run(&["secret", "prune", "--yes", "--json"]).json_of(0);
+    assert_eq!(removed["removed"], json!(["crm_key"]));
+}
+
+#[test]
 fn servers_are_moved_once_and_come_back() {
     let project = Project::new();
     let before = json!({"mcpServers": {

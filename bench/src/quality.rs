@@ -3,6 +3,7 @@
 mod cpu;
 mod extraction;
 mod pdf_text;
+mod plans;
 mod retrieval;
 
 use std::io::Write as _;
@@ -23,6 +24,7 @@ enum Measure {
     ToolRetrieval(ToolRetrieval),
     Extraction(extraction::Extraction),
     PdfText(PdfText),
+    Plans(plans::Plans),
 }
 
 /// Measure whether requests find the right tools; prints one line of JSON, shares in percent.
@@ -59,6 +61,7 @@ pub(crate) fn run(run: &QualityRun) -> anyhow::Result<()> {
         Measure::ToolRetrieval(options) => serde_json::to_string(&retrieval::measure(options)?)?,
         Measure::Extraction(options) => serde_json::to_string(&extraction::measure(options)?)?,
         Measure::PdfText(options) => serde_json::to_string(&pdf_text::measure(options)?)?,
+        Measure::Plans(options) => serde_json::to_string(&plans::measure(options)?)?,
     };
     writeln!(std::io::stdout().lock(), "{line}").context("the figures cannot be written")
 }

@@ -113,7 +113,10 @@ async function adaptiveDiscovery(workflows) {
     new_requirement: 'Parse XML files for configuration data',
     available_context: { discovered_files: found },
   };
-  await refused(workflows, -32005, 'inject_tasks', 'replan', requirement);
+  const planned = await workflows('replan', requirement);
+  assert.equal(planned.status, 'replanned');
+  assert.deepEqual(planned.missing, []);
+  assert.deepEqual(planned.new_tasks.map((task) => task.tool), ['xml:parse@1']);
   response = await workflows('inject_tasks', {
     workflow_id,
     tasks: [
@@ -131,7 +134,7 @@ async function adaptiveDiscovery(workflows) {
   assert.equal(output(response, 'task-xml-validator').valid, true);
   response = await workflows('continue', { workflow_id });
   assert.equal(response.status, 'complete');
-  assert.equal(response.results.length, 3);
+  assert.equal(response.results.length, 4);
 }
 
 // `approve` answers an approval checkpoint and returns the next response.
@@ -173,7 +176,11 @@ const decision = (response, approved) => ({
 
 async function completeExample(workflows) {
   const intent = 'Analyze TypeScript codebase for issues';
-  await refused(workflows, -32005, 'workflow', 'execute_dag', { intent, config });
+  const planned = await workflows('execute_dag', { intent, config });
+  assert.equal(planned.status, 'planned');
+  assert.ok(planned.missing.length > 0, JSON.stringify(planned));
+  await refused(workflows, -32602, 'missing', 'continue', { workflow_id: planned.workflow_id });
+  await workflows('abort', { workflow_id: planned.workflow_id, reason: 'Only planned' });
   let response = await workflows('execute_dag', { workflow: { tasks: ANALYSIS }, config });
   let deepened = false;
   while (response.status === 'layer_complete') {

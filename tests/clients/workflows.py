@@ -116,7 +116,9 @@ async def adaptive_discovery(workflows):
     found = output(response, "list")["files"]
     assert len(found) == 1, response
     requirement = dict(workflow_id=response["workflow_id"], new_requirement="Parse XML files for configuration data")
-    await workflows.refused(-32005, "inject_tasks", "replan", **requirement, available_context={"discovered_files": found})
+    planned = await workflows.replan(**requirement, available_context={"discovered_files": found})
+    assert planned["status"] == "replanned" and planned["missing"] == [], planned
+    assert [task["tool"] for task in planned["new_tasks"]] == ["xml:parse@1"], planned
     response = await workflows.inject_tasks(
         workflow_id=response["workflow_id"],
         tasks=[
@@ -131,7 +133,7 @@ async def adaptive_discovery(workflows):
     assert output(response, "task-xml-parser")["root"] == "config", response
     assert output(response, "task-xml-validator")["valid"] is True, response
     response = await workflows.continue_(workflow_id=response["workflow_id"])
-    assert response["status"] == "complete" and len(response["results"]) == 3, response
+    assert response["status"] == "complete" and len(response["results"]) == 4, response
 
 
 DEPLOYMENT = [
@@ -176,7 +178,10 @@ def decision(response, approved):
 
 
 async def complete_example(workflows):
-    await workflows.refused(-32005, "workflow", "execute_dag", intent="Analyze TypeScript codebase for issues", config=PER_LAYER)
+    planned = await workflows.execute_dag(intent="Analyze TypeScript codebase for issues", config=PER_LAYER)
+    assert planned["status"] == "planned" and planned["missing"], planned
+    await workflows.refused(-32602, "missing", "continue", workflow_id=planned["workflow_id"])
+    await workflows.abort(workflow_id=planned["workflow_id"], reason="Only planned")
     response = await workflows.execute_dag(workflow={"tasks": ANALYSIS}, config=PER_LAYER)
     deepened = False
     while response["status"] == "layer_complete":

@@ -2,6 +2,7 @@
 
 mod call;
 mod describe;
+mod find;
 mod index;
 mod keeper;
 mod search;
@@ -15,6 +16,7 @@ use strip::typed::typed;
 use strip::{Strip, Tool};
 use tokio::sync::{Notify, watch};
 
+pub use find::Searcher;
 use index::Index;
 pub use keeper::Keeper;
 use sight::Sights;

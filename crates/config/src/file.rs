@@ -15,6 +15,7 @@ use crate::overrides::Overrides;
 use crate::secret::{SecretFault, SecretReader, SecretSource};
 use crate::servers::EntryFault;
 use crate::settings::{Config, FILE_NAME, YAML_LIMITS};
+use crate::workflows::PlannerKind;
 use crate::{agents, literals, reader};
 
 const EMPTY: &str =
@@ -58,6 +59,7 @@ pub fn load(flags: &Overrides, environment: &Environment) -> Result<Loaded, BadC
     validator.listen(&config, &overrides, &mut faults);
     validator.access(&config, &mut faults);
     validator.webhook(&config, &mut faults);
+    validator.model(&config, &mut faults);
     validator.research(&config, &mut faults);
     if !faults.is_empty() {
         faults.extend(invalid.into_values().flatten());
@@ -171,6 +173,18 @@ impl Validator<'_> {
         let webhook = config.approvals.webhook.as_ref();
         if let Some(Err((key, why))) = webhook.map(|webhook| webhook.resolve(&self.assuming)) {
             faults.push(self.fault(&["approvals", "webhook", key], why));
+        }
+    }
+
+    fn model(&self, config: &Config, faults: &mut Vec<Fault>) {
+        if let Some(Err((key, why))) =
+            config.model.as_ref().map(|model| model.resolve(&self.assuming))
+        {
+            faults.push(self.fault(&["model", key], why));
+        }
+        if config.workflows.planner == Some(PlannerKind::Model) && config.model.is_none() {
+            let why = "`model` is not set; it names the model that plans".to_owned();
+            faults.push(self.fault(&["workflows", "planner"], why));
         }
     }
 

@@ -19,6 +19,7 @@ mod literals;
 mod loaded;
 mod loosened;
 mod masked;
+mod model;
 mod overrides;
 mod reader;
 mod references;
@@ -46,6 +47,7 @@ pub use limits::Limits;
 pub use listen::Listen;
 pub use loaded::{Loaded, Resolved, Servers};
 pub use loosened::loosened;
+pub use model::{Model, ModelKind};
 pub use overrides::Overrides;
 pub use registration::Registration;
 pub use research::{
@@ -57,7 +59,7 @@ pub use settings::{Config, Egress, FILE_NAME, Sandbox};
 pub use telemetry::{LogFormat, Telemetry};
 pub use units::Span;
 pub use variables::unknown_variables;
-pub use workflows::Workflows;
+pub use workflows::{PlannerKind, Workflows};
 
 #[cfg(test)]
 mod tests;

@@ -60,6 +60,8 @@ pub struct Resolved {
     pub webhook_secret: Option<Secret>,
     /// The keys of search providers.
     pub provider_keys: ProviderKeys,
+    /// The key of the model.
+    pub model_key: Option<Secret>,
     /// What is off because of a missing secret or a wrong entry.
     pub off: Vec<Fault>,
     scrubber: Scrubber,
@@ -116,6 +118,12 @@ impl Loaded {
         });
         let (provider_keys, faults) = config.research.resolve(&self.environment, &reader);
         off.extend(faults.into_iter().map(|fault| research_fault(locator, fault)));
+        let model = config.model.as_ref().map(|model| model.resolve(&reader));
+        let model_key = model.transpose().map(Option::flatten).unwrap_or_else(|(key, why)| {
+            let why = format!("{why}; the model is asked without it");
+            off.push(locator.fault(&["model", key], why));
+            None
+        });
         let headers = self.otlp_headers().unwrap_or_else(|faults| {
             off.extend(faults);
             Vec::new()
@@ -124,8 +132,10 @@ impl Loaded {
         let collector = headers.iter().flat_map(|(name, value)| secrets_of(name, value.expose()));
         let webhooks = webhook_secret.iter().map(|secret| secret.expose().to_owned());
         let providers = provider_keys.values().map(|key| key.expose().to_owned());
-        let scrubber = Scrubber::new(of_servers.chain(collector).chain(webhooks).chain(providers));
-        Resolved { servers, webhook_secret, provider_keys, off, scrubber }
+        let models = model_key.iter().map(|key| key.expose().to_owned());
+        let all = of_servers.chain(collector).chain(webhooks).chain(providers).chain(models);
+        let scrubber = Scrubber::new(all);
+        Resolved { servers, webhook_secret, provider_keys, model_key, off, scrubber }
     }
 
     /// The secrets of servers that this process cannot find, without looking into the vault.
@@ -213,7 +223,8 @@ impl Loaded {
         });
         let webhook = config.approvals.webhook.iter().map(|webhook| &webhook.secret);
         let auth = config.auth.iter().flat_map(|auth| auth.secrets());
-        let all = servers.chain(webhook).chain(auth).chain(config.research.secrets());
+        let model = config.model.iter().filter_map(|model| model.key.as_ref());
+        let all = servers.chain(webhook).chain(auth).chain(model).chain(config.research.secrets());
         all.filter_map(SecretSource::vault_name).map(str::to_owned).collect()
     }
 }

@@ -18,6 +18,7 @@ use crate::file_strategies::{self, FileHandling};
 use crate::files::{Files, Storage};
 use crate::limits::Limits;
 use crate::listen::Listen;
+use crate::model::Model;
 use crate::references::References;
 use crate::registration::Registration;
 use crate::research::Research;
@@ -77,6 +78,8 @@ pub struct Config {
     pub schemas: Schemas,
     /// Time, size and rate limits of calls.
     pub limits: Limits,
+    /// A language model, which plans workflows where it is set.
+    pub model: Option<Model>,
     /// Limits of workflows.
     pub workflows: Workflows,
     /// The built-in web tools: search, scraping, research sessions.
@@ -116,6 +119,7 @@ impl Default for Config {
             tool_names: ToolNames::default(),
             schemas: Schemas::default(),
             limits: Limits::default(),
+            model: None,
             workflows: Workflows::default(),
             research: Research::default(),
             files: Files::default(),

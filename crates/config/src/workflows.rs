@@ -18,6 +18,19 @@ pub struct Workflows {
     pub parallel_tasks: NonZeroU32,
     /// How many workflows of one tenant may be unfinished.
     pub max_active: NonZeroU32,
+    /// What plans intents: `plain` for words and schemas only, `model` for the model of `model`. Without it: `model` where
+    /// `model` is set, otherwise `plain`.
+    pub planner: Option<PlannerKind>,
+}
+
+/// What plans intents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PlannerKind {
+    /// Words and schemas; nothing leaves the machine.
+    Plain,
+    /// A language model; its plans are checked, and where it fails the plain one is used.
+    Model,
 }
 
 impl Default for Workflows {
@@ -28,6 +41,7 @@ impl Default for Workflows {
             control_calls_per_minute: count(10),
             parallel_tasks: count(8),
             max_active: count(10_000),
+            planner: None,
         }
     }
 }

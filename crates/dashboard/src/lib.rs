@@ -25,6 +25,7 @@ mod live;
 mod log;
 mod overview;
 mod paths;
+mod plans;
 mod posted;
 mod prompts;
 mod provider;

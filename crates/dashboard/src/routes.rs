@@ -15,8 +15,8 @@ use crate::layout::bare_refusal;
 use crate::state::Dashboard;
 use crate::{
     agents, approvals, assets, calls, catalog, connect, files, headers, keys, live, overview,
-    paths, posted, prompts, provider, runs, secrets, servers, settings, sign_in, theme, tool,
-    tries, vault,
+    paths, plans, posted, prompts, provider, runs, secrets, servers, settings, sign_in, theme,
+    tool, tries, vault,
 };
 
 /// A page that needs a signed-in browser.
@@ -62,6 +62,7 @@ pub const ROUTES: &[Route] = &[
     page("GET", paths::TRACE, "the calls of one trace"),
     page("GET", paths::RUNS, "runs of calls"),
     page("GET, POST", paths::RUN, "one run, and a form to answer its questions"),
+    page("GET, POST", paths::NEW_WORKFLOW, "a plan from an intent, and a form to run it"),
     page("GET", paths::RUN_GRAPH, "the DAG of a workflow as an SVG file"),
     page("POST", paths::RUN_STEER, "continue or abort a workflow, retry or skip a task"),
     page("GET, POST", paths::RUN_AGAIN, "a form to run a workflow again with changes"),
@@ -122,6 +123,7 @@ impl Pages for Dashboard {
             .route(paths::RUN_GRAPH, get(runs::drawing))
             .route(paths::RUN_STEER, post(runs::steer))
             .route(paths::RUN_AGAIN, get(runs::again).post(runs::start_again))
+            .route(paths::NEW_WORKFLOW, get(plans::page).post(plans::act))
             // The limits of the file store apply instead, and nothing is buffered.
             .route(
                 paths::FILES,

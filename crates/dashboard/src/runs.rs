@@ -1,6 +1,6 @@
 //! Runs: the list, the calls of one run as a graph, and its questions.
 
-mod graph;
+pub(super) mod graph;
 mod links;
 mod question;
 mod workflow;
@@ -62,7 +62,7 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
         }
     };
     let body = html! {
-        (heading(html! { "Runs" }, below, html! {}))
+        (heading(html! { "Runs" }, below, html! { a.button href=(crate::paths::NEW_WORKFLOW) { "New workflow" } }))
         div #runs data-swap {
             @if runs.is_empty() {
                 (empty("No runs yet", html! {

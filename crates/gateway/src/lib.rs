@@ -48,6 +48,7 @@ use doors::{LocalDoor, ServerRegistration, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
+use planner::PlanService;
 use store::{AuditTrail, Cache, DataFolder, Database};
 use strip::catalog::{Pins, WireNames};
 use strip::{Parts, Strip, control};
@@ -204,14 +205,12 @@ impl Gateway {
         let sources =
             Sources::open(config, &strip, &runner, client.clone(), environment, freshness, &ending)
                 .await;
-
         let known = Arc::clone(&upstreams);
         let finder = Finder::new(&strip, Arc::new(move |name| servers::state(&known, name)));
         strip.catalog().publish(finder::SOURCE, finder.tools());
         let model = config.embeddings.path.clone();
         let long_running = freshness == Freshness::Followed;
-        let keeper = Keeper::start(finder, Arc::clone(&strip), model, long_running, ending.clone());
-
+        let keeper = Keeper::start(&finder, &strip, model, long_running, ending.clone());
         let (terms, names) =
             (registration::terms(config), StoredNames::new(&database, &clock, &strip));
         let registry =
@@ -241,6 +240,8 @@ impl Gateway {
             approvals::open(config, &strip, database.clone(), audit.clone(), &ending).await?;
         let workflows =
             workflows::open(config, &strip, clock.clone(), long_running, &ending).await?;
+        let model = workflows::model(config, &resolved, &client);
+        workflows.plan_with(PlanService::new(finder, &strip, &database, &clock).with_model(model));
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         let console = Arc::new(GatewayConsole::new(&upstreams, &registry, &strip));
         let secret_service =

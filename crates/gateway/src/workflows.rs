@@ -4,8 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use auth::Access;
-use config::Config;
+use config::{Config, PlannerKind, Resolved};
+use egress::http::Client;
+use llm::{Model, ModelOptions};
+use planner::PlanService;
 use proto::Clock;
+use secrecy::SecretString;
 use store::StoreError;
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
@@ -35,9 +39,16 @@ pub(super) async fn open(
     Ok(OpenWorkflows { all, running: running.into() })
 }
 
+impl OpenWorkflows {
+    /// Plans intents.
+    pub(super) fn plan_with(&self, planner: PlanService) {
+        self.all.set_planner(Box::new(planner));
+    }
+}
+
 /// What the config says about workflows.
 pub(super) fn settings(config: &Config) -> Settings {
-    let config::Workflows { ttl, control_calls_per_minute, parallel_tasks, max_active } =
+    let config::Workflows { ttl, control_calls_per_minute, parallel_tasks, max_active, .. } =
         &config.workflows;
     let count = |number: std::num::NonZeroU32| usize::try_from(number.get()).unwrap_or(usize::MAX);
     Settings {
@@ -46,6 +57,20 @@ pub(super) fn settings(config: &Config) -> Settings {
         parallel_tasks: count(*parallel_tasks),
         max_active: count(*max_active),
     }
+}
+
+/// The model that plans, if one does.
+pub(super) fn model(config: &Config, resolved: &Resolved, client: &Client) -> Option<Model> {
+    let settings = config.model.as_ref()?;
+    if config.workflows.planner == Some(PlannerKind::Plain) {
+        return None;
+    }
+    let options = ModelOptions {
+        url: settings.url.clone(),
+        name: settings.name.clone(),
+        key: resolved.model_key.as_ref().map(|key| SecretString::from(key.expose().to_owned())),
+    };
+    Some(Model::new(client.clone(), options))
 }
 
 impl Gateway {

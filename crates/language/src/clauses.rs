@@ -1,9 +1,12 @@
 //! Splits requests for several things into clauses.
 
+use crate::verbs::begins_action;
+
 /// Words that start a new clause.
 const TURNS: [&str; 6] = ["then", "afterwards", "finally", "additionally", "also", "next"];
 
-/// The clauses of a request, in order: sentences, lines, and what follows `then`, `after that`, `, and` and the like.
+/// The clauses of a request, in order: sentences, lines, and what follows `then`, `after that`, `, and` and the
+/// like, or asks for something else (`find it and send it`).
 ///
 /// The split is a heuristic, so nothing may depend on it alone.
 pub fn clauses(text: &str) -> Vec<&str> {
@@ -12,8 +15,8 @@ pub fn clauses(text: &str) -> Vec<&str> {
     let mut start = 0;
     for (i, &(from, chunk)) in chunks.iter().enumerate() {
         let before = i.checked_sub(1).map_or("", |i| chunks[i].1);
-        let after = chunks.get(i + 1).map_or("", |&(_, chunk)| chunk);
-        if starts_clause(before, chunk, after) || gap_has_line_end(text, &chunks, i) {
+        let next = |n: usize| chunks.get(i + n).map_or("", |&(_, chunk)| chunk);
+        if starts_clause(before, chunk, [next(1), next(2)]) || gap_has_line_end(text, &chunks, i) {
             clauses.push(&text[start..from]);
             start = from;
         }
@@ -51,13 +54,16 @@ fn chunks(text: &str) -> Vec<(usize, &str)> {
     chunks
 }
 
-fn starts_clause(before: &str, chunk: &str, after: &str) -> bool {
+fn starts_clause(before: &str, chunk: &str, [after, later]: [&str; 2]) -> bool {
+    let plain = |chunk: &str| chunk.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let is = |chunk: &str, word: &str| {
         chunk.trim_end_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case(word)
     };
     TURNS.iter().any(|turn| is(chunk, turn)) && !is(before, "and")
         || is(chunk, "and") && (before.ends_with(',') || TURNS.iter().any(|turn| is(after, turn)))
         || is(chunk, "after") && is(after, "that")
+        || is(chunk, "and") && begins_action(&plain(after), Some(&plain(later)))
+        || before.ends_with(',') && begins_action(&plain(chunk), Some(&plain(after)))
 }
 
 fn gap_has_line_end(text: &str, chunks: &[(usize, &str)], i: usize) -> bool {

@@ -4,10 +4,12 @@
 
 pub mod classify;
 pub mod clauses;
+pub mod dates;
 pub mod keywords;
 pub mod model;
 pub mod passages;
 pub mod prose;
 pub mod summary;
 pub mod tools;
+pub mod verbs;
 pub mod words;

@@ -7,7 +7,7 @@ mod stop;
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-pub(crate) use concepts::related_stems;
+pub use concepts::related_stems;
 pub use stem::stem;
 pub use stop::is_stop_word;
 

@@ -145,7 +145,7 @@ pub struct WorkflowEvent {
     pub number: i64,
     pub at_unix_ms: u64,
     /// `layer_started`, `task_started`, `task_done`, `layer_complete`, `decision_required`, `input_required`,
-    /// `quarantined`, `replanned`, `complete`, `failed`, `aborted`, `expired`, or `command`.
+    /// `quarantined`, `planned`, `replanned`, `complete`, `failed`, `aborted`, `expired`, or `command`.
     pub kind: String,
     pub data: Value,
 }
@@ -202,6 +202,9 @@ pub trait WorkflowConsole: Send + Sync {
         id: &str,
         after: i64,
     ) -> Result<BoxStream<'static, WorkflowEvent>, OperationError>;
+
+    /// The plan of an intent, as `POST /v1/workflows/plan` answers it; callers need `tools:call`.
+    async fn plan(&self, caller: &Caller, intent: &str) -> Result<Value, OperationError>;
 
     /// The workflow as an SVG document.
     async fn draw(&self, caller: &Caller, id: &str) -> Result<String, OperationError>;

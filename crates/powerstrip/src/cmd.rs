@@ -16,6 +16,7 @@ pub(crate) mod import;
 pub(crate) mod keys;
 pub(crate) mod login;
 pub(crate) mod new;
+pub(crate) mod plan;
 pub(crate) mod prompts;
 pub(crate) mod remove;
 pub(crate) mod runs;

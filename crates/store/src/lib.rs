@@ -21,6 +21,7 @@ mod keys;
 mod names;
 mod objects;
 mod pins;
+mod plan_edges;
 mod references;
 mod runs;
 mod sql;
@@ -48,6 +49,7 @@ pub use objects::{
     ObjectStream, Objects, PutFault, Spooled, Stored,
 };
 pub use pins::{Pin, PinnedDefinition};
+pub use plan_edges::PlanEdgeRow;
 pub use references::ForeignReference;
 pub use runs::{QuestionRow, RunCallRow, RunChanges, RunFilter, RunName, RunRow, Settlement};
 pub use sql::SqlError;

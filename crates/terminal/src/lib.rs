@@ -1,5 +1,6 @@
 //! Printing to standard output and standard error: tables, colours and progress for terminals, plain text for pipes.
 
+pub mod plans;
 pub mod progress;
 pub mod research;
 pub mod table;

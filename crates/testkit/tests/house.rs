@@ -28,6 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("environment", &[]),
     ("store", &["proto", "userfiles"]),
     ("egress", &[]),
+    ("llm", &["egress"]),
     ("operations", &["proto"]),
     ("auth", &["proto", "userfiles", "store", "egress", "operations"]),
     ("schema", &["proto"]),
@@ -43,6 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "workflow",
         &["proto", "store", "schema", "approvals", "runs", "prompts", "strip", "operations"],
     ),
+    ("planner", &["proto", "store", "strip", "builtin", "language", "llm", "workflow"]),
     (
         "upstream",
         &[
@@ -117,6 +119,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "builtin",
             "toolpack",
             "workflow",
+            "planner",
+            "llm",
             "upstream",
             "language",
             "documents",
@@ -166,7 +170,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fixture", &["kit"]),
     ("text-analysis", &["kit", "language"]),
     ("web-research", &["proto", "egress", "schema", "reading", "research", "kit"]),
-    ("powerstrip-bench", &["proto", "documents", "language", "research"]),
+    ("powerstrip-bench", &["proto", "documents", "language", "planner", "research"]),
 ];
 
 /// Libraries of which a second copy would cost every user build time and memory.

@@ -6,6 +6,7 @@ use proto::{Failure, time};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::MissingArgument;
 use crate::checkpoint::QUARANTINED;
 use crate::core::{
     Address, Outcome, Pause, PauseKind, Phase, Stage, State, UndoStage, Verdict, has_failed,
@@ -62,6 +63,9 @@ impl Moment<'_> {
     }
 
     async fn paused(&self, pause: &Pause) -> Result<Value, Failure> {
+        if pause.kind == PauseKind::Planned {
+            return Ok(self.planned(pause));
+        }
         if pause.kind == PauseKind::Rejected {
             let mut answer = self.base("rejected");
             answer.insert("checkpoint_id".to_owned(), pause.checkpoint_id.as_str().into());
@@ -81,10 +85,44 @@ impl Moment<'_> {
         Ok(Value::Object(answer))
     }
 
+    /// A plan that waits for its caller.
+    fn planned(&self, pause: &Pause) -> Value {
+        let notes = self.state.planned.as_deref().cloned().unwrap_or_default();
+        let mut answer = self.base("planned");
+        let fields = json!({
+            "checkpoint_id": pause.checkpoint_id,
+            "tasks": self.plan.dag().tasks,
+            "confidence": notes.confidence,
+            "reasons": notes.reasons,
+            "alternatives": notes.alternatives,
+            "missing": self.missing(),
+        });
+        if let Value::Object(fields) = fields {
+            answer.extend(fields);
+        }
+        answer.extend(self.fields(&pause.kind));
+        Value::Object(answer)
+    }
+
+    /// The arguments that are still to be given.
+    pub(crate) fn missing(&self) -> Vec<MissingArgument> {
+        let tasks = self.plan.tasks.iter().zip(&self.state.root.tasks);
+        let open = tasks.filter(|(_, state)| state.is_untouched()).flat_map(|(task, _)| {
+            task.missing.iter().map(|open| MissingArgument {
+                task_id: task.task.id.clone(),
+                argument: open.argument.clone(),
+                schema: open.schema.clone(),
+            })
+        });
+        open.collect()
+    }
+
     /// The type of a checkpoint, its fields and the commands that are possible.
     pub(crate) fn fields(&self, kind: &PauseKind) -> Map<String, Value> {
         let (name, fields, options): (_, Value, &[&str]) = match kind {
-            PauseKind::Layer => (None, json!({}), &["continue", "replan", "abort"]),
+            PauseKind::Planned | PauseKind::Layer => {
+                (None, json!({}), &["continue", "replan", "abort"])
+            }
             PauseKind::Rejected => (None, json!({}), &["replan", "abort"]),
             PauseKind::TaskFailed => (
                 Some("task_failed"),

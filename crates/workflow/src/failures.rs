@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use store::StoreError;
 use uuid::Uuid;
 
+use crate::MissingArgument;
 use crate::core::{Overflow, Refusal};
 use crate::plan::{Fault, MAX_TASKS};
 
@@ -41,6 +42,20 @@ pub(crate) fn bad_dag(faults: &[Fault]) -> Failure {
     };
     let listed = &faults[..faults.len().min(MAX_FAULTS)];
     invalid(message).details(json!({"faults": listed}))
+}
+
+/// Arguments of a plan are still to be given.
+pub(crate) fn missing(workflow: Uuid, checkpoint_id: &str, missing: &[MissingArgument]) -> Failure {
+    let names: Vec<String> = missing
+        .iter()
+        .map(|missing| format!("`{}` of `{}`", missing.argument, missing.task_id))
+        .collect();
+    let message =
+        format!("give the missing arguments with modify_args first: {}", names.join(", "));
+    let mut details = ids(workflow);
+    details["checkpoint_id"] = checkpoint_id.into();
+    details["missing"] = json!(missing);
+    invalid(message).details(details)
 }
 
 /// The failure of a task whose list is too long.

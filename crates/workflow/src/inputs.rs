@@ -33,7 +33,6 @@ pub(crate) struct ExecuteConfig {
     #[schemars(range(max = 600_000))]
     pub(crate) wait_ms: Option<u64>,
     #[serde(default)]
-    #[expect(dead_code, reason = "there is no planner yet, so there is no plan to accept")]
     pub(crate) accept_plan: bool,
 }
 
@@ -50,7 +49,7 @@ struct DagOutline {
 #[derive(JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is used: `Reading` reads tasks")]
-struct TaskOutline {
+pub(crate) struct TaskOutline {
     id: String,
     tool: Option<String>,
     /// Instead of `tool`: {tasks}, with the arguments as `input`.
@@ -93,11 +92,10 @@ pub struct Continue {
 /// What `replan` takes besides the workflow.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "there is no planner yet")]
 pub struct Replan {
     #[schemars(length(min = 1))]
-    new_requirement: String,
-    available_context: Option<Map<String, Value>>,
+    pub(crate) new_requirement: String,
+    pub(crate) available_context: Option<Map<String, Value>>,
 }
 
 /// What `abort` takes besides the workflow.
@@ -257,6 +255,10 @@ fn with_property(mut schema: Schema, name: &str, property: Value, required: bool
 const PROGRESS: &[&str] =
     &["complete", "layer_complete", "running", "failed", "rejected", "aborted"];
 
+/// The same while a plan may still wait for its caller.
+pub(crate) const PLAN_OR_PROGRESS: &[&str] =
+    &["planned", "complete", "layer_complete", "running", "failed", "rejected", "aborted"];
+
 /// What a tool does to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
@@ -313,7 +315,7 @@ macro_rules! steering {
 
 steering! {
     Continue = "continue", "Continue a workflow", "Runs the next layer of a paused workflow, or waits for a running one.",
-        RunsTasks, idempotent false, PROGRESS, "gateway.continueWorkflow", "Run the next layer of a workflow, or wait for it";
+        RunsTasks, idempotent false, PLAN_OR_PROGRESS, "gateway.continueWorkflow", "Run the next layer of a workflow, or wait for it";
     Replan = "replan", "Plan more tasks", "Adds tasks planned for a new requirement.",
         Plans, idempotent false, &["replanned"], "gateway.replanWorkflow", "Plan more tasks for a workflow";
     Abort = "abort", "Abort a workflow", "Ends a workflow: running calls are cancelled, finished ones compensated.",
@@ -326,9 +328,9 @@ steering! {
         RunsTasks, idempotent false, PROGRESS, "gateway.retryWorkflowTask", "Call a failed task again";
     ModifyArgs = "modify_args", "Change a task's arguments",
         "Replaces the arguments of a task that has not begun, in a paused workflow.",
-        Plans, idempotent true, PROGRESS, "gateway.modifyWorkflowTask", "Replace the arguments of a task that has not started";
+        Plans, idempotent true, PLAN_OR_PROGRESS, "gateway.modifyWorkflowTask", "Replace the arguments of a task that has not started";
     SkipTask = "skip_task", "Skip a task", "Skips a task that has not begun, in a paused workflow.",
-        Plans, idempotent true, PROGRESS, "gateway.skipWorkflowTask", "Skip a task that has not started";
+        Plans, idempotent true, PLAN_OR_PROGRESS, "gateway.skipWorkflowTask", "Skip a task that has not started";
     InjectTasks = "inject_tasks", "Add tasks",
         "Adds tasks, of the form that execute_dag takes, to a paused workflow. They run after continue.",
         Plans, idempotent true, &["replanned"], "gateway.injectWorkflowTasks", "Add tasks to a paused workflow";

@@ -18,6 +18,8 @@ pub mod operations;
 mod outage;
 mod paths;
 pub mod plan;
+mod planner;
+mod planning;
 mod queue;
 mod results;
 mod resume;
@@ -35,6 +37,10 @@ pub use ::operations::workflows::{
     WorkflowSummary, WorkflowTask,
 };
 pub use dag::{Compensation, Dag, OnError, Retry, Task, TaskApproval};
+pub use planner::{
+    AlternativeTool, MAX_INTENT_CHARS, MissingArgument, OpenArgument, PlanNotes, PlanRequest,
+    Planner, PresentTask, Proposal,
+};
 pub use service::{OwnerCheck, Settings};
 pub use tools::SOURCE;
 pub use workflows::Workflows;

@@ -21,6 +21,7 @@ use crate::inputs::{
     Abort, ApprovalResponse, Continue, IDEMPOTENCY_KEY, InjectTasks, ModifyArgs, Replan, RetryTask,
     RouteInput, SkipTask, StartInput, SteeringInput, WorkflowStatus,
 };
+use crate::planner::{PlanRequest, Proposal};
 use crate::workflows::Workflows;
 
 /// The longest that the operator waits for news of a workflow at a time.
@@ -39,6 +40,7 @@ pub fn table(workflows: &Arc<Workflows>) -> Table {
         .with::<ShowWorkflow>(workflows)
         .with::<FollowWorkflow>(workflows)
         .with::<StartWorkflow>(workflows)
+        .with::<PlanWorkflow>(workflows)
         .with::<Steer<Continue>>(workflows)
         .with::<Steer<Replan>>(workflows)
         .with::<Steer<Abort>>(workflows)
@@ -171,6 +173,44 @@ impl Operation for StartWorkflow {
         workflows
             .send_request(request_of(&caller, "execute_dag", Value::Object(input.fields)))
             .await
+    }
+}
+
+/// What to plan.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlanInput {
+    /// What to do, in words.
+    pub intent: String,
+    /// Values that the plan may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<Map<String, Value>>,
+}
+
+pub struct PlanWorkflow;
+
+impl Operation for PlanWorkflow {
+    const NAME: &'static str = "powerstrip.workflows.plan";
+    const SUMMARY: &'static str =
+        "Plan the tasks for an intent; nothing runs and nothing is stored";
+    const ROUTE: Option<Route> = Some(
+        Route::post("/v1/workflows/plan", TOOLS_CALL, "gateway.planWorkflow")
+            .with_max_body(crate::tools::MAX_BYTES),
+    );
+    type Service = Workflows;
+    type Input = PlanInput;
+    type Output = Proposal;
+
+    async fn run(
+        workflows: Arc<Workflows>,
+        caller: Caller,
+        PlanInput { intent, context }: PlanInput,
+    ) -> Result<Proposal, OperationError> {
+        let context = context.unwrap_or_default();
+        let request = PlanRequest { intent, context, present: Vec::new() };
+        let proposal = workflows.propose(&caller.principal, request).await?;
+        workflows.check_proposal(&caller.principal, &proposal)?;
+        Ok(proposal)
     }
 }
 

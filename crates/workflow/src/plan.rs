@@ -46,7 +46,7 @@ impl Plan {
         tools: &dyn Tools,
     ) -> Result<Self, Vec<Fault>> {
         let Present { size, from_layer } = present;
-        let Reading { name, tasks, mut faults } = more;
+        let Reading { name, tasks, mut faults, missing } = more;
         let count = size.saturating_add(order::count(&tasks));
         if tasks.is_empty() || count > MAX_TASKS {
             let message = format!(
@@ -55,7 +55,14 @@ impl Plan {
             faults.push(Fault::new("/tasks", FaultCode::Limit, message));
             return Err(faults);
         }
-        let level = Level { tools, present: &self.tasks, from_layer, depth: 0, input: None };
+        let level = Level {
+            tools,
+            present: &self.tasks,
+            from_layer,
+            depth: 0,
+            input: None,
+            missing: Some(&missing),
+        };
         let plan = level.plan(&tasks, "", &mut faults);
         let name = self.name.clone().or(name);
         if faults.is_empty() { Ok(Self { name, ..plan }) } else { Err(faults) }
@@ -69,7 +76,14 @@ impl Plan {
         tools: &dyn Tools,
     ) -> Result<Self, Vec<Fault>> {
         let mut faults = Vec::new();
-        let level = Level { tools, present: &self.tasks, from_layer: 0, depth: 0, input: None };
+        let level = Level {
+            tools,
+            present: &self.tasks,
+            from_layer: 0,
+            depth: 0,
+            input: None,
+            missing: None,
+        };
         let plan = level.replace_arguments(id, arguments, &mut faults);
         let name = self.name.clone();
         if faults.is_empty() { Ok(Self { name, ..plan }) } else { Err(faults) }

@@ -2,7 +2,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use proto::{Clock, Failure, Principal};
 use runs::Run;
 use store::{AuditTrail, Database};
@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
+use crate::Planner;
 use crate::active::Active;
 use crate::answer::Moment;
 use crate::core::{Phase, State};
@@ -59,6 +60,7 @@ pub(crate) struct Service {
     pub(crate) clock: Clock,
     pub(crate) settings: ArcSwap<Settings>,
     check_owner: ArcSwap<OwnerCheck>,
+    planner: ArcSwapOption<Box<dyn Planner>>,
     /// Names this process in leases.
     pub(crate) process: String,
     pub(crate) slots: Semaphore,
@@ -152,6 +154,8 @@ pub(crate) enum Command {
     },
     Inject {
         tasks: Reading,
+        /// Whether they were planned for a requirement.
+        replans: bool,
     },
     /// Decide about the approvals of a checkpoint; the caller does that once the command is accepted.
     Respond {
@@ -192,6 +196,7 @@ impl Service {
             clock,
             settings: ArcSwap::from_pointee(settings),
             check_owner: ArcSwap::from_pointee(Arc::new(|_: &Principal| Ok(()))),
+            planner: ArcSwapOption::empty(),
             process: Uuid::new_v4().to_string(),
             slots: Semaphore::new(MAX_CALLS),
             active: Active::default(),
@@ -208,6 +213,15 @@ impl Service {
 
     pub(crate) fn set_owner_check(&self, check: OwnerCheck) {
         self.check_owner.store(Arc::new(check));
+    }
+
+    pub(crate) fn set_planner(&self, planner: Box<dyn Planner>) {
+        self.planner.store(Some(Arc::new(planner)));
+    }
+
+    /// What makes plans of intents, once it is set.
+    pub(crate) fn planner(&self) -> Option<Arc<Box<dyn Planner>>> {
+        self.planner.load_full()
     }
 
     /// Whether an owner still has its rights, or why not.
@@ -293,6 +307,7 @@ impl Command {
             Self::Retry { .. } => "retry_task",
             Self::Modify { .. } => "modify_args",
             Self::Skip { .. } => "skip_task",
+            Self::Inject { replans: true, .. } => "replan",
             Self::Inject { .. } => "inject_tasks",
             Self::Respond { .. } => "approval_response",
             Self::Release { .. } => "continue --force",

@@ -12,6 +12,7 @@ use store::{
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
+use crate::PlanNotes;
 use crate::core::{Rules, State};
 use crate::driver::{Begin, Driver, LEASE_MS};
 use crate::failures::{bad_dag, key_reused, not_found, stopping, too_many_active, unavailable};
@@ -33,12 +34,20 @@ pub(crate) struct Start {
     pub(crate) dag: Reading,
     pub(crate) per_layer: bool,
     pub(crate) client_key: Option<String>,
+    /// What the DAG was planned for.
+    pub(crate) intent: Option<String>,
+    /// What the caller is told before anything runs, if the plan waits for it.
+    pub(crate) planned: Option<Box<PlanNotes>>,
 }
 
 impl Start {
     /// The digest of what is started, however long the caller waits.
     fn digest(&self) -> Digest {
-        let mut started = json!({"dag": {"tasks": self.dag.tasks}, "per_layer": self.per_layer});
+        let mut started = match &self.intent {
+            // The same intent may be planned otherwise by now.
+            Some(intent) => json!({"intent": intent, "per_layer": self.per_layer}),
+            None => json!({"dag": {"tasks": self.dag.tasks}, "per_layer": self.per_layer}),
+        };
         if let Some(name) = &self.dag.name {
             started["dag"]["name"] = name.as_str().into();
         }
@@ -102,7 +111,8 @@ impl Workflows {
         }
         let id = Uuid::new_v4();
         let rules = Rules { per_layer: start.per_layer, parallel: settings.parallel_tasks.max(1) };
-        let state = State::new(Arc::new(graph_of(&plan)), rules);
+        let mut state = State::new(Arc::new(graph_of(&plan)), rules);
+        state.planned = start.planned;
         let now = service.now();
         let row = WorkflowRow {
             id,
@@ -114,7 +124,7 @@ impl Workflows {
             client_key: start.client_key.clone(),
             start_sum,
             dag: to_json(&plan),
-            intent: None,
+            intent: start.intent.clone(),
             config: json!({"per_layer_validation": start.per_layer}).to_string(),
             state: to_json(&state.saved()),
             phase: WorkflowPhase::Running,

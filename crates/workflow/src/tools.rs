@@ -1,6 +1,7 @@
 //! The tools by which an agent starts and steers workflows.
 
 mod answers;
+mod replan;
 mod respond;
 
 use std::sync::{Arc, Weak};
@@ -15,12 +16,13 @@ use strip::typed::About;
 use strip::{EmptyTexts, Job, Output, Part, Tool};
 use uuid::Uuid;
 
+use crate::PlanRequest;
 use crate::core::PauseKind;
-use crate::failures::{invalid, native, not_found, only_operators, stopping, unsupported};
+use crate::failures::{invalid, native, not_found, only_operators, stopping};
 use crate::fit::{MAX_ANSWER, cut};
 use crate::inputs::{
-    Abort, ApprovalResponse, Continue, Effect, Execute, Facts, InjectTasks, ModifyArgs, Replan,
-    RetryTask, SkipTask, SteeringInput, ToolInput, WorkflowStatus,
+    Abort, ApprovalResponse, Continue, Effect, Execute, Facts, InjectTasks, ModifyArgs,
+    PLAN_OR_PROGRESS, Replan, RetryTask, SkipTask, SteeringInput, ToolInput, WorkflowStatus,
 };
 use crate::plan::Reading;
 use crate::service::{Accepted, Command, Live, Service};
@@ -35,10 +37,6 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The largest input and answer.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
-
-/// The answers to a start: a planner may show its plan first.
-const STARTED: &[&str] =
-    &["planned", "complete", "layer_complete", "running", "failed", "rejected", "aborted"];
 
 /// What operators may give, and agents are not shown.
 const HIDDEN: &str = "force";
@@ -81,7 +79,7 @@ impl Workflows {
                           layer: then continue, inject_tasks, modify_args, skip_task or abort.",
             effect: Effect::RunsTasks,
             idempotent: false,
-            answers: STARTED,
+            answers: PLAN_OR_PROGRESS,
         };
         let read = |input: &Value| parse(input).map(Invocation::Execute);
         vec![
@@ -215,21 +213,25 @@ impl From<Command> for Order {
 
 impl ToolCall<'_> {
     async fn execute(&self, input: Execute) -> Result<Output, Failure> {
-        let dag = match (input.intent, input.workflow) {
-            (Some(_), None) => {
-                return Err(unsupported(
-                    "this gateway has no planner: give the tasks themselves as `workflow`",
-                ));
-            }
-            (None, Some(dag)) => dag,
-            _ => return Err(invalid("give exactly one of `intent` and `workflow`")),
-        };
         let request = self.job.request();
         let config = input.config.unwrap_or_default();
-        let start = Start {
-            dag: Reading::of_dag(&dag),
+        let start = |dag: Reading| Start {
+            dag,
             per_layer: config.per_layer_validation,
             client_key: request.idempotency_key.clone(),
+            intent: None,
+            planned: None,
+        };
+        let start = match (input.intent, input.workflow) {
+            (Some(intent), None) => {
+                let plan = PlanRequest { intent: intent.clone(), ..PlanRequest::default() };
+                let proposal = self.workflows.propose(&request.principal, plan).await?;
+                let waits = proposal.waits(config.accept_plan);
+                let planned = waits.then(|| Box::new(proposal.notes()));
+                Start { intent: Some(intent), planned, ..start(Reading::from(&proposal)) }
+            }
+            (None, Some(dag)) => start(Reading::of_dag(&dag)),
+            _ => return Err(invalid("give exactly one of `intent` and `workflow`")),
         };
         let longest = config.wait_ms.map(Duration::from_millis);
         let id = match self.workflows.start(&request.principal, start).await? {
@@ -260,13 +262,7 @@ impl ToolCall<'_> {
             Steering::Status(WorkflowStatus {}) => {
                 return self.workflows.report(self.owner(), id).await.map(Output::new);
             }
-            Steering::Replan(Replan { .. }) => {
-                // Only for those who could replan it.
-                self.workflows.own(self.owner(), id).await?.ok_or_else(|| not_found(id))?;
-                return Err(unsupported(
-                    "this gateway has no planner: add the tasks themselves with inject_tasks",
-                ));
-            }
+            Steering::Replan(input) => return self.replan(id, input).await,
             Steering::Respond(response) => return self.respond(id, response).await,
             Steering::Continue(input) => self.continuation(id, input)?,
             Steering::Abort(Abort { reason }) => {
@@ -282,7 +278,7 @@ impl ToolCall<'_> {
                 Command::Skip { task_id, reason }.into()
             }
             Steering::Inject(InjectTasks { tasks }) => {
-                Command::Inject { tasks: Reading::of_tasks(&tasks) }.into()
+                Command::Inject { tasks: Reading::of_tasks(&tasks), replans: false }.into()
             }
         };
         self.give(id, order).await

@@ -16,6 +16,7 @@ use store::{WorkflowEventRow, WorkflowFilter, WorkflowPhase, WorkflowRow};
 use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
+use crate::PlanRequest;
 use crate::checkpoint::QUARANTINED;
 use crate::core::{Address, Phase, Saved};
 use crate::failures::{damaged, not_found};
@@ -240,6 +241,7 @@ fn outcome_of(phase: &Phase) -> Option<String> {
     use crate::core::PauseKind;
     let Phase::Paused(pause) = phase else { return None };
     let kind = match pause.kind {
+        PauseKind::Planned => "planned",
         PauseKind::Layer => "layer_complete",
         PauseKind::TaskFailed => "task_failed",
         PauseKind::Approval => "approval_required",
@@ -364,6 +366,13 @@ impl WorkflowConsole for Workflows {
                 }
             });
         Ok(pages.flatten().boxed())
+    }
+
+    async fn plan(&self, caller: &Caller, intent: &str) -> Result<Value, OperationError> {
+        let request = PlanRequest { intent: intent.to_owned(), ..PlanRequest::default() };
+        let proposal = self.propose(&caller.principal, request).await?;
+        self.check_proposal(&caller.principal, &proposal)?;
+        Ok(json!(proposal))
     }
 
     async fn draw(&self, caller: &Caller, id: &str) -> Result<String, OperationError> {

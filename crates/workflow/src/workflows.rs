@@ -56,6 +56,11 @@ impl Workflows {
         self.0.set_owner_check(check);
     }
 
+    /// Sets what makes plans of intents.
+    pub fn set_planner(&self, planner: Box<dyn crate::Planner>) {
+        self.0.set_planner(planner);
+    }
+
     pub(crate) fn service(&self) -> &Arc<Service> {
         &self.0
     }

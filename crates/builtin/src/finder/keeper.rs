@@ -22,14 +22,15 @@ impl Keeper {
     /// Starts the task. The first index is built at the first search, so that gateways without searches pay neither
     /// time nor memory; with a configured model it is built at start, to report a broken model early.
     pub fn start(
-        finder: Arc<Finder>,
-        strip: Arc<Strip>,
+        finder: &Arc<Finder>,
+        strip: &Arc<Strip>,
         model: Option<PathBuf>,
         long_running: bool,
         ending: CancellationToken,
     ) -> Self {
         let at_once = long_running && model.is_some();
         let (model, models) = watch::channel(model);
+        let (finder, strip) = (Arc::clone(finder), Arc::clone(strip));
         let task = tokio::spawn(async move {
             let keeping = async {
                 if !at_once {

@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use language::tools::ToolSearch;
 use proto::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,32 +79,11 @@ impl TypedTool for SearchTools {
         job: &Job,
     ) -> Result<TypedOutput<SearchResult>, Failure> {
         let strip = self.finder.strip()?;
-        let revision = strip.catalog().snapshot().revision();
-        let index = self.finder.index(revision).await?;
         let view = strip.view(&job.request().principal);
-        let sight = self.finder.sights.of(&job.request().principal, &view, &index, &strip.agents());
-        let sees = sight.as_deref().map(|sight| move |position: usize| sight[position]);
-        let words = &index.words;
-
-        let used = strip.recent_tools(&job.request().principal);
-        let mut history = Vec::new();
-        for (position, share) in
-            used.iter().filter_map(|(id, used)| Some((*words.positions.get(id)?, used)))
-        {
-            history.resize(words.entries.len(), 0.0);
-            history[position] = *share;
-        }
-        let hits = words.tools.find(&ToolSearch {
-            query: &query,
-            limit,
-            history: (!history.is_empty()).then_some(&history),
-            visible: sees.as_ref().map(|sees| sees as &dyn Fn(usize) -> bool),
-        });
-        let tools = hits.iter().map(|hit| shown(&words.entries[hit.index])).collect();
-        let searched = match &sight {
-            None => words.entries.len(),
-            Some(sight) => sight.iter().filter(|seen| **seen).count(),
-        };
+        let searcher = self.finder.searcher(&job.request().principal).await?;
+        let hits = searcher.find(&query, limit);
+        let tools = hits.iter().map(|&(tool, _)| shown(&searcher.entries()[tool])).collect();
+        let searched = searcher.count();
         let starts_workflows = view.searches() && view.tools().resolve(EXECUTE_DAG).is_ok();
         let note = starts_workflows.then_some(WORKFLOWS);
         Ok(SearchResult { tools, searched, note }.into())

@@ -90,7 +90,7 @@ async fn setup(tools: Vec<Arc<dyn Tool>>, long_running: bool) -> Setup {
     strip.catalog().publish(SOURCE, finder.tools());
     strip.set_agents(searching("crm"));
     let ending = CancellationToken::new();
-    let keeper = Keeper::start(finder, Arc::clone(&strip), None, long_running, ending.clone());
+    let keeper = Keeper::start(&finder, &strip, None, long_running, ending.clone());
     Setup { strip, keeper, ending, folder }
 }
 

@@ -9,7 +9,7 @@ use runs::RunCall;
 use crate::words::{inert, short};
 
 /// With more calls than this, no graph is drawn.
-pub(super) const MAX_DRAWN: usize = 120;
+pub(crate) const MAX_DRAWN: usize = 120;
 
 const WIDE: usize = 210;
 const TALL: usize = 34;
@@ -76,19 +76,19 @@ pub(super) fn draw(calls: &[RunCall]) -> Markup {
 }
 
 /// A box of a graph, and where it leads.
-pub(super) struct DrawnBox {
-    pub(super) layer: usize,
-    pub(super) line: usize,
+pub(crate) struct DrawnBox {
+    pub(crate) layer: usize,
+    pub(crate) line: usize,
     /// The boxes that it follows, and the class of the edges from them.
-    pub(super) follows: Vec<usize>,
-    pub(super) edge: &'static str,
-    pub(super) class: &'static str,
-    pub(super) title: String,
-    pub(super) text: String,
-    pub(super) href: String,
+    pub(crate) follows: Vec<usize>,
+    pub(crate) edge: &'static str,
+    pub(crate) class: &'static str,
+    pub(crate) title: String,
+    pub(crate) text: String,
+    pub(crate) href: String,
 }
 
-pub(super) fn draw_boxes(boxes: &[DrawnBox], what: &str) -> Markup {
+pub(crate) fn draw_boxes(boxes: &[DrawnBox], what: &str) -> Markup {
     let deepest = boxes.iter().map(|one| one.layer).max().unwrap_or(0);
     let lowest = boxes.iter().map(|one| one.line).max().unwrap_or(0);
     let (width, height) = (deepest * (WIDE + GAP_X) + WIDE + 4, lowest * (TALL + GAP_Y) + TALL + 4);

@@ -216,7 +216,7 @@ fn fixed_paths() -> Map<String, Value> {
                 workflow_events,
                 json!({"200": {
                     "description": "Server-sent events `layer_started`, `task_started`, `task_done`, `layer_complete`, \
-                        `decision_required`, `input_required`, `replanned`, `complete`, `failed`, `aborted`, `expired`, \
+                        `decision_required`, `input_required`, `planned`, `replanned`, `complete`, `failed`, `aborted`, `expired`, \
                         `command`, `missed`.",
                     "content": {"text/event-stream": {"schema": {"type": "string"}}},
                 }}),

@@ -11,6 +11,10 @@ fn requests_are_split_into_clauses() {
         trimmed("Book a flight. Then rent a car, and tell me the weather."),
         ["Book a flight.", "Then rent a car,", "and tell me the weather."]
     );
+    assert_eq!(
+        trimmed("find a song, translate it and send the text"),
+        ["find a song,", "translate it", "and send the text"]
+    );
     assert_eq!(trimmed("get the file and then send it"), ["get the file", "and then send it"]);
     assert_eq!(trimmed("read it, after that delete it"), ["read it,", "after that delete it"]);
     assert_eq!(trimmed("one\ntwo\n\n- three"), ["one", "two", "- three"]);

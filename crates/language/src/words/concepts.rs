@@ -24,7 +24,7 @@ static RELATED: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
 });
 
 /// The stems that are equivalent to this one.
-pub(crate) fn related_stems(stem: &str) -> &'static [String] {
+pub fn related_stems(stem: &str) -> &'static [String] {
     RELATED.get(stem).map_or(&[], Vec::as_slice)
 }
 

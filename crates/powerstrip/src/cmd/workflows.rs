@@ -35,7 +35,7 @@ Exit codes: 0 it is complete or paused, 1 it failed or was aborted.";
 const LIMITS: Limits = Limits { max_bytes: 1 << 20, merge_keys: false, custom_tags: false };
 
 /// The wait of the first answer: the events tell the rest.
-const FIRST_WAIT_MS: u64 = 1;
+pub(crate) const FIRST_WAIT_MS: u64 = 1;
 
 /// Run, watch and steer workflows
 #[derive(Debug, Args)]
@@ -121,12 +121,7 @@ impl Action {
             Self::Watch { id } => {
                 watcher.follow(&resolve(access, id).await?, 0, Until::Ended).await
             }
-            Self::Run { file, per_layer } => {
-                let input = read(&file, per_layer)?;
-                let answer = access.run::<StartWorkflow>(&input).await.map_err(with_faults)?;
-                let id = answer["workflow_id"].as_str().unwrap_or_default().to_owned();
-                watcher.follow(&id, 0, Until::Paused).await
-            }
+            Self::Run { file, per_layer } => watcher.start(&read(&file, per_layer)?).await,
             Self::Continue { id, reason, force } => {
                 let id = resolve(access, id).await?;
                 let before = watcher.details(&id).await?;
@@ -212,7 +207,23 @@ struct Watcher<'a> {
     as_json: bool,
 }
 
+/// Starts a workflow and shows it until it pauses or ends.
+pub(crate) async fn start_and_follow(
+    access: &Access,
+    style: Style,
+    as_json: bool,
+    input: &StartInput,
+) -> anyhow::Result<ExitCode> {
+    Watcher { access, style, as_json }.start(input).await
+}
+
 impl Watcher<'_> {
+    async fn start(&self, input: &StartInput) -> anyhow::Result<ExitCode> {
+        let answer = self.access.run::<StartWorkflow>(input).await.map_err(with_faults)?;
+        let id = answer["workflow_id"].as_str().unwrap_or_default().to_owned();
+        self.follow(&id, 0, Until::Paused).await
+    }
+
     async fn details(&self, id: &str) -> anyhow::Result<WorkflowDetails> {
         self.access.run::<ShowWorkflow>(&WorkflowId { id: id.to_owned() }).await
     }

@@ -55,6 +55,7 @@ impl Dialect {
                 include_str!("../../migrations/sqlite/0004_workflow_starts.sql"),
                 include_str!("../../migrations/sqlite/0005_workflow_crashes.sql"),
                 include_str!("../../migrations/sqlite/0006_bare_names.sql"),
+                include_str!("../../migrations/sqlite/0007_plan_edges.sql"),
             ],
             Self::Postgres => &[
                 include_str!("../../migrations/postgres/0001_first.sql"),
@@ -63,6 +64,7 @@ impl Dialect {
                 include_str!("../../migrations/postgres/0004_workflow_starts.sql"),
                 include_str!("../../migrations/postgres/0005_workflow_crashes.sql"),
                 include_str!("../../migrations/postgres/0006_bare_names.sql"),
+                include_str!("../../migrations/postgres/0007_plan_edges.sql"),
             ],
         }
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use proto::{FileId, FileKind, TenantId, TraceId, UploadId, digest};
 use serde_json::json;
 use store::{
-    AuditTrail, FileFilter, FileRecord, ForeignReference, KeyRow, ObjectKey, Origin, QuestionRow,
-    RunCallRow, RunChanges, RunFilter, RunName, RunRow, Settlement, UploadRow, VaultRow, VaultSlot,
+    AuditTrail, FileFilter, FileRecord, ForeignReference, KeyRow, ObjectKey, Origin, PlanEdgeRow,
+    QuestionRow, RunCallRow, RunChanges, RunFilter, RunName, RunRow, Settlement, UploadRow,
+    VaultRow, VaultSlot,
 };
 
 use crate::support::{on_both_engines, principal, random, row};
@@ -80,6 +81,22 @@ on_both_engines! {
         let revoked =
             KeyRow { revoked_unix_ms: Some(5), used_unix_ms: Some(7), ..key("a", "laptop") };
         assert_eq!(database.keys().await.unwrap(), [revoked, key("b", "laptop")]);
+    }
+
+    async fn plan_edges_belong_to_a_tenant_and_the_oldest_go_first(test) {
+        let database = test.open().await;
+        let edge = |field: &str, count, last_unix_ms| PlanEdgeRow {
+            from_tool: "a:make".to_owned(),
+            from_field: field.to_owned(),
+            to_tool: "b:use".to_owned(),
+            to_argument: "x".to_owned(),
+            count,
+            last_unix_ms,
+        };
+        database.save_plan_edges("acme", &[edge("a", 1, 1), edge("b", 1, 2)], 10).await.unwrap();
+        database.save_plan_edges("acme", &[edge("a", 2, 3), edge("c", 1, 4)], 2).await.unwrap();
+        assert_eq!(database.plan_edges("acme").await.unwrap(), [edge("a", 2, 3), edge("c", 1, 4)]);
+        assert_eq!(database.plan_edges("globex").await.unwrap(), []);
     }
 
     async fn a_sealed_row_replaces_the_one_in_its_slot(test) {

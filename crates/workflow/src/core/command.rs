@@ -18,6 +18,10 @@ impl Stepper {
         }
         let stale = checkpoint_id.is_some_and(|id| id != pause.checkpoint_id);
         match pause.kind {
+            PauseKind::Planned if !stale => {
+                self.state.planned = None;
+                self.resume();
+            }
             PauseKind::Layer | PauseKind::TaskFailed if !stale => {
                 let next = self.next_layer();
                 match next {
@@ -63,7 +67,10 @@ impl Stepper {
         match &self.state.phase {
             Phase::Paused(_) if self.state.ending.is_some() => Some(Refusal::NotPaused),
             Phase::Paused(pause) => match pause.kind {
-                PauseKind::Layer | PauseKind::TaskFailed | PauseKind::Rejected => None,
+                PauseKind::Planned
+                | PauseKind::Layer
+                | PauseKind::TaskFailed
+                | PauseKind::Rejected => None,
                 PauseKind::Approval | PauseKind::Input | PauseKind::OwnerGone { .. } => {
                     Some(Refusal::Waits)
                 }

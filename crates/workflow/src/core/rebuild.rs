@@ -33,6 +33,7 @@ pub fn rebuild(graph: Arc<Graph>, saved: Saved, mut records: Vec<Record>) -> Sta
         feedback: saved.feedback,
         compensations: Vec::new(),
         asked: None,
+        planned: saved.planned,
     };
     if state.ending.is_some() {
         state.compensations = compensations(&state);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::graph::{Address, Graph, Node, WHOLE};
+use crate::PlanNotes;
 use crate::plan::MAX_TASKS;
 
 /// How a task or an item ended.
@@ -43,6 +44,8 @@ pub struct Pause {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PauseKind {
+    /// A plan waits for its caller, before anything has run.
+    Planned,
     /// A layer has finished.
     Layer,
     TaskFailed,
@@ -99,6 +102,8 @@ pub struct State {
     /// The id of the last checkpoint that waits for approvals, until one more call needs an approval: an answer with an id
     /// decides about calls that were shown under it, and about no others.
     pub asked: Option<String>,
+    /// What the caller is told about a plan that nobody has accepted yet: nothing runs before.
+    pub planned: Option<Box<PlanNotes>>,
 }
 
 /// The part of a state that is stored with each commit; tasks have rows of their own.
@@ -112,6 +117,8 @@ pub struct Saved {
     pub ending: Option<Outcome>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<Box<PlanNotes>>,
 }
 
 impl Saved {
@@ -322,6 +329,7 @@ impl State {
             feedback: None,
             compensations: Vec::new(),
             asked: None,
+            planned: None,
         }
     }
 
@@ -347,6 +355,7 @@ impl State {
             sequence: self.sequence,
             ending: self.ending.clone(),
             feedback: self.feedback.clone(),
+            planned: self.planned.clone(),
         }
     }
 

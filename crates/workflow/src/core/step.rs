@@ -86,6 +86,7 @@ impl Stepper {
             close(&mut self.state.root, &Address::default(), &mut self.actions);
         }
         match (valid, self.state.ending.is_some()) {
+            (Ok(()), false) if self.state.planned.is_some() => self.pause(PauseKind::Planned),
             (Ok(()), false) => {
                 self.state.phase = Phase::Running;
                 let layer = self.state.root.layer;

@@ -115,6 +115,7 @@ impl Driver {
             }
             Command::Continue { checkpoint_id, .. } => {
                 self.check_known(checkpoint_id.as_deref())?;
+                self.refuse_missing()?;
                 self.foresee(EventKind::Continue { checkpoint_id })?
             }
             Command::Release { .. } if self.begin.state.is_quarantined() => {
@@ -142,7 +143,7 @@ impl Driver {
                 let task = self.position(&task_id)?;
                 self.foresee(EventKind::Skip { task })?
             }
-            Command::Inject { tasks } => self.inject(tasks)?,
+            Command::Inject { tasks, .. } => self.inject(tasks)?,
             Command::Expire | Command::Flush => return Err(failures::invalid("unknown command")),
         };
         Ok(Work::Change(change))
@@ -222,6 +223,16 @@ impl Driver {
             failures::invalid(format!("the workflow has no task `{shown}`"))
                 .details(json!({"workflow_id": self.begin.workflow.to_string()}))
         })
+    }
+
+    /// Nothing runs while an argument is still to be given.
+    fn refuse_missing(&self) -> Result<(), Failure> {
+        let Some(pause) = self.begin.state.pause() else { return Ok(()) };
+        let missing = self.moment().missing();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(failures::missing(self.begin.workflow, &pause.checkpoint_id, &missing))
     }
 
     /// Nothing can be called any more once a task has ended the run.

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::{Driver, SETTLE};
 use crate::checkpoint::QUARANTINED;
-use crate::core::{Outcome, Pause, PauseKind, Phase};
+use crate::core::{Outcome, Pause, PauseKind, Phase, Stage, Verdict};
 use crate::fit::{Fitting, MAX_ANSWER};
 use crate::listing::tasks_of;
 use crate::results::to_json;
@@ -61,14 +61,28 @@ impl Driver {
         if self.stopped || !self.commit(change).await {
             return false;
         }
+        if then == Phase::Ended(Outcome::Complete) {
+            self.learn().await;
+        }
         self.begin.results.committed();
         self.submitted = None;
         self.service.announce(self.begin.workflow);
         true
     }
 
+    /// Lets the planner learn from a workflow without a failed task.
+    async fn learn(&self) {
+        let tasks = &self.begin.state.root.tasks;
+        let failed = [Verdict::Failed, Verdict::Rejected].map(Stage::Ended);
+        let none_failed = tasks.iter().all(|task| !failed.contains(&task.stage));
+        if let Some(planner) = self.service.planner().filter(|_| none_failed) {
+            planner.learn(self.begin.principal.tenant.as_str(), &self.begin.plan).await;
+        }
+    }
+
     fn pause_change(&mut self, pause: &Pause) -> WorkflowChange {
         let kind = match pause.kind {
+            PauseKind::Planned => "planned",
             PauseKind::Layer => "layer",
             PauseKind::TaskFailed => "task_failed",
             PauseKind::Approval => "approval_required",

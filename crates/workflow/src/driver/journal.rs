@@ -82,6 +82,7 @@ impl Driver {
                 let mut data = json!({"checkpoint_id": pause.checkpoint_id, "layer_index": layer});
                 let fields = self.moment().fields(&pause.kind);
                 let kind = match pause.kind {
+                    PauseKind::Planned => "planned",
                     PauseKind::Approval => "decision_required",
                     PauseKind::Input => "input_required",
                     _ => "layer_complete",

@@ -12,8 +12,8 @@ use super::order;
 use super::planned::{Plan, PlannedTask};
 use super::task::{Checked, Found, TaskCheck};
 use super::tools::Tools;
-use crate::Task;
 use crate::evaluate::scan::{Reference, Step};
+use crate::{OpenArgument, Task};
 
 /// The fields of `tasks.ID.error`.
 const ERROR_FIELDS: [&str; 4] = ["code", "message", "retryable", "details"];
@@ -28,6 +28,8 @@ pub(super) struct Level<'a> {
     pub(super) depth: usize,
     /// The arguments of the task that holds this sub-workflow.
     pub(super) input: Option<&'a Map<String, Value>>,
+    /// Arguments that are still to be given, by task.
+    pub(super) missing: Option<&'a BTreeMap<String, Vec<OpenArgument>>>,
 }
 
 impl Level<'_> {

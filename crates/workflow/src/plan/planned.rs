@@ -1,7 +1,7 @@
 use proto::time;
 use serde::{Deserialize, Serialize};
 
-use crate::{Dag, Task};
+use crate::{Dag, OpenArgument, Task};
 
 /// A DAG that can be run: checked, its tools and prompts pinned to their majors, its tasks in layers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,9 @@ pub struct PlannedTask {
     /// The sub-workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<Box<Plan>>,
+    /// Required arguments that are still to be given: nothing runs before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<OpenArgument>,
     /// Whether the tool was deterministic when the plan was made.
     #[serde(default, skip_serializing_if = "is_false")]
     pub deterministic: bool,

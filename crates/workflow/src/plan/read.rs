@@ -1,11 +1,13 @@
 //! Reads tasks as far as they can be read, so that all faults of a DAG are reported at once.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::fault::{Fault, FaultCode};
 use crate::evaluate::step_into;
-use crate::{Dag, Task};
+use crate::{Dag, MissingArgument, OpenArgument, Proposal, Task};
 
 /// The longest name of a workflow.
 const MAX_NAME_CHARS: usize = 100;
@@ -16,6 +18,8 @@ pub struct Reading {
     pub name: Option<String>,
     pub tasks: Vec<Task>,
     pub faults: Vec<Fault>,
+    /// Arguments that are still to be given, by the id of their task.
+    pub missing: BTreeMap<String, Vec<OpenArgument>>,
 }
 
 impl Reading {
@@ -23,20 +27,31 @@ impl Reading {
     pub fn of_dag(dag: &Value) -> Self {
         let mut faults = Vec::new();
         let Dag { name, tasks } = read_dag(dag, "", &mut faults);
-        Self { name, tasks, faults }
+        Self { name, tasks, faults, ..Self::default() }
     }
 
     /// Reads a list of tasks.
     pub fn of_tasks(tasks: &Value) -> Self {
         let mut faults = Vec::new();
         let tasks = read_tasks(tasks, "/tasks", &mut faults);
-        Self { name: None, tasks, faults }
+        Self { tasks, faults, ..Self::default() }
+    }
+}
+
+impl From<&Proposal> for Reading {
+    fn from(proposal: &Proposal) -> Self {
+        let mut missing: BTreeMap<String, Vec<OpenArgument>> = BTreeMap::new();
+        for MissingArgument { task_id, argument, schema } in &proposal.missing {
+            let open = OpenArgument { argument: argument.clone(), schema: schema.clone() };
+            missing.entry(task_id.clone()).or_default().push(open);
+        }
+        Self { tasks: proposal.tasks.clone(), missing, ..Self::default() }
     }
 }
 
 impl From<Dag> for Reading {
     fn from(dag: Dag) -> Self {
-        Self { name: dag.name, tasks: dag.tasks, faults: Vec::new() }
+        Self { name: dag.name, tasks: dag.tasks, ..Self::default() }
     }
 }
 

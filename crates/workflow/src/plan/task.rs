@@ -13,7 +13,7 @@ use super::planned::PlannedTask;
 use super::tools::{ToolInfo, UnknownName};
 use crate::evaluate::scan::{Reference, Root, Scan, Step, is_template, scan_template};
 use crate::evaluate::{ENGINE, MAX_TEMPLATE_BYTES, NO_STATEMENTS, scan_condition, step_into};
-use crate::{Compensation, Task};
+use crate::{Compensation, OpenArgument, Task};
 
 /// The most retries, and the longest pause before one.
 const MAX_RETRIES: u32 = 10;
@@ -50,6 +50,8 @@ pub(super) struct Found {
 impl TaskCheck<'_> {
     pub(super) fn check(&self, faults: &mut Vec<Fault>) -> Checked {
         let task = self.task;
+        let missing = self.level.missing.and_then(|missing| missing.get(&task.id)).cloned();
+        let missing = missing.unwrap_or_default();
         let mut texts = Texts { check: self, faults, references: Vec::new(), of_items: false };
         let when = task.when.as_ref().map(|when| texts.expression(when, "/when"));
         let for_each = task.for_each.as_ref().map(|list| texts.list(list));
@@ -67,7 +69,8 @@ impl TaskCheck<'_> {
         self.check_limits(faults);
         let tool = task.tool.as_ref().and_then(|tool| self.find(tool, "/tool", faults));
         if let Some(tool) = &tool {
-            self.check_arguments(tool, &task.arguments, &unknown, "/arguments", faults);
+            let (given, unknown) = with_missing(&task.arguments, unknown, &missing);
+            self.check_arguments(tool, &given, &unknown, "/arguments", faults);
         }
         let compensate = undo.map(|(mut undo, unknown)| {
             if let Some(tool) = self.find(&undo.tool, "/compensate/tool", faults) {
@@ -84,6 +87,7 @@ impl TaskCheck<'_> {
                 from_layer: 0,
                 depth: self.level.depth + 1,
                 input: Some(&task.arguments),
+                missing: None,
             };
             Box::new(level.plan(&workflow.tasks, &format!("{}/workflow", self.path), faults))
         });
@@ -106,6 +110,7 @@ impl TaskCheck<'_> {
             depends_on: Vec::new(),
             layer: 0,
             workflow,
+            missing,
             deterministic: tool.as_ref().is_some_and(|tool| tool.deterministic),
             ends_run: tool.as_ref().is_some_and(|tool| tool.part == Part::End),
         };
@@ -207,6 +212,34 @@ impl TaskCheck<'_> {
             self.report(&path, FaultCode::BadArguments, violation.message, faults);
         }
     }
+}
+
+/// The arguments with a place for each that is still to be given, which may become any value.
+fn with_missing(
+    arguments: &Map<String, Value>,
+    mut unknown: Unknowns,
+    missing: &[OpenArgument],
+) -> (Map<String, Value>, Unknowns) {
+    let mut arguments = arguments.clone();
+    for OpenArgument { argument, .. } in missing {
+        let mut object = &mut arguments;
+        let mut pointer = String::new();
+        let mut parts = argument.split('.').peekable();
+        while let Some(part) = parts.next() {
+            pointer = step_into(&pointer, part);
+            if parts.peek().is_none() {
+                object.insert(part.to_owned(), Value::Null);
+                break;
+            }
+            let inner = object.entry(part).or_insert_with(|| Value::Object(Map::new()));
+            match inner {
+                Value::Object(fields) => object = fields,
+                _ => break,
+            }
+        }
+        unknown.values.insert(pointer);
+    }
+    (arguments, unknown)
 }
 
 impl UnknownName {

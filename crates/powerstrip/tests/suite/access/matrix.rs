@@ -54,7 +54,8 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
             }
             "/v1/workflows" if route.methods == "POST" => workflows::steering(&setup).await,
             "/v1/workflows" => workflows::reading(&setup).await,
-            // Covered by the two cases above.
+            "/v1/workflows/plan" => workflows::planning(&setup).await,
+            // Covered by the cases above.
             pattern if pattern.starts_with("/v1/workflows/{id}") => {
                 assert!(workflows::PATHS.contains(&pattern), "{pattern} is not in PATHS");
             }

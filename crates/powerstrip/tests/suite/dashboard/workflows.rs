@@ -193,3 +193,32 @@ async fn only_the_owner_and_operators_steer_a_workflow() {
     assert_eq!(go_on(&operator).await, StatusCode::SEE_OTHER);
     assert!(ann.get(&place).await.text.contains("said by second"));
 }
+
+#[tokio::test]
+async fn an_intent_is_planned_on_a_page_and_runs_from_it() {
+    let gateway = gateway().start().await;
+    let person = Person::signed_in(&gateway).await;
+    let page = "/dashboard/workflows/new";
+    assert!(person.get(page).await.text.contains("What should be done?"));
+    let csrf = person.csrf();
+    let intent = "Echo a message with demo.echo";
+    let fields = [("csrf", csrf.as_str()), ("intent", intent), ("do", "plan")];
+    let planned = person.post(page, &fields).await;
+    assert_eq!(planned.status, StatusCode::OK);
+    for part in ["task-demo-echo", "<svg", "missing:task-demo-echo:message", "confidence"] {
+        assert!(planned.text.contains(part), "{part}: {}", planned.text);
+    }
+    let tasks = r#"[{"id": "task-demo-echo", "tool": "demo.echo", "arguments": {}}]"#;
+    let given = [
+        ("csrf", csrf.as_str()),
+        ("intent", intent),
+        ("tasks", tasks),
+        ("missing:task-demo-echo:message", "hello"),
+        ("do", "run"),
+    ];
+    let started = person.post(page, &given).await;
+    assert_eq!(started.status, StatusCode::SEE_OTHER, "{}", started.text);
+    assert!(started.header("location").starts_with("/dashboard/runs/run_"));
+    let wrong = [("csrf", csrf.as_str()), ("intent", "Water the tomatoes"), ("do", "plan")];
+    assert_eq!(person.post(page, &wrong).await.status, StatusCode::UNPROCESSABLE_ENTITY);
+}

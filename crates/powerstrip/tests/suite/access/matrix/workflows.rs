@@ -66,6 +66,19 @@ pub(super) async fn reading(setup: &Setup) {
     }
 }
 
+/// A plan names only tools that its caller may use, and needs the right to call them.
+pub(super) async fn planning(setup: &Setup) {
+    let body = json!({"intent": "Echo the message 'hello'"});
+    let ann = caller(setup, "acme", "ann", ALL);
+    let plan = post(&ann, "/v1/workflows/plan", &body).await;
+    assert_eq!(plan.status, 200, "{plan:?}");
+    assert_eq!(plan.body["tasks"][0]["tool"], "demo.echo", "{plan:?}");
+    let unable = caller(setup, "acme", "ann", "tools:read runs:read");
+    assert_eq!(post(&unable, "/v1/workflows/plan", &body).await.status, 403);
+    let listed = ann.get("/v1/workflows").await.body;
+    assert!(!listed.to_string().contains("Echo the message"), "nothing is stored: {listed}");
+}
+
 /// Only the caller who started a workflow steers it; others get the same words as for one that never was.
 pub(super) async fn steering(setup: &Setup) {
     let id = paused(setup).await;

@@ -1,0 +1,315 @@
+//! Fills the arguments of one task.
+
+mod edges;
+mod literals;
+
+use serde_json::{Map, Value};
+
+use crate::draft::{Argument, Items};
+use crate::edges::LearnedEdges;
+use crate::graph::Toolbox;
+use crate::mention::{Mention, Written, days_of};
+use crate::steps::Step;
+use crate::tool::{Field, Sense, ToolSpec};
+use crate::value;
+
+/// What all tasks of a plan are filled from.
+pub(crate) struct Scene<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) mentions: &'a [Mention],
+    pub(crate) context: &'a Map<String, Value>,
+    pub(crate) toolbox: &'a Toolbox,
+    pub(crate) learned: &'a LearnedEdges,
+    pub(crate) visible: &'a dyn Fn(usize) -> bool,
+}
+
+/// An earlier task whose outputs and arguments can be used.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    /// Its number in the plan.
+    pub(crate) task: usize,
+    pub(crate) tool: &'a ToolSpec,
+    pub(crate) filled: Option<&'a Filled>,
+    /// It was there before, and is called for each item of a list.
+    pub(crate) is_list: bool,
+}
+
+impl Source<'_> {
+    /// Whether it is called for each item of a list.
+    fn is_repeated(&self) -> bool {
+        self.is_list || self.filled.is_some_and(|filled| filled.for_each.is_some())
+    }
+}
+
+/// One field to fill; the path is longer than one for fields of objects.
+struct Slot<'a> {
+    path: Vec<&'a str>,
+    field: &'a Field,
+    required: bool,
+    argument: Option<Argument>,
+    /// How sure the argument is.
+    score: f32,
+}
+
+/// The arguments of a task.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filled {
+    /// By path.
+    pub(crate) arguments: Vec<(Vec<String>, Argument)>,
+    /// The names of required arguments that stay open.
+    pub(crate) missing: Vec<String>,
+    /// The values of the request that it uses.
+    pub(crate) used: Vec<usize>,
+    pub(crate) for_each: Option<Items>,
+    /// The share of required arguments that are filled.
+    pub(crate) share: f32,
+}
+
+/// The work on one task.
+pub(crate) struct Filling<'a> {
+    scene: &'a Scene<'a>,
+    /// Its index in the toolbox.
+    index: usize,
+    tool: &'a ToolSpec,
+    step: &'a Step,
+    earlier: &'a [Source<'a>],
+    slots: Vec<Slot<'a>>,
+    used: Vec<usize>,
+    /// Outputs that it uses, each once.
+    used_outputs: Vec<(usize, String)>,
+    for_each: Option<Items>,
+}
+
+/// Fills the arguments of a tool for one step.
+pub(crate) fn fill<'a>(
+    scene: &'a Scene<'a>,
+    index: usize,
+    step: &'a Step,
+    earlier: &'a [Source<'a>],
+) -> Filled {
+    let tool = &scene.toolbox.tools[index];
+    let mut slots = Vec::new();
+    for field in &tool.inputs {
+        add_slots(field, Vec::new(), field.required, &mut slots);
+    }
+    let mut filling = Filling {
+        scene,
+        index,
+        tool,
+        step,
+        earlier,
+        slots,
+        used: Vec::new(),
+        used_outputs: Vec::new(),
+        for_each: None,
+    };
+    filling.words();
+    filling.own_values();
+    filling.named_outputs();
+    filling.same_arguments();
+    filling.named_arguments();
+    filling.other_values();
+    filling.context();
+    filling.dates();
+    filling.equal_outputs();
+    filling.remaining_values();
+    filling.any_outputs();
+    filling.spread();
+    filling.finish()
+}
+
+fn add_slots<'a>(
+    field: &'a Field,
+    mut path: Vec<&'a str>,
+    required: bool,
+    slots: &mut Vec<Slot<'a>>,
+) {
+    path.push(&field.name);
+    let is_object = field.kind == crate::tool::Kind::Object && !field.fields.is_empty();
+    if !is_object || path.len() > 3 {
+        slots.push(Slot { path, field, required, argument: None, score: 0.0 });
+        return;
+    }
+    let none_required = field.fields.iter().all(|inner| !inner.required);
+    for inner in &field.fields {
+        add_slots(inner, path.clone(), required && (inner.required || none_required), slots);
+    }
+}
+
+impl Filling<'_> {
+    fn set(&mut self, slot: usize, argument: Argument, score: f32) {
+        let slot = &mut self.slots[slot];
+        slot.argument = Some(argument);
+        slot.score = score;
+    }
+
+    /// The slots that are still open, by index.
+    fn open(&self) -> Vec<usize> {
+        (0..self.slots.len()).filter(|&slot| self.slots[slot].argument.is_none()).collect()
+    }
+
+    fn open_required(&self) -> Vec<usize> {
+        self.open().into_iter().filter(|&slot| self.slots[slot].required).collect()
+    }
+
+    /// Flags and options that the words of the step name.
+    fn words(&mut self) {
+        for slot in self.open() {
+            let (field, required) = (self.slots[slot].field, self.slots[slot].required);
+            if field.is_flag() {
+                let text = &self.step.query;
+                if let Some(value) = value::flag(field, text, self.step) {
+                    self.set(slot, Argument::Literal(value), 2.0);
+                }
+            } else if let Some((option, exact)) = value::option_in_words(field, self.step)
+                && (exact || required)
+            {
+                self.set(slot, Argument::Literal(option), if exact { 3.0 } else { 1.0 });
+            }
+        }
+    }
+
+    /// Values of the caller's context: by name, then, for required fields, by type.
+    fn context(&mut self) {
+        for slot in self.open() {
+            let field = self.slots[slot].field;
+            let named = self.scene.context.iter().find(|(key, value)| {
+                crate::tool::stems(key) == crate::tool::stems(&field.name) && accepts(field, value)
+            });
+            if let Some((_, value)) = named {
+                self.set(slot, Argument::Literal(value.clone()), 3.0);
+            }
+        }
+        for slot in self.open_required() {
+            let field = self.slots[slot].field;
+            let mut fitting = self.scene.context.iter().filter_map(|(key, value)| {
+                let score = context_score(field, key, value, self.step)?;
+                Some((value, score))
+            });
+            let mut best: Option<(&Value, f32)> = fitting.next();
+            for (value, score) in fitting {
+                if best.is_none_or(|(_, before)| score > before) {
+                    best = Some((value, score));
+                }
+            }
+            let Some((value, score)) = best else { continue };
+            match value {
+                Value::Array(items) if !accepts(field, value) => {
+                    if self.for_each.is_none() {
+                        self.for_each = Some(Items::Values(items.clone()));
+                        self.set(slot, Argument::Item(None), score);
+                    }
+                }
+                value => self.set(slot, Argument::Literal(value.clone()), score),
+            }
+        }
+    }
+
+    /// An end date from a start date and a duration, and the days between two dates.
+    fn dates(&mut self) {
+        let dates: Vec<&Mention> = self
+            .scene
+            .mentions
+            .iter()
+            .filter(|mention| matches!(mention.value, Written::Date(_)))
+            .collect();
+        for slot in self.open() {
+            let field = self.slots[slot].field;
+            let is_end =
+                field.is_named(&["end", "dropoff", "return", "out", "until", "to", "checkout"]);
+            if field.sense == Sense::Date
+                && is_end
+                && self.slots[slot].required
+                && let Some(Written::Date(start)) = dates.first().map(|mention| &mention.value)
+                && let Some(days) = self.scene.mentions.iter().find_map(days_of)
+                && let Some(end) = start.later(days)
+            {
+                let end = if field.wants_iso {
+                    language::dates::DateForm::Iso.write(end.date)
+                } else {
+                    end.text()
+                };
+                self.set(slot, Argument::Literal(Value::from(end)), 1.5);
+            }
+            let counts_days = field.is_named(&["days", "nights", "day", "night"])
+                && field.is_named(&["number", "num", "count", "days", "nights"]);
+            if counts_days
+                && let [first, second] = dates[..]
+                && let (Written::Date(start), Written::Date(end)) = (&first.value, &second.value)
+                && let Ok(span) = start.date.until(end.date)
+                && span.get_days() > 0
+            {
+                let days = span.get_days();
+                let value = match field.kind {
+                    crate::tool::Kind::Integer | crate::tool::Kind::Number => Value::from(days),
+                    _ => Value::from(days.to_string()),
+                };
+                self.set(slot, Argument::Literal(value), 1.5);
+            }
+        }
+    }
+
+    fn finish(self) -> Filled {
+        let required =
+            self.slots.iter().filter(|slot| slot.required && slot.field.default.is_none());
+        let (mut all, mut filled, mut missing) = (0, 0, Vec::new());
+        for slot in required {
+            all += 1;
+            if slot.argument.is_some() {
+                filled += 1;
+            } else {
+                missing.push(slot.path.join("."));
+            }
+        }
+        let share = if all == 0 { 1.0 } else { filled as f32 / all as f32 };
+        let arguments = self
+            .slots
+            .into_iter()
+            .filter_map(|slot| {
+                let path = slot.path.into_iter().map(ToOwned::to_owned).collect();
+                Some((path, slot.argument?))
+            })
+            .collect();
+        Filled { arguments, missing, used: self.used, for_each: self.for_each, share }
+    }
+}
+
+/// Whether a value has the field's type.
+pub(crate) fn accepts(field: &Field, value: &Value) -> bool {
+    use crate::tool::Kind;
+    let typed = match (field.kind, value) {
+        (Kind::Any, _) | (Kind::Text, Value::String(_)) | (Kind::Boolean, Value::Bool(_)) => true,
+        (Kind::Number, Value::Number(_)) | (Kind::List, Value::Array(_)) => true,
+        (Kind::Object, Value::Object(_)) => true,
+        (Kind::Integer, Value::Number(number)) => number.is_i64() || number.is_u64(),
+        _ => false,
+    };
+    typed && (field.options.is_empty() || field.options.contains(value))
+}
+
+/// How well a value of the context fits a field of another name.
+fn context_score(field: &Field, key: &str, value: &Value, step: &Step) -> Option<f32> {
+    let key_stems = crate::tool::stems(key);
+    let shared = key_stems
+        .iter()
+        .filter(|stem| field.name_stems.contains(stem) || field.about_stems.contains(stem))
+        .count();
+    let named = key_stems.iter().filter(|stem| step.stems.contains(stem)).count();
+    let sample = match value {
+        Value::Array(items) => items.first()?,
+        value => value,
+    };
+    if !accepts(field, value) && !accepts(field, sample) {
+        return None;
+    }
+    let sense = match (field.sense, sample.as_str()) {
+        (Sense::Path, Some(text)) if text.contains(['.', '/']) => 2.0,
+        (Sense::Url, Some(text)) if text.contains("://") => 2.0,
+        (Sense::Email, Some(text)) if text.contains('@') => 2.0,
+        (Sense::Other | Sense::Place | Sense::Id, _) => 0.0,
+        (_, Some(_)) => -2.0,
+        _ => 0.0,
+    };
+    let score = sense + shared as f32 + 0.5 * named as f32;
+    (score >= 1.0).then_some(score)
+}

@@ -1,0 +1,213 @@
+//! Arguments that the request itself contains.
+
+use serde_json::Value;
+
+use super::Filling;
+use crate::draft::{Argument, Items};
+use crate::mention::{Mention, Written};
+use crate::score::{self, STRONG};
+use crate::tool::{Kind, Sense, stems};
+use crate::value;
+
+/// A value of the step for a slot.
+struct Pair {
+    score: f32,
+    slot: usize,
+    mention: usize,
+}
+
+impl Filling<'_> {
+    /// Values of the step that are named for a field.
+    pub(super) fn own_values(&mut self) {
+        let own = self.step.mentions.clone();
+        let optional = STRONG + 0.5;
+        self.assign(&own, |_, required, score| score >= if required { STRONG } else { optional });
+    }
+
+    /// Values of the step that fit by type alone.
+    pub(super) fn remaining_values(&mut self) {
+        // What another tool of the same family looks up is not guessed.
+        let held: Vec<usize> =
+            self.open_required().into_iter().filter(|&slot| self.can_be_looked_up(slot)).collect();
+        let own = self.step.mentions.clone();
+        self.assign(&own, |slot, required, score| required && score > 0.0 && !held.contains(&slot));
+    }
+
+    /// Values of other steps that are named for a required field.
+    pub(super) fn other_values(&mut self) {
+        let own = &self.step.mentions;
+        let others: Vec<usize> =
+            (0..self.scene.mentions.len()).filter(|mention| !own.contains(mention)).collect();
+        self.assign(&others, |_, required, score| required && score >= STRONG + 0.2);
+    }
+
+    fn assign(&mut self, among: &[usize], accepted: impl Fn(usize, bool, f32) -> bool) {
+        let mentions = self.scene.mentions;
+        let mut pairs = Vec::new();
+        for slot in self.open() {
+            let (field, required) = (self.slots[slot].field, self.slots[slot].required);
+            if field.is_flag() {
+                continue;
+            }
+            let free = |mention: &&usize| {
+                !self.used.contains(mention) && !self.is_reference(&mentions[**mention])
+            };
+            for &mention in among.iter().filter(free) {
+                let Some(score) = score::of_mention(field, self.tool, mentions, mention) else {
+                    continue;
+                };
+                let score = score + self.moment_score(slot, mention, among);
+                if accepted(slot, required, score) {
+                    pairs.push(Pair { score, slot, mention });
+                }
+            }
+        }
+        pairs.sort_by(|a, b| {
+            b.score.total_cmp(&a.score).then(a.slot.cmp(&b.slot)).then(a.mention.cmp(&b.mention))
+        });
+        for Pair { score, slot, mention } in pairs {
+            if self.slots[slot].argument.is_none() && !self.used.contains(&mention) {
+                self.give(slot, mention, score, among);
+            }
+        }
+    }
+
+    /// Whether a value is the id of a tool, or a word in capitals that names a tool or an output, such as `the GCD`.
+    fn is_reference(&self, mention: &Mention) -> bool {
+        if !mention.quoted && self.scene.toolbox.tools.iter().any(|tool| tool.id == mention.text) {
+            return true;
+        }
+        let is_acronym = matches!(mention.value, Written::Name)
+            && !mention.quoted
+            && mention.text.chars().all(char::is_uppercase);
+        is_acronym
+            && stems(&mention.text).iter().all(|stem| {
+                self.tool.stems.binary_search(stem).is_ok()
+                    || self.earlier.iter().any(|source| {
+                        source.tool.name_stems.contains(stem)
+                            || source
+                                .tool
+                                .outputs
+                                .iter()
+                                .any(|output| output.name_stems.contains(stem))
+                    })
+            })
+    }
+
+    /// Whether a tool of the same family looks a field up.
+    fn can_be_looked_up(&self, slot: usize) -> bool {
+        let field = self.slots[slot].field;
+        let tools = &self.scene.toolbox.tools;
+        let Some(input) = self.tool.inputs.iter().position(|input| std::ptr::eq(input, field))
+        else {
+            return false;
+        };
+        !self.tool.family.is_empty()
+            && self.scene.toolbox.producers(self.index, input).into_iter().any(|(producer, _)| {
+                let spec = &tools[producer];
+                spec.looks_up
+                    && spec.family == self.tool.family
+                    && !spec.required().any(|other| other.name_stems == field.name_stems)
+            })
+    }
+
+    /// A field for date and time takes times where the step has both.
+    fn moment_score(&self, slot: usize, mention: usize, among: &[usize]) -> f32 {
+        let field = self.slots[slot].field;
+        if !field.has_time {
+            return 0.0;
+        }
+        let has_times =
+            among.iter().any(|&place| matches!(self.scene.mentions[place].value, Written::Time));
+        match self.scene.mentions[mention].value {
+            Written::Time => 1.5,
+            Written::Date(_) if has_times => -4.0,
+            _ => 0.0,
+        }
+    }
+
+    fn give(&mut self, slot: usize, mention: usize, score: f32, among: &[usize]) {
+        let mentions = self.scene.mentions;
+        let field = self.slots[slot].field;
+        let mut taken = vec![mention];
+        if field.kind == Kind::List && !matches!(mentions[mention].value, Written::List(_)) {
+            let group = mentions[mention].group;
+            taken = among
+                .iter()
+                .copied()
+                .filter(|&other| mentions[other].group == group && !self.used.contains(&other))
+                .collect();
+        }
+        let date = self.date_for(mention);
+        let mut values: Vec<Value> =
+            taken.iter().map(|&place| value::of_mention(field, &mentions[place], date)).collect();
+        let value = match (field.kind, values.len()) {
+            (Kind::List, 1) if values[0].is_array() => values.remove(0),
+            (Kind::List, _) => Value::Array(values),
+            _ => values.remove(0),
+        };
+        self.used.extend(taken);
+        self.set(slot, Argument::Literal(value), score);
+    }
+
+    /// The date before a time, or the first one of the step.
+    fn date_for(&self, mention: usize) -> Option<&Mention> {
+        let is_date =
+            |place: &&usize| matches!(self.scene.mentions[**place].value, Written::Date(_));
+        let own = &self.step.mentions;
+        let before = own.iter().rev().filter(|place| **place < mention).find(is_date);
+        before.or_else(|| own.iter().find(is_date)).map(|&place| &self.scene.mentions[place])
+    }
+
+    /// A list of values for a field that takes one: one call for each.
+    pub(super) fn spread(&mut self) {
+        if self.for_each.is_some() {
+            return;
+        }
+        let mentions = self.scene.mentions;
+        for slot in 0..self.slots.len() {
+            let field = self.slots[slot].field;
+            let Some(Argument::Literal(value)) = &self.slots[slot].argument else { continue };
+            if field.kind == Kind::List
+                || !matches!(
+                    field.sense,
+                    Sense::Path
+                        | Sense::Url
+                        | Sense::Email
+                        | Sense::Place
+                        | Sense::Phone
+                        | Sense::Id
+                )
+            {
+                continue;
+            }
+            let given = self.used.iter().copied().find(|&place| {
+                self.step.mentions.contains(&place)
+                    && value::of_mention(field, &mentions[place], None) == *value
+            });
+            let Some(given) = given else { continue };
+            let more: Vec<usize> = self
+                .step
+                .mentions
+                .iter()
+                .copied()
+                .filter(|&other| mentions[other].group == mentions[given].group)
+                .collect();
+            let same_kind = more.iter().all(|&other| {
+                std::mem::discriminant(&mentions[other].value)
+                    == std::mem::discriminant(&mentions[given].value)
+            });
+            let free = more.iter().all(|other| *other == given || !self.used.contains(other));
+            if more.len() > 1 && same_kind && free {
+                let values = more
+                    .iter()
+                    .map(|&place| value::of_mention(field, &mentions[place], None))
+                    .collect();
+                self.for_each = Some(Items::Values(values));
+                self.used.extend(more.into_iter().filter(|place| *place != given));
+                self.slots[slot].argument = Some(Argument::Item(None));
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! The tools and the graph of which output fits which input.
+
+use std::collections::HashMap;
+
+use petgraph::Direction;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef as _;
+
+use crate::score::{belongs_to, types_agree};
+use crate::tool::ToolSpec;
+
+/// The most producers that are remembered for one input.
+const MAX_PRODUCERS: usize = 24;
+
+/// Names of fields that say nothing about what they hold.
+const VAGUE: [&str; 16] = [
+    "name",
+    "id",
+    "type",
+    "status",
+    "result",
+    "results",
+    "data",
+    "value",
+    "text",
+    "output",
+    "input",
+    "title",
+    "description",
+    "message",
+    "content",
+    "query",
+];
+
+/// An output of one tool that fits a required input of another.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SchemaEdge {
+    pub(crate) output: u16,
+    pub(crate) input: u16,
+}
+
+/// Tools and their graph.
+#[derive(Debug)]
+pub struct Toolbox {
+    pub(crate) tools: Vec<ToolSpec>,
+    graph: DiGraph<(), SchemaEdge, u32>,
+    rank: Vec<f32>,
+}
+
+impl Toolbox {
+    /// Builds the graph; the same tools give the same graph.
+    pub fn new(tools: Vec<ToolSpec>) -> Self {
+        let mut graph: DiGraph<(), SchemaEdge, u32> = DiGraph::new();
+        for _ in &tools {
+            graph.add_node(());
+        }
+        let mut by_last: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+        for (tool, spec) in tools.iter().enumerate() {
+            for (output, field) in spec.outputs.iter().enumerate() {
+                if let Some(last) = field.name_stems.last() {
+                    by_last.entry(last).or_default().push((tool, output));
+                }
+            }
+        }
+        for (tool, spec) in tools.iter().enumerate() {
+            for (input, field) in spec.inputs.iter().enumerate().filter(|(_, field)| field.required)
+            {
+                let outputs = field.name_stems.last().and_then(|last| by_last.get(last.as_str()));
+                let mut found = 0;
+                for &(producer, output) in outputs.into_iter().flatten() {
+                    if producer == tool || !fits(spec, input, &tools[producer], output) {
+                        continue;
+                    }
+                    found += 1;
+                    if found > MAX_PRODUCERS {
+                        break;
+                    }
+                    let edge = SchemaEdge {
+                        output: u16::try_from(output).unwrap_or(u16::MAX),
+                        input: u16::try_from(input).unwrap_or(u16::MAX),
+                    };
+                    graph.add_edge(node(producer), node(tool), edge);
+                }
+            }
+        }
+        let rank = page_rank(&graph);
+        Self { tools, graph, rank }
+    }
+
+    /// The tools, by index.
+    pub fn tools(&self) -> &[ToolSpec] {
+        &self.tools
+    }
+
+    /// Tools that produce an input of a tool: their index and output.
+    pub(crate) fn producers(&self, tool: usize, input: usize) -> Vec<(usize, usize)> {
+        let edges = self.graph.edges_directed(node(tool), Direction::Incoming);
+        let mut found: Vec<(usize, usize)> = edges
+            .filter(|edge| usize::from(edge.weight().input) == input)
+            .map(|edge| (edge.source().index(), usize::from(edge.weight().output)))
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// How central a tool is, and how many adjacent tools two tools share (Adamic-Adar): small numbers that decide between
+    /// producers that fit equally well.
+    pub(crate) fn affinity(&self, producer: usize, consumer: usize) -> f32 {
+        let near: Vec<NodeIndex<u32>> = self.graph.neighbors_undirected(node(consumer)).collect();
+        let mut common: Vec<NodeIndex<u32>> = self
+            .graph
+            .neighbors_undirected(node(producer))
+            .filter(|other| near.contains(other))
+            .collect();
+        common.sort_unstable();
+        common.dedup();
+        let shared: f32 = common
+            .iter()
+            .map(|other| 1.0 / (2.0 + self.graph.neighbors_undirected(*other).count() as f32).ln())
+            .sum();
+        (0.1 * shared).min(0.5) + self.rank.get(producer).copied().unwrap_or_default()
+    }
+}
+
+/// PageRank by power iteration; petgraph's own takes time in the square of the tools.
+fn page_rank(graph: &DiGraph<(), SchemaEdge, u32>) -> Vec<f32> {
+    const DAMPING: f32 = 0.85;
+    let count = graph.node_count();
+    let even = 1.0 / count.max(1) as f32;
+    let mut rank = vec![even; count];
+    let degree: Vec<f32> =
+        graph.node_indices().map(|node| graph.neighbors(node).count() as f32).collect();
+    for _ in 0..8 {
+        let mut next = vec![(1.0 - DAMPING) * even; count];
+        for edge in graph.edge_references() {
+            let (from, to) = (edge.source().index(), edge.target().index());
+            next[to] += DAMPING * rank[from] / degree[from].max(1.0);
+        }
+        rank = next;
+    }
+    rank
+}
+
+fn node(tool: usize) -> NodeIndex<u32> {
+    NodeIndex::new(tool)
+}
+
+fn fits(consumer: &ToolSpec, input: usize, producer: &ToolSpec, output: usize) -> bool {
+    let (field, output) = (&consumer.inputs[input], &producer.outputs[output]);
+    if types_agree(field, output).is_none_or(|fit| fit < -1.5) {
+        return false;
+    }
+    let vague = field.name_words.iter().all(|word| VAGUE.contains(&word.as_str()));
+    let family = !consumer.family.is_empty() && consumer.family == producer.family;
+    let same = field.name_stems == output.name_stems && (!vague || family);
+    same || belongs_to(field, producer, output) || role_of(field, output)
+}
+
+/// Whether `originSkyId` is a `skyId` with a role.
+fn role_of(field: &crate::tool::Field, output: &crate::tool::Field) -> bool {
+    let extra = field.name_stems.len().saturating_sub(output.name_stems.len());
+    extra == 1 && output.name_stems.len() > 1 && field.name_stems[1..] == output.name_stems[..]
+}

@@ -1,0 +1,92 @@
+//! Values that a request contains: quotes, dates, numbers, addresses, names, lists.
+
+mod scan;
+
+use language::dates::WrittenDate;
+use language::words::{fold, stem};
+
+use crate::number::Quantity;
+
+pub(crate) use scan::{days_of, mentions};
+
+/// The most values that are read from one request.
+pub(crate) const MAX_MENTIONS: usize = 100;
+
+/// A value in a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mention {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// As written, without quotes.
+    pub(crate) text: String,
+    pub(crate) quoted: bool,
+    pub(crate) value: Written,
+    /// Words between the value before and this one, nearest first.
+    pub(crate) before: Vec<Word>,
+    /// Words that follow, nearest first.
+    pub(crate) after: Vec<Word>,
+    /// The number of the list (`a, b and c`) that it belongs to.
+    pub(crate) group: usize,
+}
+
+/// A word near a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) text: String,
+    pub(crate) stem: String,
+}
+
+impl Word {
+    pub(crate) fn new(text: &str) -> Self {
+        let text = fold(text);
+        Self { stem: stem(&text), text }
+    }
+}
+
+/// What a value looks like.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Written {
+    Text,
+    Name,
+    Date(WrittenDate),
+    /// A date with a time after it.
+    Moment(WrittenDate, String),
+    Time,
+    Number(Quantity),
+    Phone,
+    Email,
+    Url,
+    Path,
+    List(Vec<String>),
+}
+
+/// The words before and after each value, and the lists that values form.
+pub(crate) fn add_context(text: &str, mentions: &mut [Mention]) {
+    let spans: Vec<(usize, usize)> = mentions.iter().map(|m| (m.start, m.end)).collect();
+    let mut group = 0;
+    for (place, mention) in mentions.iter_mut().enumerate() {
+        let from = place.checked_sub(1).map_or(0, |before| spans[before].1);
+        let to = spans.get(place + 1).map_or(text.len(), |after| after.0);
+        let between = &text[from..mention.start];
+        if place > 0 && !is_separator(between) {
+            group += 1;
+        }
+        mention.group = group;
+        mention.before = near(between).into_iter().rev().take(8).collect();
+        let after = &text[mention.end..to];
+        // What follows the end of a sentence says nothing about this value.
+        let end = after.find(['.', ';', '!', '?', '\n', ',']).unwrap_or(after.len());
+        mention.after = near(&after[..end]).into_iter().take(4).collect();
+    }
+}
+
+fn near(text: &str) -> Vec<Word> {
+    let start = text.rfind(['.', ';', '!', '?', '\n']).map_or(0, |at| at + 1);
+    let parts = text[start..].split(|c: char| !c.is_alphanumeric());
+    parts.filter(|part| !part.is_empty()).map(Word::new).collect()
+}
+
+/// Whether two values with this text between them are items of one list.
+fn is_separator(between: &str) -> bool {
+    matches!(between.trim(), "," | "and" | ", and" | "&" | "or" | ", or" | "as well as")
+}

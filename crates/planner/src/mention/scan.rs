@@ -1,0 +1,288 @@
+//! Finds values in a text, from left to right.
+
+use jiff::civil::Date;
+use language::dates::{date_at, time_at};
+use language::verbs::is_verb;
+use language::words::is_stop_word;
+
+use super::{MAX_MENTIONS, Mention, Written, add_context};
+use crate::number::{Unit, number_at};
+
+/// The longest quote, in bytes.
+const MAX_QUOTE: usize = 2_000;
+
+const QUOTES: [(char, char); 5] = [('\'', '\''), ('"', '"'), ('“', '”'), ('‘', '’'), ('`', '`')];
+
+/// Words in capitals at the start of a sentence that name nothing.
+const OPENERS: [&str; 17] = [
+    "then",
+    "please",
+    "next",
+    "finally",
+    "afterwards",
+    "also",
+    "additionally",
+    "first",
+    "second",
+    "third",
+    "lastly",
+    "help",
+    "want",
+    "need",
+    "let",
+    "based",
+    "using",
+];
+
+/// The values of a text in order, with the words around them.
+pub(crate) fn mentions(text: &str, today: Date) -> Vec<Mention> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < text.len() && found.len() < MAX_MENTIONS {
+        let rest = &text[at..];
+        let Some(c) = rest.chars().next() else { break };
+        if starts_value(text, at)
+            && let Some((mention, end)) = value_at(text, at, today)
+        {
+            found.push(mention);
+            at = end.max(at + c.len_utf8());
+            continue;
+        }
+        at += c.len_utf8();
+    }
+    add_context(text, &mut found);
+    found
+}
+
+/// What a whole text looks like.
+fn classify(text: &str, today: Date) -> Written {
+    let text = text.trim();
+    if let Some((date, end)) = date_at(text, today) {
+        let rest = text[end..].trim_start_matches([' ', 'T']);
+        if rest.is_empty() {
+            return Written::Date(date);
+        }
+        if time_at(rest) == Some(rest.len()) {
+            return Written::Moment(date, rest.to_owned());
+        }
+    }
+    if time_at(text) == Some(text.len()) {
+        return Written::Time;
+    }
+    if phone_at(text) == Some(text.len()) {
+        return Written::Phone;
+    }
+    if let Some((quantity, end)) = number_at(text)
+        && end == text.len()
+    {
+        return Written::Number(quantity);
+    }
+    address(text).unwrap_or(Written::Text)
+}
+
+fn starts_value(text: &str, at: usize) -> bool {
+    let before = text[..at].chars().next_back();
+    before.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '.' | '_' | '/' | '@'))
+}
+
+fn value_at(text: &str, at: usize, today: Date) -> Option<(Mention, usize)> {
+    let rest = &text[at..];
+    if let Some((inner, length)) = quote(rest) {
+        let value = classify(inner, today);
+        return Some((mention(at, at + length, inner, true, value), at + length));
+    }
+    if rest.starts_with('[')
+        && let Some(end) = rest.find(']')
+    {
+        let items = items(&rest[1..end]);
+        let value = Written::List(items);
+        return Some((mention(at, at + end + 1, &rest[..=end], false, value), at + end + 1));
+    }
+    let made = |length: usize, value: Written| {
+        Some((mention(at, at + length, &rest[..length], false, value), at + length))
+    };
+    let token = token(rest);
+    if let Some(value) = address(token) {
+        return made(token.len(), value);
+    }
+    if let Some((date, length)) = date_at(rest, today) {
+        return made(length, Written::Date(date));
+    }
+    if let Some(length) = time_at(rest) {
+        return made(length, Written::Time);
+    }
+    if let Some(length) = phone_at(rest) {
+        return made(length, Written::Phone);
+    }
+    if let Some((quantity, length)) = number_at(rest) {
+        return made(length, Written::Number(quantity));
+    }
+    let length = name_at(text, at)?;
+    made(length, Written::Name)
+}
+
+fn mention(start: usize, end: usize, text: &str, quoted: bool, value: Written) -> Mention {
+    let text = text.to_owned();
+    Mention { start, end, text, quoted, value, before: vec![], after: vec![], group: 0 }
+}
+
+/// A quote at the start of a text; an apostrophe within a word does not end it.
+fn quote(text: &str) -> Option<(&str, usize)> {
+    let open = text.chars().next()?;
+    let &(_, close) = QUOTES.iter().find(|(opening, _)| *opening == open)?;
+    let inner = &text[open.len_utf8()..];
+    let mut ends = inner.match_indices(close).map(|(at, _)| at).take_while(|at| *at < MAX_QUOTE);
+    let end = ends.find(|&at| {
+        let after = inner[at + close.len_utf8()..].chars().next();
+        at > 0 && after.is_none_or(|c| !c.is_alphanumeric())
+    })?;
+    Some((&inner[..end], open.len_utf8() + end + close.len_utf8()))
+}
+
+fn items(text: &str) -> Vec<String> {
+    let trimmed = text.split(',').map(|item| item.trim().trim_matches(['\'', '"', '“', '”']));
+    trimmed.filter(|item| !item.is_empty()).map(ToOwned::to_owned).collect()
+}
+
+/// The text up to white space, without punctuation at its end.
+fn token(text: &str) -> &str {
+    let end = text.find(|c: char| c.is_whitespace()).unwrap_or(text.len());
+    text[..end].trim_end_matches([',', '.', ';', ':', '!', '?', ')', '"', '\''])
+}
+
+/// E-mail addresses, URLs and paths.
+fn address(token: &str) -> Option<Written> {
+    if token.contains(char::is_whitespace) || token.len() < 3 {
+        return None;
+    }
+    let lower = token.to_ascii_lowercase();
+    if let Some((user, host)) = token.split_once('@')
+        && !user.is_empty()
+        && host.contains('.')
+    {
+        return Some(Written::Email);
+    }
+    if lower.starts_with("http://") || lower.starts_with("https://") || lower.starts_with("www.") {
+        return Some(Written::Url);
+    }
+    let is_rooted = token.starts_with('/')
+        || token.starts_with("./")
+        || token.starts_with("../")
+        || token.starts_with("~/");
+    if is_rooted && token.len() > 2 {
+        return Some(Written::Path);
+    }
+    let (stem, extension) = token.rsplit_once('.')?;
+    let plain = |text: &str| {
+        text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '*'))
+    };
+    // `e.g` is no file.
+    let characters = stem.chars().filter(|c| c.is_alphanumeric()).count();
+    let is_name = characters > 1 || extension.len() > 2 && (characters == 1 || stem == "*");
+    if !plain(stem) || !is_name || !extension.chars().all(|c| c.is_ascii_alphanumeric()) {
+        return None;
+    }
+    if !extension.starts_with(|c: char| c.is_ascii_lowercase())
+        || !(1..=5).contains(&extension.len())
+    {
+        return None;
+    }
+    const DOMAINS: [&str; 10] =
+        ["com", "org", "net", "io", "dev", "edu", "gov", "info", "co", "app"];
+    Some(if DOMAINS.contains(&extension) { Written::Url } else { Written::Path })
+}
+
+/// `+1234567890`, `555-1234`, `123-456-7890`, and runs of ten digits or more.
+fn phone_at(text: &str) -> Option<usize> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && !matches!(c, '+' | '-' | '(' | ')'))
+        .unwrap_or(text.len());
+    let part = text[..end].trim_end_matches(['-', '(', ')', '+']);
+    let digits = part.bytes().filter(u8::is_ascii_digit).count();
+    let grouped = part.split('-').skip(1).all(|group| group.len() >= 3) && part.contains('-');
+    let ends = !text[part.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '.');
+    let is_phone = (part.starts_with('+') || grouped) && digits >= 7 || digits >= 10;
+    (is_phone && ends && digits <= 15).then_some(part.len())
+}
+
+/// Words in capitals: `New York`, `USD`, `Apple Inc.`.
+fn name_at(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..];
+    let first = word(rest);
+    if !is_capital(first) {
+        return None;
+    }
+    let lower = first.to_lowercase();
+    let says_nothing = is_stop_word(&lower) || OPENERS.contains(&lower.as_str());
+    if says_nothing {
+        return None;
+    }
+    let opens = opens_sentence(text, at);
+    if opens && is_verb(&lower) {
+        return None;
+    }
+    let mut end = first.len();
+    loop {
+        let after = &rest[end..];
+        let gap = if after.starts_with(". ") && is_abbreviation(&rest[..end]) { 2 } else { 1 };
+        if !after.starts_with(' ') && gap == 1 {
+            break;
+        }
+        let Some(next) = after.get(gap..).map(word).filter(|next| is_capital(next)) else { break };
+        if is_stop_word(&next.to_lowercase()) {
+            break;
+        }
+        end += gap + next.len();
+    }
+    if rest[end..].starts_with('.') && is_abbreviation(&rest[..end]) {
+        end += 1;
+    }
+    // The first word of a sentence is in capitals anyway.
+    if opens && end == first.len() && !first.chars().skip(1).any(char::is_uppercase) {
+        return None;
+    }
+    Some(end)
+}
+
+fn word(text: &str) -> &str {
+    let end = text
+        .find(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '/' | '\'' | '_' | '&'))
+        .unwrap_or(text.len());
+    let word = &text[..end];
+    // `D.C.`, `U.S.`
+    let dotted = text.find(|c: char| !c.is_alphanumeric() && c != '.').unwrap_or(text.len());
+    let with_dots = &text[..dotted];
+    let is_dotted = with_dots
+        .split('.')
+        .filter(|part| !part.is_empty())
+        .all(|part| part.chars().count() == 1 && part.chars().all(char::is_uppercase))
+        && with_dots.matches('.').count() > 1;
+    if is_dotted {
+        with_dots
+    } else {
+        word.trim_end_matches(['-', '/', '\'', '&', '_']).trim_end_matches("'s")
+    }
+}
+
+fn is_capital(word: &str) -> bool {
+    word.starts_with(char::is_uppercase)
+}
+
+/// `Inc`, `Mr`, `St`: a stop after it is part of the name.
+fn is_abbreviation(name: &str) -> bool {
+    let last = name.rsplit([' ', '.']).next().unwrap_or(name);
+    ["Inc", "Ltd", "Corp", "Co", "Mr", "Mrs", "Ms", "Dr", "St", "Jr", "Sr"].contains(&last)
+}
+
+fn opens_sentence(text: &str, at: usize) -> bool {
+    let before = text[..at].trim_end();
+    before.is_empty() || before.ends_with(['.', '!', '?', ':', ';']) || text[..at].ends_with('\n')
+}
+
+/// Whether a number counts days, for dates that are given by a duration.
+pub(crate) fn days_of(mention: &Mention) -> Option<i64> {
+    let Written::Number(quantity) = &mention.value else { return None };
+    let Unit::Word(unit) = &quantity.unit else { return None };
+    let days = language::dates::days_in(unit)?;
+    (quantity.is_whole && quantity.value.abs() < 10_000.0).then_some(quantity.value as i64 * days)
+}

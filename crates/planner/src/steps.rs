@@ -1,0 +1,217 @@
+//! Splits a request into steps, each of which asks for one thing.
+
+use language::verbs::{begins_action, follows_verb, is_verb};
+use language::words::is_stop_word;
+
+use crate::mention::{Mention, Written};
+use crate::tool::stems;
+
+/// The most steps of one request; what follows belongs to the last one.
+const MAX_STEPS: usize = 16;
+
+const TURNS: [&str; 7] =
+    ["then", "afterwards", "finally", "additionally", "also", "next", "lastly"];
+const QUESTIONS: [&str; 8] = ["what", "how", "who", "when", "where", "which", "why", "is"];
+const REQUESTS: [&str; 6] = ["i", "please", "help", "can", "could", "let"];
+const PRONOUNS: [&str; 8] = ["it", "them", "its", "their", "this", "result", "results", "output"];
+
+/// One step of a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Step {
+    /// Byte ranges of the text.
+    pub(crate) ranges: Vec<(usize, usize)>,
+    /// What tools are searched for: the text without values that say nothing about a tool.
+    pub(crate) query: String,
+    /// Stems of the words outside of quotes.
+    pub(crate) stems: Vec<String>,
+    /// Whether it refers to something earlier without naming it.
+    pub(crate) has_pronoun: bool,
+    /// The values that it contains.
+    pub(crate) mentions: Vec<usize>,
+}
+
+/// A word outside of values.
+struct Token<'a> {
+    start: usize,
+    end: usize,
+    text: &'a str,
+    lower: String,
+    /// Whether a sentence ended since the word or value before.
+    after_stop: bool,
+    after_comma: bool,
+    /// Whether a value is between it and the word before.
+    after_value: bool,
+}
+
+/// The steps of a request, in order; at least one.
+pub(crate) fn steps(text: &str, mentions: &[Mention]) -> Vec<Step> {
+    let tokens = tokens(text, mentions);
+    let mut starts = vec![0];
+    for place in 1..tokens.len() {
+        if let Some(start) = boundary(&tokens, place)
+            && starts.last().is_some_and(|last| start > *last)
+        {
+            starts.push(start);
+        }
+    }
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for (place, &start) in starts.iter().enumerate() {
+        let end = starts.get(place + 1).copied().unwrap_or(text.len());
+        let asks = asks_for_something(&tokens, start, end);
+        match ranges.last_mut() {
+            Some(last) if !asks || ranges_full(place) => last.1 = end,
+            _ => ranges.push((start, end)),
+        }
+    }
+    // What comes before the first request belongs to it.
+    if let [first, second, ..] = ranges[..]
+        && !asks_for_something(&tokens, first.0, first.1)
+    {
+        ranges[1] = (first.0, second.1);
+        ranges.remove(0);
+    }
+    ranges.into_iter().map(|range| Step::new(text, &[range], mentions)).collect()
+}
+
+fn ranges_full(place: usize) -> bool {
+    place >= MAX_STEPS
+}
+
+impl Step {
+    /// The step of these parts of a request.
+    pub(crate) fn new(text: &str, ranges: &[(usize, usize)], mentions: &[Mention]) -> Self {
+        let within = |at: usize| ranges.iter().any(|(start, end)| (*start..*end).contains(&at));
+        let own: Vec<usize> =
+            (0..mentions.len()).filter(|&place| within(mentions[place].start)).collect();
+        let mut query = String::new();
+        for &(start, end) in ranges {
+            let mut at = start;
+            for mention in mentions.iter().filter(|m| m.start >= start && m.end <= end) {
+                query.push_str(&text[at..mention.start]);
+                if tells_about_tools(mention) {
+                    query.push_str(&mention.text);
+                }
+                query.push(' ');
+                at = mention.end;
+            }
+            query.push_str(&text[at..end]);
+            query.push(' ');
+        }
+        let has_pronoun = query
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| PRONOUNS.contains(&word.to_ascii_lowercase().as_str()));
+        let stems = stems(&query);
+        Self { ranges: ranges.to_vec(), query, stems, has_pronoun, mentions: own }
+    }
+
+    /// Both steps as one.
+    pub(crate) fn joined(&self, other: &Self, text: &str, mentions: &[Mention]) -> Self {
+        let mut ranges = self.ranges.clone();
+        ranges.extend(&other.ranges);
+        Self::new(text, &ranges, mentions)
+    }
+}
+
+/// Names and files tell what a request is about; quotes, numbers and dates do not.
+fn tells_about_tools(mention: &Mention) -> bool {
+    !mention.quoted && matches!(mention.value, Written::Name | Written::Path)
+}
+
+fn tokens<'a>(text: &'a str, mentions: &[Mention]) -> Vec<Token<'a>> {
+    let mut tokens: Vec<Token<'a>> = Vec::new();
+    let mut gaps: Vec<(usize, usize)> = Vec::new();
+    let mut at = 0;
+    for mention in mentions {
+        gaps.push((at, mention.start));
+        at = mention.end;
+    }
+    gaps.push((at, text.len()));
+    // The end of the word or value before.
+    let mut last = 0;
+    for (number, &(from, to)) in gaps.iter().enumerate() {
+        let mut after_value = number > 0;
+        let mut start = None;
+        let ends = text[from..to].char_indices().map(|(i, c)| (from + i, c)).chain([(to, ' ')]);
+        for (i, c) in ends {
+            if c.is_alphanumeric() || c == '\'' && start.is_some() {
+                start.get_or_insert(i);
+            } else if let Some(start) = start.take() {
+                let gap = &text[last..start];
+                let word = &text[start..i];
+                tokens.push(Token {
+                    start,
+                    end: i,
+                    text: word,
+                    lower: word.to_lowercase(),
+                    after_stop: gap.contains(['.', '!', '?', ';', '\n', '。', '！', '？', '；']),
+                    after_comma: gap.contains(','),
+                    after_value,
+                });
+                last = i;
+                after_value = false;
+            }
+        }
+        last = mentions.get(number).map_or(last, |mention| mention.end);
+    }
+    tokens
+}
+
+/// Where a step starts if one starts at this word.
+fn boundary(tokens: &[Token<'_>], place: usize) -> Option<usize> {
+    let (before, token) = (&tokens[place - 1], &tokens[place]);
+    let next = tokens.get(place + 1);
+    let after_and = before.lower == "and" && !token.after_value;
+    let start = if after_and { before.start } else { token.start };
+    if token.after_stop {
+        return Some(token.start);
+    }
+    if TURNS.contains(&token.lower.as_str())
+        || token.lower == "after" && next.is_some_and(|next| next.lower == "that")
+    {
+        return Some(start);
+    }
+    let follows = |next: Option<&Token<'_>>| {
+        next.filter(|next| !next.after_value).map(|next| next.lower.clone())
+    };
+    if after_and || token.after_comma {
+        let next = follows(next);
+        let acts = begins_action(&token.lower, next.as_deref());
+        let requests = after_and && REQUESTS.contains(&token.lower.as_str());
+        if acts || requests {
+            return Some(start);
+        }
+    }
+    None
+}
+
+fn asks_for_something(tokens: &[Token<'_>], start: usize, end: usize) -> bool {
+    let own: Vec<&Token<'_>> =
+        tokens.iter().filter(|token| token.start >= start && token.end <= end).collect();
+    let Some(first) = own.first() else { return false };
+    if QUESTIONS.contains(&first.lower.as_str()) {
+        return true;
+    }
+    // `Then undo the run`: the first word before an article is a verb, whichever it is.
+    let mut lead = own.iter().skip_while(|token| {
+        TURNS.contains(&token.lower.as_str()) || matches!(token.lower.as_str(), "and" | "please")
+    });
+    if let (Some(word), Some(next)) = (lead.next(), lead.next())
+        && !is_stop_word(&word.lower)
+        && !next.after_value
+        && follows_verb(&next.lower)
+    {
+        return true;
+    }
+    own.iter().take(9).enumerate().any(|(place, token)| {
+        let next = own.get(place + 1).filter(|next| !next.after_value);
+        // Nouns that are also verbs ask for something where they stand first, or after `to`.
+        let leads = place == 0 && token.text.starts_with(char::is_uppercase)
+            || place > 0
+                && matches!(
+                    own[place - 1].lower.as_str(),
+                    "to" | "and" | "then" | "please" | "me" | "you"
+                );
+        is_verb(&token.lower)
+            && (leads || begins_action(&token.lower, next.map(|next| next.lower.as_str())))
+    })
+}

@@ -18,7 +18,8 @@ pub struct Workflows {
     pub parallel_tasks: NonZeroU32,
     /// How many workflows of one tenant may be unfinished.
     pub max_active: NonZeroU32,
-    /// What plans intents: `plain` for words and schemas only, `model` for the model of `model`. Without it: `model` where
+    /// What plans intents: `plain` for words and schemas only, `model` for the model of `model`, `client` for the model
+    /// of the caller's own client. Without it: `model` where
     /// `model` is set, otherwise `plain`.
     pub planner: Option<PlannerKind>,
 }
@@ -31,6 +32,8 @@ pub enum PlannerKind {
     Plain,
     /// A language model; its plans are checked, and where it fails the plain one is used.
     Model,
+    /// The model of the caller's own client, by sampling; otherwise as `model`.
+    Client,
 }
 
 impl Default for Workflows {

@@ -6,6 +6,7 @@ use auth::scope;
 use axum::extract::State;
 use http::StatusCode;
 use maud::{Markup, html};
+use operations::workflows::name_of_intent;
 use serde_json::{Map, Value, json};
 use strip::{Door, Request};
 
@@ -21,6 +22,9 @@ const EXECUTE_DAG: &str = "powerstrip:execute_dag";
 
 /// The prefix of the fields for missing arguments.
 const MISSING: &str = "missing:";
+
+/// The kind of arguments that are taken as they are written.
+const TEXT: &str = "string";
 
 pub(super) async fn page(viewer: Viewer) -> PageResult {
     viewer.require(scope::TOOLS_CALL)?;
@@ -50,21 +54,20 @@ pub(super) async fn act(State(dashboard): State<Dashboard>, posted: PostedForm) 
 async fn run(dashboard: &Dashboard, posted: &PostedForm) -> PageResult {
     let viewer = &posted.viewer;
     let intent = posted.text("intent");
-    let mut tasks: Value = serde_json::from_str(posted.text("tasks")).unwrap_or_default();
+    let Ok(mut tasks) = serde_json::from_str::<Value>(posted.text("tasks")) else {
+        return Err(viewer.missing("The plan of this form cannot be read. Plan again."));
+    };
     for (name, text) in posted.fields() {
-        let Some((task, argument)) =
-            name.strip_prefix(MISSING).and_then(|name| name.split_once(':'))
-        else {
-            continue;
-        };
+        let Some((kind, task, argument)) = missing_of(name) else { continue };
         let list = tasks.as_array_mut().into_iter().flatten();
         for found in list.filter(|found| found["id"] == task) {
             if let Value::Object(arguments) = &mut found["arguments"] {
-                insert(arguments, argument, value(text));
+                insert(arguments, argument, value(kind, text));
             }
         }
     }
-    let input = json!({"workflow": {"tasks": tasks}, "config": {"wait_ms": 1}});
+    let workflow = json!({"name": name_of_intent(intent), "tasks": tasks});
+    let input = json!({"workflow": workflow, "config": {"wait_ms": 1}});
     let call = Request::new(EXECUTE_DAG, input, Arc::clone(viewer.principal()), Door::Dashboard);
     let answer = dashboard.parts.strip.call(call).await;
     match answer.result {
@@ -79,9 +82,45 @@ async fn run(dashboard: &Dashboard, posted: &PostedForm) -> PageResult {
     }
 }
 
-/// A number, list or object as JSON; everything else as text.
-fn value(text: &str) -> Value {
+/// The kind, task and argument of a field.
+fn missing_of(field: &str) -> Option<(&str, &str, &str)> {
+    let (kind, rest) = field.strip_prefix(MISSING)?.split_once(':')?;
+    let (task, argument) = rest.split_once(':')?;
+    Some((kind, task, argument))
+}
+
+/// A text as it is; values of other kinds as JSON, or as text where they are none, which the check of the plan reports.
+fn value(kind: &str, text: &str) -> Value {
+    if kind == TEXT {
+        return Value::from(text);
+    }
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+}
+
+/// The field for a missing argument.
+fn field(missing: &Value) -> Markup {
+    let schema = &missing["schema"];
+    let kind = schema["type"].as_str().unwrap_or("json");
+    let name =
+        format!("{MISSING}{kind}:{}:{}", text(missing, "task_id"), text(missing, "argument"));
+    let options: Vec<&str> =
+        schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let about = schema["description"].as_str().unwrap_or_default();
+    html! {
+        label for=(name) { code { (inert(text(missing, "argument"))) } " of " code { (inert(text(missing, "task_id"))) } }
+        @if !about.is_empty() { p.help { (short(about, 300)) } }
+        @if kind == TEXT && !options.is_empty() {
+            select id=(name) name=(name) { @for option in options { option value=(option) { (inert(option)) } } }
+        } @else if kind == "boolean" {
+            select id=(name) name=(name) { option { "true" } option { "false" } }
+        } @else if matches!(kind, "number" | "integer") {
+            input id=(name) name=(name) type="number" step=(if kind == "integer" { "1" } else { "any" }) required;
+        } @else if kind == TEXT {
+            input id=(name) name=(name) type="text" required;
+        } @else {
+            textarea id=(name) name=(name) rows="3" placeholder="JSON" required {}
+        }
+    }
 }
 
 fn insert(arguments: &mut Map<String, Value>, path: &str, value: Value) {
@@ -134,11 +173,7 @@ fn planned(plan: &Value, viewer: &Viewer, intent: &str) -> Markup {
             (csrf(viewer))
             input type="hidden" name="intent" value=(inert(intent));
             input type="hidden" name="tasks" value=(Value::Array(tasks.clone()).to_string());
-            @for one in &missing {
-                @let name = format!("{MISSING}{}:{}", text(one, "task_id"), text(one, "argument"));
-                label for=(name) { code { (inert(text(one, "argument"))) } " of " code { (inert(text(one, "task_id"))) } }
-                input id=(name) name=(name) type="text" required;
-            }
+            @for one in &missing { (field(one)) }
             div.buttons { button.primary type="submit" name="do" value="run" { "Run" } }
         }
     }

@@ -114,6 +114,7 @@ pub struct Gateway {
     call_keeper: Arc<CallKeeper>,
     approvals: Arc<Approvals>,
     workflows: OpenWorkflows,
+    planner: Arc<PlanService>,
     web_tools: WebTools,
     /// Ends sessions and watches.
     ending: CancellationToken,
@@ -240,8 +241,9 @@ impl Gateway {
             approvals::open(config, &strip, database.clone(), audit.clone(), &ending).await?;
         let workflows =
             workflows::open(config, &strip, clock.clone(), long_running, &ending).await?;
-        let model = workflows::model(config, &resolved, &client);
-        workflows.plan_with(PlanService::new(finder, &strip, &database, &clock).with_model(model));
+        let planner = Arc::new(PlanService::new(finder, &strip, &database, &clock));
+        planner.plan_by(workflows::plan_by(config, &resolved, &client));
+        workflows.all.set_planner(planner.clone());
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         let console = Arc::new(GatewayConsole::new(&upstreams, &registry, &strip));
         let secret_service =
@@ -297,6 +299,7 @@ impl Gateway {
             call_keeper,
             approvals,
             workflows,
+            planner,
             web_tools,
             ending,
             closing,

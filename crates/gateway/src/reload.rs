@@ -10,6 +10,7 @@ use config::{
     loosened,
 };
 use environment::Environment;
+use proto::Secret;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
 use tokio::sync::broadcast::error::RecvError;
@@ -38,6 +39,7 @@ struct Current {
     environment: Environment,
     servers: Servers,
     provider_keys: ProviderKeys,
+    model_key: Option<Secret>,
     /// The last error, so that it is logged once.
     refused: Option<BadConfig>,
 }
@@ -45,8 +47,8 @@ struct Current {
 impl Current {
     fn new(loaded: Loaded, resolved: &Resolved) -> Self {
         let Loaded { config, file, environment, .. } = loaded;
-        let (servers, provider_keys) = (resolved.servers.clone(), resolved.provider_keys.clone());
-        Self { config, file, environment, servers, provider_keys, refused: None }
+        let Resolved { servers, provider_keys, model_key, .. } = resolved.clone();
+        Self { config, file, environment, servers, provider_keys, model_key, refused: None }
     }
 
     /// Whether a loaded config is the running one. Secrets and variables may have changed although the file has not.
@@ -55,6 +57,7 @@ impl Current {
             && loaded.environment == self.environment
             && resolved.servers == self.servers
             && resolved.provider_keys == self.provider_keys
+            && resolved.model_key == self.model_key
     }
 }
 

@@ -60,6 +60,7 @@ impl Gateway {
         self.strip.files().set_rules(now.file_rules());
         self.strip.set_agents(now.profiles());
         self.workflows.all.set_settings(workflows::settings(now));
+        self.planner.plan_by(workflows::plan_by(now, &resolved, &self.client));
         self.keeper.set_model(now.embeddings.path.clone());
         if before.egress != now.egress {
             sources.set_egress(now);

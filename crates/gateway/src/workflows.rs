@@ -7,9 +7,8 @@ use auth::Access;
 use config::{Config, PlannerKind, Resolved};
 use egress::http::Client;
 use llm::{Model, ModelOptions};
-use planner::PlanService;
+use planner::PlanBy;
 use proto::Clock;
-use secrecy::SecretString;
 use store::StoreError;
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
@@ -39,13 +38,6 @@ pub(super) async fn open(
     Ok(OpenWorkflows { all, running: running.into() })
 }
 
-impl OpenWorkflows {
-    /// Plans intents.
-    pub(super) fn plan_with(&self, planner: PlanService) {
-        self.all.set_planner(Box::new(planner));
-    }
-}
-
 /// What the config says about workflows.
 pub(super) fn settings(config: &Config) -> Settings {
     let config::Workflows { ttl, control_calls_per_minute, parallel_tasks, max_active, .. } =
@@ -59,18 +51,20 @@ pub(super) fn settings(config: &Config) -> Settings {
     }
 }
 
-/// The model that plans, if one does.
-pub(super) fn model(config: &Config, resolved: &Resolved, client: &Client) -> Option<Model> {
-    let settings = config.model.as_ref()?;
-    if config.workflows.planner == Some(PlannerKind::Plain) {
-        return None;
+/// What plans intents.
+pub(super) fn plan_by(config: &Config, resolved: &Resolved, client: &Client) -> PlanBy {
+    match (config.workflows.planner, &config.model) {
+        (Some(PlannerKind::Client), _) => PlanBy::Client,
+        (Some(PlannerKind::Plain), _) | (_, None) => PlanBy::Plain,
+        (_, Some(settings)) => {
+            let options = ModelOptions {
+                url: settings.url.clone(),
+                name: settings.name.clone(),
+                key: resolved.model_key.clone(),
+            };
+            PlanBy::Model(Model::new(client.clone(), options))
+        }
     }
-    let options = ModelOptions {
-        url: settings.url.clone(),
-        name: settings.name.clone(),
-        key: resolved.model_key.as_ref().map(|key| SecretString::from(key.expose().to_owned())),
-    };
-    Some(Model::new(client.clone(), options))
 }
 
 impl Gateway {

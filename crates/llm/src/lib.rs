@@ -7,7 +7,7 @@ use std::time::Duration;
 use egress::http::{Body, Client, FetchError, Limits, Request, Scope};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method};
-use secrecy::{ExposeSecret as _, SecretString};
+use proto::Secret;
 use serde_json::{Value, json};
 
 /// The largest request, in bytes.
@@ -31,7 +31,7 @@ pub struct ModelOptions {
     pub url: String,
     /// The model's name.
     pub name: String,
-    pub key: Option<SecretString>,
+    pub key: Option<Secret>,
 }
 
 /// What a model is asked.
@@ -125,7 +125,7 @@ impl Model {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(key) = &self.options.key {
-            let value = HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()));
+            let value = HeaderValue::from_str(&format!("Bearer {}", key.expose()));
             let mut value =
                 value.map_err(|_| ModelError::Unreachable("its key is no header".to_owned()))?;
             value.set_sensitive(true);

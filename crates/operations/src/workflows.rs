@@ -232,3 +232,18 @@ pub trait WorkflowConsole: Send + Sync {
         definition: WorkflowDefinition,
     ) -> Result<String, OperationError>;
 }
+
+/// The longest name of a workflow, in characters.
+pub const MAX_NAME_CHARS: usize = 100;
+
+/// The name of a workflow that was planned from an intent: as much of it as fits into a line.
+pub fn name_of_intent(intent: &str) -> String {
+    let visible = |character: char| if character.is_control() { ' ' } else { character };
+    let line: String = intent.chars().map(visible).collect();
+    let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.chars().count() <= MAX_NAME_CHARS {
+        return words;
+    }
+    let cut: String = words.chars().take(MAX_NAME_CHARS - 1).collect();
+    format!("{}…", cut.trim_end())
+}

@@ -21,5 +21,5 @@ mod value;
 pub use draft::{Alternative, Argument, Draft, DraftTask, Earlier, Intent, NothingFits};
 pub use edges::{EdgeKey, LearnedEdges};
 pub use graph::Toolbox;
-pub use service::PlanService;
+pub use service::{PlanBy, PlanService};
 pub use tool::ToolSpec;

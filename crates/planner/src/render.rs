@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use strip::catalog::Entry;
+use workflow::evaluate::literal;
 use workflow::{AlternativeTool, MissingArgument, Proposal, Task};
 
 use crate::draft::{Argument, Draft, DraftTask, Items};
@@ -47,7 +48,7 @@ fn render(task: &DraftTask, ids: &[String]) -> Task {
     let mut arguments = Map::new();
     for (path, argument) in &task.arguments {
         let value = match argument {
-            Argument::Literal(value) => escaped(value),
+            Argument::Literal(value) => literal(value),
             Argument::Output { task, field } => braces(&output(&ids[*task], field)),
             Argument::OneItem { task, field } => {
                 Value::Array(vec![braces(&output(&ids[*task], field))])
@@ -58,7 +59,7 @@ fn render(task: &DraftTask, ids: &[String]) -> Task {
         insert(&mut arguments, path, value);
     }
     let for_each = task.for_each.as_ref().map(|items| match items {
-        Items::Values(values) => escaped(&Value::Array(values.clone())),
+        Items::Values(values) => literal(&Value::Array(values.clone())),
         Items::Output { task, field } => braces(&output(&ids[*task], field)),
     });
     Task {
@@ -68,20 +69,6 @@ fn render(task: &DraftTask, ids: &[String]) -> Task {
         for_each,
         depends_on: Vec::new(),
         ..Task::default()
-    }
-}
-
-/// What comes from a request or a context is a value, never a template.
-fn escaped(value: &Value) -> Value {
-    match value {
-        Value::String(text) if ["{{", "{%", "{#"].iter().any(|start| text.contains(start)) => {
-            braces(&Value::from(text.as_str()).to_string())
-        }
-        Value::Array(items) => Value::Array(items.iter().map(escaped).collect()),
-        Value::Object(fields) => Value::Object(
-            fields.iter().map(|(name, field)| (name.clone(), escaped(field))).collect(),
-        ),
-        other => other.clone(),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use builtin::finder::{Finder, Searcher};
 use jiff::Timestamp;
@@ -20,6 +21,7 @@ use crate::draft::{Earlier, Intent, NothingFits};
 use crate::edges::{EdgeKey, LearnedEdges, decayed};
 use crate::graph::Toolbox;
 use crate::learn::edges_of;
+use crate::model::Asked;
 use crate::render::proposal;
 use crate::tool::ToolSpec;
 
@@ -29,11 +31,22 @@ const MAX_EDGES: u64 = 10_000;
 /// Edges are stored in thousandths of an observation.
 const OBSERVATION: f64 = 1_000.0;
 
+/// What plans before the plain planner does.
+#[derive(Clone, Default)]
+pub enum PlanBy {
+    /// Nothing: words and schemas plan, and nothing leaves the machine.
+    #[default]
+    Plain,
+    Model(Model),
+    /// The model of the caller's own client.
+    Client,
+}
+
 /// Plans, with a model if there is one.
 pub struct PlanService {
     finder: Arc<Finder>,
     strip: Arc<Strip>,
-    model: Option<Model>,
+    by: ArcSwap<PlanBy>,
     database: Database,
     clock: Clock,
     /// The graph of the tools that were searched last.
@@ -53,7 +66,7 @@ impl PlanService {
         Self {
             finder,
             strip: Arc::clone(strip),
-            model: None,
+            by: ArcSwap::default(),
             database: database.clone(),
             clock: clock.clone(),
             graph: Mutex::default(),
@@ -61,9 +74,30 @@ impl PlanService {
         }
     }
 
-    /// Lets a model plan; where it fails, the plain plan is used.
-    pub fn with_model(self, model: Option<Model>) -> Self {
-        Self { model, ..self }
+    /// Lets a model plan from now on; where it fails, the plain plan is used.
+    pub fn plan_by(&self, by: PlanBy) {
+        self.by.store(Arc::new(by));
+    }
+
+    /// The plan of a model. Without one, what to tell the caller about it.
+    async fn by_model(
+        &self,
+        principal: &Arc<Principal>,
+        request: &PlanRequest,
+        searcher: &Searcher,
+    ) -> Result<Proposal, Option<String>> {
+        let asked = match (&**self.by.load(), &request.client) {
+            (PlanBy::Plain, _) => return Err(None),
+            (PlanBy::Model(model), _) => Asked::Configured(model.clone()),
+            (PlanBy::Client, Some(client)) => Asked::Client(Arc::clone(client)),
+            (PlanBy::Client, None) => {
+                return Err(Some("The caller's client offers no model.".to_owned()));
+            }
+        };
+        asked.plan(&self.strip, principal, request, searcher).await.map_err(|refused| {
+            tracing::warn!(%refused, "the model's plan is not used");
+            Some(format!("The model's plan is not used, because {refused}."))
+        })
     }
 
     fn toolbox(&self, searcher: &Searcher) -> Arc<Toolbox> {
@@ -109,7 +143,7 @@ impl Planner for PlanService {
         let plan = || {
             let toolbox = self.toolbox(&searcher);
             let earlier: Vec<Earlier> =
-                request.present.iter().map(|task| earlier(task, &searcher)).collect();
+                request.present().iter().map(|task| earlier(task, &searcher)).collect();
             let intent = Intent {
                 text: &request.intent,
                 context: &request.context,
@@ -120,17 +154,10 @@ impl Planner for PlanService {
             };
             toolbox.draft(&intent, &|text, limit| searcher.find(text, limit))
         };
-        let mut warning = None;
-        // A model sees only tools; what a workflow has done already is wired by schemas.
-        if let Some(model) = self.model.as_ref().filter(|_| request.present.is_empty()) {
-            match crate::model::plan(model, &self.strip, principal, &request, &searcher).await {
-                Ok(proposal) => return Ok(proposal),
-                Err(refused) => {
-                    tracing::warn!(%refused, "the model's plan is not used");
-                    warning = Some(format!("The model's plan is not used, because {refused}."));
-                }
-            }
-        }
+        let warning = match self.by_model(principal, &request, &searcher).await {
+            Ok(proposal) => return Ok(proposal),
+            Err(warning) => warning,
+        };
         match strip::run_blocking(usize::MAX, plan) {
             Ok(draft) => {
                 let mut proposal = proposal(&draft, searcher.entries());
@@ -221,7 +248,7 @@ fn earlier(task: &PresentTask, searcher: &Searcher) -> Earlier {
 }
 
 /// The fields of a value as a schema.
-fn schema_of(value: &Value) -> Value {
+pub(crate) fn schema_of(value: &Value) -> Value {
     let kind = match value {
         Value::Null => return json!({}),
         Value::Bool(_) => "boolean",

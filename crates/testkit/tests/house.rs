@@ -28,7 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("environment", &[]),
     ("store", &["proto", "userfiles"]),
     ("egress", &[]),
-    ("llm", &["egress"]),
+    ("llm", &["proto", "egress"]),
     ("operations", &["proto"]),
     ("auth", &["proto", "userfiles", "store", "egress", "operations"]),
     ("schema", &["proto"]),

@@ -47,6 +47,20 @@ pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     }
 });
 
+/// A value as the argument of a task that has this very value: its texts are no templates.
+pub fn literal(value: &Value) -> Value {
+    match value {
+        Value::String(text) if is_template(text) => {
+            format!("{{{{ {} }}}}", Value::from(text.as_str())).into()
+        }
+        Value::Array(items) => Value::Array(items.iter().map(literal).collect()),
+        Value::Object(fields) => Value::Object(
+            fields.iter().map(|(name, field)| (name.clone(), literal(field))).collect(),
+        ),
+        other => other.clone(),
+    }
+}
+
 /// The refusal of `{% … %}`.
 pub(crate) const NO_STATEMENTS: &str =
     "statements (`{% … %}`) are not allowed in a workflow; use expressions (`{{ … }}`)";

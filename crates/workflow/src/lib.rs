@@ -38,8 +38,8 @@ pub use ::operations::workflows::{
 };
 pub use dag::{Compensation, Dag, OnError, Retry, Task, TaskApproval};
 pub use planner::{
-    AlternativeTool, MAX_INTENT_CHARS, MissingArgument, OpenArgument, PlanNotes, PlanRequest,
-    Planner, PresentTask, Proposal,
+    AlternativeTool, ClientModel, Extended, MAX_INTENT_CHARS, MissingArgument, OpenArgument,
+    PlanNotes, PlanRequest, Planner, PresentTask, Proposal,
 };
 pub use service::{OwnerCheck, Settings};
 pub use tools::SOURCE;

@@ -21,7 +21,7 @@ use crate::inputs::{
     Abort, ApprovalResponse, Continue, IDEMPOTENCY_KEY, InjectTasks, ModifyArgs, Replan, RetryTask,
     RouteInput, SkipTask, StartInput, SteeringInput, WorkflowStatus,
 };
-use crate::planner::{PlanRequest, Proposal};
+use crate::planner::Proposal;
 use crate::workflows::Workflows;
 
 /// The longest that the operator waits for news of a workflow at a time.
@@ -207,10 +207,7 @@ impl Operation for PlanWorkflow {
         PlanInput { intent, context }: PlanInput,
     ) -> Result<Proposal, OperationError> {
         let context = context.unwrap_or_default();
-        let request = PlanRequest { intent, context, present: Vec::new() };
-        let proposal = workflows.propose(&caller.principal, request).await?;
-        workflows.check_proposal(&caller.principal, &proposal)?;
-        Ok(proposal)
+        Ok(workflows.preview(&caller.principal, intent, context).await?)
     }
 }
 

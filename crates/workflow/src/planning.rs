@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use proto::{Failure, Principal};
+use serde_json::{Map, Value};
 
 use crate::core::{Address, Stage, Verdict};
 use crate::failures::{bad_dag, invalid, unsupported};
 use crate::outage::read;
-use crate::plan::{CatalogTools, Plan, Reading};
-use crate::planner::{MAX_INTENT_CHARS, PlanRequest, PresentTask, Proposal};
+use crate::plan::{CatalogTools, Plan, Present};
+use crate::planner::{Extended, MAX_INTENT_CHARS, PlanRequest, PresentTask, Proposal};
 use crate::service::Live;
 use crate::workflows::Workflows;
 
@@ -32,22 +33,31 @@ impl Workflows {
         planner.plan(principal, request).await
     }
 
-    /// Checks a proposal like the DAG of a caller.
-    pub fn check_proposal(
+    /// A checked plan of an intent, for people to read; nothing is stored.
+    pub async fn preview(
         &self,
-        principal: &Principal,
-        proposal: &Proposal,
-    ) -> Result<Plan, Failure> {
+        principal: &Arc<Principal>,
+        intent: String,
+        context: Map<String, Value>,
+    ) -> Result<Proposal, Failure> {
+        let request = PlanRequest { intent, context, ..PlanRequest::default() };
+        let proposal = self.propose(principal, request).await?;
+        self.check_proposal(principal, &proposal)?;
+        Ok(proposal)
+    }
+
+    /// Checks a proposal like the DAG of a caller.
+    fn check_proposal(&self, principal: &Principal, proposal: &Proposal) -> Result<Plan, Failure> {
         let strip = &self.service().strip;
         let tools = CatalogTools {
             tools: Arc::clone(strip.view(principal).tools()),
             prompts: strip.prompts().snapshot(),
         };
-        Plan::of(Reading::from(proposal), &tools).map_err(|faults| bad_dag(&faults))
+        PlanRequest::default().check(proposal, &tools).map_err(|faults| bad_dag(&faults))
     }
 
-    /// The tasks of a workflow, with the outputs that are there.
-    pub(crate) async fn present_tasks(&self, live: &Live) -> Result<Vec<PresentTask>, Failure> {
+    /// A workflow that is to be extended, with the outputs that are there.
+    pub(crate) async fn extended(&self, live: &Live) -> Result<Extended, Failure> {
         let snapshot = live.published.borrow().clone();
         let mut present = Vec::new();
         for (place, task) in snapshot.plan.tasks.iter().enumerate() {
@@ -66,6 +76,8 @@ impl Workflows {
                 output,
             });
         }
-        Ok(present)
+        let state = &snapshot.state;
+        let at = Present { size: state.size(), from_layer: state.root.layer + 1 };
+        Ok(Extended { plan: Arc::clone(&snapshot.plan), at, tasks: present })
     }
 }

@@ -1,8 +1,8 @@
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use arc_swap::{ArcSwap, ArcSwapOption};
+use arc_swap::ArcSwap;
 use proto::{Clock, Failure, Principal};
 use runs::Run;
 use store::{AuditTrail, Database};
@@ -60,7 +60,7 @@ pub(crate) struct Service {
     pub(crate) clock: Clock,
     pub(crate) settings: ArcSwap<Settings>,
     check_owner: ArcSwap<OwnerCheck>,
-    planner: ArcSwapOption<Box<dyn Planner>>,
+    planner: OnceLock<Arc<dyn Planner>>,
     /// Names this process in leases.
     pub(crate) process: String,
     pub(crate) slots: Semaphore,
@@ -196,7 +196,7 @@ impl Service {
             clock,
             settings: ArcSwap::from_pointee(settings),
             check_owner: ArcSwap::from_pointee(Arc::new(|_: &Principal| Ok(()))),
-            planner: ArcSwapOption::empty(),
+            planner: OnceLock::new(),
             process: Uuid::new_v4().to_string(),
             slots: Semaphore::new(MAX_CALLS),
             active: Active::default(),
@@ -215,13 +215,14 @@ impl Service {
         self.check_owner.store(Arc::new(check));
     }
 
-    pub(crate) fn set_planner(&self, planner: Box<dyn Planner>) {
-        self.planner.store(Some(Arc::new(planner)));
+    /// Sets what makes plans of intents; the first one stays.
+    pub(crate) fn set_planner(&self, planner: Arc<dyn Planner>) {
+        self.planner.get_or_init(|| planner);
     }
 
     /// What makes plans of intents, once it is set.
-    pub(crate) fn planner(&self) -> Option<Arc<Box<dyn Planner>>> {
-        self.planner.load_full()
+    pub(crate) fn planner(&self) -> Option<&Arc<dyn Planner>> {
+        self.planner.get()
     }
 
     /// Whether an owner still has its rights, or why not.

@@ -43,15 +43,21 @@ pub(crate) struct Start {
 impl Start {
     /// The digest of what is started, however long the caller waits.
     fn digest(&self) -> Digest {
-        let mut started = match &self.intent {
-            // The same intent may be planned otherwise by now.
-            Some(intent) => json!({"intent": intent, "per_layer": self.per_layer}),
-            None => json!({"dag": {"tasks": self.dag.tasks}, "per_layer": self.per_layer}),
-        };
+        // The same intent may be planned otherwise by now.
+        if let Some(intent) = &self.intent {
+            let started = json!({"intent": intent, "per_layer": self.per_layer});
+            return digest(&canonical::bytes(&started));
+        }
+        let mut started = json!({"dag": {"tasks": self.dag.tasks}, "per_layer": self.per_layer});
         if let Some(name) = &self.dag.name {
             started["dag"]["name"] = name.as_str().into();
         }
         digest(&canonical::bytes(&started))
+    }
+
+    /// The digest, if a repetition can be known by a key.
+    fn sum(&self) -> Option<Digest> {
+        self.client_key.is_some().then(|| self.digest())
     }
 }
 
@@ -80,6 +86,18 @@ impl NewWorkflow {
 }
 
 impl Workflows {
+    /// The workflow that was started with the same idempotency key.
+    pub(crate) async fn earlier(
+        &self,
+        principal: &Arc<Principal>,
+        start: &Start,
+    ) -> Result<Option<Uuid>, Failure> {
+        match &start.client_key {
+            Some(key) => self.started_with(principal, key, start.sum()).await,
+            None => Ok(None),
+        }
+    }
+
     /// Starts a workflow, or finds the one that was started with the same idempotency key.
     pub(crate) async fn start(
         &self,
@@ -89,12 +107,10 @@ impl Workflows {
         if self.service().draining.is_cancelled() {
             return Err(stopping());
         }
-        let start_sum = start.client_key.is_some().then(|| start.digest());
-        if let Some(key) = &start.client_key
-            && let Some(id) = self.started_with(principal, key, start_sum).await?
-        {
+        if let Some(id) = self.earlier(principal, &start).await? {
             return Ok(Started::Before(id));
         }
+        let start_sum = start.sum();
         let service = self.service();
         let settings = **service.settings.load();
         let strip = &service.strip;

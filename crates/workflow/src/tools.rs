@@ -1,12 +1,14 @@
 //! The tools by which an agent starts and steers workflows.
 
 mod answers;
+mod plan;
 mod replan;
 mod respond;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use ::operations::workflows::name_of_intent;
 use async_trait::async_trait;
 use proto::{Descriptor, Failure, Principal, RequestedLimits, canonical};
 use schemars::JsonSchema;
@@ -28,6 +30,7 @@ use crate::plan::Reading;
 use crate::service::{Accepted, Command, Live, Service};
 use crate::start::{Start, Started};
 use crate::workflows::{Wait, Workflows};
+use plan::Planned;
 
 /// The catalog's source of these tools.
 pub const SOURCE: &str = "workflow";
@@ -224,20 +227,36 @@ impl ToolCall<'_> {
         };
         let start = match (input.intent, input.workflow) {
             (Some(intent), None) => {
-                let plan = PlanRequest { intent: intent.clone(), ..PlanRequest::default() };
-                let proposal = self.workflows.propose(&request.principal, plan).await?;
-                let waits = proposal.waits(config.accept_plan);
+                let start = Start { intent: Some(intent.clone()), ..start(Reading::default()) };
+                if let Some(id) = self.workflows.earlier(&request.principal, &start).await? {
+                    return self.join(id, config.wait_ms).await;
+                }
+                let plan = PlanRequest::new(&intent);
+                let (proposal, accepted) = match self.plan(&request.principal, plan).await? {
+                    Planned::Proposal { proposal, accepted } => (proposal, accepted),
+                    Planned::Question(question) => return Ok(question),
+                };
+                let waits = proposal.waits(accepted || config.accept_plan);
                 let planned = waits.then(|| Box::new(proposal.notes()));
-                Start { intent: Some(intent), planned, ..start(Reading::from(&proposal)) }
+                let name = name_of_intent(&intent);
+                let dag = Reading { name: Some(name), ..Reading::from(&*proposal) };
+                Start { dag, planned, ..start }
             }
             (None, Some(dag)) => start(Reading::of_dag(&dag)),
             _ => return Err(invalid("give exactly one of `intent` and `workflow`")),
         };
-        let longest = config.wait_ms.map(Duration::from_millis);
-        let id = match self.workflows.start(&request.principal, start).await? {
-            Started::Now(live) => return self.wait(&live, longest, None).await,
-            Started::Before(id) => id,
-        };
+        match self.workflows.start(&request.principal, start).await? {
+            Started::Now(live) => {
+                self.wait(&live, config.wait_ms.map(Duration::from_millis), None).await
+            }
+            Started::Before(id) => self.join(id, config.wait_ms).await,
+        }
+    }
+
+    /// Waits for a workflow that the caller has started before.
+    async fn join(&self, id: Uuid, wait_ms: Option<u64>) -> Result<Output, Failure> {
+        let request = self.job.request();
+        let longest = wait_ms.map(Duration::from_millis);
         match self.workflows.own(&request.principal, id).await? {
             Some(live) => self.wait(&live, longest, None).await,
             None => {

@@ -16,7 +16,6 @@ use store::{WorkflowEventRow, WorkflowFilter, WorkflowPhase, WorkflowRow};
 use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
-use crate::PlanRequest;
 use crate::checkpoint::QUARANTINED;
 use crate::core::{Address, Phase, Saved};
 use crate::failures::{damaged, not_found};
@@ -369,9 +368,8 @@ impl WorkflowConsole for Workflows {
     }
 
     async fn plan(&self, caller: &Caller, intent: &str) -> Result<Value, OperationError> {
-        let request = PlanRequest { intent: intent.to_owned(), ..PlanRequest::default() };
-        let proposal = self.propose(&caller.principal, request).await?;
-        self.check_proposal(&caller.principal, &proposal)?;
+        let proposal =
+            self.preview(&caller.principal, intent.to_owned(), serde_json::Map::new()).await?;
         Ok(json!(proposal))
     }
 

@@ -57,7 +57,7 @@ impl Workflows {
     }
 
     /// Sets what makes plans of intents.
-    pub fn set_planner(&self, planner: Box<dyn crate::Planner>) {
+    pub fn set_planner(&self, planner: Arc<dyn crate::Planner>) {
         self.0.set_planner(planner);
     }
 

@@ -17,7 +17,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Servers", &["add", "import", "remove", "enable", "disable", "servers", "login", "secret"]),
     (
         "Tools and calls",
-        &["tools", "call", "calls", "runs", "workflows", "approvals", "prompts", "files"],
+        &["tools", "call", "calls", "runs", "plan", "workflows", "approvals", "prompts", "files"],
     ),
     ("Web and documents", &["search", "scrape", "text"]),
     ("Write your own", &["new"]),

@@ -3,6 +3,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use operations::workflows::name_of_intent;
 use schema::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
 use terminal::Style;
@@ -60,10 +61,11 @@ impl PlanCommand {
 
     async fn plan(self, access: &Access, style: Style, as_json: bool) -> anyhow::Result<ExitCode> {
         let given = self.context.as_deref().map(read_context).transpose()?;
+        let name = name_of_intent(&self.intent);
         let input = PlanInput { intent: self.intent, context: given };
         let plan = access.run::<PlanWorkflow>(&input).await?;
         if let Some(file) = &self.save {
-            userfiles::create_new(file, written(&plan).as_bytes())
+            userfiles::create_new(file, written(&name, &plan).as_bytes())
                 .with_context(|| format!("{} cannot be written", file.display()))?;
         }
         if as_json {
@@ -79,7 +81,7 @@ impl PlanCommand {
             return Ok(ExitCode::FAILURE);
         }
         let mut start = StartInput::default();
-        start.fields.insert("workflow".to_owned(), json!({"tasks": plan.tasks}));
+        start.fields.insert("workflow".to_owned(), json!({"name": name, "tasks": plan.tasks}));
         start.fields.insert("config".to_owned(), json!({"wait_ms": FIRST_WAIT_MS}));
         start_and_follow(access, style, as_json, &start).await
     }
@@ -118,12 +120,12 @@ fn plan_view(plan: &Proposal) -> plans::PlanView {
 }
 
 /// The DAG as YAML. Values are written as JSON, which YAML contains.
-fn written(plan: &Proposal) -> String {
+fn written(name: &str, plan: &Proposal) -> String {
     let mut text = String::new();
     for missing in &plan.missing {
         text += &format!("# missing: `{}` of `{}`\n", missing.argument, missing.task_id);
     }
-    text += "tasks:\n";
+    text += &format!("name: {}\ntasks:\n", json!(name));
     for task in &plan.tasks {
         text += &format!("- id: {}\n  tool: {}\n", json!(task.id), json!(task.tool));
         if let Some(items) = &task.for_each {

@@ -18,7 +18,7 @@ mod openapi;
 mod own_instances;
 mod owners;
 mod passing;
-mod peer;
+pub(crate) mod peer;
 mod portable;
 mod programs;
 mod quarantine;

@@ -1,5 +1,6 @@
 //! Workflows at the boundary: through MCP, across restarts, with people and with failures.
 
+mod asking;
 mod changing;
 mod decisions;
 mod draining;

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use ::operations::workflows::MAX_NAME_CHARS;
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::fault::{Fault, FaultCode};
 use crate::evaluate::step_into;
 use crate::{Dag, MissingArgument, OpenArgument, Proposal, Task};
-
-/// The longest name of a workflow.
-const MAX_NAME_CHARS: usize = 100;
 
 /// The readable part of tasks, and what is wrong with the rest.
 #[derive(Clone, Debug, Default)]

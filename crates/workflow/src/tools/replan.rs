@@ -1,11 +1,10 @@
-use std::sync::Arc;
-
 use proto::Failure;
 use serde_json::json;
 use strip::Output;
 use uuid::Uuid;
 
 use super::ToolCall;
+use super::plan::Planned;
 use crate::PlanRequest;
 use crate::failures::{not_found, stopping};
 use crate::inputs::Replan;
@@ -19,10 +18,14 @@ impl ToolCall<'_> {
         let request = PlanRequest {
             intent: input.new_requirement,
             context: input.available_context.unwrap_or_default(),
-            present: self.workflows.present_tasks(&live).await?,
+            extends: Some(self.workflows.extended(&live).await?),
+            client: None,
         };
-        let proposal = self.workflows.propose(&Arc::clone(&live.owner), request).await?;
-        let command = || Command::Inject { tasks: Reading::from(&proposal), replans: true };
+        let proposal = match self.plan(&live.owner, request).await? {
+            Planned::Proposal { proposal, .. } => proposal,
+            Planned::Question(question) => return Ok(question),
+        };
+        let command = || Command::Inject { tasks: Reading::from(&*proposal), replans: true };
         let sent = self.workflows.command(self.owner(), id, command).await?;
         let (_, accepted) = sent.ok_or_else(|| not_found(id))?;
         let Accepted::Extended { tasks } = accepted else { return Err(stopping()) };

@@ -95,7 +95,7 @@ impl ToolCall<'_> {
         }
     }
 
-    fn can_ask(&self) -> bool {
+    pub(super) fn can_ask(&self) -> bool {
         let client = self.job.client.as_ref();
         client.is_some_and(|client| question::can_show_forms(client.capabilities()))
     }

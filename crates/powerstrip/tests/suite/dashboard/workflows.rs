@@ -205,7 +205,7 @@ async fn an_intent_is_planned_on_a_page_and_runs_from_it() {
     let fields = [("csrf", csrf.as_str()), ("intent", intent), ("do", "plan")];
     let planned = person.post(page, &fields).await;
     assert_eq!(planned.status, StatusCode::OK);
-    for part in ["task-demo-echo", "<svg", "missing:task-demo-echo:message", "confidence"] {
+    for part in ["task-demo-echo", "<svg", "missing:string:task-demo-echo:message", "confidence"] {
         assert!(planned.text.contains(part), "{part}: {}", planned.text);
     }
     let tasks = r#"[{"id": "task-demo-echo", "tool": "demo.echo", "arguments": {}}]"#;
@@ -213,7 +213,7 @@ async fn an_intent_is_planned_on_a_page_and_runs_from_it() {
         ("csrf", csrf.as_str()),
         ("intent", intent),
         ("tasks", tasks),
-        ("missing:task-demo-echo:message", "hello"),
+        ("missing:string:task-demo-echo:message", "hello"),
         ("do", "run"),
     ];
     let started = person.post(page, &given).await;

@@ -1,5 +1,4 @@
 //! A language model plans: its plans pass the same checks as any other, and without it the plain plan is used.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::{Arc, Mutex};
 

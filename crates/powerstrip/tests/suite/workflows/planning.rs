@@ -1,5 +1,4 @@
 //! Intents become workflows: nothing runs before it is sure, or before everything is given.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::{Value, json};
 use testkit::{Gateway, GuardedGateway, eventually, mcp_tools, sibling_program};

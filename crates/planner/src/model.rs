@@ -126,10 +126,7 @@ impl Asked {
             alternatives: Vec::new(),
             tasks,
         };
-        let catalog = CatalogTools {
-            tools: Arc::clone(strip.view(principal).tools()),
-            prompts: strip.prompts().snapshot(),
-        };
+        let catalog = CatalogTools::of(strip, principal);
         match strip::run_blocking(usize::MAX, || request.check(&proposal, &catalog)) {
             Ok(_) => Ok(proposal),
             Err(faults) => {

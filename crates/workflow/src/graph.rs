@@ -42,7 +42,7 @@ impl From<&WorkflowDetails> for GraphView {
             id: task.task_id.clone(),
             tool: task.tool.clone(),
             layer: task.layer,
-            status: task.status.clone(),
+            status: details.task_state(task).to_owned(),
             duration_ms: task.duration_ms,
             depends_on: task.depends_on.clone(),
         });

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{Moment, tool_of};
 use crate::core::{Address, Stage};
-use crate::plan::PlannedTask;
+use crate::plan::{Plan, PlannedTask};
 use crate::results::Status;
 
 /// The tasks of a workflow, in the order of the DAG.
@@ -43,6 +43,21 @@ pub(crate) fn tasks_of(moment: &Moment<'_>) -> Vec<WorkflowTask> {
         }
     };
     tasks.map(view).collect()
+}
+
+/// Adds why people are asked to the decisions of a checkpoint.
+pub(crate) fn add_reasons(checkpoint: &mut Value, plan: &Plan) {
+    let decisions = checkpoint.get_mut("decisions").and_then(Value::as_array_mut);
+    for decision in decisions.into_iter().flatten() {
+        // Each item of a `for_each` waits for itself.
+        let name = decision["task_id"].as_str().unwrap_or_default();
+        let id = name.split('[').next().unwrap_or_default();
+        let task = plan.tasks.iter().find(|task| task.task.id == id);
+        let approval = task.and_then(|task| task.task.approval.as_ref());
+        if let Some(reason) = approval.and_then(|approval| approval.reason.as_deref()) {
+            decision["reason"] = reason.into();
+        }
+    }
 }
 
 /// Tasks as `workflow_status` lists them.

@@ -48,11 +48,7 @@ impl Workflows {
 
     /// Checks a proposal like the DAG of a caller.
     fn check_proposal(&self, principal: &Principal, proposal: &Proposal) -> Result<Plan, Failure> {
-        let strip = &self.service().strip;
-        let tools = CatalogTools {
-            tools: Arc::clone(strip.view(principal).tools()),
-            prompts: strip.prompts().snapshot(),
-        };
+        let tools = CatalogTools::of(&self.service().strip, principal);
         PlanRequest::default().check(proposal, &tools).map_err(|faults| bad_dag(&faults))
     }
 

@@ -114,10 +114,7 @@ impl Workflows {
         let service = self.service();
         let settings = **service.settings.load();
         let strip = &service.strip;
-        let tools = CatalogTools {
-            tools: Arc::clone(strip.view(principal).tools()),
-            prompts: strip.prompts().snapshot(),
-        };
+        let tools = CatalogTools::of(strip, principal);
         let plan = strip::run_blocking(usize::MAX, || Plan::of(start.dag, &tools))
             .map_err(|faults| bad_dag(&faults))?;
         let tenant = principal.tenant.as_str();

@@ -12,7 +12,7 @@ use proto::{Code, Failure};
 use runs::{RunEnd, RunSummary};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{WorkflowEventRow, WorkflowFilter, WorkflowPhase, WorkflowRow};
+use store::{WorkflowEventRow, WorkflowFilter, WorkflowPhase, WorkflowRow, WorkflowTaskRow};
 use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
@@ -95,11 +95,32 @@ impl Workflows {
             layer,
             layers: plan.layers(),
             tasks_done: plan.tasks.iter().filter(|task| task.layer < finished).count(),
+            tasks_failed: 0,
+            tasks_skipped: 0,
             tasks_total: plan.tasks.len(),
             started_unix_ms: row.created_unix_ms,
             updated_unix_ms: row.updated_unix_ms,
             expires_unix_ms: row.expires_unix_ms,
         }
+    }
+
+    /// The summary; of a workflow that waits for a decision about a failed task, with the tasks that failed.
+    async fn counted(&self, row: &WorkflowRow) -> Result<WorkflowSummary, Failure> {
+        let mut summary = Self::summary(row);
+        if !matches!(summary.outcome.as_deref(), Some("task_failed" | "rejected")) {
+            return Ok(summary);
+        }
+        let plan = serde_json::from_str::<Plan>(&row.dag).unwrap_or_default();
+        let results = read(|| self.service().database.workflow_tasks(row.id)).await?;
+        let is_whole = |result: &&WorkflowTaskRow| {
+            result.item < 0 && plan.tasks.iter().any(|task| task.task.id == result.task)
+        };
+        let states = results.iter().filter(is_whole).map(|result| match result.status.as_str() {
+            "rejected" => "failed",
+            status => status,
+        });
+        summary.count(states);
+        Ok(summary)
     }
 
     /// The id that a text names: a workflow's or its run's.
@@ -131,11 +152,14 @@ impl Workflows {
                 shown.output = Some(small(&output));
             }
         }
-        summary.tasks_done = tasks.iter().filter(|task| is_over(&task.status)).count();
-        let checkpoint = match snapshot.is_running() {
+        summary.count(tasks.iter().map(|task| task.status.as_str()));
+        let mut checkpoint = match snapshot.is_running() {
             true => None,
             false => Some(self.answer_of(&live, &snapshot, MAX_ANSWER).await?),
         };
+        if let Some(checkpoint) = &mut checkpoint {
+            listing::add_reasons(checkpoint, &snapshot.plan);
+        }
         let events = self.last_events(id).await?;
         let not_undone = moment.not_undone(false);
         Ok(WorkflowDetails { workflow: summary, not_undone, checkpoint, tasks, events })
@@ -177,34 +201,25 @@ impl Workflows {
         let rejected = run.state == RunEnd::Rejected.as_str();
         let first_tool = tasks.first().map_or("workflow", |task| task.tool.as_str());
         let name = run.name.unwrap_or_else(|| call_by_tool(first_tool, run.created_unix_ms));
-        Ok(WorkflowDetails {
-            workflow: WorkflowSummary {
-                workflow_id: id.to_string(),
-                run_id: run.id,
-                name,
-                state: "ended".to_owned(),
-                outcome: if rejected {
-                    Some(run.state)
-                } else {
-                    last.map(|event| event.kind.clone())
-                },
-                tenant: run.tenant,
-                owner: run.owner,
-                agent: run.agent,
-                intent: None,
-                layer: layer.unwrap_or(layers.saturating_sub(1)),
-                layers,
-                tasks_done: tasks.iter().filter(|task| is_over(&task.status)).count(),
-                tasks_total: tasks.len(),
-                started_unix_ms: run.created_unix_ms,
-                updated_unix_ms,
-                expires_unix_ms: expires_unix_ms.unwrap_or(updated_unix_ms),
-            },
-            not_undone,
-            checkpoint,
-            tasks,
-            events,
-        })
+        let mut workflow = WorkflowSummary {
+            workflow_id: id.to_string(),
+            run_id: run.id,
+            name,
+            state: "ended".to_owned(),
+            outcome: if rejected { Some(run.state) } else { last.map(|event| event.kind.clone()) },
+            tenant: run.tenant,
+            owner: run.owner,
+            agent: run.agent,
+            layer: layer.unwrap_or(layers.saturating_sub(1)),
+            layers,
+            tasks_total: tasks.len(),
+            started_unix_ms: run.created_unix_ms,
+            updated_unix_ms,
+            expires_unix_ms: expires_unix_ms.unwrap_or(updated_unix_ms),
+            ..WorkflowSummary::default()
+        };
+        workflow.count(tasks.iter().map(|task| task.status.as_str()));
+        Ok(WorkflowDetails { workflow, not_undone, checkpoint, tasks, events })
     }
 }
 
@@ -229,10 +244,6 @@ fn add_outputs(tasks: &mut [WorkflowTask], answer: Option<&Value>) {
         let output = result.and_then(|result| result.get("output")).map(small);
         task.output = output.or(task.output.take());
     }
-}
-
-fn is_over(status: &str) -> bool {
-    matches!(status, "success" | "failed" | "skipped")
 }
 
 /// Why a workflow is paused.
@@ -284,7 +295,7 @@ impl WorkflowConsole for Workflows {
         let mut workflows = Vec::new();
         for id in read(|| self.service().database.workflows(&filter)).await? {
             match read(|| self.service().database.workflow(id)).await? {
-                Some(row) => workflows.push(Self::summary(&row)),
+                Some(row) => workflows.push(self.counted(&row).await?),
                 None => match self.ended(caller, id).await {
                     Ok(details) => workflows.push(details.workflow),
                     // Its run and journal were deleted meanwhile.

@@ -164,9 +164,18 @@ impl Snapshot {
 
     /// Finds a tool; similar tools are suggested to the caller by these names.
     pub fn resolve_for(&self, name: &str, style: NameStyle) -> Result<&Arc<Entry>, Failure> {
+        self.find(name, Some(style))
+    }
+
+    /// Finds a tool; none are suggested, because a search for similar names takes its time.
+    pub fn resolve_without_hint(&self, name: &str) -> Result<&Arc<Entry>, Failure> {
+        self.find(name, None)
+    }
+
+    fn find(&self, name: &str, style: Option<NameStyle>) -> Result<&Arc<Entry>, Failure> {
         // Before all names of servers: no server can take the alias over.
         if let Some(own) = aliases::resolve(name) {
-            return self.resolve_for(&own, style);
+            return self.find(&own, style);
         }
         if let Some(entry) = self.by_wire.get(name) {
             return Ok(entry);
@@ -192,7 +201,7 @@ impl Snapshot {
         &self,
         name: &str,
         reference: &ToolRef,
-        style: NameStyle,
+        style: Option<NameStyle>,
     ) -> Result<&Vec<Arc<Entry>>, Failure> {
         if let Some(held) = self.waiting(reference.id.as_str()) {
             return Err(held.failure());
@@ -203,7 +212,7 @@ impl Snapshot {
         let bare = reference.id.as_str();
         let ambiguous = || {
             let several = self.bare_names().get(bare);
-            let names = several.iter().map(|id| self.shown_name(id, style)).collect();
+            let names = several.iter().map(|id| self.shown_name(id, style.unwrap_or_default())).collect();
             bare::ambiguous(bare, names)
         };
         match self.owners.of(bare).as_slice() {
@@ -224,7 +233,7 @@ impl Snapshot {
     }
 
     /// The failure of a call by a bare name whose owner is not served.
-    fn absent(&self, name: &str, owner: &ToolId, style: NameStyle) -> Failure {
+    fn absent(&self, name: &str, owner: &ToolId, style: Option<NameStyle>) -> Failure {
         if let Some(held) = self.waiting(owner.as_str()) {
             return held.failure();
         }
@@ -259,16 +268,16 @@ impl Snapshot {
         self.bare.get_or_init(|| BareNames::of(newest.map(|entry| &entry.descriptor.id)))
     }
 
-    fn unknown(&self, name: &str, style: NameStyle) -> Failure {
+    fn unknown(&self, name: &str, style: Option<NameStyle>) -> Failure {
         let shown: String = name.chars().take(200).collect();
-        let nearest: Vec<_> = similar::nearest(&shown, self.by_id.keys())
-            .into_iter()
-            .map(|id| self.shown_name(id, style))
-            .collect();
+        let nearest: Vec<_> = style.map_or_else(Vec::new, |style| {
+            let similar = similar::nearest(&shown, self.by_id.keys());
+            similar.into_iter().map(|id| self.shown_name(id, style)).collect()
+        });
         let hint = match (nearest.first(), style) {
             (Some(nearest), _) => format!("did you mean `{nearest}`?"),
-            (None, NameStyle::Wire) => "the list of tools shows what there is".to_owned(),
-            (None, NameStyle::Canonical) => {
+            (None, Some(NameStyle::Wire)) => "the list of tools shows what there is".to_owned(),
+            (None, _) => {
                 "`GET /mcp/discover` or `powerstrip tools` lists what there is".to_owned()
             }
         };

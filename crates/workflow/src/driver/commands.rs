@@ -244,11 +244,7 @@ impl Driver {
     }
 
     fn tools(&self) -> CatalogTools {
-        let strip = &self.service.strip;
-        CatalogTools {
-            tools: Arc::clone(strip.view(&self.begin.principal).tools()),
-            prompts: strip.prompts().snapshot(),
-        }
+        CatalogTools::of(&self.service.strip, &self.begin.principal)
     }
 
     fn with_arguments(&self, task_id: &str, arguments: Arguments) -> Result<Plan, Failure> {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::fault::{Fault, FaultCode};
 use super::fields::Shape;
-use super::limits::{MAX_DEPTH, MAX_ID_CHARS};
+use super::limits::{MAX_DEPTH, MAX_HINTS, MAX_ID_CHARS};
 use super::order;
 use super::planned::{Plan, PlannedTask};
 use super::task::{Checked, Found, TaskCheck};
@@ -228,10 +228,7 @@ impl Links<'_> {
                             (Step::Field(field), 0) => field.as_str(),
                             _ => "",
                         };
-                        let hint = match nearest(field, known.iter().map(String::as_str)) {
-                            Some(nearest) => format!("; did you mean `{nearest}`?"),
-                            None => String::new(),
-                        };
+                        let hint = self.hint(field, known.iter().map(String::as_str));
                         let path = reference.path(taken + 3);
                         let why = self.planned[at].describe_output();
                         Some(format!("`{path}` cannot exist: {why}{hint}"))
@@ -279,13 +276,18 @@ impl Links<'_> {
         Err(format!("`for_each` takes a list, and `{path}` is never one"))
     }
 
+    /// The end of a message with the most similar name. Only the first faults have one.
+    fn hint<'n>(&self, name: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+        if self.faults.len() >= MAX_HINTS {
+            return String::new();
+        }
+        let nearest = nearest(name, known);
+        nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
+    }
+
     fn unknown_task(&self, name: &str) -> String {
         let shown: String = name.chars().take(MAX_ID_CHARS).collect();
-        let mut known: Vec<_> = self.positions.keys().map(String::as_str).collect();
-        known.sort_unstable();
-        let hint = nearest(&shown, known)
-            .map(|nearest| format!("; did you mean `{nearest}`?"))
-            .unwrap_or_default();
+        let hint = self.hint(&shown, self.planned.iter().map(|planned| planned.task.id.as_str()));
         let what = if self.level.depth > 0 { "the sub-workflow" } else { "the workflow" };
         format!("{what} has no task `{shown}`{hint}")
     }

@@ -11,3 +11,6 @@ pub const MAX_DEPTH: usize = 3;
 
 /// The longest id of a task.
 pub const MAX_ID_CHARS: usize = 100;
+
+/// The most faults of a DAG that come with a similar name: a search through all names takes its time.
+pub const MAX_HINTS: usize = 20;

@@ -9,6 +9,7 @@ use strip::Part;
 
 use super::fault::{Fault, FaultCode};
 use super::level::Level;
+use super::limits::MAX_HINTS;
 use super::planned::PlannedTask;
 use super::tools::{ToolInfo, UnknownName};
 use crate::evaluate::scan::{Reference, Root, Scan, Step, is_template, scan_template};
@@ -412,7 +413,9 @@ impl Texts<'_> {
         let Some(input) = self.check.level.input else { return };
         let message = match reference.steps.first() {
             Some(Step::Field(name)) if !input.contains_key(name) => {
-                let near = nearest(name, input.keys().map(String::as_str));
+                let is_hinted = self.faults.len() < MAX_HINTS;
+                let near =
+                    if is_hinted { nearest(name, input.keys().map(String::as_str)) } else { None };
                 let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
                 format!("`input.{name}` cannot exist: the task's arguments have no `{name}`{hint}")
             }

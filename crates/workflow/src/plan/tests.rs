@@ -7,6 +7,7 @@ use schema::Schema;
 use serde_json::{Value, json};
 use strip::Part;
 
+use super::limits::MAX_HINTS;
 use super::{Fault, FaultCode, Plan, Reading, ToolInfo, Tools, UnknownName};
 use crate::paths::graph_of;
 
@@ -173,6 +174,19 @@ fn cycles_are_named_in_order() {
     let found =
         fault(json!([{"id": "a", "tool": "any:tool", "arguments": {"x": "{{ tasks.a.output }}"}}]));
     assert_eq!(found.message, "cycle: a → a");
+}
+
+#[test]
+fn only_the_first_faults_come_with_a_similar_name() {
+    let text = "{{ tasks.find-2.output }} ".repeat(300);
+    let tasks = json!([
+        {"id": "find-1", "tool": "any:tool"},
+        {"id": "use", "tool": "any:tool", "arguments": {"text": text}},
+        {"id": "after", "tool": "any:tool", "depends_on": ["find-3", "find-4"]},
+    ]);
+    let faults = Plan::of(dag(tasks), &workshop()).unwrap_err();
+    let hinted = faults.iter().filter(|fault| fault.message.contains("did you mean")).count();
+    assert!(faults.len() > 300 && hinted == MAX_HINTS, "{hinted} of {}", faults.len());
 }
 
 #[test]

@@ -1,10 +1,13 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use proto::PromptRef;
+use proto::{Principal, PromptRef};
 use schema::{Unknowns, Violation};
 use serde_json::Value;
-use strip::Part;
 use strip::catalog::{Entry, Snapshot};
+use strip::{Part, Strip};
+
+use super::limits::MAX_HINTS;
 
 /// The tools and prompts that the owner of a workflow can use.
 pub trait Tools {
@@ -39,13 +42,32 @@ pub struct UnknownName {
 
 /// The tools of a catalog, or of an agent's view of it, and the prompts that are served.
 pub struct CatalogTools {
-    pub tools: Arc<Snapshot>,
-    pub prompts: Arc<prompts::Snapshot>,
+    tools: Arc<Snapshot>,
+    prompts: Arc<prompts::Snapshot>,
+    /// How many tools were asked for that do not exist.
+    unknown: AtomicUsize,
+}
+
+impl CatalogTools {
+    /// What a caller can use.
+    pub fn of(strip: &Strip, principal: &Principal) -> Self {
+        Self {
+            tools: Arc::clone(strip.view(principal).tools()),
+            prompts: strip.prompts().snapshot(),
+            unknown: AtomicUsize::new(0),
+        }
+    }
 }
 
 impl Tools for CatalogTools {
     fn find(&self, name: &str) -> Result<ToolInfo, UnknownName> {
-        let entry = self.tools.resolve(name).map_err(|failure| {
+        let entry = if self.unknown.load(Ordering::Relaxed) < MAX_HINTS {
+            self.tools.resolve(name)
+        } else {
+            self.tools.resolve_without_hint(name)
+        };
+        let entry = entry.map_err(|failure| {
+            self.unknown.fetch_add(1, Ordering::Relaxed);
             let nearest = failure.details.as_ref().and_then(|details| details.get("nearest"));
             let nearest = nearest.and_then(Value::as_array).into_iter().flatten();
             let nearest = nearest.filter_map(Value::as_str).map(ToOwned::to_owned).collect();

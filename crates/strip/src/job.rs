@@ -39,8 +39,8 @@ pub struct Job {
     pub shown_files: Option<Arc<[ShownFile]>>,
     /// By `approval`: the digest of the code that a person approved; the tool must run no other.
     pub approved_code: Option<Digest>,
-    /// By `idempotency`: set for work that several callers share, which does not end with one of them.
-    shared_cancel: Option<CancellationToken>,
+    /// By `idempotency` and `approval`: set for work that does not end with its caller.
+    own_cancel: Option<CancellationToken>,
     /// By `deadline`: how long the tool may take, before it is ended.
     pub time_limit: Duration,
 }
@@ -61,7 +61,7 @@ impl Job {
             client: request.client.clone().or_else(task),
             shown_files: None,
             approved_code: None,
-            shared_cancel: None,
+            own_cancel: None,
             time_limit: Duration::MAX,
             request: Arc::new(request),
         }
@@ -82,13 +82,18 @@ impl Job {
         self.renamed.as_deref().unwrap_or(&self.request.tool)
     }
 
-    /// Cancelled when no caller waits for the answer any more.
+    /// Cancelled when the work is to end: no caller waits for its answer any more, or the gateway stops.
     pub fn cancel(&self) -> &CancellationToken {
-        self.shared_cancel.as_ref().unwrap_or(&self.request.cancel)
+        self.own_cancel.as_ref().unwrap_or(&self.request.cancel)
+    }
+
+    /// Lets only this token end the call, whatever its caller does.
+    pub(crate) fn detach(&mut self, cancel: CancellationToken) {
+        self.own_cancel = Some(cancel);
     }
 
     /// The same call as work that goes on when its caller cancels, because others may have joined it.
     pub(crate) fn shared(&self) -> Self {
-        Self { shared_cancel: Some(CancellationToken::new()), ..self.clone() }
+        Self { own_cancel: Some(CancellationToken::new()), ..self.clone() }
     }
 }

@@ -250,11 +250,13 @@ impl Guards {
                 return Outcome::new(Err(unwritten), Decision::Refused).under(key);
             }
         }
-        // Before the approval is spent: it must not run for a caller that has cancelled.
-        if admission.grant.is_some()
-            && let Err(left) = check_caller(&call.job)
-        {
-            return Outcome::new(Err(left.into()), Decision::Refused).under(key);
+        if admission.grant.is_some() {
+            // Before the approval is spent: it must not run for a caller that has cancelled.
+            if let Err(left) = check_caller(&call.job) {
+                return Outcome::new(Err(left.into()), Decision::Refused).under(key);
+            }
+            // From here on its caller cannot stop it half-way.
+            call.job.detach(self.stop.token(call.job.request().trace));
         }
         let ran = self.run_within_timeout(&call.job, admission).await;
         let (result, decision) = match ran {

@@ -18,7 +18,7 @@ mod quarantine;
 mod questions;
 mod starting;
 mod steering;
-mod support;
+pub(crate) mod support;
 mod templates;
 mod undoing;
 mod watching;

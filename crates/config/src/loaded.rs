@@ -209,7 +209,7 @@ impl Loaded {
         SecretNames {
             gateway: self.vault_secrets(),
             personal: self.personal_secrets(),
-            incomplete: !self.invalid.is_empty(),
+            incomplete: self.file.is_none() || !self.invalid.is_empty(),
         }
     }
 

@@ -27,7 +27,7 @@ pub struct SecretNames {
     pub gateway: BTreeSet<String>,
     /// Of each person, with the servers that use them.
     pub personal: BTreeMap<String, BTreeSet<String>>,
-    /// Whether the config has entries that cannot be read, which may ask for more.
+    /// Whether there may be more: the config has entries that cannot be read, or there is no config file.
     pub incomplete: bool,
 }
 

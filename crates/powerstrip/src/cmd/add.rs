@@ -255,6 +255,8 @@ pub(super) async fn finish(
         refused: imported.refused.clone(),
         ..config::client_files::Imported::default()
     };
+    // Before anything is written: with a config that cannot be read, the entries would come without their secrets.
+    installer.load()?;
     let installed = installer.install(imported).await?;
     let outcome = installer::wait(&installer.load()?, &expected).await;
     if context.global.json {

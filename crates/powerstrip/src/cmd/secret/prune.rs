@@ -30,7 +30,7 @@ impl Prune {
             return Ok(terminal::json(&json!({"removed": unused}))?);
         }
         if unused.is_empty() {
-            terminal::line("the config uses all secrets")?;
+            terminal::line("nothing is removed: no secret is unused for certain")?;
         }
         for name in &unused {
             terminal::line(format_args!("{name} is removed"))?;

@@ -60,6 +60,9 @@ fn secrets_of_an_entry_that_is_wrong_are_not_pruned() {
         project.run(&["secret", "prune", "--yes", "--json"]).json_of(0)["removed"],
         json!([])
     );
+    std::fs::rename(project.path().join("powerstrip.yaml"), project.path().join("other.yaml")).unwrap();
+    let removed = project.run(&["secret", "prune", "--yes", "--json"]).json_of(0);
+    assert_eq!(removed["removed"], json!([]), "there is no config file");
     project.write("powerstrip.yaml", "servers: {}\n");
     let removed = project.run(&["secret", "prune", "--yes", "--json"]).json_of(0);
     assert_eq!(removed["removed"], json!(["crm_key"]));

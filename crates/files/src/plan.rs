@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proto::{FileArgs, FileRule, FileStrategy};
-use schema::{Schema, SchemaFault};
+use schema::{Patterns, Schema, SchemaFault};
 use serde_json::{Map, Value, json};
 
 /// The most files of one call.
@@ -66,7 +66,11 @@ pub enum FilePlanError {
 
 impl FilePlan {
     /// The plan of a rule for a tool with this input schema; none if the tool gets ids only.
-    pub fn of(rule: &FileRule, schema: &Value) -> Result<Option<Planned>, FilePlanError> {
+    pub fn of(
+        rule: &FileRule,
+        schema: &Value,
+        patterns: Patterns,
+    ) -> Result<Option<Planned>, FilePlanError> {
         let Some(names) = rule.strategy.names() else {
             return if rule.args.is_empty() { Ok(None) } else { Err(FilePlanError::NoEffect) };
         };
@@ -93,7 +97,7 @@ impl FilePlan {
         }
         let shown = input.shown(&slots);
         let accepted = input.accepted(&slots, shown.clone());
-        let own = Schema::compile(schema)?;
+        let own = Schema::compile_with(schema, patterns)?;
         let names = || input.properties.into_iter().flat_map(Map::keys).cloned().collect();
         let known = (!input.open).then(names);
         let plan = Self { strategy: rule.strategy, slots, own, known };

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use jsonschema::Draft;
 use serde_json::{Map, Value};
 
 /// What a subschema applies to, relative to the value of the schema that contains it.
@@ -27,35 +28,15 @@ pub(super) enum AppliesTo<'a> {
     Definition,
 }
 
-/// Visits every subschema under a known keyword, with its pointer below the schema. Keywords of older drafts count too,
-/// because an embedded `$schema` can enable them.
+/// Visits every subschema under a known keyword, with its pointer below the schema. Keywords of all drafts count, because
+/// `$schema` can enable them.
 pub(super) fn each_subschema<'a>(
     schema: &'a Map<String, Value>,
     mut visit: impl FnMut(AppliesTo<'a>, String, &'a Value),
 ) {
     for (keyword, value) in schema {
-        let applies_to = match keyword.as_str() {
-            "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas"
-            | "dependencies" => AppliesTo::Same,
-            "properties" => AppliesTo::Member(""),
-            "additionalProperties" => AppliesTo::OtherMembers,
-            "patternProperties" | "unevaluatedProperties" => AppliesTo::AnyMember,
-            "propertyNames" => AppliesTo::MemberName,
-            "prefixItems" => AppliesTo::Item(0),
-            "items" | "additionalItems" => AppliesTo::OtherItems,
-            "contains" | "unevaluatedItems" => AppliesTo::AnyItem,
-            "$defs" | "definitions" | "contentSchema" => AppliesTo::Definition,
-            _ => continue,
-        };
-        let keyed = matches!(
-            keyword.as_str(),
-            "dependentSchemas"
-                | "dependencies"
-                | "properties"
-                | "patternProperties"
-                | "$defs"
-                | "definitions"
-        );
+        let Some(applies_to) = applies_to(keyword) else { continue };
+        let keyed = is_keyed(keyword);
         match value {
             Value::Object(entries) if keyed => {
                 for (name, item) in entries.iter().filter(|(_, item)| is_schema(item)) {
@@ -78,6 +59,36 @@ pub(super) fn each_subschema<'a>(
             _ => {}
         }
     }
+}
+
+/// What the subschemas of a keyword apply to; none if the keyword has no subschemas.
+pub(super) fn applies_to(keyword: &str) -> Option<AppliesTo<'static>> {
+    Some(match keyword {
+        "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas"
+        | "dependencies" => AppliesTo::Same,
+        "properties" => AppliesTo::Member(""),
+        "additionalProperties" => AppliesTo::OtherMembers,
+        "patternProperties" | "unevaluatedProperties" => AppliesTo::AnyMember,
+        "propertyNames" => AppliesTo::MemberName,
+        "prefixItems" => AppliesTo::Item(0),
+        "items" | "additionalItems" => AppliesTo::OtherItems,
+        "contains" | "unevaluatedItems" => AppliesTo::AnyItem,
+        "$defs" | "definitions" | "contentSchema" => AppliesTo::Definition,
+        _ => return None,
+    })
+}
+
+/// Whether a keyword has its subschemas by name.
+pub(super) fn is_keyed(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "dependentSchemas"
+            | "dependencies"
+            | "properties"
+            | "patternProperties"
+            | "$defs"
+            | "definitions"
+    )
 }
 
 pub(super) fn is_schema(value: &Value) -> bool {
@@ -109,6 +120,8 @@ pub(super) struct Document<'a> {
     root: &'a Value,
     ids: Vec<(&'a str, &'a Value)>,
     anchors: Vec<Anchor<'a>>,
+    /// Schemas with `$recursiveAnchor`, which draft 2019-09 has.
+    recursive: Vec<&'a Value>,
     /// Every schema under a known keyword: its pointer, and the nearest enclosing schema with an `$id`.
     schemas: HashMap<usize, (String, &'a Value)>,
 }
@@ -116,21 +129,30 @@ pub(super) struct Document<'a> {
 impl<'a> Document<'a> {
     /// Finds all schemas, ids and anchors.
     pub(super) fn new(root: &'a Value) -> Self {
-        let mut document =
-            Self { root, ids: Vec::new(), anchors: Vec::new(), schemas: HashMap::new() };
-        document.add(root, String::new(), root);
+        let mut document = Self {
+            root,
+            ids: Vec::new(),
+            anchors: Vec::new(),
+            recursive: Vec::new(),
+            schemas: HashMap::new(),
+        };
+        document.add(root, String::new(), root, Draft::default());
         document
     }
 
-    fn add(&mut self, schema: &'a Value, pointer: String, resource: &'a Value) {
+    fn add(&mut self, schema: &'a Value, pointer: String, resource: &'a Value, draft: Draft) {
         let Value::Object(map) = schema else {
             self.schemas.insert(address(schema), (pointer, resource));
             return;
         };
         let text = |key: &str| map.get(key).and_then(Value::as_str);
-        let id = text("$id").or_else(|| text("id"));
+        let draft = draft.detect(schema);
+        // Before draft 2019-09, keywords next to a `$ref` have no effect.
+        let is_ignored = map.contains_key("$ref") && draft < Draft::Draft201909;
+        let id = text(draft.id_keyword());
         // An id that is only a fragment names an anchor, as drafts before 2019-09 wrote them.
         let (resource, fragment) = match id {
+            Some(id) if is_ignored && !id.starts_with('#') => (resource, None),
             Some(id) if id.starts_with('#') => (resource, id.strip_prefix('#')),
             Some(id) => {
                 self.ids.push((id.trim_end_matches('#'), schema));
@@ -143,9 +165,12 @@ impl<'a> Document<'a> {
             let resource = address(resource);
             self.anchors.extend(name.map(|name| Anchor { name, schema, resource, dynamic }));
         }
+        if map.get("$recursiveAnchor") == Some(&Value::Bool(true)) {
+            self.recursive.push(schema);
+        }
         self.schemas.insert(address(schema), (pointer.clone(), resource));
         each_subschema(map, |_, step, item| {
-            self.add(item, format!("{pointer}{step}"), resource);
+            self.add(item, format!("{pointer}{step}"), resource, draft);
         });
     }
 
@@ -193,6 +218,13 @@ impl<'a> Document<'a> {
             return Err("points into an unknown keyword, in a schema with embedded `$id`s");
         }
         Ok(Target::Local(found))
+    }
+
+    /// The targets of a `$recursiveRef`: the schema around it, or any that is marked as a target.
+    pub(super) fn resolve_recursive(&self, schema: &Value) -> Target<'a> {
+        let here = self.schemas.get(&address(schema)).map_or(self.root, |(_, resource)| *resource);
+        let others = self.recursive.iter().copied().filter(|other| !std::ptr::eq(*other, here));
+        Target::Local(std::iter::once(here).chain(others).collect())
     }
 
     fn named(&self, uri: &str) -> Vec<&'a Value> {

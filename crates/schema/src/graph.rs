@@ -193,18 +193,16 @@ impl<'a> Graph<'_, 'a> {
             let Some(reference) = map.get(keyword).and_then(Value::as_str) else {
                 continue;
             };
-            let target = self.document.resolve(schema, reference, keyword == "$dynamicRef");
-            let shown: String = reference.chars().take(200).collect();
-            let refused =
-                |reason| fault(&format!("{pointer}/{keyword}"), format!("`{shown}` {reason}"));
-            match target.map_err(refused)? {
+            let target = self.resolve(schema, &pointer, keyword, reference)?;
+            match target {
                 Target::Meta => {
                     let target = self.meta_schema();
                     self.nodes[index].same.push((target, 1));
                 }
                 Target::Local(targets) => {
                     for target in targets {
-                        let target = self.node(target, || shown.clone());
+                        let shown = || reference.chars().take(200).collect();
+                        let target = self.node(target, shown);
                         self.nodes[index].same.push((target, 1));
                     }
                 }
@@ -223,6 +221,9 @@ impl<'a> Graph<'_, 'a> {
         keyword: &str,
         reference: &str,
     ) -> Result<Target<'a>, SchemaFault> {
+        if keyword == "$recursiveRef" {
+            return Ok(self.document.resolve_recursive(schema));
+        }
         self.document.resolve(schema, reference, keyword == "$dynamicRef").map_err(|reason| {
             let shown: String = reference.chars().take(200).collect();
             fault(&format!("{pointer}/{keyword}"), format!("`{shown}` {reason}"))

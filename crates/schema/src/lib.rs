@@ -1,5 +1,5 @@
-//! JSON Schema 2020-12, compiled once per tool: no remote references, linear-time patterns, and work in proportion to the
-//! size of the value. Also the YAML reader of all files.
+//! JSON Schema, compiled once per tool: no remote references, linear-time patterns, and work in proportion to the size of
+//! the value. `$schema` names the draft; without it, it is 2020-12. Also the YAML reader of all files.
 
 mod cost;
 mod document;
@@ -8,18 +8,21 @@ mod graph;
 mod nulls;
 mod pattern;
 pub mod portable;
+mod relax;
 pub mod yaml;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
 
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
+use jsonschema::{Draft, PatternOptions, ValidationError, ValidationOptions, Validator};
 use proto::canonical;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use cost::{Cost, Detail};
+use relax::Relaxed;
 
 pub use empty_texts::without_empty_texts;
 pub use nulls::without_optional_nulls;
@@ -32,6 +35,12 @@ const MAX_MESSAGE_CHARS: usize = 300;
 
 /// Bounds the memory of a compiled pattern, and with it the time to match a text.
 const MAX_PATTERN_BYTES: usize = 1 << 19;
+
+/// In how many patterns of a schema those that cannot be run are looked for; each is compiled for it.
+const MAX_TRIED_PATTERNS: usize = 1_000;
+
+/// Patterns of web addresses, whose violations say what to write.
+const WEB_ADDRESSES: [&str; 2] = ["^[Hh][Tt][Tt][Pp][Ss]?://", "^https?://"];
 
 const PATTERN_HINT: &str =
     "; look-around and back-references are not supported, and a pattern must not be too large";
@@ -47,6 +56,16 @@ const MAX_SCHEMA_DEPTH: usize = 64;
 pub struct Schema {
     validator: Validator,
     cost: Cost,
+    unchecked: Vec<String>,
+}
+
+/// What becomes of a pattern that the engine cannot run: one with look-around or back-references, or a very large one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patterns {
+    /// The schema cannot be used.
+    Required,
+    /// The pattern is not checked; the owner of the schema does it.
+    Optional,
 }
 
 /// Why a schema cannot be used.
@@ -119,8 +138,13 @@ fn is_conditional(error: &ValidationError<'_>) -> bool {
 }
 
 impl Schema {
-    /// Compiles a schema.
+    /// Compiles a schema whose patterns are all checked.
     pub fn compile(schema: &Value) -> Result<Self, SchemaFault> {
+        Self::compile_with(schema, Patterns::Required)
+    }
+
+    /// Compiles a schema.
+    pub fn compile_with(schema: &Value, patterns: Patterns) -> Result<Self, SchemaFault> {
         // Checked first, because the code below recurses.
         if deeper_than(schema, MAX_SCHEMA_DEPTH) {
             return Err(fault("", format!("it is nested deeper than {MAX_SCHEMA_DEPTH} levels")));
@@ -130,19 +154,30 @@ impl Schema {
             let message = format!("it has {size} bytes; {MAX_SCHEMA_BYTES} are allowed");
             return Err(fault("", message));
         }
+        let whole = Self::build(schema, Vec::new());
+        if whole.is_ok() || patterns == Patterns::Required {
+            return whole;
+        }
+        let tried = Cell::new(0);
+        let runs = |pattern: &str| {
+            tried.set(tried.get() + 1);
+            tried.get() > MAX_TRIED_PATTERNS || can_run(pattern)
+        };
+        let Relaxed { schema, unchecked } = Relaxed::of(schema, runs);
+        if unchecked.is_empty() { whole } else { Self::build(&schema, unchecked) }
+    }
+
+    fn build(schema: &Value, unchecked: Vec<String>) -> Result<Self, SchemaFault> {
         let cost = Cost::of(schema)?;
-        let validator = jsonschema::options()
-            .with_draft(Draft::Draft202012)
-            .with_pattern_options(
-                PatternOptions::regex()
-                    .size_limit(MAX_PATTERN_BYTES)
-                    .dfa_size_limit(MAX_PATTERN_BYTES),
-            )
-            .should_validate_formats(true)
-            .offline()
-            .build(schema)
-            .map_err(|error| locate(schema, &error))?;
-        Ok(Self { validator, cost })
+        let draft = draft_of(schema);
+        let options = options().with_draft(draft);
+        let validator = options.build(schema).map_err(|error| locate(draft, schema, &error))?;
+        Ok(Self { validator, cost, unchecked })
+    }
+
+    /// The patterns that are not checked, as JSON Pointers into the schema.
+    pub fn unchecked_patterns(&self) -> &[String] {
+        &self.unchecked
     }
 
     /// Every violation of the schema; none if the value is valid.
@@ -183,9 +218,35 @@ fn fault(path: &str, message: impl Into<String>) -> SchemaFault {
     SchemaFault::Invalid { path: path.to_owned(), message: message.into() }
 }
 
+fn options() -> ValidationOptions<'static> {
+    let patterns =
+        PatternOptions::regex().size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_BYTES);
+    jsonschema::options().with_pattern_options(patterns).should_validate_formats(true).offline()
+}
+
+/// The draft that `$schema` names.
+fn draft_of(schema: &Value) -> Draft {
+    match Draft::default().detect(schema) {
+        known @ (Draft::Draft4 | Draft::Draft6 | Draft::Draft7 | Draft::Draft201909) => known,
+        _ => Draft::Draft202012,
+    }
+}
+
+/// Whether the engine can run a pattern.
+fn can_run(pattern: &str) -> bool {
+    options().with_draft(Draft::Draft202012).build(&json!({"pattern": pattern})).is_ok()
+}
+
 /// The location in the schema: the violation of the meta-schema, or else the keyword that could not be compiled.
-fn locate(schema: &Value, error: &ValidationError<'_>) -> SchemaFault {
-    match jsonschema::draft202012::meta::validate(schema) {
+fn locate(draft: Draft, schema: &Value, error: &ValidationError<'_>) -> SchemaFault {
+    let valid = match draft {
+        Draft::Draft4 => jsonschema::draft4::meta::validate(schema),
+        Draft::Draft6 => jsonschema::draft6::meta::validate(schema),
+        Draft::Draft7 => jsonschema::draft7::meta::validate(schema),
+        Draft::Draft201909 => jsonschema::draft201909::meta::validate(schema),
+        _ => jsonschema::draft202012::meta::validate(schema),
+    };
+    match valid {
         Err(broken) => fault(broken.instance_path().as_str(), shorten(&broken)),
         Ok(()) => {
             let path = error.schema_path().as_str();
@@ -202,6 +263,9 @@ fn violation(error: ValidationError<'_>) -> Violation {
             Some(options) => describe_options(options),
             None => shorten(&error),
         },
+        ValidationErrorKind::Pattern { pattern } if WEB_ADDRESSES.contains(&pattern.as_str()) => {
+            "write an address that begins with http:// or https://".to_owned()
+        }
         _ => shorten(&error),
     };
     Violation { path: error.instance_path().to_string(), message }

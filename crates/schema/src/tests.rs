@@ -1,4 +1,5 @@
 mod bombs;
+mod drafts;
 mod real;
 
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use files::FilePlan;
 use proto::{Descriptor, Digest, canonical, digest};
-use schema::Schema;
+use schema::{Patterns, Schema};
 use serde_json::{Value, json};
 use strip::catalog::takes_objects;
 
@@ -100,7 +100,7 @@ impl Pack {
             return Err(Fault::at(manifest.input_schema.line, message));
         }
         if let Some(rule) = &manifest.files
-            && let Err(unfit) = FilePlan::of(rule, &descriptor.input_schema)
+            && let Err(unfit) = FilePlan::of(rule, &descriptor.input_schema, Patterns::Required)
         {
             let line = manifest.lines.file_strategy.unwrap_or(manifest.lines.id);
             return Err(Fault::at(line, format!("`file_strategy` cannot be used: {unfit}")));

@@ -3,7 +3,8 @@ use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use super::*;
 
 fn plan(strategy: FileStrategy, schema: Value) -> (FilePlan, Value) {
-    let Planned { plan, shown, .. } = FilePlan::of(&strategy.into(), &schema).unwrap().unwrap();
+    let Planned { plan, shown, .. } =
+        FilePlan::of(&strategy.into(), &schema, Patterns::Required).unwrap().unwrap();
     (plan, shown)
 }
 
@@ -47,7 +48,11 @@ fn every_strategy_has_its_own_names() {
         assert_eq!(slot.media_type.as_deref(), media_type);
         assert!(slot.passes_id && !slot.required);
     }
-    assert!(FilePlan::of(&FileStrategy::Passthrough.into(), &json!({})).unwrap().is_none());
+    assert!(
+        FilePlan::of(&FileStrategy::Passthrough.into(), &json!({}), Patterns::Required)
+            .unwrap()
+            .is_none()
+    );
 }
 
 #[test]
@@ -79,7 +84,7 @@ fn names_can_be_chosen() {
     let rule = FileRule { strategy: FileStrategy::PlainTextText, args };
     let schema = json!({"type": "object", "additionalProperties": false, "required": ["cv_text"],
         "properties": {"cv_text": {"type": "string"}, "job_text": {"type": "string"}, "text": {"type": "string"}}});
-    let Planned { shown, .. } = FilePlan::of(&rule, &schema).unwrap().unwrap();
+    let Planned { shown, .. } = FilePlan::of(&rule, &schema, Patterns::Required).unwrap().unwrap();
     let names: Vec<_> = shown["properties"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["cv", "job", "text"]);
     assert_eq!(shown["required"], json!(["cv"]));
@@ -100,7 +105,8 @@ fn a_reference_does_as_well_as_a_file() {
 #[test]
 fn a_rule_that_does_not_fit_says_why() {
     let closed = json!({"type": "object", "properties": {"q": {}}, "additionalProperties": false});
-    let refused = |rule: FileRule| FilePlan::of(&rule, &closed).unwrap_err().to_string();
+    let refused =
+        |rule: FileRule| FilePlan::of(&rule, &closed, Patterns::Required).unwrap_err().to_string();
     assert!(refused(FileStrategy::BinaryBase64.into()).contains("takes no `file_data`"));
     let args =
         vec![FileArgs { data: Some("q".to_owned()), id: Some("q".to_owned()), media_type: None }];
@@ -145,7 +151,7 @@ fn a_tool_that_names_no_media_type_gets_none() {
 proptest! {
     #[test]
     fn callers_never_see_what_is_put_in(schema in schemas()) {
-        let Ok(Some(Planned { plan, shown, .. })) = FilePlan::of(&FileStrategy::BinaryBase64.into(), &schema) else { return Ok(()) };
+        let Ok(Some(Planned { plan, shown, .. })) = FilePlan::of(&FileStrategy::BinaryBase64.into(), &schema, Patterns::Required) else { return Ok(()) };
         let named = |key: &str| -> Vec<String> { match &shown[key] {
             Value::Object(map) => map.keys().cloned().collect(),
             Value::Array(names) => names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect(),

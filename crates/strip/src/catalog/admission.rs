@@ -5,11 +5,11 @@ use std::sync::{Arc, OnceLock};
 use std::{fmt, thread};
 
 use proto::ToolId;
-use schema::Schema;
+use schema::{Patterns, Schema};
 use serde_json::Value;
 use store::PinnedDefinition;
 
-use super::entry::{Entry, Fault, Terms};
+use super::entry::{BUILT_IN, Entry, Fault, Terms};
 use super::pins::Pins;
 use super::pins::{CROWDED, Verdict};
 use super::quarantine::Quarantined;
@@ -147,16 +147,18 @@ impl Offer<'_> {
             return Err(unusable("input", &"a tool's input is an object"));
         }
         let definition = descriptor.definition_hash();
-        let files = rule.map(|rule| FilePlan::of(rule, &descriptor.input_schema)).transpose();
+        let patterns = self.patterns();
+        let compile = |schema: &Value| Schema::compile_with(schema, patterns);
+        let plan = |rule| FilePlan::of(rule, &descriptor.input_schema, patterns);
+        let files = rule.map(plan).transpose();
         let files = files.map_err(|unfit| unusable("input", &unfit))?.flatten();
         let accepted = files.as_ref().map_or(&descriptor.input_schema, |planned| &planned.accepted);
         let own = self.tool.accepted_input();
-        let input =
-            Schema::compile(own.as_ref().unwrap_or(accepted)).map_err(|f| unusable("input", &f))?;
+        let input = compile(own.as_ref().unwrap_or(accepted)).map_err(|f| unusable("input", &f))?;
         let output = descriptor
             .output_schema
             .as_ref()
-            .map(Schema::compile)
+            .map(compile)
             .transpose()
             .map_err(|f| unusable("output", &f))?;
         let files = files.map(|planned| {
@@ -182,7 +184,21 @@ impl Offer<'_> {
             source: self.source.to_owned(),
             refusal: OnceLock::new(),
         });
+        for (schema, pattern) in entry.unchecked_patterns() {
+            let tool = entry.descriptor.id.as_str();
+            tracing::info!(tool, schema, pattern, "a pattern of a server's tool is not checked");
+        }
         Ok(Admitted::New(entry, pin))
+    }
+
+    /// A server checks its own patterns, in an engine that we do not know; a toolpack relies on ours.
+    fn patterns(&self) -> Patterns {
+        let of_server = self.tool.descriptor().id.server().is_some();
+        if of_server && !self.source.starts_with(BUILT_IN) {
+            Patterns::Optional
+        } else {
+            Patterns::Required
+        }
     }
 
     /// Checks that the tool's definition is trusted; returns a pin to store if it is new.

@@ -47,6 +47,14 @@ impl Entry {
     pub fn server(&self) -> Option<&str> {
         self.descriptor.id.server().filter(|_| !self.source.starts_with(BUILT_IN))
     }
+
+    /// The patterns that are not checked, because our engine cannot run them: `input` or `output`, and a JSON Pointer into
+    /// that schema.
+    pub fn unchecked_patterns(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let input = self.input.unchecked_patterns().iter().map(|one| ("input", one.as_str()));
+        let output = self.output.iter().flat_map(Schema::unchecked_patterns);
+        input.chain(output.map(|one| ("output", one.as_str())))
+    }
 }
 
 impl fmt::Debug for Entry {

@@ -20,17 +20,17 @@ use super::record::{NewFile, hex, uri};
 use super::secrets::Secrets;
 
 /// How many bytes of a replaced text stay in the answer.
-const BEGINNING_BYTES: usize = 4 * 1024;
+pub(super) const BEGINNING_BYTES: usize = 4 * 1024;
 
 /// How many bytes stay of a value that is stored because an answer has no room for it.
 const SHORT_BEGINNING_BYTES: usize = 200;
 
 /// A shorter text takes less room than its reference.
-const LEAST_STORED: usize = 2_000;
+pub(super) const LEAST_STORED: usize = 2_000;
 
 /// The share of a text that its reference may show; less where the whole answer is too long.
 const HALF: usize = 2;
-const EIGHTH: usize = 8;
+pub(super) const EIGHTH: usize = 8;
 
 /// A stored part of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub struct LargeParts<'a> {
 }
 
 /// A large part of an answer.
-enum Large {
+pub(super) enum Large {
     /// In base64 of this alphabet.
     Binary(Source, &'static GeneralPurpose),
     Text(String),
@@ -114,7 +114,7 @@ impl Large {
     }
 }
 
-enum Source {
+pub(super) enum Source {
     Text(String),
     Blob(Blob),
 }
@@ -239,7 +239,7 @@ impl LargeParts<'_> {
     }
 
     /// Stores a part, and returns its reference. Of a text, its beginning stays, at most one part in `share` of it.
-    async fn reference(
+    pub(super) async fn reference(
         &mut self,
         large: Large,
         declared: Option<&str>,

@@ -12,6 +12,7 @@ mod extraction;
 mod extraction_queue;
 mod failures;
 mod files;
+mod fit_result;
 mod in_flight;
 mod inline;
 mod issued;

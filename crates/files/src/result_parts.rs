@@ -212,20 +212,20 @@ impl LargeParts<'_> {
     }
 }
 
-fn is_media(block: &Value) -> bool {
+pub(super) fn is_media(block: &Value) -> bool {
     block.get("type").is_some_and(|kind| kind == "image" || kind == "audio")
 }
 
 /// The structured content of a result, which servers repeat as text.
-struct Structured {
-    whole: Option<Value>,
+pub(super) struct Structured {
+    pub(super) whole: Option<Value>,
     /// With references.
-    replaced: Option<Value>,
+    pub(super) replaced: Option<Value>,
 }
 
 impl Structured {
     /// Set if a text repeats the structured content: what replaces it, if anything.
-    fn repeated_by(&self, text: &str) -> Option<Option<&Value>> {
+    pub(super) fn repeated_by(&self, text: &str) -> Option<Option<&Value>> {
         let whole = self.whole.as_ref().filter(|_| text.len() > 2)?;
         let read: Value = serde_json::from_str(text).ok()?;
         (read == *whole).then(|| self.replaced.as_ref().filter(|replaced| *replaced != whole))
@@ -234,7 +234,7 @@ impl Structured {
 
 /// A reference as blocks of text, which every model reads: the beginning of a text, and the reference without it. The
 /// link in the answer has the name.
-fn as_blocks(mut reference: Value) -> Vec<Value> {
+pub(super) fn as_blocks(mut reference: Value) -> Vec<Value> {
     let mut blocks = Vec::new();
     if let Some(fields) = reference.as_object_mut() {
         fields.remove("name");

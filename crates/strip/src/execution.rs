@@ -65,18 +65,13 @@ impl Executor {
     }
 
     async fn run_tool(&self, limits: InlineLimits, entry: &Entry, job: Job) -> ToolResult {
-        let limits = limits.with(entry.tool.inline_limits());
-        // A task passes its answer to the next one, and no model looks at it.
-        let limits = match job.request().door {
-            Door::Workflow => limits.without_media(),
-            _ if job.request().is_answered_in_one_event() => limits.in_one_event(),
-            _ => limits,
-        };
         let (job, secrets) = match &entry.files {
             None => (job, Secrets::default()),
             // Boxed to keep the common future small.
             Some(_) => Box::pin(self.fill(entry, job)).await?,
         };
+        let result = entry.tool.run(&job).await;
+        let limits = limits_of_answer(limits.with(entry.tool.inline_limits()), &job);
         let answer = LargeAnswer {
             files: &self.files,
             limits,
@@ -84,7 +79,7 @@ impl Executor {
             request: job.request(),
             secrets: &secrets,
         };
-        let result = match entry.tool.run(&job).await {
+        let result = match result {
             Ok(output) => self.finish(&answer, output).await,
             Err(failure) if failure.native.is_some() && entry.tool.references() => {
                 Err(Box::pin(answer.replace_in_failure(failure)).await)
@@ -113,12 +108,21 @@ impl Executor {
         Ok((job, secrets))
     }
 
-    async fn finish(&self, answer: &LargeAnswer<'_>, output: Output) -> Result<Output, Failure> {
+    async fn finish(
+        &self,
+        answer: &LargeAnswer<'_>,
+        mut output: Output,
+    ) -> Result<Output, Failure> {
         let LargeAnswer { entry, request, .. } = *answer;
         if output.reply != Reply::Done {
             return Ok(output);
         }
-        check_shape(entry, &output)?;
+        if let Err(misfit) = check_shape(entry, &output) {
+            if !entry.tool.keeps_unfit_answers() {
+                return Err(misfit);
+            }
+            output.warnings.push(format!("the call was carried out, but {}", misfit.message));
+        }
         if !entry.tool.references() {
             return Ok(output);
         }
@@ -128,7 +132,7 @@ impl Executor {
             output
         };
         let output =
-            if entry.tool.stores_excess() { Box::pin(answer.fit(output)).await? } else { output };
+            if answer.fits(&output) { Box::pin(answer.fit(output)).await? } else { output };
         if let Some(server) = entry.server() {
             let issued = files::issued_references(&output);
             if !issued.is_empty() {
@@ -138,6 +142,17 @@ impl Executor {
             }
         }
         Ok(output)
+    }
+}
+
+/// The sizes up to which parts of an answer stay in it. Whether it follows notices is known when the tool is done.
+fn limits_of_answer(limits: InlineLimits, job: &Job) -> InlineLimits {
+    let streamed = job.client.as_ref().is_some_and(|client| client.has_streamed());
+    match job.request().door {
+        // A task passes its answer to the next one, and no model looks at it.
+        Door::Workflow => limits.without_media(),
+        _ if streamed || job.request().is_answered_in_one_event() => limits.in_one_event(),
+        _ => limits,
     }
 }
 

@@ -67,16 +67,32 @@ impl LargeAnswer<'_> {
         Ok(output)
     }
 
-    /// Stores the longest texts of an answer without a native result, until it is within the tool's output limit.
+    /// Stores the largest parts of an answer until it is within the tool's output limit.
     pub(crate) async fn fit(&self, mut output: Output) -> Result<Output, Failure> {
         let limit = self.entry.limits.max_output_bytes;
-        if output.native.is_some() || canonical::len(&output.data) <= limit {
+        if canonical::len(&output.data) <= limit {
             return Ok(output);
         }
         let mut parts = self.parts(None, self.secrets.clone());
-        parts.fit(Arc::make_mut(&mut output.data), limit).await?;
+        match &mut output.native {
+            Some(native) => {
+                let result = Arc::make_mut(native);
+                parts.fit_result(result, limit).await?;
+                output.data = Arc::new(data_of(result));
+            }
+            None => parts.fit(Arc::make_mut(&mut output.data), limit).await?,
+        }
         output.references.extend(parts.references);
         Ok(output)
+    }
+
+    /// Whether an answer above the output limit is made to fit. What a server has done cannot be undone, and its answer
+    /// would be lost.
+    pub(crate) fn fits(&self, output: &Output) -> bool {
+        match output.native {
+            Some(_) => self.entry.server().is_some(),
+            None => self.entry.tool.stores_excess(),
+        }
     }
 
     /// Replaces the large parts of a server's failed result.

@@ -9,6 +9,7 @@ mod audit;
 mod batches;
 mod catalog;
 mod filling;
+mod fitting;
 mod foreign_references;
 mod guards;
 mod idempotency;

@@ -81,6 +81,15 @@ fn agent_card(agent: &AgentReport, viewer: &Viewer) -> Markup {
     }
 }
 
+/// The page of a server; a built-in family has none, so its tools in the catalog.
+fn server_link(dashboard: &Dashboard, name: &str) -> String {
+    let servers = dashboard.parts.console.servers().servers;
+    match servers.iter().any(|server| server.name == name) {
+        true => format!("/dashboard/servers/{}", in_url(name)),
+        false => format!("/dashboard/catalog?server={}", in_url(name)),
+    }
+}
+
 fn skill_card(dashboard: &Dashboard, name: &str, skill: &Skill, users: &[&AgentReport]) -> Markup {
     let snapshot = dashboard.parts.strip.catalog().snapshot();
     let tools = snapshot
@@ -97,7 +106,7 @@ fn skill_card(dashboard: &Dashboard, name: &str, skill: &Skill, users: &[&AgentR
             dl.facts.flat {
                 @if !skill.servers.is_empty() {
                     div { dt { "Servers" } dd { @for server in &skill.servers {
-                        a.tag href=(format!("/dashboard/servers/{}", in_url(server))) { (inert(server)) } " "
+                        a.tag href=(server_link(dashboard, server)) { (inert(server)) } " "
                     } } }
                 }
                 @if !skill.tools.is_empty() {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use operations::calls::{Bucket, CallSummary};
 
 use crate::time;
-use crate::words::{inert, short, tool_page};
+use crate::words::{count, inert, short, tool_page};
 
 /// Calls over time: one bar per bucket, with the failed calls at its foot.
 pub(super) fn bars(series: &[Bucket], label: &str) -> Markup {
@@ -33,40 +33,31 @@ pub(super) fn bars(series: &[Bucket], label: &str) -> Markup {
     }
 }
 
-/// The calls of one trace on a time axis.
-pub(super) fn waterfall(calls: &[CallSummary]) -> Markup {
-    const LINE: usize = 44;
-    const WIDE: f64 = 1000.0;
+/// A shorter bar would not be seen, in percent.
+const MIN_WIDTH: f64 = 0.5;
+
+/// The calls of one trace on a time axis: a bar for each.
+pub(super) fn timeline(calls: &[CallSummary]) -> Markup {
     let begin = |call: &CallSummary| call.at_unix_ms.saturating_mul(1_000);
     let first = calls.iter().map(begin).min().unwrap_or(0);
     let last = calls.iter().map(|call| begin(call) + call.duration_us).max().unwrap_or(1);
     let whole = last.saturating_sub(first).max(1) as f64;
-    let x = |at: u64| at.saturating_sub(first) as f64 / whole * WIDE;
-    let height = calls.len() * LINE + 24;
+    let percent = |span: u64| span as f64 / whole * 100.0;
     html! {
-        svg.waterfall viewBox=(format!("0 0 {WIDE} {height}")) role="group"
-            aria-label=(format!("{} along {}", calls.len(), time::span(whole as u64))) {
-            @for quarter in 0..=4_u32 {
-                @let at = f64::from(quarter) * WIDE / 4.0;
-                line.grid x1=(at) x2=(at) y1="0" y2=(height - 20) {}
-                text.scale x=(at) y=(height - 4)
-                    text-anchor=(match quarter { 0 => "start", 4 => "end", _ => "middle" }) {
-                    (time::span((whole / 4.0 * f64::from(quarter)) as u64))
-                }
-            }
-            @for (line, call) in calls.iter().enumerate() {
-                @let (from, width) = (x(begin(call)), (call.duration_us as f64 / whole * WIDE).max(3.0));
-                @let y = line * LINE + 4;
-                @let right = from > WIDE * 0.6;
-                g class=(if call.is_ok() { "bar" } else { "bar failed" }) {
-                    title { (inert(&call.tool)) " · " (time::span(call.duration_us)) " · " (inert(&call.code)) }
-                    rect x=(from) y=(y + 18) width=(width) height="14" rx="3" {}
-                    a href=(tool_page(&call.tool)) {
-                        text x=(if right { from + width } else { from }) y=(y + 12)
-                            text-anchor=(if right { "end" } else { "start" }) {
-                            (short(&call.tool, 60)) " · " (time::span(call.duration_us))
+        ol.timeline aria-label=(format!("{} in {}", count(calls.len(), "call", "calls"), time::span(whole as u64))) {
+            @for call in calls {
+                @let from = percent(begin(call).saturating_sub(first)).min(100.0 - MIN_WIDTH);
+                @let width = percent(call.duration_us).clamp(MIN_WIDTH, 100.0 - from);
+                @let name = html! { code { (short(&call.tool, 60)) } };
+                li {
+                    @if call.is_call() { a href=(tool_page(&call.tool)) { (name) } } @else { span { (name) } }
+                    svg width="100%" height="16" role="img" aria-label=(inert(&call.code)) {
+                        line.track x1="0" x2="100%" y1="8" y2="8" {}
+                        g class=(if call.is_ok() { "bar" } else { "bar failed" }) {
+                            rect x=(format!("{from:.2}%")) y="2" width=(format!("{width:.2}%")) height="12" rx="3" {}
                         }
                     }
+                    span.number { (time::span(call.duration_us)) }
                 }
             }
         }

@@ -24,7 +24,7 @@ use crate::posted::{self, PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{empty, in_url, inert, short, size};
+use crate::words::{empty, in_url, inert, message, short, size};
 
 const PAGE_FILES: u32 = 50;
 
@@ -175,7 +175,7 @@ pub(super) async fn one(
 fn preview(text: Option<Result<Arc<str>, Failure>>) -> Markup {
     match text {
         None => html! { p.soft { "The file is too large for a preview. Download it instead." } },
-        Some(Err(failure)) => html! { p.soft { (inert(&failure.message)) } },
+        Some(Err(failure)) => html! { p.soft { (message(&failure.message)) } },
         Some(Ok(text)) => {
             let shown: String = text.chars().take(PREVIEW_CHARS).collect();
             let cut = shown.len() < text.len();

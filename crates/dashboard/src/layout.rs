@@ -11,7 +11,7 @@ use crate::headers;
 use crate::paths::SECRETS;
 use crate::theme::Theme;
 use crate::viewer::Viewer;
-use crate::words::inert;
+use crate::words::{inert, message};
 
 /// A section of the dashboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +170,7 @@ pub(super) fn error_page(viewer: &Viewer, status: StatusCode, title: &str, text:
     let body = html! {
         div.empty {
             p.empty-title { (title) }
-            div.empty-next { p { (inert(text)) } p { a href="/dashboard" { "Go to the overview" } } }
+            div.empty-next { p { (message(text)) } p { a href="/dashboard"{ "Go to the overview" } } }
         }
     };
     Page { title, section: None, live: "", poll: 0, body }.render(viewer, status)

@@ -15,7 +15,7 @@ use crate::paths::HOME;
 use crate::posted::see_other;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{count, empty};
+use crate::words::{count, empty, message};
 use crate::{approvals, calls, runs, servers, time};
 use status::Status;
 
@@ -70,19 +70,20 @@ pub(super) async fn page(
         range,
         period,
     };
+    let tools = dashboard.parts.strip.view(viewer.principal()).listed().count();
     let below = html! {
         span #status data-swap { (status.mark()) }
         " · up " (time::uptime(health.uptime.as_secs()))
-        " · " (count(snapshot.entries().len(), "tool", "tools"))
+        " · " (count(tools, "tool", "tools"))
     };
     let body = html! {
         (heading(html! { "Overview" }, below, ranges(range)))
-        @for problem in &health.problems { p.fault role="alert" { (crate::words::inert(problem)) } }
+        @for problem in &health.problems { p.fault role="alert" { (message(problem)) } }
         div #attention data-swap { (status.show(&viewer)) }
         div.board #tiles data-swap {
             @match &figures {
                 Ok(figures) => (tiles::traffic(figures, period)),
-                Err(error) => p.fault role="alert" { (crate::words::inert(&error.message)) },
+                Err(error) => p.fault role="alert" { (message(&error.message)) },
             }
             div.stack {
                 (tiles::servers(&listed, &viewer))

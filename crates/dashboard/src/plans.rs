@@ -15,7 +15,7 @@ use crate::posted::{PostedForm, see_other};
 use crate::runs::graph::{DrawnBox, MAX_DRAWN, draw_boxes};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{Tone, inert, mark, short, tool_page};
+use crate::words::{Tone, inert, mark, message, short, tool_page};
 
 /// The tool that runs a DAG.
 const EXECUTE_DAG: &str = "powerstrip:execute_dag";
@@ -44,7 +44,7 @@ pub(super) async fn act(State(dashboard): State<Dashboard>, posted: PostedForm) 
     match console.plan(&viewer.caller(), intent).await {
         Ok(plan) => show(viewer, intent, planned(&plan, viewer, intent), StatusCode::OK),
         Err(error) => {
-            let fault = html! { p.fault role="alert" { (inert(&error.message)) } };
+            let fault = html! { p.fault role="alert" { (message(&error.message)) } };
             show(viewer, intent, fault, StatusCode::UNPROCESSABLE_ENTITY)
         }
     }
@@ -76,7 +76,7 @@ async fn run(dashboard: &Dashboard, posted: &PostedForm) -> PageResult {
             Ok(see_other(&format!("/dashboard/runs/run_{id}")))
         }
         Err(failure) => {
-            let fault = html! { p.fault role="alert" { (inert(&failure.message)) } };
+            let fault = html! { p.fault role="alert" { (message(&failure.message)) } };
             show(viewer, intent, fault, StatusCode::UNPROCESSABLE_ENTITY)
         }
     }
@@ -158,13 +158,17 @@ fn planned(plan: &Value, viewer: &Viewer, intent: &str) -> Markup {
     let tone = if confidence < 0.5 { Tone::Doubtful } else { Tone::Good };
     html! {
         h2 { "Plan" }
-        p { (mark(tone, &format!("confidence {confidence:.2}"))) }
+        p { (mark(tone, &format!("confidence {confidence:.2}"))) " " @if confidence < 0.5 { "Not sure: look at the tools before you run it." } }
         @if tasks.len() <= MAX_DRAWN { (draw(&tasks)) }
         ul.rows {
             @for task in &tasks {
                 li { div.row {
                     span.row-name { code { (inert(text(task, "id"))) } }
-                    span.row-more { code { (inert(text(task, "tool"))) } " " (short(&task["arguments"].to_string(), 200)) }
+                    span.row-more {
+                        code { (inert(text(task, "tool"))) } " " (short(&task["arguments"].to_string(), 200))
+                        @let others = others(plan, text(task, "id"));
+                        @if !others.is_empty() { br; "or " @for (place, tool) in others.iter().enumerate() { @if place > 0 { ", " } code { (inert(tool)) } } }
+                    }
                 } }
             }
         }
@@ -177,6 +181,12 @@ fn planned(plan: &Value, viewer: &Viewer, intent: &str) -> Markup {
             div.buttons { button.primary type="submit" name="do" value="run" { "Run" } }
         }
     }
+}
+
+/// The other tools that fit a task.
+fn others<'a>(plan: &'a Value, task: &str) -> Vec<&'a str> {
+    let all = plan["alternatives"].as_array().into_iter().flatten();
+    all.filter(|other| text(other, "task_id") == task).map(|other| text(other, "tool")).collect()
 }
 
 fn text<'a>(value: &'a Value, name: &str) -> &'a str {
@@ -200,7 +210,7 @@ fn draw(tasks: &[Value]) -> Markup {
             line,
             follows,
             edge: "edge",
-            class: "node",
+            class: "node pending",
             title: text(task, "tool").to_owned(),
             text: text(task, "id").to_owned(),
             href: tool_page(text(task, "tool")),

@@ -19,7 +19,7 @@ use crate::posted::{PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{Tone, count, empty, in_url, inert, mark, outcome, short};
+use crate::words::{Tone, count, empty, in_url, inert, mark, message, outcome, short};
 
 use links::run_page;
 pub(super) use workflow::{again, drawing, start_again, steer};
@@ -66,6 +66,7 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
         div #runs data-swap {
             @if runs.is_empty() {
                 (empty("No runs yet", html! {
+                    p { "Describe a task and let the gateway " a href=(crate::paths::NEW_WORKFLOW) { "plan a workflow" } ", or run a file with " code { "powerstrip workflows run FILE" } "." }
                     p { "A run groups calls. Name it in " code { "_meta.run_id" } " or the header " code { "Powerstrip-Run" } ", or send a batch to " code { "/v1/calls" } "." }
                 }))
             } @else { ul.rows { @for run in &runs { (row(run, paused.get(&run.id), &viewer)) } } }
@@ -186,8 +187,8 @@ impl Shown<'_> {
             .join(" ");
         let body = html! {
             (heading(html! { (inert(title)) }, below, actions))
-            @if let Some(fault) = fault { p.fault role="alert" { (inert(fault)) } }
-            @if let Some(workflow) = workflow { (workflow::head(workflow, &params.did, viewer)) }
+            @if let Some(fault) = fault { p.fault role="alert" { (message(fault)) } }
+            @if let Some(workflow) = workflow { (workflow::head(workflow, params, viewer)) }
             @if let Some(summary) = &run.summary { blockquote { (inert(summary)) } }
             div #questions data-swap data-version=(version) {
                 @for open in &details.questions { (question::show(open, &run_page(&run.id), viewer)) }

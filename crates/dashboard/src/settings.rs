@@ -1,15 +1,19 @@
 //! Findings about the settings and this machine, as `powerstrip check` and `powerstrip doctor` print them.
 
+use std::path::{Path, PathBuf};
+
 use auth::scope;
 use axum::extract::State;
 use maud::{Markup, html};
+use operations::servers::{self, SchemaUse, ServerState, causes, lacks_program};
 use proto::{Finding, Severity};
+use strip::catalog::SchemaForm;
 
 use crate::layout::{Page, PageResult, Section, heading};
 use crate::service::Checkup;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{Tone, count, empty, inert, mark};
+use crate::words::{Tone, count, empty, inert, mark, message};
 
 pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
     // The page shows paths, hosts and programs of this machine.
@@ -17,7 +21,8 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
     let Some(service) = &dashboard.parts.service else {
         return Err(viewer.missing("This gateway cannot check its settings."));
     };
-    let checkup = service.checkup().await;
+    let mut checkup = service.checkup().await;
+    checkup.findings.extend(about_servers(&dashboard, &viewer, &checkup.findings));
     let snapshot = dashboard.parts.strip.catalog().snapshot();
     let hidden: usize = snapshot.entries().iter().map(|entry| entry.hidden_characters).sum();
     let hiding = snapshot.entries().iter().filter(|entry| entry.hidden_characters > 0).count();
@@ -58,11 +63,39 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
     Page { live: "catalog", ..Page::new("Settings check", Section::Settings, body) }.show(&viewer)
 }
 
+/// What `check` and `doctor` say about the servers, without what the config file itself already showed.
+fn about_servers(dashboard: &Dashboard, viewer: &Viewer, known: &[Finding]) -> Vec<Finding> {
+    let mut servers = dashboard.parts.console.servers().servers;
+    let schemas = match dashboard.parts.strip.schema_form(viewer.principal()) {
+        SchemaForm::AsIs => SchemaUse::AsIs,
+        SchemaForm::Portable => SchemaUse::Rewritten,
+    };
+    let is_known = |name: &str| {
+        let (entry, field) = (format!("servers.{name}:"), format!("servers.{name}."));
+        let mut messages = known.iter().map(|finding| &finding.message);
+        messages.any(|text| text.starts_with(&entry) || text.starts_with(&field))
+    };
+    // The missing variable of a server is a finding of the file.
+    servers.retain(|server| {
+        let in_file = matches!(server.state, ServerState::NeedsSecret | ServerState::Invalid);
+        !(in_file && is_known(&server.name))
+    });
+    let mut found = servers::findings(&servers, Path::new(""), schemas);
+    servers.retain(|server| server.state != ServerState::NeedsSecret && !lacks_program(server));
+    found.extend(causes(&servers).into_iter().map(|cause| Finding {
+        severity: Severity::Warning,
+        file: PathBuf::new(),
+        line: None,
+        message: format!("{}: {}; {}", cause.servers.join(", "), cause.cause, cause.fix),
+    }));
+    found
+}
+
 fn findings(findings: &[Finding]) -> Markup {
     if findings.is_empty() {
         return empty(
             "No problems found",
-            html! { p { "Tools, prompts and config were checked just now." } },
+            html! { p { "Tools, prompts, servers and config were checked just now." } },
         );
     }
     html! {
@@ -74,7 +107,7 @@ fn findings(findings: &[Finding]) -> Markup {
                     Severity::Advice => (Tone::Quiet, "advice"),
                 };
                 li { div.row {
-                    span.row-name.wrap { (inert(&finding.message)) }
+                    span.row-name.wrap { (message(&finding.message)) }
                     span.row-more { (inert(&finding.file.display().to_string())) @if let Some(line) = finding.line { ":" (line) } }
                     (mark(tone, word))
                 } }

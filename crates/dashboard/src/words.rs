@@ -1,7 +1,7 @@
 //! Small pieces of pages: safe texts, status marks, empty states.
 
 use maud::{Markup, html};
-use proto::clean;
+use proto::{Code, clean};
 use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
@@ -23,6 +23,11 @@ pub(super) fn in_url(text: &str) -> String {
 /// The page of an approval.
 pub(super) fn approval_page(id: &str) -> String {
     format!("/dashboard/approvals/{}", in_url(id))
+}
+
+/// The page of a run.
+pub(super) fn run_page(id: &str) -> String {
+    format!("/dashboard/runs/{}", in_url(id))
 }
 
 /// The page of a tool.
@@ -70,15 +75,40 @@ impl Tone {
     }
 }
 
-/// The outcome of a call, as in its audit row.
+/// The outcome of a call, as in its audit row. Codes stay as they are; what else the trail records is said in words.
 pub(super) fn outcome(outcome: &str) -> Markup {
     let tone = match outcome {
         "OK" => Tone::Good,
-        "ASKED" | "EXPIRED" | "REJECTED" | "DENIED" | "RATE_LIMIT" | "CANCELLED" => Tone::Doubtful,
-        "APPROVED" | "RESTARTED" => Tone::Quiet,
-        _ => Tone::Bad,
+        "ASKED" => return mark(Tone::Doubtful, "asked a person"),
+        "DENIED" | "RATE_LIMIT" | "CANCELLED" | "EXPIRED" | "REJECTED" | "ABANDONED"
+        | "INTERRUPTED" => Tone::Doubtful,
+        _ if Code::all().any(|code| code.as_str() == outcome) => Tone::Bad,
+        // A change, such as `SET` or `REVOKED`: it was made.
+        change => return mark(Tone::Quiet, &inert(&change.to_lowercase())),
     };
     mark(tone, &inert(outcome))
+}
+
+/// Who caused a failure.
+pub(super) fn blame(blame: &str) -> String {
+    match blame {
+        "caller" | "tool" | "gateway" => format!("caused by the {blame}"),
+        other => format!("caused by {}", inert(other)),
+    }
+}
+
+/// A message: what it has between backticks is code.
+pub(super) fn message(text: &str) -> Markup {
+    let text = inert(text);
+    let parts: Vec<&str> = text.split('`').collect();
+    let last = parts.len() - 1;
+    html! {
+        @for (at, part) in parts.iter().enumerate() {
+            @if at % 2 == 0 { (part) }
+            @else if at == last { "`" (part) }
+            @else { code { (part) } }
+        }
+    }
 }
 
 /// An empty state, and what to do about it.
@@ -95,4 +125,26 @@ pub(super) fn short(text: &str, most: usize) -> String {
     let mut cut: String = text.chars().take(most.saturating_sub(1)).collect();
     cut.push('…');
     cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_show_code_and_stay_inert() {
+        let shown = message("run `a <b>`, or ` else").into_string();
+        assert_eq!(shown, "run <code>a &lt;b&gt;</code>, or ` else");
+        assert_eq!(message("plain").into_string(), "plain");
+    }
+
+    #[test]
+    fn changes_are_no_failures() {
+        for change in ["SET", "MADE", "REMOVED", "REVOKED", "DISABLED"] {
+            let shown = outcome(change).into_string();
+            assert!(!shown.contains("bad") && shown.contains(&change.to_lowercase()), "{shown}");
+        }
+        assert!(outcome("TIMEOUT").into_string().contains("mark bad"));
+        assert!(outcome("OK").into_string().contains("mark good"));
+    }
 }

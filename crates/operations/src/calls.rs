@@ -91,6 +91,13 @@ impl CallSummary {
         self.code == "OK"
     }
 
+    /// Whether it is a call of a tool, rather than a decision or a change that the audit trail records.
+    pub fn is_call(&self) -> bool {
+        let calls =
+            ["ran", "replayed", "shared", "asked", "refused", "failed", "abandoned", "interrupted"];
+        calls.contains(&self.decision.as_str())
+    }
+
     /// The message of its failure as people read it: what a server itself said is marked as its words.
     pub fn shown_message(&self) -> Option<Cow<'_, str>> {
         let message = self.message.as_deref()?;

@@ -1,8 +1,10 @@
 //! The servers behind a gateway, as people and programs are shown them.
 
 mod causes;
+mod findings;
 
-pub use causes::{Cause, causes, fix_missing_program, how_to_install};
+pub use causes::{Cause, causes, fix_missing_program, how_to_install, lacks_program};
+pub use findings::{SchemaUse, findings};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -67,12 +67,46 @@ pub struct WorkflowSummary {
     /// The layer that runs now or ran last, counted from 0.
     pub layer: usize,
     pub layers: usize,
+    /// The tasks that succeeded. Of a workflow in a list that has not ended: those of its finished layers, without the
+    /// failed and skipped ones that are known.
     pub tasks_done: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tasks_failed: usize,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tasks_skipped: usize,
     pub tasks_total: usize,
     pub started_unix_ms: u64,
     pub updated_unix_ms: u64,
     /// When a paused workflow expires, or the answer of an ended one; when it expired, if it did.
     pub expires_unix_ms: u64,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl WorkflowSummary {
+    /// How many tasks succeeded, failed and were skipped: `2 of 4 tasks done, 1 failed, 1 skipped`.
+    pub fn progress(&self) -> String {
+        let tasks = if self.tasks_total == 1 { "task" } else { "tasks" };
+        let (done, total) = (self.tasks_done, self.tasks_total);
+        format!("{done} of {total} {tasks} done{}", self.shortfall())
+    }
+
+    /// The tasks that did not succeed: `, 1 failed, 1 skipped`, or nothing.
+    pub fn shortfall(&self) -> String {
+        let counts = [(self.tasks_failed, "failed"), (self.tasks_skipped, "skipped")];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        counts.map(|(count, word)| format!(", {count} {word}")).collect()
+    }
+
+    /// Counts the tasks by their states.
+    pub fn count<'a>(&mut self, states: impl Iterator<Item = &'a str> + Clone) {
+        let count = |wanted| states.clone().filter(|state| *state == wanted).count();
+        self.tasks_done = count("success");
+        self.tasks_failed = count("failed");
+        self.tasks_skipped = count("skipped");
+    }
 }
 
 /// A workflow with its tasks and its last events.
@@ -95,6 +129,14 @@ impl WorkflowDetails {
     /// The id of the checkpoint at which it is paused.
     pub fn checkpoint_id(&self) -> Option<&Value> {
         self.checkpoint.as_ref()?.get("checkpoint_id")
+    }
+
+    /// The state of a task in words: of a workflow that has ended, nothing is pending.
+    pub fn task_state<'a>(&self, task: &'a WorkflowTask) -> &'a str {
+        match task.status.as_str() {
+            "pending" if self.workflow.state == "ended" => "not run",
+            state => state,
+        }
     }
 }
 

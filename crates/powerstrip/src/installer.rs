@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::context::Context;
 use crate::operation_client::OperationClient;
 
-pub(crate) use outcome::{Expected, report, wait};
+pub(crate) use outcome::{Expected, broken_servers, report, wait};
 
 /// The config file that commands edit.
 pub(crate) struct Installer<'a> {

@@ -6,7 +6,7 @@ pub use outcome::print_outcome;
 
 use std::io::{self, IsTerminal as _};
 
-use operations::workflows::{WorkflowDetails, WorkflowEvent, WorkflowSummary, WorkflowTask};
+use operations::workflows::{WorkflowDetails, WorkflowEvent, WorkflowSummary};
 use proto::{ANSWERED_BY, clean};
 use serde_json::Value;
 
@@ -30,7 +30,12 @@ pub fn list(workflows: &[WorkflowSummary], style: Style) -> io::Result<()> {
             Cell::new(&workflow.name),
             state(workflow, workflow.waits_for()),
             Cell::new(format_args!("{}/{}", layer(workflow), workflow.layers)),
-            Cell::new(format_args!("{}/{}", workflow.tasks_done, workflow.tasks_total)),
+            Cell::new(format_args!(
+                "{}/{}{}",
+                workflow.tasks_done,
+                workflow.tasks_total,
+                workflow.shortfall()
+            )),
             Cell::new(time::ago(workflow.updated_unix_ms)),
             expires,
             Cell::new(owner(workflow)),
@@ -67,6 +72,9 @@ pub fn show(details: &WorkflowDetails, style: Style) -> io::Result<()> {
     let options: Vec<_> = list("options").filter_map(Value::as_str).collect();
     let waiting: Vec<_> =
         list("decisions").filter_map(|decision| decision["approval_id"].as_str()).collect();
+    let reasons = list("decisions").filter_map(|decision| decision["reason"].as_str());
+    let reasons: Vec<_> = reasons.map(shown).collect();
+    record.maybe("because", (!reasons.is_empty()).then(|| reasons.join("; ")));
     if let [first, others @ ..] = waiting.as_slice() {
         record.field("approve", command("approvals approve", first));
         record.field("reject", command("approvals reject", first));
@@ -86,7 +94,7 @@ pub fn show(details: &WorkflowDetails, style: Style) -> io::Result<()> {
     }
     record.print(style)?;
     line("")?;
-    tasks(&details.tasks).print(style)
+    tasks(details).print(style)
 }
 
 /// Prints what the workflow has done and could not undo; returns false if there is nothing.
@@ -109,16 +117,16 @@ fn command(name: &str, id: &str) -> Cell {
     Cell::new(format_args!("powerstrip {name} {}", id.get(..8).unwrap_or(id)))
 }
 
-fn tasks(tasks: &[WorkflowTask]) -> Table {
+fn tasks(details: &WorkflowDetails) -> Table {
     let headers = ["LAYER", "TASK", "TOOL", "STATE", "TOOK", "AFTER"];
     let mut table = Table::new(headers).right(["LAYER", "TOOK"]).cut(["TOOL", "AFTER"]);
-    for task in tasks {
+    for task in &details.tasks {
         let took = task.duration_ms.map(|took| format!("{took} ms"));
         table.row([
             Cell::new(task.layer + 1),
             Cell::new(&task.task_id).tone(Tone::Strong),
             Cell::new(&task.tool),
-            status(&task.status),
+            status(details.task_state(task)),
             Cell::maybe(took),
             Cell::new(task.depends_on.join(", ")).tone(Tone::Faint),
         ]);
@@ -158,7 +166,7 @@ fn status(status: &str) -> Cell {
         "success" => Tone::Good,
         "failed" => Tone::Bad,
         "waiting" => Tone::Doubtful,
-        "pending" | "skipped" => Tone::Faint,
+        "pending" | "skipped" | "not run" => Tone::Faint,
         _ => Tone::Plain,
     };
     Cell::new(status).tone(tone)
@@ -196,15 +204,14 @@ impl Live {
     pub fn draw(&mut self, details: &WorkflowDetails) -> io::Result<()> {
         let workflow = &details.workflow;
         let mut lines = vec![format!(
-            "{}  {}  layer {}/{}  {}/{} tasks",
+            "{}  {}  layer {}/{}  {}",
             self.style.bold(shown(&workflow.workflow_id)),
             state(workflow, details.waits_for()).painted(self.style),
             layer(workflow),
             workflow.layers,
-            workflow.tasks_done,
-            workflow.tasks_total
+            workflow.progress()
         )];
-        lines.extend(tasks(&details.tasks).lines(self.style));
+        lines.extend(tasks(details).lines(self.style));
         let mut out = String::new();
         if self.drawn > 0 {
             out.push_str(&format!("\x1b[{}A\x1b[0J", self.drawn));
@@ -249,6 +256,7 @@ impl Live {
 
 #[cfg(test)]
 mod tests {
+    use operations::workflows::WorkflowTask;
     use serde_json::json;
 
     use super::*;
@@ -279,8 +287,13 @@ mod tests {
             error: Some(json!({"code": "TIMEOUT", "message": "too slow"})),
             ..WorkflowTask::default()
         };
-        let lines = tasks(&[task]).lines(Style::default());
-        assert_eq!(lines.len(), 3, "{lines:?}");
+        let never = WorkflowTask { status: "pending".to_owned(), ..WorkflowTask::default() };
+        let mut details =
+            WorkflowDetails { tasks: vec![task, never], ..WorkflowDetails::default() };
+        details.workflow.state = "ended".to_owned();
+        let lines = tasks(&details).lines(Style::default());
+        assert_eq!(lines.len(), 4, "{lines:?}");
         assert!(lines[2].contains("TIMEOUT: too slow"), "{lines:?}");
+        assert!(lines[3].contains("not run"), "{lines:?}");
     }
 }

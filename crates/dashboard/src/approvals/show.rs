@@ -14,7 +14,7 @@ use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{approval_page, inert, size, tool_page};
+use crate::words::{approval_page, inert, run_page, short, size, tool_page};
 
 /// One approval: everything about the call, and a form to decide while it is pending.
 pub(super) async fn page(
@@ -33,11 +33,13 @@ pub(super) async fn page(
     };
     let previous = at.and_then(|at| rest.get(at.checked_sub(1)?));
     let files = shown_files(row);
+    let run = run_of(dashboard, viewer, row).await;
     let below = html! {
         @if let Some(agent) = &row.agent { strong { (inert(agent)) } " for " }
         strong { (inert(&row.owner)) } " requested this call · " (time::ago(row.created_unix_ms, viewer.now_ms))
     };
     let actions = html! {
+        @if let Some((id, name)) = &run { a href=(run_page(id)) { "Run " (short(name, 40)) } }
         @if let Some(previous) = previous { a href=(approval_page(&previous.id)) data-step="k" { "Previous" } }
         @if let Some(next) = next { a href=(approval_page(&next.id)) data-step="j" { "Next" } }
         a href="/dashboard/approvals" { "All approvals" }
@@ -49,7 +51,7 @@ pub(super) async fn page(
         div #verdict data-swap data-version=(row.state) {
             @if row.state == ApprovalState::Pending {
                 p.verdict { (state(row.state)) (time::left(row.deadline_unix_ms, viewer.now_ms)) }
-            } @else { (decided(row, next, viewer)) }
+            } @else { (decided(row, next, run.as_ref(), viewer)) }
         }
         @if let Some(reason) = &row.request_reason {
             p { "The workflow asks for approval because:" }
@@ -81,7 +83,7 @@ pub(super) async fn page(
                 h2 #decide { "Decision" }
                 div #decision data-swap data-version=(row.state) { (decision(row, viewer)) }
                 h2 { "About the call" }
-                (facts(row, viewer))
+                (facts(row, run.as_ref(), viewer))
             }
         }
     };
@@ -89,7 +91,24 @@ pub(super) async fn page(
     Page { live: "approvals", ..page }.show_as(viewer, status)
 }
 
-fn decided(row: &ApprovalRow, next: Option<&ApprovalRow>, viewer: &Viewer) -> Markup {
+/// The run of the call: its id and its name, if the viewer may open it.
+async fn run_of(
+    dashboard: &Dashboard,
+    viewer: &Viewer,
+    row: &ApprovalRow,
+) -> Option<(String, String)> {
+    let run = row.run.as_ref().filter(|_| viewer.may(scope::RUNS_READ))?;
+    let found = dashboard.parts.strip.runs().show(viewer.tenant().as_deref(), run).await.ok()?.run;
+    let name = found.name.unwrap_or_else(|| found.id.clone());
+    Some((found.id, name))
+}
+
+fn decided(
+    row: &ApprovalRow,
+    next: Option<&ApprovalRow>,
+    run: Option<&(String, String)>,
+    viewer: &Viewer,
+) -> Markup {
     html! {
         p.verdict {
             (state(row.state))
@@ -97,6 +116,7 @@ fn decided(row: &ApprovalRow, next: Option<&ApprovalRow>, viewer: &Viewer) -> Ma
                 span { "by " (inert(by)) @if let Some(via) = &row.decided_via { span.soft { " (" (inert(via)) ")" } } }
             }
             @if let Some(at) = row.decided_unix_ms { span.soft { (time::ago(at, viewer.now_ms)) } }
+            @if let Some((id, name)) = run { a.button.primary href=(run_page(id)) { "Back to " (short(name, 60)) } }
             @if let Some(next) = next { a href=(approval_page(&next.id)) { "Next pending" } }
         }
         @if let Some(reason) = &row.reason { blockquote { (inert(reason)) } }
@@ -159,7 +179,7 @@ fn difference(arguments: &str, before: Option<&ApprovalRow>, viewer: &Viewer) ->
     }
 }
 
-fn facts(row: &ApprovalRow, viewer: &Viewer) -> Markup {
+fn facts(row: &ApprovalRow, run: Option<&(String, String)>, viewer: &Viewer) -> Markup {
     html! {
         dl.facts {
             div { dt { "Tool" } dd { a href=(tool_page(&row.tool)) { code { (inert(&row.tool)) } } " " span.soft { (inert(&row.version)) } } }
@@ -168,7 +188,8 @@ fn facts(row: &ApprovalRow, viewer: &Viewer) -> Markup {
             div { dt { "Door" } dd { (inert(&row.door)) } }
             div { dt { "Deadline" } dd { (time::exact(row.deadline_unix_ms)) } }
             div { dt { "Trace" } dd { a href=(format!("/dashboard/calls/{}", row.trace)) { code { (inert(&row.trace)) } } } }
-            @if let Some(run) = &row.run { div { dt { "Run" } dd { code { (inert(run)) } } } }
+            @if let Some((id, name)) = run { div { dt { "Run" } dd { a href=(run_page(id)) { (inert(name)) } } } }
+            @else if let Some(run) = &row.run { div { dt { "Run" } dd { code { (inert(run)) } } } }
             div { dt { "Arguments" } dd { code.digest title="SHA-256 of the canonical arguments" { (row.arguments_sum) } } }
             div { dt { "Definition" } dd { code.digest title="SHA-256 of the tool's definition" { (row.definition) } } }
             @if let Some(code) = &row.code {

@@ -12,7 +12,7 @@ use super::table::{Shown, table};
 use crate::layout::{Page, PageResult, Section, heading};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{Tone, empty, inert, mark};
+use crate::words::{Tone, empty, inert, mark, message};
 
 /// How often a live list is redrawn, in seconds.
 const LIVE_INTERVAL: u32 = 2;
@@ -33,7 +33,7 @@ pub(crate) async fn page(
         div #results data-swap {
             @match &found {
                 Ok(page) => (results(page, &params, &viewer)),
-                Err(error) => p.fault role="alert" { (inert(&error.message)) },
+                Err(error) => p.fault role="alert" { (message(&error.message)) },
             }
         }
     };

@@ -12,8 +12,8 @@ use crate::layout::{Page, PageResult, Section, heading};
 use crate::snippet::snippet;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{inert, json, outcome, short, tool_page};
-use crate::{chart, curl, time, tries};
+use crate::words::{blame, inert, json, outcome, short, tool_page};
+use crate::{chart, curl, time, tries, words};
 
 pub(crate) async fn page(
     State(dashboard): State<Dashboard>,
@@ -39,7 +39,7 @@ pub(crate) async fn page(
     let body = html! {
         (heading(html! { code { (title) } }, below, html! { a href="/dashboard/calls" { "All calls" } }))
         @for (call, log) in calls.iter().zip(&logs) { (failure(&viewer, call, log.as_ref())) }
-        (chart::waterfall(&summaries))
+        (chart::timeline(&summaries))
         @for call in &calls { (facts(&dashboard, call, &viewer)) }
     };
     Page::new("Call", Section::Calls, body).show(&viewer)
@@ -53,8 +53,8 @@ fn failure(viewer: &Viewer, call: &CallRecord, log: Option<&CallLog>) -> Markup 
     }
     html! {
         div.fault.cause role="alert" {
-            p { strong { (inert(&summary.code)) } @if let Some(blame) = &summary.blame { " · blame: " (inert(blame)) } }
-            @if let Some(message) = message(summary, viewer) { p.prose { (inert(&message)) } }
+            p { strong { (inert(&summary.code)) } @if let Some(by) = &summary.blame { " · " (blame(by)) } }
+            @if let Some(text) = message(summary, viewer) { p.prose { (words::message(&text)) } }
             @else if !viewer.may(scope::AUDIT_READ) { p { "You need the scope " code { (scope::AUDIT_READ) } " to read its message." } }
         }
         @if let Some(log) = log { (log.show(summary.number)) }
@@ -65,8 +65,8 @@ fn facts(dashboard: &Dashboard, call: &CallRecord, viewer: &Viewer) -> Markup {
     let summary = &call.summary;
     html! {
         dl.facts {
-            div { dt { "Tool" } dd { a href=(tool_page(&summary.tool)) { code { (inert(&summary.tool)) } } " " span.soft { (inert(&summary.version)) } } }
-            div { dt { "Outcome" } dd { (outcome(&summary.outcome())) @if let Some(blame) = &summary.blame { span.soft { " · blame: " (inert(blame)) } } } }
+            div { dt { @if summary.is_call() { "Tool" } @else { "What" } } dd { (tool_name(summary)) " " span.soft { (inert(&summary.version)) } } }
+            div { dt { "Outcome" } dd { (outcome(&summary.outcome())) @if let Some(by) = &summary.blame { span.soft { " · " (blame(by)) } } } }
             div { dt { "Decision" } dd { (inert(&summary.decision)) } }
             div { dt { "Caller" } dd { (caller(summary, viewer)) } }
             div { dt { "Door" } dd { (inert(&summary.door)) } }
@@ -77,8 +77,14 @@ fn facts(dashboard: &Dashboard, call: &CallRecord, viewer: &Viewer) -> Markup {
                 div { dt { "Definition" } dd { code.digest title="SHA-256 of the tool's definition" { (inert(definition)) } } }
             }
         }
-        (content(dashboard, call, viewer))
+        @if summary.is_call() { (content(dashboard, call, viewer)) }
     }
+}
+
+/// The tool with a link to its page. A secret or key that was changed has none.
+fn tool_name(summary: &CallSummary) -> Markup {
+    let name = html! { code { (inert(&summary.tool)) } };
+    html! { @if summary.is_call() { a href=(tool_page(&summary.tool)) { (name) } } @else { (name) } }
 }
 
 /// The stored arguments and result, and the link to try the call again.

@@ -6,9 +6,9 @@ use auth::scope;
 use maud::{Markup, html};
 use operations::calls::CallSummary;
 
-use crate::time;
 use crate::viewer::Viewer;
 use crate::words::{inert, outcome, short};
+use crate::{time, words};
 
 /// How much of each call is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(crate) fn table(calls: &[CallSummary], viewer: &Viewer, shown: Shown) -> Mar
                         tr {
                             td {
                                 a href=(format!("/dashboard/calls/{}", call.trace_id)) { code { (short(&call.tool, 60)) } }
-                                @if let Some(message) = message(call, viewer) { div.note { (short(&message, 120)) } }
+                                @if let Some(message) = message(call, viewer) { div.note { (words::message(&short(&message, 120))) } }
                             }
                             td { (outcome(&call.outcome())) }
                             @if whole {

@@ -1,10 +1,8 @@
 //! The addresses of runs and of the tasks of workflows.
 
-use crate::words::in_url;
+pub(super) use crate::words::run_page;
 
-pub(super) fn run_page(id: &str) -> String {
-    format!("/dashboard/runs/{}", in_url(id))
-}
+use crate::words::in_url;
 
 /// The page of a run with this task opened.
 pub(super) fn task_link(run: &str, task: &str) -> String {

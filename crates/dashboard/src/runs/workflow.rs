@@ -3,6 +3,8 @@
 mod access;
 mod again;
 mod attempts;
+mod decisions;
+mod ordered;
 mod outcome;
 mod steer;
 mod tasks;
@@ -16,17 +18,16 @@ use axum::response::Response;
 use http::HeaderValue;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use maud::{Markup, html};
-use operations::workflows::{WorkflowDetails, WorkflowQuery, WorkflowSummary, WorkflowTask};
-use serde_json::Value;
+use operations::workflows::{WorkflowDetails, WorkflowQuery, WorkflowSummary};
 
-use super::MAX_RUNS;
 use super::graph::{DrawnBox, MAX_DRAWN, draw_boxes};
 use super::links::task_link;
+use super::{MAX_RUNS, Params};
 use crate::layout::PageResult;
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{Tone, approval_page, count, in_url, inert, mark, short};
+use crate::words::{Tone, in_url, inert, mark, message, short};
 
 use access::{QUARANTINED, console};
 
@@ -109,11 +110,12 @@ pub(crate) async fn drawing(
 }
 
 /// What is decided first: the result so far, what could not be undone, and the buttons.
-pub(super) fn head(details: &WorkflowDetails, did: &str, viewer: &Viewer) -> Markup {
+pub(super) fn head(details: &WorkflowDetails, params: &Params, viewer: &Viewer) -> Markup {
     html! {
-        @if let Some(text) = steer::done(did) { p.notice role="status" { (text) } }
-        (outcome::show(details))
+        (steer::done(details, params))
+        (outcome::show(details, viewer))
         (not_undone(details))
+        (decisions::show(details, viewer))
         (steer::buttons(details, viewer))
     }
 }
@@ -125,14 +127,12 @@ pub(super) fn show(details: &WorkflowDetails, open: &str, viewer: &Viewer) -> Ma
         h2 { "Workflow" }
         div #workflow data-swap {
             p {
-                "Layer " (workflow.layer + 1) " of " (workflow.layers)
-                " · " (workflow.tasks_done) " of " (count(workflow.tasks_total, "task", "tasks")) " done"
+                "Layer " (workflow.layer + 1) " of " (workflow.layers) " · " (workflow.progress())
                 @if workflow.state != "ended" { " · expires: " (time::left(workflow.expires_unix_ms, viewer.now_ms)) }
                 " · " a href=(format!("/dashboard/runs/{}/graph.svg", in_url(&workflow.run_id))) download="" { "Export as SVG" }
             }
             @if is_quarantined(details) { (quarantine(details)) }
-            @if let Some(checkpoint) = &details.checkpoint { (decisions(checkpoint)) }
-            @if details.tasks.len() <= MAX_DRAWN { (draw(&details.tasks, &workflow.run_id)) }
+            @if details.tasks.len() <= MAX_DRAWN { (draw(details)) }
         }
         @if details.tasks.len() <= MAX_DRAWN { div #timeline data-swap { (timeline::show(details, viewer)) } }
         h2 { "Tasks" }
@@ -148,7 +148,7 @@ fn not_undone(details: &WorkflowDetails) -> Markup {
                 div.fault role="alert" {
                     p { strong { "Not undone" } }
                     ul { @for one in &details.not_undone {
-                        li { code { (short(&one.task_id, 60)) } ", compensation " code { (short(&one.tool, 60)) } ": " (inert(&one.reason)) }
+                        li { code { (short(&one.task_id, 60)) } ", compensation " code { (short(&one.tool, 60)) } ": " (message(&one.reason)) }
                     } }
                 }
             }
@@ -164,7 +164,7 @@ pub(super) fn state(workflow: &WorkflowSummary, waits_for: Option<String>) -> Ma
         return mark(tone, &inert(&waits_for));
     }
     match (workflow.state.as_str(), outcome) {
-        ("ended", Some("complete")) => mark(Tone::Good, "complete"),
+        ("ended", Some("complete")) => mark(Tone::Good, "completed"),
         ("ended", Some("aborted")) => mark(Tone::Quiet, "aborted"),
         ("ended", Some(outcome)) => mark(Tone::Bad, &inert(outcome)),
         (other, _) => mark(Tone::Quiet, &inert(other)),
@@ -176,33 +176,14 @@ fn quarantine(details: &WorkflowDetails) -> Markup {
     let id = &details.workflow.workflow_id;
     let reason = details.checkpoint.as_ref().and_then(|checkpoint| checkpoint["reason"].as_str());
     html! {
-        p { (inert(reason.unwrap_or_default())) }
+        p { (message(reason.unwrap_or_default())) }
         p.soft { "The same on the gateway's host:" }
         pre.code tabindex="0" { "powerstrip workflows continue " (inert(id)) " --force\npowerstrip workflows abort " (inert(id)) }
     }
 }
 
-/// The decisions that the workflow waits for.
-fn decisions(checkpoint: &Value) -> Markup {
-    let text = |value: &Value, field: &str| {
-        value.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
-    let open = checkpoint.get("decisions").and_then(Value::as_array);
-    html! {
-        @if let Some(open) = open {
-            p { (inert(&text(checkpoint, "decision_context"))) }
-            ul.rows { @for one in open {
-                @let id = text(one, "approval_id");
-                li { a.row href=(approval_page(&id)) {
-                    span.row-name { "Approve " (short(&text(one, "task_id"), 40)) }
-                    span.row-more { code { (short(&text(one, "tool"), 60)) } }
-                } }
-            } }
-        }
-    }
-}
-
-fn draw(tasks: &[WorkflowTask], run: &str) -> Markup {
+fn draw(details: &WorkflowDetails) -> Markup {
+    let (tasks, run) = (&details.tasks, &details.workflow.run_id);
     let mut lines = vec![0; tasks.iter().map(|task| task.layer + 1).max().unwrap_or(0)];
     let position = |id: &String| tasks.iter().position(|task| task.task_id == *id);
     let boxes = tasks.iter().map(|task| {
@@ -220,7 +201,7 @@ fn draw(tasks: &[WorkflowTask], run: &str) -> Markup {
                 "waiting" => "node waiting",
                 _ => "node pending",
             },
-            title: format!("{} · {} · {}", task.task_id, task.tool, task.status),
+            title: format!("{} · {} · {}", task.task_id, task.tool, details.task_state(task)),
             text: task.task_id.clone(),
             href: task_link(run, &task.task_id),
         }
@@ -230,7 +211,7 @@ fn draw(tasks: &[WorkflowTask], run: &str) -> Markup {
 
 #[cfg(test)]
 mod tests {
-    use operations::workflows::NotUndone;
+    use operations::workflows::{NotUndone, WorkflowTask};
     use serde_json::json;
 
     use super::*;
@@ -267,13 +248,13 @@ mod tests {
             task("b", 1, "failed", &["a"]),
             task("c", 1, "waiting", &["a", "gone"]),
         ];
-        let drawn = draw(&all, "run_1").into_string();
+        let mut details = WorkflowDetails { tasks: all.to_vec(), ..WorkflowDetails::default() };
+        details.workflow.run_id = "run_1".to_owned();
+        let drawn = draw(&details).into_string();
         assert_eq!(drawn.matches("<rect").count(), 3);
         assert_eq!(drawn.matches("class=\"edge\"").count(), 2);
         assert!(drawn.contains("3 tasks in 2 layers") && drawn.contains("node waiting"));
         assert!(drawn.contains("href=\"/dashboard/runs/run_1?task=b#task-b\""), "{drawn}");
-        let asked = json!({"decision_context": "Delete?", "decisions": [{"approval_id": "apr_1", "task_id": "b", "tool": "x"}]});
-        assert!(decisions(&asked).into_string().contains("/dashboard/approvals/apr_1"));
         let mut paused = WorkflowDetails::default();
         paused.workflow.workflow_id = "w1".to_owned();
         paused.checkpoint = Some(json!({"reason": "2 processes <died>"}));

@@ -16,7 +16,7 @@ use crate::paths::ADD_SERVER;
 use crate::posted::{PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{empty, in_url, inert, short};
+use crate::words::{empty, in_url, inert, message, short};
 
 /// The fields of secrets, followed by the secret's name; and those of variables that the catalog asks for.
 const SECRET: &str = "secret/";
@@ -73,7 +73,7 @@ pub(crate) async fn page(
                 kbd { "/" }
             }
             div #found data-swap {
-                @if let Some(fault) = &fault { p.fault role="alert" { (inert(fault)) } }
+                @if let Some(fault) = &fault { p.fault role="alert" { (message(fault)) } }
                 @else if found.is_empty() { (empty("No results", html! { p { "Search for another word, or give the command or URL of the server above." } })) }
                 @else { ul.rows { @for server in &found { (row(server)) } } }
             }

@@ -3,14 +3,14 @@
 use auth::scope;
 use axum::extract::State;
 use maud::{Markup, html};
-use operations::servers::{Cause, ServerSummary, causes};
+use operations::servers::{Cause, ServerSummary, causes, lacks_program};
 
 use super::state::{server_page, state_mark};
 use crate::layout::{Page, PageResult, Section, heading};
 use crate::paths::ADD_SERVER;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{count, empty, inert, short};
+use crate::words::{count, empty, inert, message, short};
 
 pub(crate) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
     viewer.require(scope::METRICS_READ)?;
@@ -44,8 +44,8 @@ fn problems(causes: &[Cause]) -> Markup {
     html! {
         @for cause in causes {
             section.notice.warning {
-                p { strong { (short(&cause.servers.join(", "), 160)) } ": " (short(&cause.cause, 240)) }
-                p.hint { (inert(&cause.fix)) }
+                p { strong { (short(&cause.servers.join(", "), 160)) } ": " (message(&short(&cause.cause, 240))) }
+                p.hint { (message(&cause.fix)) }
             }
         }
     }
@@ -85,8 +85,8 @@ fn row(server: &ServerSummary, viewer: &Viewer) -> Markup {
                     @if !server.quarantined.is_empty() {
                         " · " span.warn { (count(server.quarantined.len(), "tool", "tools")) " in quarantine" }
                     }
-                    @if server.restarts > 0 { " · " (count(usize::try_from(server.restarts).unwrap_or(usize::MAX), "restart", "restarts")) }
-                    @if let Some(error) = error { " · " (short(error, 140)) }
+                    @if server.restarts > 0 && !lacks_program(server) { " · " (count(usize::try_from(server.restarts).unwrap_or(usize::MAX), "restart", "restarts")) }
+                    @if let Some(error) = error { " · " (message(&short(error, 140))) }
                 }
                 (state_mark(server.state))
             }

@@ -14,7 +14,7 @@ use crate::paths::ADD_SERVER;
 use crate::posted::{PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{Tone, count, inert, mark, short};
+use crate::words::{Tone, count, inert, mark, message, short};
 
 /// The address of a draft's review.
 pub(super) fn review_page(id: &str) -> String {
@@ -93,8 +93,8 @@ fn tried(trial: &ServerTrial) -> Markup {
             @match &trial.error {
                 Some(error) => {
                     div.fault role="alert" {
-                        p.prose { (inert(error)) }
-                        @if let Some(fix) = &trial.fix { p.prose { (inert(fix)) } }
+                        p.prose { (message(error)) }
+                        @if let Some(fix) = &trial.fix { p.prose { (message(fix)) } }
                     }
                     @if !trial.log.is_empty() {
                         pre.code.log #log tabindex="0" role="log" aria-label="What it wrote" { (log_lines(&trial.log)) }

@@ -4,7 +4,7 @@ use auth::scope;
 use axum::extract::{Path, Query, State};
 use maud::{Markup, html};
 use operations::calls::{CallQuery, CallSummary};
-use operations::servers::{ServerDetail, ServerName, ServerState, ServerSummary};
+use operations::servers::{ServerDetail, ServerName, ServerState, ServerSummary, lacks_program};
 use serde::Deserialize;
 
 use super::state::{advice, server_page, state_mark};
@@ -16,7 +16,7 @@ use crate::snippet::copy_button;
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{Tone, count, in_url, inert, mark, short, tool_page};
+use crate::words::{Tone, count, in_url, inert, mark, message, short, tool_page};
 
 /// How many of its failed calls are listed.
 const FAILED_CALLS: u32 = 5;
@@ -115,11 +115,11 @@ fn problem(server: &ServerSummary, viewer: &Viewer) -> Markup {
     html! {
         @if let Some(text) = text.filter(|_| broken && !server.disabled) {
             div.fault role="alert" {
-                p.prose { (inert(text)) }
+                p.prose { (message(text)) }
                 @if let Some(at) = server.last_error_unix_ms { p.small { (time::ago(at, viewer.now_ms)) @if let Some(wait) = server.retry_in_ms { " · next try in " (time::span(wait.saturating_mul(1_000))) } } }
             }
         } @else if let Some(error) = &server.last_error {
-            p.soft { "Last error" @if let Some(at) = server.last_error_unix_ms { " (" (time::ago(at, viewer.now_ms)) ")" } ": " (inert(error)) }
+            p.soft { "Last error" @if let Some(at) = server.last_error_unix_ms { " (" (time::ago(at, viewer.now_ms)) ")" } ": " (message(error)) }
         }
         p.hint { (advice(server)) }
     }
@@ -134,7 +134,7 @@ fn figures(server: &ServerDetail) -> Markup {
             div { dt { "Failed" } dd class=[(calls.errors > 0).then_some("bad")] { (calls.errors) } }
             div { dt { "p50" } dd { (ms(calls.p50_ms)) } }
             div { dt { "p95" } dd { (ms(calls.p95_ms)) } }
-            div { dt { "Restarts" } dd class=[(summary.restarts > 0).then_some("warn")] { (summary.restarts) } }
+            div { dt { @if lacks_program(summary) { "Failed starts" } @else { "Restarts" } } dd class=[(summary.restarts > 0).then_some("warn")] { (summary.restarts) } }
             div { dt { "Processes" } dd { (server.processes.len()) } }
             div { dt { "Sessions" } dd { (summary.sessions) } }
             div { dt { "Tools" } dd { (summary.tools) } }

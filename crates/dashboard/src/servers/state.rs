@@ -1,9 +1,9 @@
 //! The state of a server in words.
 
 use maud::{Markup, html};
-use operations::servers::{ServerState, ServerSummary};
+use operations::servers::{ServerState, ServerSummary, causes, lacks_program};
 
-use crate::words::{Tone, inert, mark};
+use crate::words::{Tone, inert, mark, message};
 
 /// The state as a dot and a word.
 pub(super) fn state_mark(state: ServerState) -> Markup {
@@ -33,6 +33,10 @@ pub(super) fn advice(server: &ServerSummary) -> Markup {
             ServerState::Invalid => {
                 "Correct its entry in the config file. The gateway applies the file when it is saved, and "
                 code { "powerstrip check" } " finds mistakes before that."
+            }
+            ServerState::Down if lacks_program(server) => {
+                @for cause in causes(std::slice::from_ref(server)) { "What to do: " (message(&cause.fix)) ". " }
+                "The server is tried again by itself."
             }
             ServerState::Down => {
                 "Read its standard error below, fix the cause, then restart it. It is also tried again by itself."

@@ -126,7 +126,7 @@ pub enum Refusal {
         port: u16,
     },
     /// The host is, or resolves to, an address that is not on the public internet.
-    #[error("{host} is at {address}, {class}; name it in egress.allow if tools may reach it")]
+    #[error("{host} is {}{class}; name it in egress.allow if tools may reach it", resolved(host, *address))]
     Address {
         /// The host of the URL.
         host: String,
@@ -155,6 +155,15 @@ pub enum Refusal {
         /// How many were followed.
         limit: u8,
     },
+}
+
+/// Where a host name leads to; nothing for an address.
+fn resolved(host: &str, address: IpAddr) -> String {
+    let written = host.trim_start_matches('[').trim_end_matches(']');
+    match written.parse::<IpAddr>() {
+        Ok(same) if address == same => String::new(),
+        _ => format!("at {address}, "),
+    }
 }
 
 /// Finds our own error among the causes of hyper's, or describes hyper's.

@@ -59,6 +59,12 @@ fn missing_program(reason: &str) -> Option<&str> {
     rest.starts_with(" was not found").then_some(program)
 }
 
+/// Whether the program of a server was not found, so that it never started.
+pub fn lacks_program(server: &ServerSummary) -> bool {
+    let error = server.reason.as_ref().or(server.last_error.as_ref());
+    server.state.is_broken() && error.is_some_and(|error| missing_program(error).is_some())
+}
+
 /// What to do about a server's error, if it says that its program was not found.
 pub fn fix_missing_program(error: &str) -> Option<String> {
     missing_program(error).map(how_to_install)

@@ -13,9 +13,14 @@ impl WorkflowDetails {
         with_output().filter(|(task, _)| Some(task.layer) == last).collect()
     }
 
+    /// The tasks that failed, with their errors.
+    pub fn failures(&self) -> Vec<(&WorkflowTask, &Value)> {
+        self.tasks.iter().filter_map(|task| Some((task, task.error.as_ref()?))).collect()
+    }
+
     /// The first task that failed, with its error.
     pub fn first_failure(&self) -> Option<(&WorkflowTask, &Value)> {
-        self.tasks.iter().find_map(|task| Some((task, task.error.as_ref()?)))
+        self.failures().into_iter().next()
     }
 
     /// The reason that the workflow's answer gives for its end or pause.

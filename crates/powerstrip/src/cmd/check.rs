@@ -1,3 +1,5 @@
+mod missing;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,9 +11,10 @@ use gateway::findings::{as_finding, check_config, missing_secrets, reserved_ids}
 use gateway::server_operations::ListServers;
 use gateway::{Foundation, Freshness, Gateway};
 use operations::Operation as _;
+use operations::servers::{SchemaUse, ServerList, findings};
 use proto::{Finding, Severity};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use store::{Claim, DataFolder};
 use strip::{Door, Request, Strip};
 use toolpack::CannedCall;
@@ -49,8 +52,7 @@ impl Check {
         let mut is_running = false;
         let (loaded, mut findings) = match context.load_with(self.flags(context)?) {
             Ok(loaded) => {
-                let file = loaded.file.clone().unwrap_or_else(|| FILE_NAME.into());
-                let served_findings = served(&loaded.config, &file).await;
+                let served_findings = served(&loaded.config, &config_file(&loaded)).await;
                 is_running = served_findings.is_some();
                 (Some(loaded), served_findings.unwrap_or_default())
             }
@@ -62,6 +64,7 @@ impl Check {
             if !is_running {
                 // Advice: the gateway may get them elsewhere, and starts without the servers that need them.
                 findings.extend(missing_secrets(loaded, Severity::Advice));
+                findings.extend(missing::find(context, loaded, &config_file(loaded)).await);
             }
             checked = Checked::of(loaded);
             if self.run {
@@ -177,42 +180,18 @@ async fn served(settings: &Config, config: &Path) -> Option<Vec<Finding>> {
         return None;
     }
     let owner = greet(data, json!({"door": "cli"})).await.ok().flatten()?;
-    let servers = owner.request(ListServers::NAME, json!({})).await.unwrap_or_default();
-    let about = |server: &Value, what: String| Finding {
-        severity: Severity::Warning,
-        file: config.to_owned(),
-        line: None,
-        message: format!("servers.{}: {what}", server["name"].as_str().unwrap_or_default()),
+    let listed = owner.request(ListServers::NAME, json!({})).await.unwrap_or_default();
+    let listed: ServerList = serde_json::from_value(listed).unwrap_or_default();
+    let schemas = match settings.schemas {
+        Schemas::AsIs => SchemaUse::AsIs,
+        Schemas::Portable => SchemaUse::Rewritten,
     };
-    let mut findings = Vec::new();
-    for server in servers["servers"].as_array().into_iter().flatten() {
-        let listed = |key: &str| server[key].as_array().cloned().unwrap_or_default();
-        let name = |of: &Value| of["tool"].as_str().unwrap_or_default().to_owned();
-        // Wrong entries are found in the file itself, which may have changed since.
-        if server["state"] == "needs_secret" {
-            findings.push(about(server, server["reason"].as_str().unwrap_or_default().to_owned()));
-        }
-        findings.extend(listed("hiddenCharacters").iter().map(|hiding| {
-            let (tool, count) = (name(hiding), &hiding["characters"]);
-            about(server, format!("the definition of `{tool}` hides {count} invisible characters"))
-        }));
-        findings.extend(listed("quarantined").iter().map(|held| {
-            let reason = held["reason"].as_str().unwrap_or_default();
-            about(server, format!("`{}` is quarantined: {reason}", name(held)))
-        }));
-        let refused = listed("unportable");
-        if settings.schemas == Schemas::AsIs
-            && let Some(first) = refused.first()
-        {
-            let count =
-                counted(refused.len(), "tool has an input schema", "tools have input schemas");
-            let (tool, reason) = (name(first), first["reason"].as_str().unwrap_or_default());
-            let what = "that a model API refuses, and with it the whole request";
-            let advice = "`schemas: portable` rewrites them in lists";
-            findings.push(about(server, format!("{count} {what}; `{tool}`: {reason}; {advice}")));
-        }
-    }
-    Some(findings)
+    Some(findings(&listed.servers, config, schemas))
+}
+
+/// The config file, also where there is none yet.
+fn config_file(loaded: &Loaded) -> PathBuf {
+    loaded.file.clone().unwrap_or_else(|| FILE_NAME.into())
 }
 
 /// Runs the canned calls of all packs on a data folder that goes away again.
@@ -281,12 +260,18 @@ fn print(findings: &[Finding], checked: &Checked, style: Style) -> anyhow::Resul
         (count(Severity::Error), count(Severity::Warning), count(Severity::Advice));
     let verdict = match findings.is_empty() {
         true => style.good("nothing is wrong"),
-        false => format!(
-            "{}, {}, {}",
-            counted(errors, "error", "errors"),
-            counted(warnings, "warning", "warnings"),
-            counted(advice, "piece of advice", "pieces of advice")
-        ),
+        false => {
+            let counts = [
+                (errors, "error", "errors"),
+                (warnings, "warning", "warnings"),
+                (advice, "piece of advice", "pieces of advice"),
+            ];
+            let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+            counts
+                .map(|(count, one, many)| counted(count, one, many))
+                .collect::<Vec<_>>()
+                .join(", ")
+        }
     };
     terminal::line(verdict)?;
     Ok(())

@@ -88,6 +88,11 @@ impl Connect {
             taken = Some(self.take_servers(&installer, client, &path, &mut file).await?);
         }
         file.set(&[client.section(), &self.name], &entry).map_err(named)?;
+        if let Some(taken) = &mut taken {
+            // Before the client's file changes: what is taken out must be somewhere else by then.
+            taken.moved.remember(before.text(), file.text());
+            taken.moved.write(&installer.load()?.config.data_dir)?;
+        }
         let backup = if file == before {
             None
         } else {
@@ -106,6 +111,8 @@ impl Connect {
         };
         let moved = taken.as_ref().map(|taken| taken.installed.names.clone()).unwrap_or_default();
         let known = taken.as_ref().map(|taken| taken.known.clone()).unwrap_or_default();
+        let loaded = installer.load()?;
+        let broken = installer::broken_servers(&loaded, &known).await;
         if context.global.json {
             terminal::json(&json!({
                 "client": client.to_string(), "file": path, "backup": backup, "changed": file != before,
@@ -128,14 +135,23 @@ impl Connect {
         for name in &known {
             terminal::line(format_args!("removed `{name}`: the gateway has it already"))?;
         }
+        let style = Style::stdout(&context.environment);
+        for cause in &broken {
+            let text = format!("{} does not work there: {}", cause.servers.join(", "), cause.cause);
+            terminal::line(style.doubtful(text))?;
+            terminal::line(&cause.fix)?;
+        }
         for (name, how) in taken.iter().flat_map(|taken| &taken.installed.missing) {
             terminal::line(format_args!("missing secret {name}: {how}"))?;
         }
         match (&outcome, &route) {
             (Some(outcome), _) if !moved.is_empty() => {
-                installer::report(outcome, Style::stdout(&context.environment))?;
+                installer::report(outcome, style)?;
             }
-            (_, Route::Http { .. }) => {
+            (Some(outcome), _) if outcome.is_running() => {}
+            (_, Route::Http { .. })
+                if handover::served_at(&loaded.config.data_dir).await.is_none() =>
+            {
                 terminal::line("the gateway has to run: `powerstrip serve`")?
             }
             _ => {}

@@ -39,9 +39,12 @@ impl Disconnect {
         let data_dir = Installer::new(context).load()?.config.data_dir;
         let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
         let before = ClientFile::read(&path).map_err(named)?;
-        let mut file = before.clone();
-        file.remove(&[client.section(), &self.name]).map_err(named)?;
         let moved = MovedServers::read(&data_dir, &client.to_string(), &path)?;
+        let mut file = match moved.text_before(before.text()) {
+            Some(text) => ClientFile::new(client.format(), text.to_owned()).map_err(named)?,
+            None => before.clone(),
+        };
+        file.remove(&[client.section(), &self.name]).map_err(named)?;
         let (mut restored, mut kept) = (Vec::new(), Vec::new());
         for server in &moved.servers {
             let keys: Vec<_> = server.keys.iter().map(String::as_str).collect();

@@ -1,20 +1,26 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use config::client_files::ClientFile;
+use config::clients::Client;
 use serde_json::{Map, json};
 
 use super::add;
+use super::connect::client::path_of;
 use crate::context::Context;
 use crate::exit::Usage;
 use crate::installer::{Installer, note_import};
 use gateway::install::written_keys;
+use terminal::table::{Cell, Table};
+use terminal::{Style, Tone};
 
 const EXAMPLES: &str = "\
 Examples:
   powerstrip import ~/.cursor/mcp.json --write                add the servers to powerstrip.yaml
   powerstrip import .vscode/mcp.json                          print them as YAML
-  powerstrip import ~/.codex/config.toml --write
+  powerstrip import cursor --write                            the file of a client, by its name
+  powerstrip import                                           the files that are on this machine
 
 It reads the files of Claude Code and Desktop, Cursor, VS Code, Windsurf, Zed, Cline, Codex, Gemini and others, with \
 comments. `${NAME}` becomes `{env: NAME}`. With --write, secrets that the file contains are stored in the vault and \
@@ -24,8 +30,8 @@ written as `{secret: NAME}`; without it nothing is stored. An entry that cannot 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Import {
-    /// The configuration file of a client.
-    file: PathBuf,
+    /// The configuration file of a client, or the client's name; without one, the files that exist are listed.
+    file: Option<PathBuf>,
     /// Add the servers to the config file, instead of printing them.
     #[arg(long)]
     write: bool,
@@ -33,10 +39,12 @@ pub(crate) struct Import {
 
 impl Import {
     pub(crate) async fn run(&self, context: &Context) -> anyhow::Result<ExitCode> {
+        let Some(file) = &self.file else { return list(context) };
+        let file = &find(file, context);
         let installer = Installer::new(context);
         let importer = installer.importer(!self.write).await?;
-        let named = |why: String| Usage(format!("{}: {why}", self.file.display()));
-        let mut imported = importer.read(&self.file).map_err(named)?;
+        let named = |why: String| Usage(format!("{}: {why}", file.display()));
+        let mut imported = importer.read(file).map_err(named)?;
         imported.relative_to(&installer.folder());
         if imported.servers.is_empty() && !imported.refused.is_empty() {
             note_import(&imported);
@@ -67,4 +75,46 @@ impl Import {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The file itself, or that of the client of this name.
+fn find(file: &Path, context: &Context) -> PathBuf {
+    let client = file.to_str().and_then(|name| name.parse::<Client>().ok());
+    let known = client.filter(|_| !file.exists());
+    let known = known.and_then(|client| path_of(client, &context.environment));
+    known.unwrap_or_else(|| file.to_owned())
+}
+
+/// Lists the files of clients that exist here.
+fn list(context: &Context) -> anyhow::Result<ExitCode> {
+    let found = Client::ALL.into_iter().filter_map(|client| {
+        let path = path_of(client, &context.environment).filter(|path| path.is_file())?;
+        let file = ClientFile::read(&path).ok();
+        let servers = file.and_then(|file| file.get(&[client.section()]));
+        let servers = servers.and_then(|servers| Some(servers.as_object()?.len())).unwrap_or(0);
+        Some((client, servers, path))
+    });
+    let found: Vec<_> = found.collect();
+    if context.global.json {
+        let rows = found.iter().map(|(client, servers, path)| {
+            json!({"client": client.to_string(), "servers": servers, "file": path})
+        });
+        terminal::json(&rows.collect::<Vec<_>>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if found.is_empty() {
+        terminal::line("no files of MCP clients were found; name one: `powerstrip import FILE`")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = Table::new(["CLIENT", "SERVERS", "FILE"]).right(["SERVERS"]);
+    for (client, servers, path) in &found {
+        table.row([
+            Cell::new(client).tone(Tone::Strong),
+            Cell::new(servers),
+            Cell::new(path.display()),
+        ]);
+    }
+    table.print(Style::stdout(&context.environment))?;
+    terminal::line("import the servers of one with `powerstrip import CLIENT --write`")?;
+    Ok(ExitCode::SUCCESS)
 }

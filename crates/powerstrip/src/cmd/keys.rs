@@ -74,6 +74,7 @@ impl KeysCommand {
         let client = OperationClient::for_keys(&loaded).await?;
         let action = self.action.unwrap_or(Action::Ls);
         action.warn_of_unknown_agent(&loaded.config, context);
+        action.warn_without_auth(&loaded.config, context);
         let done = action.run(&client, context).await;
         client.close().await;
         telemetry.flush().await;
@@ -95,6 +96,17 @@ impl Action {
             "{warning} the config has no agent `{}`{hint}",
             terminal::shown(agent)
         ));
+    }
+
+    /// Without `auth`, the gateway asks nobody for a key.
+    fn warn_without_auth(&self, config: &Config, context: &Context) {
+        let for_callers = matches!(self, Self::Add(Add { registration: false, .. }));
+        if for_callers && config.auth.is_none() {
+            let warning = Style::stderr(&context.environment).doubtful("warning:");
+            terminal::note(format_args!(
+                "{warning} keys have no effect until `auth:` is in the config; write `auth: {{}}` to ask for one"
+            ));
+        }
     }
 
     async fn run(self, client: &OperationClient, context: &Context) -> anyhow::Result<()> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use config::Loaded;
 use gateway::server_operations::ListServers;
 use operations::NoInput;
-use operations::servers::fix_missing_program;
+use operations::servers::{Cause, causes, fix_missing_program};
 use proto::clean;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -122,7 +122,7 @@ pub(crate) fn report(outcome: &Outcome, style: Style) -> std::io::Result<()> {
         };
         let state = seen["state"].as_str().unwrap_or_default();
         let shown = match state {
-            "ready" => style.good(format_args!("ready, {} tools", seen["tools"])),
+            "ready" => style.good(format_args!("ready, {}", count_tools(&seen["tools"]))),
             "disabled" => "disabled".to_owned(),
             "starting" => "still starting; see `powerstrip servers`".to_owned(),
             state => {
@@ -138,7 +138,32 @@ pub(crate) fn report(outcome: &Outcome, style: Style) -> std::io::Result<()> {
     Ok(())
 }
 
+fn count_tools(tools: &Value) -> String {
+    match tools.as_u64() {
+        Some(1) => "1 tool".to_owned(),
+        _ => format!("{tools} tools"),
+    }
+}
+
+/// What the running gateway, if any, says about servers that it has already and that cannot be used: their names, why,
+/// and what to do.
+pub(crate) async fn broken_servers(loaded: &Loaded, names: &[String]) -> Vec<Cause> {
+    let folder = &loaded.config.data_dir;
+    if names.is_empty() || !folder.exists() {
+        return Vec::new();
+    }
+    let Some(owner) = OwnerProcess::find(folder).await else { return Vec::new() };
+    let Ok(mut listed) = owner.run::<ListServers>(&NoInput {}).await else { return Vec::new() };
+    listed.servers.retain(|server| names.contains(&server.name));
+    causes(&listed.servers)
+}
+
 impl Outcome {
+    /// Whether a gateway runs on the data folder.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self, Self::Servers(_))
+    }
+
     /// The same for programs: the state of each server, null where no gateway runs.
     pub(crate) fn json(&self) -> Value {
         match self {

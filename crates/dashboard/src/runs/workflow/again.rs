@@ -11,12 +11,13 @@ use schema::yaml::{self, Limits};
 use serde_json::{Map, Value};
 
 use super::access::console;
+use super::ordered::OrderedDag;
 use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::posted::{PostedForm, see_other};
 use crate::runs::links::run_page;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{in_url, inert, json};
+use crate::words::{in_url, inert, json, message};
 
 /// As for `execute_dag`.
 const LIMITS: Limits = Limits { max_bytes: 1 << 20, merge_keys: false, custom_tags: false };
@@ -39,7 +40,8 @@ pub(crate) async fn page(
     viewer.require(scope::TOOLS_CALL)?;
     let definition = console(&dashboard, &viewer)?.definition(&viewer.caller(), &id).await;
     let definition = definition.map_err(|error| viewer.failed("Not available", &error))?;
-    let text = yaml::to_string(&definition.dag).unwrap_or_else(|_| json(&definition.dag));
+    let text =
+        yaml::to_string(&OrderedDag(&definition.dag)).unwrap_or_else(|_| json(&definition.dag));
     let per_layer = definition.per_layer_validation;
     Draft { run: &id, text: &text, per_layer, fault: None }.show(&viewer, StatusCode::OK)
 }
@@ -60,7 +62,7 @@ pub(crate) async fn start(
     };
     let dag = match yaml::parse::<Map<String, Value>>(text, LIMITS) {
         Ok(dag) => Value::Object(dag),
-        Err(error) => return refuse(html! { p { (inert(&error.to_string())) } }),
+        Err(error) => return refuse(html! { p { (message(&error.to_string())) } }),
     };
     let mut caller = viewer.caller();
     // A form that is sent twice starts one workflow.
@@ -75,12 +77,14 @@ pub(crate) async fn start(
 /// All faults of a DAG, or the message of another error.
 fn faults(error: &OperationError) -> Markup {
     let faults = error.details.as_ref().and_then(|details| details.get("faults")?.as_array());
-    let part = |fault: &Value, name: &str| inert(fault[name].as_str().unwrap_or_default());
-    html! {
-        p { (inert(&error.message)) }
-        @if let Some(faults) = faults {
-            ul { @for fault in faults { li { code { (part(fault, "path")) } " " (part(fault, "message")) } } }
-        }
+    let part = |fault: &Value, name: &str| fault[name].as_str().unwrap_or_default().to_owned();
+    match faults.filter(|faults| !faults.is_empty()) {
+        // The message repeats the first of them.
+        Some(faults) => html! {
+            p { "The workflow was not started:" }
+            ul { @for fault in faults { li { code { (inert(&part(fault, "path"))) } " " (message(&part(fault, "message"))) } } }
+        },
+        None => html! { p { (message(&error.message)) } },
     }
 }
 

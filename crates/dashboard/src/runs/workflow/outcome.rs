@@ -1,32 +1,39 @@
-//! What a workflow has produced, at the top of its page: the outputs of its last layer, or the error of its first failed
-//! task.
+//! What a workflow has produced, at the top of its page: the outputs of its last layer, or the errors of its failed tasks.
 
 use maud::{Markup, html};
 use operations::workflows::{WorkflowDetails, WorkflowTask, only_text};
 use proto::ANSWERED_BY;
 use serde_json::Value;
 
+use super::steer;
 use crate::runs::links::task_link;
-use crate::words::{in_url, inert, json, short, size};
+use crate::viewer::Viewer;
+use crate::words::{self, count, in_url, inert, json, short, size};
+
+/// How many failed tasks are shown.
+const MAX_FAILURES: usize = 5;
 
 /// The result, once there is one.
-pub(super) fn show(details: &WorkflowDetails) -> Markup {
-    html! { div #result data-swap { (result(details)) } }
+pub(super) fn show(details: &WorkflowDetails, viewer: &Viewer) -> Markup {
+    let buttons = |task: &WorkflowTask| steer::task_buttons(details, task, viewer);
+    html! { div #result data-swap { (result(details, &buttons)) } }
 }
 
-fn result(details: &WorkflowDetails) -> Markup {
+fn result(details: &WorkflowDetails, buttons: &dyn Fn(&WorkflowTask) -> Markup) -> Markup {
     let workflow = &details.workflow;
+    let outputs = |title: &str| outputs(title, &details.last_outputs(), &workflow.run_id);
     match (workflow.state.as_str(), workflow.outcome.as_deref()) {
-        ("ended", Some("complete")) => outputs(&details.last_outputs(), &workflow.run_id),
-        ("ended", _) | ("paused", Some("task_failed" | "rejected")) => failure(details),
+        ("ended", Some("complete")) => outputs("Result"),
+        ("paused", Some("layer_complete")) => outputs("Output of the last layer"),
+        ("ended", _) | ("paused", Some("task_failed" | "rejected")) => failures(details, buttons),
         _ => html! {},
     }
 }
 
-fn outputs(outputs: &[(&WorkflowTask, &Value)], run: &str) -> Markup {
+fn outputs(title: &str, outputs: &[(&WorkflowTask, &Value)], run: &str) -> Markup {
     html! {
         @if !outputs.is_empty() {
-            h2 { "Result" }
+            h2 { (title) }
             @for (task, output) in outputs {
                 @if outputs.len() > 1 { p.result-task { a href=(task_link(run, &task.task_id)) { code { (short(&task.task_id, 60)) } } } }
                 (readable(output))
@@ -35,19 +42,25 @@ fn outputs(outputs: &[(&WorkflowTask, &Value)], run: &str) -> Markup {
     }
 }
 
-fn failure(details: &WorkflowDetails) -> Markup {
+fn failures(details: &WorkflowDetails, buttons: &dyn Fn(&WorkflowTask) -> Markup) -> Markup {
+    let failed = details.failures();
     html! {
-        @if let Some((task, error)) = details.first_failure() {
+        @for (task, error) in failed.iter().take(MAX_FAILURES) {
             div.fault.cause role="alert" {
                 p {
                     strong { (inert(part(error, "code"))) } " · task "
                     a href=(task_link(&details.workflow.run_id, &task.task_id)) { code { (short(&task.task_id, 60)) } }
                     " · " code { (short(&task.tool, 60)) }
                 }
-                p.prose { (inert(&message(error))) }
+                p.prose { (words::message(&message(error))) }
+                (buttons(task))
             }
-        } @else if let Some(reason) = details.reason().filter(|_| details.workflow.state == "ended") {
-            div.fault.cause role="alert" { p.prose { (inert(reason)) } }
+        }
+        @if failed.len() > MAX_FAILURES {
+            p.soft { "and " (count(failed.len() - MAX_FAILURES, "more failed task", "more failed tasks")) }
+        }
+        @if let Some(reason) = details.reason().filter(|_| failed.is_empty() && details.workflow.state == "ended") {
+            div.fault.cause role="alert" { p.prose { (words::message(reason)) } }
         }
     }
 }
@@ -102,24 +115,32 @@ mod tests {
         WorkflowDetails { workflow, tasks, ..WorkflowDetails::default() }
     }
 
+    fn shown(details: &WorkflowDetails) -> String {
+        result(details, &|_| html! {}).into_string()
+    }
+
     fn task(id: &str, layer: usize) -> WorkflowTask {
         WorkflowTask { task_id: id.to_owned(), layer, ..WorkflowTask::default() }
     }
 
     #[test]
-    fn the_last_layer_or_the_first_error_is_shown_inert() {
+    fn the_last_layer_or_the_errors_are_shown_inert() {
         let early = WorkflowTask { output: Some(json!("early")), ..task("a", 0) };
         let last = WorkflowTask { output: Some(json!({"text": "<b>HELLO!"})), ..task("b", 1) };
-        let shown = result(&ended("complete", vec![early, last])).into_string();
-        assert!(shown.contains("&lt;b&gt;HELLO!") && !shown.contains("early"), "{shown}");
+        let page = shown(&ended("complete", vec![early.clone(), last]));
+        assert!(page.contains("&lt;b&gt;HELLO!") && !page.contains("early"), "{page}");
+        let mut paused = ended("layer_complete", vec![early]);
+        paused.workflow.state = "paused".to_owned();
+        assert!(shown(&paused).contains("Output of the last layer"), "{paused:?}");
         let error =
             json!({"code": "TIMEOUT", "message": "too <slow>", "details": {"answeredBy": "crm"}});
         let failed =
             WorkflowTask { error: Some(error), tool: "crm:find@1".to_owned(), ..task("c", 0) };
-        let shown = result(&ended("failed", vec![failed])).into_string();
+        let page = shown(&ended("failed", vec![failed; 7]));
         for part in ["TIMEOUT", "task=c#task-c", "crm:find@1", "crm answered: too &lt;slow&gt;"] {
-            assert!(shown.contains(part), "{part}: {shown}");
+            assert_eq!(page.matches(part).count(), MAX_FAILURES, "{part}: {page}");
         }
+        assert!(page.contains("and 2 more failed tasks"), "{page}");
     }
 
     #[test]

@@ -10,10 +10,11 @@ use serde_json::Value;
 use super::access::{QUARANTINED, console};
 use crate::layout::{PageResult, csrf};
 use crate::posted::{PostedForm, see_other};
+use crate::runs::Params;
 use crate::runs::links::run_page;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::in_url;
+use crate::words::{in_url, inert};
 
 /// The reason in the journal if the person gives none.
 const ABORTED_BY_PERSON: &str = "aborted on the dashboard";
@@ -59,6 +60,7 @@ fn forms(details: &WorkflowDetails, checkpoint: &str, viewer: &Viewer) -> Markup
     let continues = offers(details, "continue") && outcome != Some("input_required");
     let releases = outcome == Some(QUARANTINED) && viewer.is_operator();
     html! {
+        (explain(details))
         div.steer {
             @if continues || releases {
                 form method="post" action=(action(workflow)) {
@@ -77,6 +79,26 @@ fn forms(details: &WorkflowDetails, checkpoint: &str, viewer: &Viewer) -> Markup
                     button.danger type="submit" name="do" value="abort" { "Abort the workflow" }
                 }
             }
+        }
+    }
+}
+
+/// What is possible after a failure, in words.
+fn explain(details: &WorkflowDetails) -> Markup {
+    let next = details.checkpoint.as_ref().and_then(|answer| answer.get("next_layer_preview"));
+    let is_last = next.and_then(Value::as_array).is_none_or(Vec::is_empty);
+    html! {
+        @match details.workflow.outcome.as_deref() {
+            Some("task_failed") if is_last => p.hint { strong { "Retry task" } " calls it again. " strong { "Continue" } " ends the workflow." },
+            Some("task_failed") => p.hint {
+                strong { "Retry task" } " calls it again. " strong { "Continue" } " runs the next layer: tasks that need a failed one are skipped, unless it has "
+                code { "on_error: continue" } "."
+            },
+            Some("rejected") => p.hint {
+                "A person rejected a call, or nobody decided in time. The workflow goes on with other tasks: "
+                code { "powerstrip:replan" } " plans them, " code { "powerstrip:inject_tasks" } " adds yours. Or abort it."
+            },
+            _ => {},
         }
     }
 }
@@ -139,18 +161,37 @@ pub(crate) async fn change(
         ));
     };
     match console(&dashboard, viewer)?.steer(&viewer.caller(), &id, command).await {
-        Ok(()) => Ok(see_other(&format!("{}?did={}", run_page(&id), in_url(posted.text("do"))))),
+        Ok(()) => {
+            let (did, task) = (in_url(posted.text("do")), in_url(posted.text("task")));
+            let task = if task.is_empty() { task } else { format!("&task={task}") };
+            Ok(see_other(&format!("{}?did={did}{task}", run_page(&id))))
+        }
         Err(error) => Err(viewer.failed("Not done", &error)),
     }
 }
 
 /// What was just done, in words.
-pub(super) fn done(did: &str) -> Option<&'static str> {
-    match did {
-        "continue" | "release" => Some("The workflow continues."),
-        "abort" => Some("The workflow is aborted."),
-        "retry" => Some("The task is called again."),
-        "skip" => Some("The task is skipped."),
-        _ => None,
+pub(super) fn done(details: &WorkflowDetails, params: &Params) -> Markup {
+    let text = match params.did.as_str() {
+        "continue" | "release" => "The workflow was continued.".to_owned(),
+        "abort" => "The workflow is aborted.".to_owned(),
+        "skip" => "The task is skipped.".to_owned(),
+        "retry" => return retried(details, &params.task),
+        _ => return html! {},
+    };
+    html! { p.notice role="status" { (text) } }
+}
+
+/// How the retry of a task went.
+fn retried(details: &WorkflowDetails, task: &str) -> Markup {
+    let state = details.tasks.iter().find(|one| one.task_id == task).map(|one| one.status.as_str());
+    html! {
+        div #retried data-swap {
+            @match state {
+                Some("failed") => p.notice.warning role="status" { "Task " code { (inert(task)) } " was called again and failed again." },
+                Some("success") => p.notice role="status" { "Task " code { (inert(task)) } " was called again and succeeded." },
+                _ => p.notice role="status" { "The task is called again." },
+            }
+        }
     }
 }

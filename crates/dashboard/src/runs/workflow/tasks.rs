@@ -7,7 +7,7 @@ use super::attempts::{Attempt, attempts};
 use super::{outcome, steer};
 use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{Tone, inert, json, mark, short};
+use crate::words::{self, Tone, inert, json, mark, short};
 
 /// All tasks; the one of this id is open.
 pub(super) fn list(details: &WorkflowDetails, open: &str, viewer: &Viewer) -> Markup {
@@ -18,7 +18,7 @@ pub(super) fn list(details: &WorkflowDetails, open: &str, viewer: &Viewer) -> Ma
                     span.task-name { code { (short(&task.task_id, 60)) } }
                     span.task-tool { code { (short(&task.tool, 60)) } }
                     span.task-end {
-                        (status(&task.status))
+                        (status(details.task_state(task)))
                         @if let Some(took) = task.duration_ms { span.soft.number { " " (time::span(took.saturating_mul(1_000))) } }
                     }
                 }
@@ -40,7 +40,7 @@ fn body(details: &WorkflowDetails, task: &WorkflowTask, viewer: &Viewer) -> Mark
         (steer::task_buttons(details, task, viewer))
         @if let Some(error) = &task.error {
             p.soft { "Error" }
-            div.fault { p.prose { strong { (inert(error["code"].as_str().unwrap_or_default())) } " " (inert(&outcome::message(error))) } }
+            div.fault { p.prose { strong { (inert(error["code"].as_str().unwrap_or_default())) } " " (words::message(&outcome::message(error))) } }
             @if let Some(more) = error.get("details") { pre.code tabindex="0" { (json(more)) } }
         }
         p.soft { "Arguments" }

@@ -152,4 +152,7 @@ fn the_refusal_names_host_address_and_kind() {
     };
     assert_eq!(refusal, expected);
     assert!(refusal.to_string().starts_with("evil.test is at 127.0.0.1, a loopback address"));
+    let host = Host::parse("127.0.0.1").unwrap();
+    let refusal = policy(&[]).check(&host, "127.0.0.1:80".parse().unwrap()).unwrap_err();
+    assert!(refusal.to_string().starts_with("127.0.0.1 is a loopback address; "), "{refusal}");
 }

@@ -29,7 +29,7 @@ pub(in crate::cmd) fn file_of(
 }
 
 /// The user's configuration file of a client.
-pub(super) fn path_of(client: Client, environment: &Environment) -> Option<PathBuf> {
+pub(in crate::cmd) fn path_of(client: Client, environment: &Environment) -> Option<PathBuf> {
     let home = environment.path("HOME").or_else(|| environment.path("USERPROFILE"));
     let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
     // Where applications keep their settings.

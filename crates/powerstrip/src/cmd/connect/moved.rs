@@ -16,6 +16,15 @@ pub(in crate::cmd) struct MovedServers {
     client: String,
     pub(in crate::cmd) file: PathBuf,
     pub(in crate::cmd) servers: Vec<MovedEntry>,
+    /// The text of the file before the first of them was moved, and after the last: while it is unchanged, the file
+    /// comes back as it was.
+    #[serde(default)]
+    text_before: Option<String>,
+    #[serde(default)]
+    text_after: Option<String>,
+    /// Whether nothing was moved from the file before.
+    #[serde(skip)]
+    is_first: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -33,6 +42,9 @@ impl MovedServers {
             client: client.to_owned(),
             file: file.to_owned(),
             servers: Vec::new(),
+            text_before: None,
+            text_after: None,
+            is_first: true,
         });
         let text = match userfiles::read_text(&path, MAX_BYTES) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(none()),
@@ -52,6 +64,22 @@ impl MovedServers {
             );
         }
         Ok(if kept.file == file { kept } else { none() })
+    }
+
+    /// Remembers the text of the file before and after a move.
+    pub(in crate::cmd) fn remember(&mut self, before: &str, after: &str) {
+        if self.is_first {
+            self.text_before = Some(before.to_owned());
+        } else if self.text_after.as_deref() != Some(before) {
+            // The file was edited between two moves.
+            self.text_before = None;
+        }
+        self.text_after = Some(after.to_owned());
+    }
+
+    /// The text to restore, if the file is as the last move left it.
+    pub(in crate::cmd) fn text_before(&self, now: &str) -> Option<&str> {
+        self.text_before.as_deref().filter(|_| self.text_after.as_deref() == Some(now))
     }
 
     pub(in crate::cmd) fn write(&self, data_dir: &Path) -> anyhow::Result<()> {

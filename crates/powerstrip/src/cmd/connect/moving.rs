@@ -17,6 +17,8 @@ pub(super) struct Taken {
     pub(super) installed: Installed,
     /// In the config already.
     pub(super) known: Vec<String>,
+    /// The entries as the client had them.
+    pub(super) moved: MovedServers,
 }
 
 impl Connect {
@@ -32,13 +34,14 @@ impl Connect {
         let mut importer = installer.importer(true).await?;
         importer.skip.insert(self.name.clone());
         let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
+        let config = installer.load()?.config;
+        let mut moved = MovedServers::read(&config.data_dir, client, path)?;
         let Ok(mut imported) = importer.read(path) else {
-            return Ok(Taken { installed: Installed::default(), known: Vec::new() });
+            return Ok(Taken { installed: Installed::default(), known: Vec::new(), moved });
         };
         imported.relative_to(&installer.folder());
         // The gateway's own entry is no news.
         imported.notes.retain(|note| !note.starts_with(&format!("{}: skipped", self.name)));
-        let config = installer.load()?.config;
         remove_gateways(&mut imported, &config);
         installer.reuse_secrets(&mut imported).await?;
         self.rename(&mut imported)?;
@@ -48,7 +51,6 @@ impl Connect {
         let servers = imported.servers.keys().chain(&known);
         let origins: Vec<_> =
             servers.filter_map(|name| imported.origins.get(name).cloned()).collect();
-        let mut moved = MovedServers::read(&config.data_dir, client, path)?;
         let installed = installer.install(imported).await?;
         for origin in &origins {
             let keys: Vec<_> = origin.iter().map(String::as_str).collect();
@@ -57,9 +59,7 @@ impl Connect {
             }
             file.remove(&keys).map_err(named)?;
         }
-        // Before the client's file changes: what is taken out must be somewhere else by then.
-        moved.write(&config.data_dir)?;
-        Ok(Taken { installed, known })
+        Ok(Taken { installed, known, moved })
     }
 
     /// Gives servers the names that the user chose.

@@ -65,7 +65,10 @@ fn describe(status: &Status, after: Duration, style: Style) -> String {
     let tone = Tone::of_state(&state);
     let detail = match (&status.last_error, status.state) {
         (Some(error), state) if state != State::Ready => format!(": {}", shown(error)),
-        _ => format!(", {} tools, after {:.1}s", status.tools, after.as_secs_f32()),
+        _ => {
+            let tools = if status.tools == 1 { "tool" } else { "tools" };
+            format!(", {} {tools}, after {:.1}s", status.tools, after.as_secs_f32())
+        }
     };
     format!("  {}  {}{detail}", style.bold(shown(&status.name)), style.paint(tone, state))
 }

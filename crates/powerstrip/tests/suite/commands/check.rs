@@ -254,3 +254,23 @@ fn an_input_schema_that_a_model_api_refuses_is_a_warning() {
     let ended = project.run(&["check"]);
     assert!(!ended.ok().contains("refuses"), "{ended:?}");
 }
+
+#[test]
+fn missing_programs_and_secrets_are_warnings_with_the_fix() {
+    let project = Project::new();
+    let servers = "servers:\n  npm: { command: npxx, env: { KEY: { secret: NOPE } } }\n  \
+        off: { command: none-such, disabled: true, env: { KEY: { secret: OFF } } }\n";
+    project.write("powerstrip.yaml", servers);
+    let checked = project.run(&["check"]);
+    for said in [
+        "warning: servers.npm: the program `npxx` is not installed; did you mean `npx`?",
+        "warning: the secret `NOPE` is not stored: store it with `powerstrip secret set NOPE`",
+        "\n2 warnings\n",
+    ] {
+        assert!(checked.ok().contains(said), "{said}: {checked:?}");
+    }
+    assert!(!project.path().join(".powerstrip").exists(), "a look creates nothing");
+    project.run_with(&["secret", "set", "NOPE"], "a value", &[]).ok();
+    let checked = project.run(&["check"]);
+    assert!(checked.ok().contains("\n1 warning\n"), "{checked:?}");
+}

@@ -60,7 +60,8 @@ fn secrets_of_an_entry_that_is_wrong_are_not_pruned() {
         project.run(&["secret", "prune", "--yes", "--json"]).json_of(0)["removed"],
         json!([])
     );
-    std::fs::rename(project.path().join("powerstrip.yaml"), project.path().join("other.yaml")).unwrap();
+    std::fs::rename(project.path().join("powerstrip.yaml"), project.path().join("other.yaml"))
+        .unwrap();
     let removed = project.run(&["secret", "prune", "--yes", "--json"]).json_of(0);
     assert_eq!(removed["removed"], json!([]), "there is no config file");
     project.write("powerstrip.yaml", "servers: {}\n");
@@ -100,4 +101,32 @@ fn servers_are_moved_once_and_come_back() {
     let again = project.run(&["disconnect", "cursor", "--file", "mcp.json"]);
     assert!(again.ok().contains("was not connected"), "{again:?}");
     assert_eq!(file(&project, "mcp.json"), before);
+}
+
+#[test]
+fn a_file_that_was_not_edited_comes_back_as_it_was() {
+    let project = Project::new();
+    let before = "{\n  // mine\n  \"mcpServers\": {\n    \"zed\": {\"url\": \"http://127.0.0.1:9/mcp\", \"headers\": {}},\n    \
+        \"one\": {\"command\": \"python3\", \"args\": [\"one.py\"]}\n  }\n}\n";
+    project.write("mcp.json", before);
+    let connect = ["connect", "cursor", "--file", "mcp.json", "--stdio", "--move"];
+    project.run(&connect).ok();
+    project.run(&connect).ok();
+    assert!(!project.read("mcp.json").contains("one.py"));
+    project.run(&["disconnect", "cursor", "--file", "mcp.json"]).ok();
+    assert_eq!(project.read("mcp.json"), before);
+}
+
+#[test]
+fn import_finds_the_file_of_a_client() {
+    let project = Project::new();
+    let home = project.path().to_str().unwrap().to_owned();
+    let environment = [("HOME", home.as_str())];
+    let none = project.run_with(&["import"], "", &environment);
+    assert!(none.ok().contains("no files of MCP clients were found"), "{none:?}");
+    project.write(".cursor/mcp.json", &cursor());
+    let listed = project.run_with(&["import"], "", &environment);
+    assert!(listed.ok().contains("cursor") && listed.stdout.contains("mcp.json"), "{listed:?}");
+    let shown = project.run_with(&["import", "cursor"], "", &environment);
+    assert!(shown.ok().contains("plain:"), "{shown:?}");
 }

@@ -87,3 +87,15 @@ async fn key_commands_go_through_a_running_server() {
     assert!(run(gateway.folder(), &["keys", "add", "-x"]).await.code != Some(0));
     assert_eq!(gateway.stop().await, Some(0));
 }
+
+#[test]
+fn a_key_without_auth_is_said_to_have_no_effect() {
+    let project = Project::new();
+    let made = project.run(&["keys", "add", "laptop"]);
+    made.ok();
+    assert!(made.stderr.contains("no effect until `auth:`"), "{made:?}");
+    project.write("powerstrip.yaml", "auth: {}\n");
+    let made = project.run(&["keys", "add", "desktop"]);
+    made.ok();
+    assert!(!made.stderr.contains("no effect"), "{made:?}");
+}

@@ -2,7 +2,7 @@
 
 use reqwest::StatusCode;
 use serde_json::json;
-use testkit::{Gateway, GuardedGateway};
+use testkit::{Gateway, GuardedGateway, eventually};
 
 use crate::dashboard::support::{Person, gateway};
 
@@ -60,7 +60,7 @@ async fn forms_of_operators_need_their_session_and_all_their_fields() {
     let made = post("/dashboard/keys", &[key, &[("scope", "tools:read")]].concat()).await;
     assert!(made.text.contains("ps_"), "{}", made.text);
     let twice = post("/dashboard/keys", &[key, &[("scope", "tools:read")]].concat()).await;
-    assert!(twice.text.contains("there is a key `ci` already"), "{}", twice.text);
+    assert!(twice.text.contains("there is a key <code>ci</code> already"), "{}", twice.text);
     let empty = post("/dashboard/vault", &[("do", "set"), ("name", "A"), ("value", "")]).await;
     assert_eq!(empty.status, StatusCode::BAD_REQUEST);
     let odd =
@@ -69,4 +69,25 @@ async fn forms_of_operators_need_their_session_and_all_their_fields() {
     assert!(!odd.text.contains("canary"), "{}", odd.text);
     let listed = operator.get("/dashboard/vault").await.text;
     assert!(listed.contains("No secrets"), "{listed}");
+}
+
+#[tokio::test]
+async fn changes_of_secrets_are_no_failures_and_have_no_tool_page() {
+    let gateway = Gateway::start().await;
+    let operator = Person::signed_in(&gateway).await;
+    let csrf = operator.csrf();
+    let fields =
+        [("csrf", csrf.as_str()), ("do", "set"), ("name", "OLD_KEY"), ("value", "a value")];
+    assert_eq!(operator.post("/dashboard/vault", &fields).await.status, StatusCode::SEE_OTHER);
+    let calls = eventually("the change is recorded", || async {
+        let calls = operator.get("/dashboard/calls").await.text;
+        calls.contains("secret:OLD_KEY").then_some(calls)
+    })
+    .await;
+    assert!(calls.contains("mark quiet\">set<") && !calls.contains("mark bad"), "{calls}");
+    let (before, _) = calls.split_once("secret:OLD_KEY").unwrap();
+    let link = before.rsplit_once("href=\"").unwrap().1.split('"').next().unwrap();
+    let page = operator.get(link).await;
+    assert_eq!(page.status, StatusCode::OK, "{link}");
+    assert!(!page.text.contains("/dashboard/tools/secret"), "{}", page.text);
 }

@@ -48,13 +48,33 @@ async fn a_wrong_entry_shows_what_to_correct() {
     let gateway = Gateway::with().config("servers:\n  odd: { comand: x }\n").start().await;
     let person = Person::signed_in(&gateway).await;
     let page = person.get("/dashboard/servers/odd").await.text;
-    assert!(page.contains(">invalid entry<") && page.contains("did you mean `command`?"), "{page}");
+    assert!(
+        page.contains(">invalid entry<") && page.contains("did you mean <code>command</code>?"),
+        "{page}"
+    );
     assert!(page.contains("powerstrip.yaml:") && page.contains("powerstrip check"), "{page}");
     assert!(!page.contains("value=\"restart\""), "a restart cannot help: {page}");
     let overview = person.get("/dashboard").await.text;
     assert!(overview.contains("1 server with problems"), "{overview}");
     let settings = person.get("/dashboard/settings").await.text;
     assert!(settings.contains("servers.odd.comand"), "{settings}");
+}
+
+#[tokio::test]
+async fn a_missing_program_is_named_with_what_to_do() {
+    let config =
+        "servers:\n  npm: { command: npxx }\nskills: { web: { servers: [web-research] } }\n";
+    let gateway = Gateway::with().config(config).start().await;
+    let person = Person::signed_in(&gateway).await;
+    let page = page_with(&person, "npm", "did you mean <code>npx</code>?").await;
+    assert!(page.contains("Failed starts") && !page.contains("Restarts"), "{page}");
+    assert!(!page.contains("Read its standard error"), "it wrote nothing: {page}");
+    let list = person.get("/dashboard/servers").await.text;
+    assert!(list.contains("class=\"notice warning\"") && !list.contains("restart"), "{list}");
+    let settings = person.get("/dashboard/settings").await.text;
+    assert!(settings.contains("servers.npm: ") && !settings.contains("No problems"), "{settings}");
+    let agents = person.get("/dashboard/agents").await.text;
+    assert!(agents.contains("href=\"/dashboard/catalog?server=web-research\""), "{agents}");
 }
 
 #[tokio::test]
@@ -128,7 +148,7 @@ async fn a_failed_call_shows_its_message_and_can_be_tried_again() {
         (page.status == StatusCode::OK).then_some(page.text)
     })
     .await;
-    assert!(call.contains("there is no note `bread`"), "its message: {call}");
+    assert!(call.contains("there is no note <code>bread</code>"), "its message: {call}");
     assert!(call.contains("notes: bread was asked for"), "standard error: {call}");
     let again = format!("/dashboard/tools/notes%3Aread?again={trace}");
     assert!(call.contains(&again) && call.contains("Try again with this input"), "{call}");

@@ -32,7 +32,7 @@ await play(async (context) => {
   };
   await fill({ name: "diary", program: "pythn3", arguments: "diary.py" });
   await page.click("button:has-text('Test')");
-  await page.waitForSelector("#trial [role=alert]:has-text('did you mean `python3`?')");
+  await page.waitForSelector("#trial [role=alert]:has-text('did you mean python3?')");
   assert.equal(config(), before);
 
   // A broken one shows what it wrote.

@@ -59,7 +59,7 @@ await play(async (context, errors) => {
   await page.click("text=Try again");
   assert.equal(await field("/customer").inputValue(), "C-1042");
   await page.goto(`${GATEWAY}/dashboard/calls/${envelope.meta.traceId}`);
-  await page.waitForSelector("svg.waterfall");
+  await page.waitForSelector("ol.timeline");
 
   // A call that needs approval waits, and can be decided on its page.
   await page.goto(`${GATEWAY}/dashboard/tools/mail.send`);

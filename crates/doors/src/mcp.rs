@@ -13,6 +13,7 @@ mod context;
 mod files;
 mod handler;
 mod listing;
+mod notice_text;
 mod notices;
 mod prompts;
 mod protocol;

@@ -23,6 +23,7 @@ mod scrub;
 mod secret;
 mod server_name;
 mod slot;
+mod surrogates;
 pub mod time;
 mod uri_template;
 pub mod wire;
@@ -56,4 +57,5 @@ pub use server_name::{
     check_server_name,
 };
 pub use slot::SlotType;
+pub use surrogates::{replace_lone_surrogates, without_lone_surrogates};
 pub use uri_template::UriTemplate;

@@ -61,6 +61,11 @@ pub trait Client: fmt::Debug + Send + Sync + 'static {
     /// Sends a `notifications/message`. Never waits.
     fn log(&self, message: Map<String, Value>);
 
+    /// Whether the answer will be one event of a stream, because something was sent before it.
+    fn has_streamed(&self) -> bool {
+        false
+    }
+
     /// Sends a request to the client and waits for its response.
     async fn ask(&self, method: &str, params: Value) -> Result<Value, AskError>;
 }

@@ -134,6 +134,11 @@ pub trait Tool: Send + Sync + 'static {
         false
     }
 
+    /// Whether an answer that does not fit the output schema is passed on with a warning, because the call took effect.
+    fn keeps_unfit_answers(&self) -> bool {
+        false
+    }
+
     /// Whether it streams large files; otherwise their contents are part of its input.
     fn streams(&self) -> bool {
         false

@@ -1,5 +1,6 @@
 //! Reads the bodies of requests within limits of bytes, memory and time.
 
+use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -115,6 +116,24 @@ impl BodyReader {
         self.timeout
     }
 
+    /// Reads a body of JSON. Surrogates that are not part of a pair are replaced: the parser would refuse all of it.
+    pub async fn read_json(
+        &self,
+        parts: &Parts,
+        body: Body,
+        limit: usize,
+    ) -> Result<Bytes, BodyFault> {
+        let bytes = self.read(parts, body, limit).await?;
+        let replaced = match proto::without_lone_surrogates(&bytes) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(json) => Some(json),
+        };
+        Ok(match replaced {
+            None => bytes,
+            Some(json) => Bytes::from_owner(ReplacedBody { json, _counted: bytes }),
+        })
+    }
+
     /// Reads the whole body. If `Content-Length` is too large, it is refused before a byte is read. Its memory counts
     /// against the caller's share until the last reference to the bytes is dropped.
     pub async fn read(
@@ -209,6 +228,19 @@ impl Buffer {
 impl AsRef<[u8]> for Buffer {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
+    }
+}
+
+/// A body in which something was replaced.
+struct ReplacedBody {
+    json: Vec<u8>,
+    /// The body that was read, whose memory counts against the caller's share until it is dropped.
+    _counted: Bytes,
+}
+
+impl AsRef<[u8]> for ReplacedBody {
+    fn as_ref(&self) -> &[u8] {
+        &self.json
     }
 }
 

@@ -44,7 +44,7 @@ async fn run(
 ) -> Result<Response, Failure> {
     let (parts, body) = request.into_parts();
     let mut options = envelope::call_options(&parts.headers, &parts.uri)?;
-    let bytes = match shared.bodies.read(&parts, body, shared.max_body()).await {
+    let bytes = match shared.bodies.read_json(&parts, body, shared.max_body()).await {
         Ok(bytes) => bytes,
         Err(fault) => return Err(shared.refuse_body(&fault, "calls", &principal, trace).await),
     };

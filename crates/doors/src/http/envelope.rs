@@ -92,7 +92,7 @@ pub(super) async fn call(
     }
     let (parts, body) = request.into_parts();
     let read = match call_options(&parts.headers, &parts.uri) {
-        Ok(options) => match shared.bodies.read(&parts, body, shared.max_body()).await {
+        Ok(options) => match shared.bodies.read_json(&parts, body, shared.max_body()).await {
             Ok(bytes) => input(&bytes).map(|input| (options, input)),
             Err(fault) => Err(shared.refuse_body(&fault, &tool, &principal, trace).await),
         },

@@ -5,6 +5,7 @@ mod direct;
 pub(super) mod door;
 pub(super) mod errors;
 mod library;
+mod single_answer;
 mod stream_notices;
 
 use std::sync::Arc;
@@ -49,7 +50,7 @@ pub(super) async fn serve_admitted(shared: &Shared, request: Request) -> Respons
     }
     let trace = parts.extensions.get().copied().unwrap_or_else(TraceId::random);
     let bytes = match parts.method {
-        Method::POST => shared.bodies.read(&parts, body, shared.max_body()).await,
+        Method::POST => shared.bodies.read_json(&parts, body, shared.max_body()).await,
         _ => Ok(Bytes::new()),
     };
     let bytes = match bytes {

@@ -72,7 +72,7 @@ async fn read(
         return Ok(RawInput::Fields(fields));
     }
     let (parts, body) = request.into_parts();
-    let body = shared.bodies.read(&parts, body, route.max_body_bytes).await;
+    let body = shared.bodies.read_json(&parts, body, route.max_body_bytes).await;
     let body = body.map_err(|fault| OperationError::from(fault.failure()))?;
     check_integers(&body).map_err(OperationError::from)?;
     splice(&fields, &body).ok_or_else(|| OperationError::invalid("the body is not a JSON object"))

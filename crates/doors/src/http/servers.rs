@@ -156,7 +156,7 @@ async fn read<T: DeserializeOwned>(
     body: axum::body::Body,
 ) -> Result<T, Refusal> {
     let limit = MAX_BODY_BYTES.min(shared.options.max_body_bytes);
-    let read = shared.bodies.read(parts, body, limit).await;
+    let read = shared.bodies.read_json(parts, body, limit).await;
     let bytes = read.map_err(|fault| {
         let failure = fault.failure();
         Refusal(reply::usual_status(&failure), failure)

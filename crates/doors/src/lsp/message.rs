@@ -56,6 +56,7 @@ pub(super) enum Incoming {
 impl Incoming {
     /// Parses a message; the error has the id under which to refuse it.
     pub(super) fn read(body: &[u8]) -> Result<Self, (Value, Fault)> {
+        let body = &*proto::without_lone_surrogates(body);
         let message: Value = serde_json::from_slice(body).map_err(|error| {
             (Value::Null, Fault::parse_error(format!("the message is not JSON: {error}")))
         })?;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,7 +22,7 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::context::{is_modern, log_level};
-use super::render;
+use super::{notice_text, render};
 use crate::http::{SessionUse, StreamNotices};
 
 /// How long a person may take to answer.
@@ -52,6 +52,10 @@ pub(super) struct RequestClient {
     waiting: Arc<AtomicUsize>,
     /// Cancelled when the request is answered.
     answered: CancellationToken,
+    /// Whether the answer is sent over HTTP, where notices before it make it an event of a stream.
+    over_http: bool,
+    /// Whether a notice was sent.
+    notified: AtomicBool,
 }
 
 /// A notice and its size.
@@ -119,6 +123,8 @@ pub(super) fn of(
         notices,
         waiting,
         answered,
+        over_http: parts.is_some(),
+        notified: AtomicBool::new(false),
     };
     Some((Arc::new(client), queue))
 }
@@ -213,7 +219,10 @@ impl RequestClient {
             return;
         }
         let late = match self.notices.try_send(QueuedNotice { notice, bytes }) {
-            Ok(()) => return,
+            Ok(()) => {
+                self.notified.store(true, Ordering::Relaxed);
+                return;
+            }
             Err(TrySendError::Full(_)) => None,
             Err(TrySendError::Closed(queued)) => Some(queued.notice),
         };
@@ -254,6 +263,7 @@ impl Client for RequestClient {
 
     fn progress(&self, mut report: Map<String, Value>) {
         let Some(token) = &self.progress else { return };
+        notice_text::shorten_progress(&mut report);
         report.insert(PROGRESS_TOKEN.to_owned(), json!(token));
         let report = Value::Object(report);
         let bytes = canonical::len(&report);
@@ -271,7 +281,12 @@ impl Client for RequestClient {
         self.log_level
     }
 
-    fn log(&self, message: Map<String, Value>) {
+    fn has_streamed(&self) -> bool {
+        self.over_http && self.notified.load(Ordering::Relaxed)
+    }
+
+    fn log(&self, mut message: Map<String, Value>) {
+        notice_text::shorten_log(&mut message);
         let message = Value::Object(message);
         let bytes = canonical::len(&message);
         if let Ok(message) = serde_json::from_value(message) {

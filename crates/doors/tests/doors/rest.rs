@@ -10,7 +10,7 @@ use strip::Rate;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::support::{
-    TIMEOUT, connect, echo, gateway, gateway_with, open, put_prompt, settings, shared,
+    TIMEOUT, connect, echo, gateway, gateway_with, modern, open, put_prompt, settings, shared,
 };
 
 #[tokio::test]
@@ -45,6 +45,26 @@ async fn a_tool_can_be_called_by_any_of_its_names() {
     }
     let short = gateway.call("mcp.tool:web.search", json!({})).await.json();
     assert_eq!(short["meta"]["tool"], json!("web.search.query"));
+}
+
+#[tokio::test]
+async fn half_a_character_in_a_body_is_replaced() {
+    let gateway = gateway().await;
+    let input = r#"{"t":"\ud83d x \ud83d\ude00 \\ud83d"}"#;
+    let expected = json!({"t": "\u{fffd} x \u{1f600} \\ud83d"});
+    let reply = gateway.post("/mcp/tool/test.echo", input).await;
+    assert_eq!(reply.json()["data"], expected, "{}", reply.json());
+
+    let (headers, call) = modern(json!(1), "tools/call", json!({"name": "test_echo"}));
+    // Answered directly, and by the library.
+    for meta in ["", r#""progressToken":1,"#] {
+        let call = call.to_string().replacen(r#""_meta":{"#, &format!(r#""_meta":{{{meta}"#), 1);
+        let call = call.replacen(r#""name":"#, &format!(r#""arguments":{input},"name":"#), 1);
+        let mut request = gateway.mcp(&headers, &Value::Null);
+        *request.body_mut() = Full::new(Bytes::from(call));
+        let answer = gateway.send(request).await.messages().pop().unwrap();
+        assert_eq!(answer["result"]["structuredContent"], expected, "{meta}: {answer}");
+    }
 }
 
 #[tokio::test]

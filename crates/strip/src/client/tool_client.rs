@@ -156,6 +156,10 @@ impl Client for ToolClient {
         self.client.log(self.without_secrets(message));
     }
 
+    fn has_streamed(&self) -> bool {
+        self.client.has_streamed()
+    }
+
     async fn ask(&self, method: &str, mut params: Value) -> Result<Value, AskError> {
         if let Some(redact) = &self.redact {
             redact(&mut params);

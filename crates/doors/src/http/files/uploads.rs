@@ -44,7 +44,7 @@ pub(crate) async fn begin(
     let caller = FileRequest::new(principal, trace);
     let begun = async {
         let (parts, body) = request.into_parts();
-        let bytes = shared.bodies.read(&parts, body, MAX_BODY).await;
+        let bytes = shared.bodies.read_json(&parts, body, MAX_BODY).await;
         let params: BeginParams = serde_json::from_slice(&bytes.map_err(|fault| fault.failure())?)
             .map_err(|error| {
                 invalid(format!(

@@ -19,6 +19,7 @@ use strip::{Door, RefusedRequest};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::errors::{self, INTERNAL_ERROR, INVALID_REQUEST, SESSION_NOT_FOUND};
+use super::single_answer;
 use super::stream_notices::{self, WithNotices};
 use crate::http::admission::Admitted;
 use crate::http::reply;
@@ -95,6 +96,7 @@ impl LibraryRequest<'_> {
             self.parts.extensions.insert(notices);
             waiting = Some(queue);
         }
+        let may_be_large = waiting.is_some() && single_answer::may_be_large(&self.bytes);
         let guarded = shared.access.is_guarded();
         let admitted =
             guarded.then(|| Admitted::new(TOOLS_READ, &self.parts, Arc::clone(principal)));
@@ -123,16 +125,20 @@ impl LibraryRequest<'_> {
                 () = invalid => {}
             }
         };
-        response.map(|body| {
-            let body = body.into_data_stream().take_until(Box::pin(ending));
-            let body = body.inspect(move |_| {
-                let _until_the_end = &held;
-            });
-            match waiting {
-                Some(waiting) => Body::from_stream(WithNotices::new(body, waiting)),
-                None => Body::from_stream(body),
+        let (head, body) = response.into_parts();
+        let body = body.into_data_stream().take_until(Box::pin(ending));
+        let body = body.inspect(move |_| {
+            let _until_the_end = &held;
+        });
+        match waiting {
+            Some(waiting) if may_be_large => {
+                single_answer::respond(head, WithNotices::new(body, waiting)).await
             }
-        })
+            Some(waiting) => {
+                Response::from_parts(head, Body::from_stream(WithNotices::new(body, waiting)))
+            }
+            None => Response::from_parts(head, Body::from_stream(body)),
+        }
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) enum TransportError {
     #[error("the session has expired")]
     Expired,
     /// The server does not speak the assumed era; the request was not processed.
-    #[error("it speaks another protocol version than before: {0}")]
+    #[error("it shares no protocol version with the gateway: {0}")]
     WrongEra(Arc<str>),
     /// All sessions or processes that callers may have of this server are busy.
     #[error("all {0} sessions or processes of callers are busy")]
@@ -198,8 +198,8 @@ impl TransportError {
                 "no MCP server answers at the URL of server `{server}` (HTTP {status}): check `servers.{server}.url`"
             ))
             .retryable(false),
-            Self::Malformed(_) => {
-                internal(format!("server `{server}` gave an answer that is not MCP"))
+            Self::Malformed(why) => {
+                internal(format!("server `{server}` gave an answer that is not MCP{}", said(why)))
             }
             Self::TooLarge(limit) => {
                 internal(format!("server `{server}` gave an answer of more than {limit} bytes"))

@@ -28,6 +28,9 @@ const MAX_LINE_BYTES: usize = 4_096;
 /// Of a longer line only the start is read; secrets are looked for in all of it.
 const MAX_READ_BYTES: usize = 64 * 1024;
 
+/// The mark of lines that were written to stdout.
+const STDOUT: &str = "[stdout] ";
+
 /// A server that keeps failing is logged once in this time.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -119,12 +122,15 @@ impl Journal {
         (!tail.is_empty()).then(|| tail.into_iter().rev().collect::<Vec<_>>().join("\n"))
     }
 
-    /// The last line that a process wrote, shortened.
-    pub(crate) fn last_stderr_line(&self, pid: Option<u32>) -> Option<String> {
+    /// The last line that a process wrote, shortened: to stderr, or else to stdout.
+    pub(crate) fn last_line(&self, pid: Option<u32>) -> Option<String> {
         let inner = self.inner();
-        let mut newest = inner.lines.iter().rev();
-        let last = newest.find(|line| line.source == LogSource::Stderr && line.pid == pid)?;
-        Some(clean::line(&last.line.chars().take(200).collect::<String>()))
+        let newest = inner.lines.iter().rev();
+        let written = newest.filter(|line| line.source == LogSource::Stderr && line.pid == pid);
+        let on_stdout = |line: &&LogLine| line.line.starts_with(STDOUT);
+        let last = written.clone().find(|line| !on_stdout(line)).or(written.clone().next())?;
+        let text = last.line.strip_prefix(STDOUT).unwrap_or(&last.line);
+        Some(clean::line(&text.chars().take(200).collect::<String>()))
     }
 
     pub(crate) fn last_error(&self) -> Option<LastError> {
@@ -141,6 +147,16 @@ impl Journal {
     pub(crate) fn process_failed(&self, why: &str) {
         self.failures.fetch_add(1, Ordering::Relaxed);
         self.is_down(why);
+    }
+
+    /// Notes that a process did not start for one caller, which says nothing about the process that the tools are listed
+    /// from.
+    pub(crate) fn caller_start_failed(&self, why: &str) {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+        self.note_error(why.to_owned());
+        let (server, why) = (&self.server, clean::line(why));
+        self.note(None, format!("a process for one caller did not start: {why}"));
+        tracing::warn!(server, why, "a process for one caller did not start");
     }
 
     /// Notes that the server cannot be used. The gateway's log gets a line when that begins, and then one a minute.
@@ -214,25 +230,30 @@ impl Journal {
             pending.extend_from_slice(read);
             if let Some(end) = pending.iter().rposition(|byte| *byte == b'\n') {
                 let rest = pending.split_off(end + 1);
-                self.add_text(&pending, pid, secrets);
+                self.add_text("", &pending, pid, secrets);
                 pending = rest;
             } else if pending.len() >= MAX_READ_BYTES {
-                self.add_text(&pending, pid, secrets);
+                self.add_text("", &pending, pid, secrets);
                 pending.clear();
                 skips = true;
             }
         }
-        self.add_text(&pending, pid, secrets);
+        self.add_text("", &pending, pid, secrets);
     }
 
-    fn add_text(&self, bytes: &[u8], pid: Option<u32>, secrets: &Scrubber) {
+    /// Adds what a process wrote to stdout before its handshake and is not MCP: it may say why the process ends.
+    pub(crate) fn add_stdout(&self, bytes: &[u8], pid: Option<u32>, secrets: &Scrubber) {
+        self.add_text(STDOUT, &bytes[..bytes.len().min(MAX_READ_BYTES)], pid, secrets);
+    }
+
+    fn add_text(&self, mark: &str, bytes: &[u8], pid: Option<u32>, secrets: &Scrubber) {
         // Control sequences are removed before secrets, because they could split one.
         let text = clean::text(&String::from_utf8_lossy(bytes)).0.replace('\r', "\n");
         let text = scrubbed(&secrets.text(&text));
         for line in text.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
             let line = match line.len() {
-                0..=MAX_LINE_BYTES => line.to_owned(),
-                _ => format!("{}…", &line[..line.floor_char_boundary(MAX_LINE_BYTES)]),
+                0..=MAX_LINE_BYTES => format!("{mark}{line}"),
+                _ => format!("{mark}{}…", &line[..line.floor_char_boundary(MAX_LINE_BYTES)]),
             };
             self.add(LogSource::Stderr, pid, line);
         }

@@ -82,13 +82,14 @@ impl EventData for MessageBuffer {
 }
 
 impl RawMessage {
-    /// Parses the message. Extracted parts are restored unless it is a result. Secrets of the server's config are removed
-    /// first.
+    /// Parses the message. Extracted parts are restored unless it is a result. Lone surrogates are replaced, and secrets of
+    /// the server's config are removed first.
     pub(crate) fn open<T>(
         &mut self,
         secrets: &Scrubber,
         read: impl FnOnce(Result<Message<'_>, String>) -> T,
     ) -> T {
+        proto::replace_lone_surrogates(&mut self.json);
         secrets.bytes(&mut self.json);
         let blobs = self.blobs.take();
         match (Message::parse(&self.json), blobs) {

@@ -376,6 +376,11 @@ struct Frame<'a> {
     params: Option<&'a RawValue>,
 }
 
+/// Whether a text that is no message is JSON without an id: no request waits for it.
+pub(crate) fn is_stray(bytes: &[u8]) -> bool {
+    serde_json::from_slice(bytes).is_ok_and(|Frame { id, .. }| id.is_none())
+}
+
 impl<'a> Message<'a> {
     /// Parses a message; the error says what is wrong with it.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, String> {

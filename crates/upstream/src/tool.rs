@@ -138,6 +138,12 @@ impl Tool for UpstreamTool {
         self.server.config.inline
     }
 
+    /// A write of a service has taken effect once it was answered, whatever its document says of the answer.
+    fn keeps_unfit_answers(&self) -> bool {
+        matches!(*self.server.transport, Transport::OpenApi(_))
+            && self.definition.descriptor.side_effecting()
+    }
+
     fn streams(&self) -> bool {
         matches!(*self.server.transport, Transport::Http(_))
     }

@@ -10,6 +10,7 @@ mod definitions;
 mod finding;
 mod invalid;
 mod isolation;
+mod large_events;
 mod leaving;
 mod log_order;
 mod names;

@@ -19,7 +19,7 @@ use crate::error::{AskResult, TransportError};
 use crate::message_buffer::{Events, MAX_ANSWER_BYTES, MessageBuffer};
 use crate::notifications::{self, Recipient};
 use crate::questions;
-use crate::rpc::{Answer, Message};
+use crate::rpc::{self, Answer, Message};
 
 /// The pause before a stream is resumed where the server names none, and the shortest pause.
 const RESUME_PAUSE: Duration = Duration::from_secs(1);
@@ -185,8 +185,11 @@ impl Exchange {
                 if kind != EventKind::Message || data.json.is_empty() {
                     return true;
                 }
-                data.open(secrets, |message| match message {
-                    Ok(Message::Answer { id, answer }) => over = !take(id, answer),
+                let unreadable = data.open(secrets, |message| match message {
+                    Ok(Message::Answer { id, answer }) => {
+                        over = !take(id, answer);
+                        None
+                    }
                     Ok(Message::Request { id, method, params }) => {
                         let client = listener.client(&Recipient::Unspecified);
                         let asks = client
@@ -204,14 +207,23 @@ impl Exchange {
                         } else {
                             tokio::spawn(reply);
                         }
+                        None
                     }
                     Ok(Message::Notification { method, params }) => {
                         let find = |recipient| listener.clients(&recipient);
                         let channel = listener.channel(endpoint.caller.as_ref());
                         notifications::dispatch(&self.context, channel, &method, params, find);
+                        None
                     }
-                    Err(why) => fault = Some(TransportError::malformed(why)),
+                    Err(why) => Some(why),
                 });
+                if let Some(why) = unreadable {
+                    if rpc::is_stray(&data.json) {
+                        self.unexpected_messages.fetch_add(1, Ordering::Relaxed);
+                    } else {
+                        fault = Some(TransportError::malformed(why));
+                    }
+                }
                 !over && fault.is_none()
             });
             fed.map_err(too_large)?;

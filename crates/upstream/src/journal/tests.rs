@@ -48,7 +48,7 @@ async fn secrets_are_removed_however_the_text_arrives() {
         let shown = journal.stderr_tail(Some(1)).expect("stderr");
         assert!(!shown.contains("hunter2") && !shown.contains("MIIE"), "{shown}");
         assert!(!shown.contains("AQEF"), "{shown}");
-        assert_eq!(journal.last_stderr_line(Some(1)).as_deref(), Some("last words"));
+        assert_eq!(journal.last_line(Some(1)).as_deref(), Some("last words"));
         assert_eq!(journal.stderr_tail(Some(2)), None);
     }
 }
@@ -64,7 +64,7 @@ async fn a_line_without_end_is_cut_and_links_are_shortened() {
     assert_eq!(lines.lines[1].line, "last words");
     let link = &b"cannot read http://h/v1/files/x/content?sig=Zm9vYmFyLWZvb2Jhci1mb29i\n"[..];
     journal.follow(link, Some(1), &Scrubber::default()).await;
-    let last = journal.last_stderr_line(Some(1));
+    let last = journal.last_line(Some(1));
     assert_eq!(last.as_deref(), Some("cannot read http://h/v1/files/x/content?sig=…"));
 }
 

@@ -46,7 +46,8 @@ fn data(server: &str, response: &Response) -> Result<Value, Failure> {
     let kind = response.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = essence(kind.unwrap_or("application/json")).to_ascii_lowercase();
     if is_json(&kind) {
-        return serde_json::from_slice(&response.body).map_err(|_| {
+        let body = proto::without_lone_surrogates(&response.body);
+        return serde_json::from_slice(&body).map_err(|_| {
             Failure::new(
                 Code::Internal,
                 format!("server `{server}` says JSON and gave something else"),

@@ -43,6 +43,11 @@ impl Connection {
         let _ = self.info.set(info);
     }
 
+    /// Whether the handshake has ended.
+    pub(super) fn is_ready(&self) -> bool {
+        self.info.get().is_some()
+    }
+
     pub(super) fn is_open(&self) -> bool {
         self.pending.over().is_none()
     }

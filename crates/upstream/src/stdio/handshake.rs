@@ -1,6 +1,5 @@
-use std::pin::pin;
+use std::pin::{Pin, pin};
 
-use bytes::Bytes;
 use futures_util::future::{Either, select};
 use proto::clean;
 use serde_json::json;
@@ -12,7 +11,7 @@ use crate::config::EraChoice;
 use crate::era::Era;
 use crate::error::{TransportError, shown};
 use crate::handshake::{self, ProbeResult, ServerInfo};
-use crate::rpc::{self, Answer, Params, RpcRequest};
+use crate::rpc::{self, Params, RpcRequest};
 use crate::timing::Timing;
 
 /// What is known of the eras that a server speaks.
@@ -97,71 +96,96 @@ pub(super) async fn shake_hands(
     caller: Option<&Caller>,
     timing: Timing,
 ) -> Result<ServerInfo, TransportError> {
-    if plan == Plan::LegacyFirst {
-        match timeout(timing.probe, initialize(connection, caller)).await {
-            Ok(Ok(info)) => {
-                connection.send(initialized()).await?;
-                return Ok(info);
+    let info = match plan {
+        Plan::Legacy => initialize(connection, caller).await?,
+        Plan::LegacyFirst => legacy_first(connection, caller, timing).await?,
+        Plan::ModernFirst => modern_first(connection, caller, timing).await?,
+        Plan::Modern => match probe(connection).await? {
+            ProbeResult::Modern(info) => info,
+            ProbeResult::Legacy => {
+                let why = "it does not speak 2026-07-28, and the config has `era: modern`";
+                return Err(TransportError::WrongEra(why.into()));
             }
-            Ok(Err(TransportError::WrongEra(_))) | Err(_) => {}
-            Ok(Err(error)) => return Err(error),
-        }
-    }
-    let discover = RpcRequest::plain("server/discover", Params::None);
-    let mut probe = pin!(connection.ask_in(Era::Modern, &discover));
-    let mut late = false;
-    if matches!(plan, Plan::Modern | Plan::LegacyFirst) {
-        let ProbeResult::Modern(info) = probed(probe.await?) else {
-            let why = "it does not speak 2026-07-28, and the config has `era: modern`";
-            return Err(TransportError::WrongEra(match plan {
-                Plan::Modern => why.into(),
-                _ => "it refuses `initialize` and `server/discover`".into(),
-            }));
-        };
-        return Ok(info);
-    }
-    if plan == Plan::ModernFirst {
-        match timeout(timing.probe, &mut probe).await {
-            Ok(answer) => {
-                if let ProbeResult::Modern(info) = probed(answer?) {
-                    return Ok(info);
-                }
-            }
-            // It may be slow, or it may ignore methods that it does not know.
-            Err(_elapsed) => late = true,
-        }
-    }
-    let mut initializing = pin!(initialize(connection, caller));
-    let info = if late {
-        // If it answers both, the newer era counts.
-        match select(probe, initializing.as_mut()).await {
-            Either::Left((answer, initializing)) => match probed(answer?) {
-                ProbeResult::Modern(info) => return Ok(info),
-                ProbeResult::Legacy => initializing.await?,
-            },
-            Either::Right((Ok(info), _)) => info,
-            Either::Right((Err(refused), probe)) => {
-                return match probed(probe.await?) {
-                    ProbeResult::Modern(info) => Ok(info),
-                    ProbeResult::Legacy => Err(refused),
-                };
-            }
-        }
-    } else {
-        initializing.await?
+        },
     };
-    connection.send(initialized()).await?;
+    if info.era == Era::Legacy {
+        connection.send(rpc::notification("notifications/initialized", &json!({}))).await?;
+    }
     Ok(info)
 }
 
-fn initialized() -> Bytes {
-    rpc::notification("notifications/initialized", &json!({}))
+async fn legacy_first(
+    connection: &Connection,
+    caller: Option<&Caller>,
+    timing: Timing,
+) -> Result<ServerInfo, TransportError> {
+    let mut initializing = pin!(initialize(connection, caller));
+    match timeout(timing.probe, &mut initializing).await {
+        Ok(Err(refused @ TransportError::WrongEra(_))) => {
+            discover(connection).await.map_err(|why| join_refusals(refused, why))
+        }
+        Ok(initialized) => initialized,
+        // It may be slow, or it may ignore methods that it does not know.
+        Err(_elapsed) => first_accepted(initializing, pin!(discover(connection))).await,
+    }
 }
 
-fn probed(answer: Answer) -> ProbeResult {
-    match answer {
+async fn modern_first(
+    connection: &Connection,
+    caller: Option<&Caller>,
+    timing: Timing,
+) -> Result<ServerInfo, TransportError> {
+    let mut discovering = pin!(discover(connection));
+    match timeout(timing.probe, &mut discovering).await {
+        Ok(Err(TransportError::WrongEra(_))) => initialize(connection, caller).await,
+        Ok(discovered) => discovered,
+        // It may be slow, or it may ignore methods that it does not know.
+        Err(_elapsed) => first_accepted(discovering, pin!(initialize(connection, caller))).await,
+    }
+}
+
+/// Waits for two handshakes that were both begun: the first that the server accepts names the era, and the preferred one
+/// if it accepts both at once. A server that has accepted one refuses the other.
+async fn first_accepted<P, O>(
+    preferred: Pin<&mut P>,
+    other: Pin<&mut O>,
+) -> Result<ServerInfo, TransportError>
+where
+    P: Future<Output = Result<ServerInfo, TransportError>>,
+    O: Future<Output = Result<ServerInfo, TransportError>>,
+{
+    let (refused, second) = match select(preferred, other).await {
+        Either::Left((Err(refused @ TransportError::WrongEra(_)), other)) => (refused, other.await),
+        Either::Right((Err(refused @ TransportError::WrongEra(_)), preferred)) => {
+            (refused, preferred.await)
+        }
+        Either::Left((answer, _)) | Either::Right((answer, _)) => return answer,
+    };
+    second.map_err(|why| join_refusals(refused, why))
+}
+
+/// One error for a server that refuses both eras.
+fn join_refusals(first: TransportError, second: TransportError) -> TransportError {
+    match (first, second) {
+        (TransportError::WrongEra(first), TransportError::WrongEra(second)) => {
+            TransportError::WrongEra(format!("{first}; {second}").into())
+        }
+        (_, second) => second,
+    }
+}
+
+async fn probe(connection: &Connection) -> Result<ProbeResult, TransportError> {
+    let request = RpcRequest::plain("server/discover", Params::None);
+    Ok(match connection.ask_in(Era::Modern, &request).await? {
         Ok(result) => ProbeResult::of_result(&result.raw),
         Err(error) => ProbeResult::of_error(&error),
+    })
+}
+
+async fn discover(connection: &Connection) -> Result<ServerInfo, TransportError> {
+    match probe(connection).await? {
+        ProbeResult::Modern(info) => Ok(info),
+        ProbeResult::Legacy => Err(TransportError::WrongEra("it refuses `server/discover`".into())),
     }
 }
 

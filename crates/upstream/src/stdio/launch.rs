@@ -125,7 +125,10 @@ impl Launcher {
                     Err(why)
                 }
                 Err(broken) => {
-                    self.set_known(KnownEra::Nothing);
+                    // A caller that is asked directly has a handshake of its own, which says nothing about others.
+                    if plan != Plan::LegacyFirst {
+                        self.set_known(KnownEra::Nothing);
+                    }
                     child.stop().await;
                     Err(broken)
                 }
@@ -149,14 +152,19 @@ impl Launcher {
         self.context.journal.note(pid, "started".to_owned());
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let pending = Arc::new(Pending::default());
+        let connection = Arc::new(Connection::new(outgoing.clone(), Arc::clone(&pending)));
+        let log_secrets = self.context.stderr_scrubber_of(caller);
         let reader = Reader {
             pending: Arc::clone(&pending),
-            outgoing: outgoing.clone(),
+            outgoing,
+            connection: Arc::clone(&connection),
+            pid,
             context: Arc::clone(&self.context),
             unexpected_messages: Arc::clone(&self.unexpected_messages),
             shared: self.shared,
             caller: caller.cloned(),
             secrets: self.context.scrubber_of(caller),
+            log_secrets: log_secrets.clone(),
         };
         let writing = tokio::spawn(pipes::write(stdin, queue));
         let instance = caller.map(|caller| self.context.instances.begin(caller));
@@ -166,13 +174,12 @@ impl Launcher {
         });
         let listening = tokio::spawn({
             let context = Arc::clone(&self.context);
-            let secrets = self.context.stderr_scrubber_of(caller);
             async move {
-                context.journal.follow(stderr_pipe, pid, &secrets).await;
+                context.journal.follow(stderr_pipe, pid, &log_secrets).await;
             }
         });
         Child {
-            connection: Arc::new(Connection::new(outgoing, Arc::clone(&pending))),
+            connection,
             pending,
             process: Some(process),
             reading,
@@ -285,7 +292,7 @@ impl Child {
                 Exit::Code(code) => format!("it ended with exit code {code}"),
                 Exit::Signal(signal) => format!("signal {signal} killed it"),
             };
-            let last = self.journal.last_stderr_line(self.pid);
+            let last = self.journal.last_line(self.pid);
             let last = last.map(|line| format!(": {line}")).unwrap_or_default();
             self.journal.note(self.pid, how.clone());
             why = TransportError::lost(format!("{how}{last}"));

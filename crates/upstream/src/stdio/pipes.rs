@@ -10,7 +10,7 @@ use proto::Scrubber;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
-use super::connection::terminated_line;
+use super::connection::{Connection, terminated_line};
 use crate::caller::Caller;
 use crate::context::ServerContext;
 use crate::error::TransportError;
@@ -18,7 +18,7 @@ use crate::message_buffer::{MAX_ANSWER_BYTES, MessageBuffer, RawMessage};
 use crate::notifications::{self, Channel, Recipient};
 use crate::pending::Pending;
 use crate::questions;
-use crate::rpc::Message;
+use crate::rpc::{self, Message};
 
 /// Lines that are written at once.
 const BATCH: usize = 64;
@@ -55,6 +55,11 @@ pub(super) struct Reader {
     pub(super) caller: Option<Caller>,
     /// Removes secrets from messages.
     pub(super) secrets: Scrubber,
+    /// Removes secrets from lines of the log.
+    pub(super) log_secrets: Scrubber,
+    pub(super) connection: Arc<Connection>,
+    /// The id of the process's supervisor.
+    pub(super) pid: Option<u32>,
 }
 
 impl Reader {
@@ -65,6 +70,7 @@ impl Reader {
             let read = match stdout.fill_buf().await {
                 Ok([]) if line.is_empty() => return TransportError::lost("it closed its output"),
                 Ok([]) => {
+                    self.log_before_handshake(&line.take().json);
                     return TransportError::lost("it closed its output in the middle of a message");
                 }
                 Ok(read) => read,
@@ -133,21 +139,28 @@ impl Reader {
         }
     }
 
-    /// Handles a line that is not a message. A broken answer fails its request, or all requests if it names none;
-    /// any other output is only counted.
+    /// Handles a line that is not a message. A broken answer fails its request, or all requests if it is cut off and names
+    /// none; any other output is only counted, and logged before the handshake.
     fn unreadable(&self, line: &[u8], why: String) {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
         self.unexpected_messages.fetch_add(1, Ordering::Relaxed);
+        self.log_before_handshake(line);
         let text = String::from_utf8_lossy(line);
-        if !text.contains("\"jsonrpc\"") {
+        if !text.contains("\"jsonrpc\"") || rpc::is_stray(line) {
             return;
         }
         let error = TransportError::malformed(why);
         let settled = named_id(&text).is_some_and(|id| self.pending.settle(id, Err(error.clone())));
         if !settled {
             self.pending.fail_all(&error);
+        }
+    }
+
+    fn log_before_handshake(&self, line: &[u8]) {
+        if !self.connection.is_ready() {
+            self.context.journal.add_stdout(line, self.pid, &self.log_secrets);
         }
     }
 }

@@ -151,7 +151,13 @@ impl Slot {
         while self.wait_until_needed(&supervision).await {
             let Err(why) = self.run(&supervision, &mut backoff).await else { continue };
             let until = Instant::now() + backoff.next();
-            supervision.launcher.journal().process_failed(&why.to_string());
+            let journal = supervision.launcher.journal();
+            let is_of_caller = self.caller.is_some() && !matches!(*self.stage(), Stage::Up(_));
+            if is_of_caller {
+                journal.caller_start_failed(&why.to_string());
+            } else {
+                journal.process_failed(&why.to_string());
+            }
             self.stage.send_replace(Stage::Down { why, until });
             supervision.stop.run_until_cancelled(sleep_until(until)).await;
             self.stage.send_replace(Stage::Asleep);

@@ -14,6 +14,8 @@ if "ledger" in options:
 if "crash" in options:
     print("cannot find the database", file=sys.stderr)
     sys.exit(7)
+if "delay" in options:
+    time.sleep(float(options["delay"]))
 if "hold" in options:
     while not os.path.exists(options["hold"]):
         time.sleep(0.01)
@@ -82,6 +84,15 @@ def call(id, name, arguments, meta):
     elif name == "noise":
         raw("Server is running\n\n{'a': 1}\n")
         answer("after noise")
+    elif name == "stray":
+        raw('{"jsonrpc":"2.0"}\n')
+        answer("after a stray line")
+    elif name == "infinite":
+        raw('{"jsonrpc":"2.0","id":%d,"result":{"content":[],"structuredContent":{"n":1e400}}}\n' % id)
+    elif name == "surrogate":
+        answer("cut \ud83d, whole \U0001f600")
+    elif name == "era":
+        answer(spoken)
     elif name == "huge":
         raw('{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"' % id)
         for _ in range(arguments["mb"]):
@@ -110,15 +121,28 @@ def call(id, name, arguments, meta):
 
 
 def listing():
-    return {"tools": [{"name": tool, "inputSchema": {"type": "object"}} for tool in tools]}
+    described = {"description": "cut \ud83d"} if "cut" in options else {}
+    return {"tools": [{"name": tool, "inputSchema": {"type": "object"}, **described} for tool in tools]}
 
 
-greeted = False
+def refuses(method, meta):
+    """Whether the connection has begun in the other era. A moody server refuses everything once it was asked to initialize."""
+    global spoken
+    is_modern = meta.get("io.modelcontextprotocol/protocolVersion") == "2026-07-28"
+    if spoken is None and (is_modern or method == "initialize"):
+        spoken = "modern" if is_modern else "legacy"
+    moody = era == "moody" and spoken == "legacy"
+    return moody or (spoken == "legacy" and is_modern) or (spoken == "modern" and method == "initialize")
+
+
+greeted, spoken = False, None
 for line in sys.stdin:
     message = json.loads(line)
     id, method, params = message.get("id"), message.get("method"), message.get("params") or {}
     meta = params.get("_meta") or {}
-    if method is None:
+    if era in ("both", "moody") and id is not None and method and refuses(method, meta):
+        send({"id": id, "error": {"code": -32600, "message": "the other era is spoken here"}})
+    elif method is None:
         answers[id] = message.get("result", message.get("error"))
     elif method == "notifications/cancelled":
         cancelled.append(params["requestId"])

@@ -15,6 +15,30 @@ fn document(base: &str) -> String {
     )
 }
 
+/// The services of others do not always do what their documents say.
+#[tokio::test]
+async fn a_write_with_another_answer_than_described_is_no_failure() {
+    let service = Service::start().await;
+    let content = "content: { application/json: { schema: { type: object, required: [id] } } }";
+    let strict = document(&service.url("")).replace("It.", &format!("It., {content}"));
+    let read = format!(
+        "{strict}  /read:\n    get:\n      operationId: read\n      \
+         responses: {{ 200: {{ description: It., {content} }} }}\n"
+    );
+    let gateway = Gateway::with()
+        .config("servers:\n  svc: { kind: openapi, document: ./echo.yaml }")
+        .file("echo.yaml", &read)
+        .start()
+        .await;
+    wait_until_listed(&gateway, "svc__echo").await;
+    let written = gateway.call("svc:echo", &json!({"body": {"message": "hi"}})).await.body;
+    assert_eq!((&written["ok"], &written["data"]["echo"]), (&json!(true), &json!("hi")));
+    let warning = written["meta"]["warnings"][0].as_str().unwrap_or_default();
+    assert!(warning.contains("carried out") && warning.contains("output schema"), "{written}");
+    let read = gateway.call("svc:read", &json!({})).await.body;
+    assert_eq!(read["errors"][0]["code"], json!("INTERNAL"), "a read has no effect: {read}");
+}
+
 #[tokio::test]
 async fn every_door_reaches_an_openapi_service() {
     let service = Service::start().await;

@@ -19,7 +19,7 @@ const MAX_LINE: usize = 16 << 20;
 const CHUNK: usize = 16 * 1024;
 
 /// A pipe of JSON messages, one per line, in which requests with integers that the reader will round are marked: the
-/// reader parses messages itself, so that they cannot be refused before.
+/// reader parses messages itself, so that they cannot be refused before. Lone surrogates, which it refuses, are replaced.
 pub(crate) struct MarkedLines<R> {
     inner: R,
     /// An incomplete line.
@@ -56,7 +56,9 @@ impl<R> MarkedLines<R> {
         };
         let (lines, rest) = chunk.split_at(end + 1);
         self.line.extend_from_slice(lines);
-        for line in self.line.split().split_inclusive(|byte| *byte == b'\n') {
+        let mut lines = self.line.split();
+        proto::replace_lone_surrogates(&mut lines);
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
             if let Some(unreadable) = Unreadable::of(line) {
                 self.unreadable
                     .lock()

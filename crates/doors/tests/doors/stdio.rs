@@ -73,7 +73,6 @@ async fn lines_that_are_not_json_are_answered_and_the_session_goes_on() {
         ("{garbage".to_owned(), -32700, Value::Null),
         (request(1, r#"{"n":1e400}"#), -32600, json!(1)),
         (request(2, &deep), -32600, json!(2)),
-        (request(3, r#"{"t":"\ud800"}"#), -32600, json!(3)),
         ("]".to_owned(), -32700, Value::Null),
     ];
     for _ in 0..2 {
@@ -86,6 +85,16 @@ async fn lines_that_are_not_json_are_answered_and_the_session_goes_on() {
         assert_eq!(pipe.receive().await["id"], json!(5));
     }
     pipe.initialize().await;
+}
+
+#[tokio::test]
+async fn half_a_character_in_a_line_is_replaced() {
+    let mut pipe = pipe().await;
+    pipe.initialize().await;
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"test_echo","arguments":{"t":"\ud83d x"}}}"#;
+    pipe.client.write_all(format!("{call}\n").as_bytes()).await.unwrap();
+    let answer = pipe.receive().await;
+    assert_eq!(answer["result"]["structuredContent"], json!({"t": "\u{fffd} x"}), "{answer}");
 }
 
 #[tokio::test]

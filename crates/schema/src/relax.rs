@@ -37,7 +37,12 @@ impl<F: Fn(&str) -> bool> Relaxing<F> {
         self.relax_names(keywords, at);
         let mut loosened = Vec::new();
         for (keyword, value) in keywords.iter_mut() {
-            if applies_to(keyword).is_some() && self.relax_keyword(keyword, value, at) {
+            if applies_to(keyword).is_none() {
+                continue;
+            }
+            // A reference may lead to a pattern that was taken out.
+            let refers = matches!(keyword.as_str(), "not" | "if" | "oneOf") && has_reference(value);
+            if self.relax_keyword(keyword, value, at) || refers {
                 loosened.push(keyword.clone());
             }
         }
@@ -97,6 +102,17 @@ fn accept_any(keywords: &mut Map<String, Value>) {
     let all = keywords.entry("allOf").or_insert_with(|| json!([]));
     if let Value::Array(all) = all {
         all.push(json!({"anyOf": branches}));
+    }
+}
+
+fn has_reference(value: &Value) -> bool {
+    let is_reference = |key: &str| matches!(key, "$ref" | "$dynamicRef" | "$recursiveRef");
+    match value {
+        Value::Array(items) => items.iter().any(has_reference),
+        Value::Object(map) => {
+            map.iter().any(|(key, item)| is_reference(key) || has_reference(item))
+        }
+        _ => false,
     }
 }
 

@@ -29,7 +29,7 @@ fn the_draft_that_schema_names_is_honoured() {
             "http://json-schema.org/draft-07/schema#",
             json!({"type": "array", "minItems": 2, "maxItems": 2, "items": pair}),
             json!(["a", 1]),
-            json!([1, "a"]),
+            json!(["a", "b"]),
         ),
         (
             "https://json-schema.org/draft/2019-09/schema",
@@ -111,6 +111,7 @@ fn less_is_never_refused_more() {
         (json!({"not": {"pattern": bad}}), json!("b")),
         (json!({"if": {"pattern": bad}, "then": {"maxLength": 1}}), json!("bbb")),
         (json!({"oneOf": [{"pattern": bad}, {"type": "string"}]}), json!("b")),
+        (json!({"not": {"$ref": "#/$defs/a"}, "$defs": {"a": {"pattern": bad}}}), json!("b")),
         (
             json!({"patternProperties": {bad: {"type": "string"}}, "additionalProperties": false}),
             json!({"a": "x"}),

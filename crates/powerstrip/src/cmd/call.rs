@@ -85,7 +85,17 @@ impl CallCommand {
             run: self.run,
         };
         let target = Target { url: self.url.as_ref(), agent: self.agent.as_deref() };
-        print(&invoke(context, &loaded, &invocation, target).await?, context)
+        let texts = arguments::texts(&self.arguments);
+        let reread = |refused: &Envelope| {
+            let input = arguments::reread(&invocation.input, &texts, refused)?;
+            Some(Invocation { input, ..invocation.clone() })
+        };
+        let envelope = invoke_again(context, &loaded, &invocation, target, &reread).await?;
+        let code = print(&envelope, context)?;
+        if !context.global.json {
+            arguments::advice(&texts, &envelope).iter().for_each(terminal::note);
+        }
+        Ok(code)
     }
 }
 
@@ -103,6 +113,18 @@ pub(crate) async fn invoke(
     invocation: &Invocation,
     target: Target<'_>,
 ) -> anyhow::Result<Envelope> {
+    invoke_again(context, loaded, invocation, target, &|_| None).await
+}
+
+/// Calls a tool, and once more if `again` makes another call of its answer. The first answer counts if the other input does
+/// not fit the schema better.
+async fn invoke_again(
+    context: &Context,
+    loaded: &Loaded,
+    invocation: &Invocation,
+    target: Target<'_>,
+    again: &dyn Fn(&Envelope) -> Option<Invocation>,
+) -> anyhow::Result<Envelope> {
     let telemetry = Telemetry::start(loaded, context, Telemetry::QUIET)?;
     let access = Access::open_as(context, loaded, target.url, target.agent).await?;
     let cancel = CancellationToken::new();
@@ -112,23 +134,39 @@ pub(crate) async fn invoke(
             interrupted.cancel();
         }
     });
-    let answer = {
-        let mut answer = pin!(access.invoke(invocation, cancel.clone()));
-        let style = Style::stderr(&context.environment);
-        tokio::select! {
-            biased;
-            answer = &mut answer => answer,
-            late = gate::watch(&access, invocation, style) => {
-                cancel.cancel();
-                // The call ends, and leaves its audit row; a pending approval stays.
-                let _ = answer.await;
-                Ok(late)
-            }
+    let style = Style::stderr(&context.environment);
+    let mut answer = invoke_once(&access, invocation, &cancel, style).await;
+    if let Ok(first) = &answer
+        && let Some(other) = again(first)
+    {
+        let second = invoke_once(&access, &other, &cancel, style).await;
+        let left = second.as_ref().map_or(0, arguments::count_violations);
+        if left < arguments::count_violations(first) {
+            answer = second;
         }
-    };
+    }
     access.close().await;
     telemetry.flush().await;
     answer
+}
+
+async fn invoke_once(
+    access: &Access,
+    invocation: &Invocation,
+    cancel: &CancellationToken,
+    style: Style,
+) -> anyhow::Result<Envelope> {
+    let mut answer = pin!(access.invoke(invocation, cancel.clone()));
+    tokio::select! {
+        biased;
+        answer = &mut answer => answer,
+        late = gate::watch(access, invocation, style) => {
+            cancel.cancel();
+            // The call ends, and leaves its audit row; a pending approval stays.
+            let _ = answer.await;
+            Ok(late)
+        }
+    }
 }
 
 fn input(text: &str) -> anyhow::Result<Value> {
@@ -180,14 +218,15 @@ pub(crate) fn print_problems(envelope: &Envelope, context: &Context) {
 
 /// The message, and each way in which the input breaks the schema below it.
 fn explain(error: &ErrorItem, style: Style) {
-    terminal::note(format_args!("{} {}", style.bad(error.label()), error.message));
-    let violations = error.details.as_ref().and_then(|details| details["violations"].as_array());
-    for violation in violations.into_iter().flatten() {
-        let path = violation["path"].as_str().filter(|path| !path.is_empty()).unwrap_or("/");
-        terminal::note(format_args!(
-            "  {path}: {}",
-            violation["message"].as_str().unwrap_or_default()
-        ));
+    let violations = arguments::violations(error);
+    // The message lists the violations too, for those who see nothing else.
+    let listed = violations.first().map(|(path, message)| format!("{path}: {message}"));
+    let message = listed.and_then(|listed| error.message.find(&listed));
+    let message = message.map_or(&*error.message, |at| error.message[..at].trim_end_matches(": "));
+    terminal::note(format_args!("{} {message}", style.bad(error.label())));
+    for (path, message) in violations {
+        let path = if path.is_empty() { "/" } else { path };
+        terminal::note(format_args!("  {path}: {message}"));
     }
     if error.retryable {
         terminal::note(style.faint("  the same call may succeed later"));

@@ -1,8 +1,14 @@
 //! The input of a call as arguments of the command line.
 
+use std::collections::BTreeMap;
+
+use proto::{Code, Envelope, ErrorItem};
 use serde_json::{Map, Value};
 
 use crate::exit::Usage;
+
+/// The fields that were given as `KEY=TEXT`.
+pub(super) type Texts = BTreeMap<String, String>;
 
 /// Reads `KEY=TEXT` and `KEY:=JSON` into an object.
 pub(super) fn read(arguments: &[String]) -> Result<Value, Usage> {
@@ -36,6 +42,81 @@ fn read_one(argument: &str) -> Result<(&str, Value), Usage> {
     }
     let value = serde_json::from_str(value).map_err(|error| usage(format!("is none ({error})")))?;
     Ok((key, value))
+}
+
+/// The fields that were given as text.
+pub(super) fn texts(arguments: &[String]) -> Texts {
+    let fields = arguments.iter().filter_map(|argument| argument.split_once('='));
+    let texts = fields.filter(|(key, _)| !key.ends_with(':'));
+    texts.map(|(key, text)| (key.to_owned(), text.to_owned())).collect()
+}
+
+/// The ways in which an input breaks the schema: JSON Pointers and messages.
+pub(super) fn violations(error: &ErrorItem) -> Vec<(&str, &str)> {
+    let listed = error.details.as_ref().and_then(|details| details["violations"].as_array());
+    let listed = listed.into_iter().flatten();
+    listed.filter_map(|one| Some((one["path"].as_str()?, one["message"].as_str()?))).collect()
+}
+
+/// In how many ways the input breaks the tool's schema, so that the tool did not run.
+pub(super) fn count_violations(envelope: &Envelope) -> usize {
+    let ours =
+        |error: &&ErrorItem| error.code == Code::InvalidInput && error.answered_by().is_none();
+    envelope.errors.iter().filter(ours).map(|error| violations(error).len()).sum()
+}
+
+/// The input with the refused texts read as the numbers and booleans that they spell; none if there are no such texts.
+pub(super) fn reread(input: &Value, texts: &Texts, refused: &Envelope) -> Option<Value> {
+    if count_violations(refused) == 0 {
+        return None;
+    }
+    let mut changed = input.clone();
+    for (key, text) in refused_texts(texts, refused) {
+        if let Some(value) = number_or_boolean(text) {
+            changed[key] = value;
+        }
+    }
+    (changed != *input).then_some(changed)
+}
+
+/// How to write the refused texts that are meant as something else.
+pub(super) fn advice(texts: &Texts, refused: &Envelope) -> Vec<String> {
+    let of_type = |key: &str| {
+        let mut all = refused.errors.iter().flat_map(violations);
+        all.any(|(path, message)| {
+            path.strip_prefix('/') == Some(key) && message.contains("of type")
+        })
+    };
+    let advise = |(key, text): (&str, &str)| match serde_json::from_str::<Value>(text) {
+        Ok(_) => {
+            let text = text.replace('\'', "'\\''");
+            Some(format!("  if it is not text, write {key}:='{text}'"))
+        }
+        Err(_) => of_type(key).then(|| format!("  write {key}:=JSON, such as {key}:=2")),
+    };
+    refused_texts(texts, refused).filter_map(advise).collect()
+}
+
+fn refused_texts<'a>(
+    texts: &'a Texts,
+    refused: &'a Envelope,
+) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let paths = refused.errors.iter().flat_map(violations).map(|(path, _)| path);
+    let mut keys: Vec<_> = paths.filter_map(|path| path.strip_prefix('/')).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.into_iter().filter_map(move |key| {
+        let (key, text) = texts.get_key_value(&key.replace("~1", "/").replace("~0", "~"))?;
+        Some((key.as_str(), text.as_str()))
+    })
+}
+
+fn number_or_boolean(text: &str) -> Option<Value> {
+    if !proto::big_integers(text.as_bytes()).is_empty() {
+        return None;
+    }
+    let value: Value = serde_json::from_str(text).ok()?;
+    (value.is_number() || value.is_boolean()).then_some(value)
 }
 
 #[cfg(test)]

@@ -41,6 +41,29 @@ fn fields_of_the_input_are_arguments() {
 }
 
 #[test]
+fn a_text_is_read_as_the_number_that_the_tool_takes() {
+    let project = Project::new();
+    project.write(
+        "tools/add.tool.yaml",
+        "id: demo.add\nversion: 1.0.0\ndescription: Adds.\n\
+         inputSchema: {type: object, properties: {a: {type: number}, on: {type: boolean}, \
+         name: {type: string}, list: {type: array}}}\noutputSchema: {type: object}\n\
+         execution: {kind: cli, cmd: [cat]}\n",
+    );
+    let echoed = project.run(&["call", "demo.add", "a=2.5", "on=true", "name=7"]);
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(echoed.ok()).unwrap(),
+        json!({"input": {"a": 2.5, "on": true, "name": "7"}})
+    );
+    let wrong = project.run(&["call", "demo.add", "a=two"]);
+    let stderr = wrong.failed(1);
+    assert!(stderr.contains("write a:=JSON, such as a:=2"), "{stderr}");
+    assert_eq!(stderr.matches("not of type").count(), 1, "{stderr}");
+    let listed = project.run(&["call", "demo.add", "list=[1]"]);
+    assert!(listed.failed(1).contains("write list:='[1]'"), "{listed:?}");
+}
+
+#[test]
 fn input_comes_from_a_file_or_standard_input() {
     let project = Project::new();
     project.write("in.json", r#"{"message":"file"}"#);

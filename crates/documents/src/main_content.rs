@@ -46,6 +46,9 @@ const ONCE: f32 = 8.0;
 /// Pages of more blocks are chosen from by tags: the features of so many would take more memory than a reader has.
 const MOST: usize = 50_000;
 
+/// A main element of at most so many words is short.
+const SHORT_MAIN: f32 = 150.0;
+
 /// Text of at least so many words is content.
 const SUBSTANTIAL: usize = 40;
 
@@ -78,6 +81,7 @@ pub(crate) fn choose(page: &Page, with_labels: bool) -> MainContent {
     if chosen.is_empty() {
         chosen = by_tags(page);
     }
+    add_short_main(page, &features.words, &mut chosen);
     drop_copies(page, &features.words, &mut chosen);
     drop_last_headings(page, &mut chosen);
     whole::complete(page, with_labels, &mut chosen);
@@ -103,6 +107,19 @@ fn is_article(page: &Page, ratings: &[f32], words: &[f32]) -> bool {
     };
     let (certain, doubtful) = (rated(CERTAIN, 1.0), rated(POSSIBLE, CERTAIN));
     certain > ARTICLE_WORDS && certain > (certain + doubtful) * ARTICLE_SHARE
+}
+
+/// Chooses all of a short main element of which less than three quarters are chosen: the ratings need more text than that.
+fn add_short_main(page: &Page, words: &[f32], chosen: &mut Vec<usize>) {
+    let root = &page.blocks.containers[root(page)];
+    let count = |blocks: &[usize]| -> f32 { blocks.iter().map(|at| words[*at]).sum() };
+    if words[root.first..root.end].iter().sum::<f32>() > SHORT_MAIN {
+        return;
+    }
+    let all = whole::own_blocks(page, root.first..root.end);
+    if count(chosen) < count(&all) * 0.75 {
+        *chosen = all;
+    }
 }
 
 /// Drops blocks that the page repeats elsewhere, such as for small screens. What the same element repeats, such as a

@@ -10,6 +10,9 @@ use super::tree::{Id, Tree};
 /// Tables of more columns are not aligned.
 const MOST_COLUMNS: usize = 1_000;
 
+/// Longer texts are in the first row of their cell only: repeating them would multiply the size of a page.
+const LONGEST_REPEATED: usize = 200;
+
 /// Tables whose cells are pieces of a page.
 pub(super) struct Layouts(HashSet<Id>);
 
@@ -65,31 +68,39 @@ pub(super) fn spans(tree: &Tree, cell: Id) -> (usize, usize) {
     (number(local_name!("colspan")), number(local_name!("rowspan")))
 }
 
-/// For each column of a table, the rows that a cell of an earlier one still takes.
+/// A column that a cell of an earlier row takes.
+#[derive(Debug, Default, Clone)]
+struct Spanned {
+    /// The rows that are still taken.
+    rows: usize,
+    text: String,
+}
+
+/// For each column of a table, the cell of an earlier row that still takes it.
 #[derive(Debug, Default)]
-pub(super) struct Spanning(Vec<usize>);
+pub(super) struct Spanning(Vec<Spanned>);
 
 impl Spanning {
     /// Notes a cell that takes further rows.
-    pub(super) fn add(&mut self, columns: Range<usize>, rows: usize) {
-        if rows == 0 || columns.end > MOST_COLUMNS {
+    pub(super) fn add(&mut self, columns: Range<usize>, rows: usize, text: &str) {
+        if rows == 0 || columns.is_empty() || columns.end > MOST_COLUMNS {
             return;
         }
         if self.0.len() < columns.end {
-            self.0.resize(columns.end, 0);
+            self.0.resize(columns.end, Spanned::default());
         }
-        self.0[columns].fill(rows);
+        let first = columns.start;
+        self.0[columns].fill(Spanned { rows, text: String::new() });
+        if text.len() <= LONGEST_REPEATED {
+            text.clone_into(&mut self.0[first].text);
+        }
     }
 
-    /// Whether a column is taken in this row, which uses up one of its rows.
-    pub(super) fn take(&mut self, column: usize) -> bool {
-        match self.0.get_mut(column) {
-            Some(rows) if *rows > 0 => {
-                *rows -= 1;
-                true
-            }
-            _ => false,
-        }
+    /// The text to repeat in a column that is taken in this row, which uses up one of its rows.
+    pub(super) fn take(&mut self, column: usize) -> Option<&str> {
+        let spanned = self.0.get_mut(column).filter(|spanned| spanned.rows > 0)?;
+        spanned.rows -= 1;
+        Some(&spanned.text)
     }
 }
 

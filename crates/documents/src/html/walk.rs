@@ -12,6 +12,9 @@ use super::tree::{DOCUMENT, Id, Tree};
 use crate::markdown::Marker;
 use crate::text::keep_hidden;
 
+/// The signs of links from headings to themselves; some sites use a space without width.
+const SIGNS: [char; 5] = ['§', '#', '🔗', '⚓', '\u{200b}'];
+
 /// The state at the current element.
 #[derive(Clone, Copy)]
 struct State {
@@ -68,6 +71,8 @@ pub(super) struct Walk<'a> {
     item: Option<Marker>,
     row: Line,
     cells: usize,
+    /// Whether the row has text besides what it repeats from earlier ones.
+    row_has_text: bool,
     /// Cells of earlier rows that go on in the next ones of each table that is open.
     spanning: Vec<Spanning>,
 }
@@ -90,6 +95,7 @@ impl<'a> Walk<'a> {
             item: None,
             row: Line::default(),
             cells: 0,
+            row_has_text: false,
             spanning: Vec::new(),
         }
     }
@@ -174,7 +180,9 @@ impl<'a> Walk<'a> {
                 state.table = (!self.layouts.contains(node)).then_some(node);
                 self.spanning.push(Spanning::default());
             }
-            Role::Row => (self.row, self.cells) = (Line::default(), 0),
+            Role::Row => {
+                (self.row, self.cells, self.row_has_text) = (Line::default(), 0, false);
+            }
             Role::Cell => state.in_cell |= state.table.is_some(),
             _ => {}
         }
@@ -197,7 +205,7 @@ impl<'a> Walk<'a> {
         match role {
             Role::Nothing | Role::Plain | Role::Break => {}
             Role::Link | Role::Strong | Role::Emphasis | Role::Code | Role::Superscript => {
-                self.close_inline();
+                self.close_inline(state);
             }
             Role::Cell if state.table.is_some() => self.end_cell(node),
             Role::Row if state.table.is_some() => self.end_row(state),
@@ -230,10 +238,23 @@ impl<'a> Walk<'a> {
         self.open.push(Open { format, start: self.line.text.len(), used: false });
     }
 
-    fn close_inline(&mut self) {
-        if let Some(open) = self.open.pop() {
+    fn close_inline(&mut self, state: State) {
+        let Some(open) = self.open.pop() else { return };
+        if self.is_permalink(&open, state.heading > 0) {
+            self.line.truncate(open.start);
+        } else {
             self.line.close(&open);
         }
+    }
+
+    /// Whether a link only marks its own place, as `¶` does behind the headings of manuals.
+    fn is_permalink(&self, open: &Open, in_heading: bool) -> bool {
+        let Format::Link(node) = open.format else { return false };
+        let target = self.tree.attribute(node, &local_name!("href")).unwrap_or_default();
+        let text = self.line.text.get(open.start..).unwrap_or_default();
+        let is_sign = |c: char| c == '¶' || c.is_whitespace() || in_heading && SIGNS.contains(&c);
+        let is_shown = !text.trim().is_empty();
+        is_shown && !open.used && target.contains('#') && text.chars().all(is_sign)
     }
 
     fn text(&mut self, text: &str, state: State) {
@@ -310,25 +331,20 @@ impl<'a> Walk<'a> {
     fn begin_cell(&mut self) {
         // The parser has moved text in a row outside of its cells to before the table.
         self.line = Line::default();
-        while self.spanning.last_mut().is_some_and(|spanning| spanning.take(self.cells)) {
-            self.add_cell();
+        while let Some(spanning) = self.spanning.last_mut()
+            && let Some(text) = spanning.take(self.cells)
+        {
+            self.row.add_cell(self.cells, text);
+            self.cells += 1;
         }
-    }
-
-    /// Puts another cell into the row.
-    fn add_cell(&mut self) {
-        if self.cells > 0 {
-            self.row.text.push('\t');
-        }
-        self.cells += 1;
     }
 
     fn end_cell(&mut self, node: Id) {
         let line = self.take_line();
-        self.add_cell();
-        let column = self.cells - 1;
-        let (start, text) = (self.row.text.len(), line.text.trim_end());
-        self.row.text.extend(text.chars().map(|c| if c == '\t' { ' ' } else { c }));
+        let (column, text) = (self.cells, line.text.trim_end());
+        self.row.add_cell(column, text);
+        self.row_has_text |= !text.is_empty();
+        let start = self.row.text.len() - text.len();
         self.row.linked += line.linked;
         let spans = line.spans.iter().filter(|span| span.start < text.len());
         self.row.spans.extend(spans.map(|span| Span {
@@ -337,11 +353,12 @@ impl<'a> Walk<'a> {
             format: span.format,
         }));
         let (columns, rows) = table::spans(self.tree, node);
-        for _ in 1..columns {
-            self.add_cell();
+        for further in 1..columns {
+            self.row.add_cell(column + further, "");
         }
+        self.cells += columns;
         if let Some(spanning) = self.spanning.last_mut() {
-            spanning.add(column..column + columns, rows - 1);
+            spanning.add(column..column + columns, rows - 1, text);
         }
     }
 
@@ -349,7 +366,9 @@ impl<'a> Walk<'a> {
         self.begin_cell();
         self.cells = 0;
         let row = std::mem::take(&mut self.row);
-        self.push(Kind::Row, row, state);
+        if self.row_has_text {
+            self.push(Kind::Row, row, state);
+        }
     }
 
     /// Writes a block, unless it has no visible character.
@@ -419,6 +438,21 @@ impl<'a> Walk<'a> {
 }
 
 impl Line {
+    /// Puts a cell behind the earlier ones of a row.
+    fn add_cell(&mut self, earlier: usize, text: &str) {
+        if earlier > 0 {
+            self.text.push('\t');
+        }
+        self.text.extend(text.chars().map(|c| if c == '\t' { ' ' } else { c }));
+    }
+
+    /// Removes a link at the end.
+    fn truncate(&mut self, start: usize) {
+        self.linked = self.linked.saturating_sub(self.text.len() - start);
+        self.text.truncate(start);
+        self.spans.retain(|span| span.end <= start);
+    }
+
     fn close(&mut self, open: &Open) {
         let end = self.text.trim_end().len();
         let link = matches!(open.format, Format::Link(_));

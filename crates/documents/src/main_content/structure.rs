@@ -1,9 +1,11 @@
-//! Completes structures of which a part is chosen: the rows of a table, terms and their definitions, details and their
-//! summaries, captions, and the text between the page's heading and what is chosen.
+//! Completes structures of which a part is chosen: the rows and the note of a table, terms and their definitions, details and
+//! their summaries, captions, program code, the headings of sections, and the text between the page's heading and what is chosen.
+
+use std::ops::Range;
 
 use html5ever::{LocalName, local_name};
 
-use crate::html::block::{Block, Kind};
+use crate::html::block::{Block, Container, Kind};
 use crate::html::page::Page;
 use crate::html::tree::Id;
 
@@ -28,12 +30,15 @@ pub(super) fn add_structures(
     let before = chosen.len();
     let mut content = Content { page, is_chosen, first, last };
     content.add_rows(&is_outside);
+    content.add_notes(&is_outside);
     content.add_definitions(&is_outside);
     content.add_summaries(&is_outside);
     if with_captions {
         content.add_captions(&is_outside);
     }
     content.add_opening(&is_outside);
+    content.add_code(&is_outside);
+    content.add_headings(&is_outside);
     let added: Vec<usize> = (0..blocks.len()).filter(|at| content.is_chosen[*at]).collect();
     if added.len() > before {
         *chosen = added;
@@ -67,18 +72,36 @@ impl Content<'_> {
         None
     }
 
-    /// The end of the innermost element with all chosen blocks, unless that is the page itself.
-    fn end_of_element(&self) -> usize {
+    /// The innermost element with all chosen blocks, unless that is the page itself.
+    fn element(&self) -> Option<usize> {
         let containers = &self.page.blocks.containers;
         let mut container = self.block(self.first).container;
         while container != 0 && containers[container].end <= self.last {
             container = containers[container].parent;
         }
         let name = self.page.tree.name(containers[container].node);
-        if container == 0 || *name == local_name!("body") {
-            return self.last + 1;
+        (container != 0 && *name != local_name!("body")).then_some(container)
+    }
+
+    /// The end of the innermost element with all chosen blocks.
+    fn end_of_element(&self) -> usize {
+        self.element().map_or(self.last + 1, |element| self.page.blocks.containers[element].end)
+    }
+
+    /// The blocks of the element that the page declares as its main one, if all chosen blocks are in it; else those from
+    /// the first chosen one to the end of the innermost element with all of them.
+    fn main_range(&self) -> Range<usize> {
+        let containers = &self.page.blocks.containers;
+        let mut container = self.element().unwrap_or_default();
+        while container != 0 {
+            let Container { node, parent, first, end, .. } = containers[container];
+            let role = self.page.tree.attribute(node, &local_name!("role"));
+            if *self.page.tree.name(node) == local_name!("main") || role == Some("main") {
+                return first..end;
+            }
+            container = parent;
         }
-        containers[container].end
+        self.first..self.end_of_element()
     }
 
     /// Adds all rows of a table of which some are chosen, and tables with a head among and right after the content.
@@ -114,6 +137,65 @@ impl Content<'_> {
         rows.take(3)
             .flat_map(|row| tree.children(row))
             .any(|cell| *tree.name(cell) == local_name!("th"))
+    }
+
+    /// Adds the paragraph right after a chosen table, such as its source.
+    fn add_notes(&mut self, is_outside: impl Fn(&Block) -> bool) {
+        for at in 1..self.page.blocks.blocks.len() {
+            let note = self.block(at);
+            if self.is_chosen[at - 1]
+                && self.block(at - 1).kind == Kind::Row
+                && note.kind == Kind::Paragraph
+                && note.linked * 2 <= note.text.len()
+                && self.follows_table(at)
+                && !is_outside(note)
+            {
+                self.is_chosen[at] = true;
+            }
+        }
+    }
+
+    /// Whether the element of a block comes right after a table, or after an element that ends with it.
+    fn follows_table(&self, at: usize) -> bool {
+        let containers = &self.page.blocks.containers;
+        let mut before = self.block(at - 1).container;
+        while containers[containers[before].parent].end == at {
+            before = containers[before].parent;
+        }
+        let own = &containers[self.block(at).container];
+        *self.page.tree.name(own.node) == local_name!("p")
+            && own.parent == containers[before].parent
+    }
+
+    /// Adds the program code of the main element: code has no sentences by which it could be rated.
+    fn add_code(&mut self, is_outside: impl Fn(&Block) -> bool) {
+        for at in self.main_range() {
+            let block = self.block(at);
+            if block.kind == Kind::Code
+                && *self.page.tree.name(block.origin) == local_name!("pre")
+                && block.linked * 2 <= block.text.len()
+                && !is_outside(block)
+            {
+                self.is_chosen[at] = true;
+            }
+        }
+    }
+
+    /// Adds the headings among the content of sections that begin with a chosen block.
+    fn add_headings(&mut self, is_outside: impl Fn(&Block) -> bool) {
+        let mut next_is_chosen = false;
+        let first = self.is_chosen.iter().position(|is_chosen| *is_chosen).unwrap_or_default();
+        for at in (first..self.is_chosen.len()).rev() {
+            let block = self.block(at);
+            // Buttons may come before a block, such as one that copies code.
+            if !self.is_chosen[at] && is_outside(block) {
+                continue;
+            }
+            if next_is_chosen && matches!(block.kind, Kind::Heading(_)) {
+                self.is_chosen[at] = true;
+            }
+            next_is_chosen = self.is_chosen[at];
+        }
     }
 
     /// Adds the terms of chosen definitions, and the definitions of chosen terms.

@@ -1,6 +1,7 @@
 //! Adds to the chosen blocks what a reader would miss: the page's own heading, the other items of a list, and structures.
 
 use std::cell::LazyCell;
+use std::ops::Range;
 
 use html5ever::local_name;
 
@@ -45,6 +46,22 @@ pub(super) fn complete(page: &Page, with_labels: bool, chosen: &mut Vec<usize>) 
     if with_labels {
         add_heading(page, is_outside, chosen);
     }
+}
+
+/// The blocks of a range that are neither navigation and the like, nor links, nor the label of a list of links.
+pub(super) fn own_blocks(page: &Page, range: Range<usize>) -> Vec<usize> {
+    let outside = outside(page);
+    let blocks = &page.blocks.blocks;
+    let is_link = |block: &Block| block.linked * 2 > block.text.len();
+    let is_label = |at: usize| {
+        let next = blocks.get(at + 1);
+        blocks[at].kind == Kind::Paragraph
+            && blocks[at].text.split_whitespace().count() <= SHORT
+            && next.is_some_and(|next| matches!(next.kind, Kind::Item(_)) && is_link(next))
+    };
+    let is_own =
+        |at: &usize| !is_link(&blocks[*at]) && !is_label(*at) && !outside[blocks[*at].container];
+    range.filter(is_own).collect()
 }
 
 /// Whether each container is navigation and the like, or within it.
@@ -99,17 +116,23 @@ fn add_items(page: &Page, is_outside: impl Fn(&Block) -> bool, chosen: &mut Vec<
     }
 }
 
-/// Puts the page's first-level heading before the content that it introduces, if it repeats the title or is the only one.
+/// Puts the page's heading before the content that it introduces: that of the first level if it repeats the title or is the
+/// only one, or that of the highest level if there is no first one and it repeats the title.
 fn add_heading(page: &Page, is_outside: impl Fn(&Block) -> bool, chosen: &mut Vec<usize>) {
     let blocks = &page.blocks.blocks;
     let Some(first) = chosen.first().copied() else { return };
     let title = page.meta.title.as_deref().unwrap_or_default();
-    let is_top = |at: &usize| matches!(blocks[*at].kind, Kind::Heading(1));
-    let is_only = (0..blocks.len()).filter(is_top).count() == 1;
-    if matches!(blocks[first].kind, Kind::Heading(1)) {
+    let levels = blocks.iter().filter_map(|block| match block.kind {
+        Kind::Heading(level) if level == 1 || !is_outside(block) => Some(level),
+        _ => None,
+    });
+    let Some(top) = levels.min() else { return };
+    let is_top = |at: &usize| blocks[*at].kind == Kind::Heading(top);
+    let is_only = top == 1 && (0..blocks.len()).filter(is_top).count() == 1;
+    if is_top(&first) {
         return;
     }
-    let heading = (0..first).rev().find(|at| matches!(blocks[*at].kind, Kind::Heading(1)));
+    let heading = (0..first).rev().find(is_top);
     if let Some(heading) = heading.filter(|at| {
         let block = &blocks[*at];
         (is_only || names(title, &block.text)) && !names_site(page, block) && !is_outside(block)
@@ -118,9 +141,14 @@ fn add_heading(page: &Page, is_outside: impl Fn(&Block) -> bool, chosen: &mut Ve
     }
 }
 
-/// Whether a heading and a title say the same, but for the site's name.
+/// Whether a heading and a title say the same, but for the site's name and the heading's number.
 fn names(title: &str, heading: &str) -> bool {
-    let (title, heading) = (plain_text(title), plain_text(heading));
+    let number = |c: char| c.is_ascii_digit() || c == '.';
+    let unnumbered = match heading.split_once(char::is_whitespace) {
+        Some((first, rest)) if first.chars().all(number) => rest,
+        _ => heading,
+    };
+    let (title, heading) = (plain_text(title), plain_text(unnumbered));
     !heading.is_empty()
         && (title.contains(&heading) || !title.is_empty() && heading.contains(&title))
 }
@@ -191,12 +219,14 @@ mod tests {
         };
         assert_eq!(page("<h1>A page</h1><p>more"), ["A page", "chosen"]);
         assert_eq!(page("<h1>Another page</h1>"), ["Another page", "chosen"]);
+        assert_eq!(page("<p>more<h4>2.3 A page</h4>"), ["2.3 A page", "chosen"]);
         for other in [
             "<h1><a href=/>A page</a></h1>",
             "<h1>Example</h1>",
             "<h1>Another page</h1><h1>A third one</h1>",
             "<nav><h1>A page</h1></nav>",
-            "<h2>A page</h2>",
+            "<h1>Example</h1><h2>A page</h2>",
+            "<h2>Another page</h2>",
         ] {
             assert_eq!(page(other), ["chosen"], "{other}");
         }

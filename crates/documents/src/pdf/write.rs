@@ -81,6 +81,9 @@ struct Writer {
 impl Writer {
     fn write(&mut self, paragraph: &Paragraph, text: &mut Text) {
         match paragraph {
+            _ if self.form.is_markdown() && self.numbered_heading(paragraph).is_some() => {
+                self.indents.clear();
+            }
             Paragraph::Item { indent, .. } => {
                 self.indents.retain(|outer| *outer < *indent - NESTED);
                 self.indents.push(*indent);
@@ -91,6 +94,16 @@ impl Writer {
             self.write_markdown(paragraph, text);
         } else {
             self.write_text(paragraph, text);
+        }
+    }
+
+    /// The level of a heading that looks like a list item, such as `1. Introduction`.
+    fn numbered_heading(&self, paragraph: &Paragraph) -> Option<usize> {
+        match paragraph {
+            Paragraph::Item { marker: Marker::Number(_), lines, size, .. } => {
+                self.headings.level(lines, *size)
+            }
+            _ => None,
         }
     }
 
@@ -130,6 +143,10 @@ impl Writer {
             }
             Paragraph::Item { marker, lines, .. } => {
                 let joined = self.compounds.join(lines).join("\n");
+                if let Some(level) = self.numbered_heading(paragraph) {
+                    let heading = markdown::heading(level, &markdown::escape(&joined));
+                    return text.block(text::Block::Paragraph, &heading);
+                }
                 let rest = marker::split(&joined).map_or(joined.as_str(), |(_, rest)| rest);
                 let (mark, rest) = match marker {
                     Marker::Bullet => (markdown::Marker::Bullet, rest),

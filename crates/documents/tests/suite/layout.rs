@@ -228,6 +228,21 @@ fn code_and_lists_become_markdown() {
 }
 
 #[test]
+fn a_numbered_heading_is_no_list_item() {
+    let mut page = at(60.0, 750.0, 16.0, "1. Introduction");
+    for (row, line) in LEFT.iter().enumerate() {
+        page += &at(60.0, 720.0 - 14.0 * row as f64, 11.0, line);
+    }
+    page += &at(60.0, 610.0, 16.0, "2. Method");
+    for (row, line) in RIGHT.iter().enumerate() {
+        page += &at(60.0, 580.0 - 14.0 * row as f64, 11.0, line);
+    }
+    let markdown = read_as(&[&page], Form::Markdown).text;
+    assert!(markdown.starts_with("# 1\\. Introduction\n\nThe ferry"), "{markdown}");
+    assert!(markdown.contains("\n\n# 2\\. Method\n\nEvery second"), "{markdown}");
+}
+
+#[test]
 fn a_page_with_very_many_words_ends() {
     let mut page = String::from("BT /F 2 Tf\n");
     for number in 0_u32..30_000 {

@@ -13,7 +13,7 @@ use super::unreadable::{Unreadable, UnreadableLines};
 /// The key of a request's `_meta` that has the path of an integer that was rounded.
 pub(crate) const ROUNDED: &str = "powerstrip/rounded";
 
-/// Longer lines are passed on unread: no door takes such a message.
+/// Longer lines are not read: no door takes such a message.
 const MAX_LINE: usize = 16 << 20;
 
 const CHUNK: usize = 16 * 1024;
@@ -26,31 +26,32 @@ pub(crate) struct MarkedLines<R> {
     line: BytesMut,
     /// Complete lines that were not read yet.
     ready: BytesMut,
-    /// Lines that are not JSON, which are not passed on.
+    /// Lines that are not JSON or too long, which are not passed on.
     unreadable: UnreadableLines,
-    /// Whether a line that is too long is passed on, up to its end.
-    passing: bool,
+    /// A line that is too long, until its end.
+    skipped: Option<Unreadable>,
 }
 
 impl<R> MarkedLines<R> {
     pub(crate) fn new(inner: R, unreadable: UnreadableLines) -> Self {
-        Self { inner, line: BytesMut::new(), ready: BytesMut::new(), unreadable, passing: false }
+        Self { inner, line: BytesMut::new(), ready: BytesMut::new(), unreadable, skipped: None }
     }
 
     /// Takes over what was read.
     fn take(&mut self, mut chunk: &[u8]) {
-        if self.passing {
-            let end = chunk.iter().position(|byte| *byte == b'\n');
-            let (line, rest) = chunk.split_at(end.map_or(chunk.len(), |end| end + 1));
-            self.ready.extend_from_slice(line);
-            self.passing = end.is_none();
-            chunk = rest;
+        if let Some(skipped) = self.skipped.take() {
+            let Some(end) = chunk.iter().position(|byte| *byte == b'\n') else {
+                self.skipped = Some(skipped);
+                return;
+            };
+            self.refuse(skipped);
+            chunk = &chunk[end + 1..];
         }
         let Some(end) = chunk.iter().rposition(|byte| *byte == b'\n') else {
             self.line.extend_from_slice(chunk);
             if self.line.len() > MAX_LINE {
-                self.ready.unsplit(self.line.split());
-                self.passing = true;
+                self.skipped = Some(Unreadable::too_long(&self.line, MAX_LINE));
+                self.line = BytesMut::new();
             }
             return;
         };
@@ -60,10 +61,7 @@ impl<R> MarkedLines<R> {
         proto::replace_lone_surrogates(&mut lines);
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             if let Some(unreadable) = Unreadable::of(line) {
-                self.unreadable
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push_back(unreadable);
+                self.refuse(unreadable);
                 continue;
             }
             match mark(line) {
@@ -72,6 +70,10 @@ impl<R> MarkedLines<R> {
             }
         }
         self.line.extend_from_slice(rest);
+    }
+
+    fn refuse(&self, line: Unreadable) {
+        self.unreadable.lock().unwrap_or_else(PoisonError::into_inner).push_back(line);
     }
 }
 
@@ -143,5 +145,27 @@ mod tests {
         assert!(marked.starts_with(plain) && marked.ends_with(plain), "{marked}");
         let long = format!("{{\"x\": \"{}\"}}\n", "y".repeat(3 * CHUNK));
         assert_eq!(read(&long).await, long);
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_too_long_is_refused_with_its_id() {
+        let start = r#"{"jsonrpc": "2.0", "id": "big", "method": "tools/call", "params": {"a": ""#;
+        let long = format!("{start}{}\"}}}}\n", "y".repeat(MAX_LINE));
+        let refused = UnreadableLines::default();
+        let text = format!("{long}{{\"id\": 2}}\n");
+        let mut lines = MarkedLines::new(text.as_bytes(), UnreadableLines::clone(&refused));
+        let mut read = Vec::new();
+        let end = async {
+            // They are answered as soon as they are there.
+            loop {
+                tokio::task::yield_now().await;
+                if let Some(line) = refused.lock().expect("no panic").pop_front() {
+                    return line;
+                }
+            }
+        };
+        let (line, done) = tokio::join!(end, lines.read_to_end(&mut read));
+        assert_eq!(line.id.map(|id| id.to_string()).as_deref(), Some("big"), "{}", line.why);
+        assert_eq!((done.expect("a text"), read.as_slice()), (10, &b"{\"id\": 2}\n"[..]));
     }
 }

@@ -1,13 +1,15 @@
-//! Lines that are not JSON.
+//! Lines that are not JSON, or too long.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use rmcp::model::RequestId;
-use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer as _};
 use serde_json::value::RawValue;
 
-/// A line that is not JSON.
+/// A line that is not JSON, or too long.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     pub(crate) why: String,
@@ -28,11 +30,55 @@ impl Unreadable {
         let why = parse_error(line)?.to_string();
         Some(Self { why, id: request_id(line) })
     }
+
+    /// A line of which only the beginning was read.
+    pub(crate) fn too_long(beginning: &[u8], most: usize) -> Self {
+        let why = format!("the message is longer than {most} bytes; pass large data as a file");
+        Self { why, id: first_id(&beginning[..beginning.len().min(MAX_SEARCHED)]) }
+    }
+}
+
+/// How much of a line that is too long is searched for its id.
+const MAX_SEARCHED: usize = 64 * 1024;
+
+/// The id of a request that is cut off.
+fn first_id(beginning: &[u8]) -> Option<RequestId> {
+    let mut fields = Fields::default();
+    // may fail: it ends too early
+    let _ = serde_json::Deserializer::from_slice(beginning).deserialize_map(&mut fields);
+    fields.id.filter(|_| !fields.is_answer)
+}
+
+/// What stands in front of the part that is cut off.
+#[derive(Default)]
+struct Fields {
+    id: Option<RequestId>,
+    is_answer: bool,
+}
+
+impl<'de> Visitor<'de> for &mut Fields {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<String>()? {
+            self.is_answer |= matches!(key.as_str(), "result" | "error");
+            if key == "id" {
+                self.id = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Why a line cannot be parsed. The quick check of most lines does not look at numbers, escapes and depth.
 fn parse_error(line: &[u8]) -> Option<serde_json::Error> {
-    if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(line) {
+    if let Err(error) = serde_json::from_slice::<IgnoredAny>(line) {
         return Some(error);
     }
     if !may_be_invalid(line) {

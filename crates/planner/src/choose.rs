@@ -1,11 +1,14 @@
 //! Chooses a tool for each step, and adds tools that give what the others need.
 
+mod additions;
+
 use std::collections::HashMap;
 
 use language::words::{fold, related_stems, stem};
 
-use crate::draft::{Alternative, Argument, Draft, DraftTask, Earlier, Find, Items, NothingFits};
-use crate::fill::{Filled, Scene, Source, fill};
+use crate::draft::{Alternative, Draft, DraftTask, Earlier, Find, NothingFits};
+use crate::fill::{Filled, ListOf, Scene, Source, fill};
+use crate::graph::Term;
 use crate::steps::{Step, steps};
 use crate::tool::ToolSpec;
 
@@ -20,15 +23,19 @@ const WHOLE: f32 = 0.4;
 /// The weight of filled arguments.
 const FILLED: f32 = 0.35;
 /// The weight of values of the step that find a place.
-const USED: f32 = 0.2;
+const USED: f32 = 0.3;
 /// The weight of the words that a tool knows.
 const KNOWN: f32 = 0.5;
+/// What a tool is ahead whose name begins with the verb of the step; half of it for a related verb or another place.
+const VERB: f32 = 0.2;
+/// What a tool is ahead that takes the several values of a step in one call, or behind if it takes lists of one value.
+const LIST: f32 = 0.15;
 /// What a tool of the same server as the last one is ahead.
 const FAMILY: f32 = 0.2;
 /// The share of a step's words that its tool must know.
 const COVERAGE: f32 = 0.2;
-/// A tool that knows this share of a step's words counts as certain to be meant.
-const CLEAR_FIT: f32 = 0.5;
+/// A tool that knows this share of a step's words counts as certain to be the right one.
+const CLEAR_FIT: f32 = 0.7;
 /// A lead of this share counts as certain.
 const CLEAR_LEAD: f32 = 0.2;
 
@@ -40,8 +47,25 @@ struct Placed {
     filled: Filled,
     margin: f32,
     alternatives: Vec<Alternative>,
-    /// The tool that it was added for.
-    added_for: Option<usize>,
+    reason: Reason,
+}
+
+/// Why a task is part of the plan.
+#[derive(Clone, Copy, Debug)]
+enum Reason {
+    /// A step asks for it.
+    Step,
+    /// It gives what another tool needs.
+    Gives(usize),
+    /// It checks what another tool is called with.
+    Checks(usize),
+}
+
+/// A tool that was found for a step.
+struct Ranked {
+    tool: usize,
+    score: f32,
+    known: f32,
 }
 
 /// A tool that was tried for a step.
@@ -57,15 +81,17 @@ pub(crate) struct Choosing<'a> {
     scene: &'a Scene<'a>,
     earlier: &'a [Earlier],
     find: Find<'a>,
+    /// What tools are searched for the whole request, and those that were found.
+    query: String,
     whole: Vec<(usize, f32)>,
     placed: Vec<Placed>,
 }
 
 impl<'a> Choosing<'a> {
     pub(crate) fn new(scene: &'a Scene<'a>, earlier: &'a [Earlier], find: Find<'a>) -> Self {
-        let whole = Step::new(scene.text, &[(0, scene.text.len())], scene.mentions);
-        let whole = normalized(find(&whole.query, 2 * HITS));
-        Self { scene, earlier, find, whole, placed: Vec::new() }
+        let query = Step::new(scene.text, &[(0, scene.text.len())], scene.mentions).query;
+        let whole = normalized(find(&query, 2 * HITS));
+        Self { scene, earlier, find, query, whole, placed: Vec::new() }
     }
 
     pub(crate) fn draft(mut self) -> Result<Draft, NothingFits> {
@@ -137,10 +163,11 @@ impl<'a> Choosing<'a> {
             filled: best.filled,
             margin: (lead / CLEAR_LEAD).clamp(0.0, 1.0) * (best.known / CLEAR_FIT).min(1.0),
             alternatives,
-            added_for: None,
+            reason: Reason::Step,
         };
         self.placed.push(placed);
         self.add_producers(self.placed.len() - 1, 0);
+        self.add_check();
     }
 
     /// Whether a step only goes on with what an earlier one asks for.
@@ -155,7 +182,11 @@ impl<'a> Choosing<'a> {
     /// The tools for a step, best first; none if no tool fits.
     fn candidates(&self, step: &Step) -> Vec<Candidate> {
         let (query, stems) = self.without_references(step);
-        let hits = normalized((self.find)(&query, HITS));
+        let hits = if query == self.query {
+            self.whole.iter().take(HITS).copied().collect()
+        } else {
+            normalized((self.find)(&query, HITS))
+        };
         let mut base: HashMap<usize, f32> = hits.iter().copied().collect();
         for &(tool, score) in &self.whole {
             // A tool that only the whole request finds is no candidate of this step.
@@ -164,149 +195,74 @@ impl<'a> Choosing<'a> {
             }
         }
         let family = self.placed.last().map(|placed| self.tool(placed.tool).family.as_str());
-        let mut ranked: Vec<(usize, f32)> = base
+        let terms: Vec<(Term, bool)> = stems
+            .iter()
+            .map(|stem| (self.scene.toolbox.term(stem), step.name_stems.contains(stem)))
+            .collect();
+        let mut ranked: Vec<Ranked> = base
             .into_iter()
             .map(|(tool, score)| {
                 let spec = self.tool(tool);
                 let same = !spec.family.is_empty() && Some(spec.family.as_str()) == family;
-                (tool, score + KNOWN * coverage(&stems, spec) + if same { FAMILY } else { 0.0 })
+                let known = self.coverage(&terms, tool);
+                let verb = VERB * verb_fit(step, spec);
+                let score = score + KNOWN * known + verb + if same { FAMILY } else { 0.0 };
+                Ranked { tool, score, known }
             })
+            .filter(|ranked| ranked.known >= COVERAGE)
             .collect();
-        ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        ranked.retain(|&(tool, _)| coverage(&stems, self.tool(tool)) >= COVERAGE);
+        ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.tool.cmp(&b.tool)));
         let sources = self.sources(self.placed.len());
-        let mut candidates: Vec<Candidate> = ranked
-            .into_iter()
-            .take(TRIED)
-            .map(|(tool, score)| {
-                let filled = fill(self.scene, tool, step, &sources);
-                let own =
-                    filled.used.iter().filter(|mention| step.mentions.contains(mention)).count();
-                let used = if step.mentions.is_empty() {
-                    1.0
-                } else {
-                    own as f32 / step.mentions.len() as f32
-                };
-                let score = score + FILLED * filled.share + USED * used;
-                Candidate { tool, score, known: coverage(&stems, self.tool(tool)), filled }
-            })
-            .collect();
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut best = 0.0f32;
+        for Ranked { tool, score, known } in ranked.into_iter().take(TRIED) {
+            // Whatever its arguments, such a tool is neither chosen nor does it make the choice uncertain.
+            if score + FILLED + USED + LIST < (1.0 - CLEAR_LEAD) * best {
+                candidates.push(Candidate { tool, score, known, filled: Filled::default() });
+                continue;
+            }
+            let filled = fill(self.scene, tool, step, &sources);
+            let score = score + argument_score(&filled, step);
+            best = best.max(score);
+            candidates.push(Candidate { tool, score, known, filled });
+        }
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.tool.cmp(&b.tool)));
         candidates
+    }
+
+    /// The share of a step's words that a tool knows; related words count half. Names that it does not know are values.
+    fn coverage(&self, terms: &[(Term, bool)], tool: usize) -> f32 {
+        let (mut known, mut all) = (0.0, 0.0f32);
+        for (term, is_name) in terms {
+            let fit = self.scene.toolbox.word_fit(tool, term);
+            if fit > 0.0 || !is_name {
+                known += fit;
+                all += 1.0;
+            }
+        }
+        known / all.max(1.0)
     }
 
     /// The words of a step without the names of earlier outputs, which say nothing about its own tool: in "the square of
     /// the monthly payment" they are those of another one.
     fn without_references(&self, step: &Step) -> (String, Vec<String>) {
-        let mut named: Vec<&String> = Vec::new();
+        let mut named: Vec<&str> = Vec::new();
         for placed in &self.placed {
             for output in &self.tool(placed.tool).outputs {
-                let content: Vec<&String> =
-                    output.name_stems.iter().filter(|stem| stem.len() > 2).collect();
-                if !content.is_empty() && content.iter().all(|stem| step.stems.contains(stem)) {
+                let content = output.name_stems.iter().filter(|stem| stem.len() > 2);
+                if content.clone().next().is_some() && content.clone().all(|stem| step.says(stem)) {
                     named.extend(content);
                 }
             }
         }
-        let left: Vec<String> =
-            step.stems.iter().filter(|stem| !named.contains(stem)).cloned().collect();
+        let is_named = |stem: &str| named.contains(&stem);
+        let left: Vec<String> = step.stems.iter().filter(|stem| !is_named(stem)).cloned().collect();
         if named.is_empty() || left.len() < 2 {
             return (step.query.clone(), step.stems.clone());
         }
         let words = step.query.split(|c: char| !c.is_alphanumeric());
-        let kept = words.filter(|word| !named.contains(&&stem(&fold(word))));
+        let kept = words.filter(|word| !is_named(&stem(&fold(word))));
         (kept.collect::<Vec<_>>().join(" "), left)
-    }
-
-    /// Adds tools for required inputs that nothing fills.
-    fn add_producers(&mut self, place: usize, depth: usize) {
-        if depth > 2 {
-            return;
-        }
-        let mut place = place;
-        let tool = self.placed[place].tool;
-        for name in self.placed[place].filled.missing.clone() {
-            if self.placed.len() >= MAX_TASKS || !self.placed[place].filled.missing.contains(&name)
-            {
-                continue;
-            }
-            let Some(input) = self.tool(tool).inputs.iter().position(|input| input.name == name)
-            else {
-                continue;
-            };
-            let Some((producer, filled)) = self.producer(place, input) else { continue };
-            let step = self.placed[place].step.clone();
-            let added = Placed {
-                tool: producer,
-                step,
-                filled,
-                margin: 1.0,
-                alternatives: Vec::new(),
-                added_for: Some(tool),
-            };
-            self.shift_references(place);
-            self.placed.insert(place, added);
-            let before = self.placed.len();
-            self.add_producers(place, depth + 1);
-            place += 1 + self.placed.len() - before;
-            let sources = self.sources(place);
-            let refilled = fill(self.scene, tool, &self.placed[place].step, &sources);
-            self.placed[place].filled = refilled;
-        }
-    }
-
-    /// Makes room for a task at this place.
-    fn shift_references(&mut self, place: usize) {
-        let from = self.earlier.len() + place;
-        let shift = |task: &mut usize| {
-            if *task >= from {
-                *task += 1;
-            }
-        };
-        for placed in &mut self.placed[place..] {
-            for (_, argument) in &mut placed.filled.arguments {
-                if let Argument::Output { task, .. } | Argument::OneItem { task, .. } = argument {
-                    shift(task);
-                }
-            }
-            if let Some(Items::Output { task, .. }) = &mut placed.filled.for_each {
-                shift(task);
-            }
-        }
-    }
-
-    /// The best tool that gives an input and that can be called with what is known.
-    fn producer(&self, place: usize, input: usize) -> Option<(usize, Filled)> {
-        let consumer = self.placed[place].tool;
-        let expected = &self.tool(consumer).inputs[input];
-        let sources = self.sources(place);
-        let mut best: Option<(f32, usize, Filled)> = None;
-        for (producer, _) in self.scene.toolbox.producers(consumer, input) {
-            let spec = self.tool(producer);
-            let needs_it = spec.required().any(|field| field.name_stems == expected.name_stems);
-            let is_placed = self.placed.iter().any(|placed| placed.tool == producer);
-            if needs_it || is_placed || !(self.scene.visible)(producer) {
-                continue;
-            }
-            let filled = fill(self.scene, producer, &self.placed[place].step, &sources);
-            // What must itself be asked for is no help, unless a further tool can give it.
-            if filled.share < 0.5 {
-                continue;
-            }
-            let found =
-                self.whole.iter().find(|(tool, _)| *tool == producer).map_or(0.0, |hit| hit.1);
-            let family = !spec.family.is_empty() && spec.family == self.tool(consumer).family;
-            let score = 2.0 * filled.share
-                + found
-                + if spec.looks_up { 1.0 } else { 0.0 }
-                + if family { 0.7 } else { 0.0 }
-                + self.scene.toolbox.affinity(producer, consumer);
-            let relevant = found > 0.0 || family;
-            if relevant && best.as_ref().is_none_or(|(before, ..)| score > *before) {
-                best = Some((score, producer, filled));
-            }
-        }
-        best.map(|(_, producer, filled)| (producer, filled))
     }
 
     fn finish(self) -> Draft {
@@ -339,11 +295,14 @@ impl<'a> Choosing<'a> {
 
     fn reason(&self, placed: &Placed) -> String {
         let tool = &self.tool(placed.tool).id;
-        match placed.added_for {
-            Some(consumer) => {
+        match placed.reason {
+            Reason::Gives(consumer) => {
                 format!("`{tool}` gives what `{}` needs.", self.tool(consumer).id)
             }
-            None => {
+            Reason::Checks(other) => {
+                format!("`{tool}` checks what `{}` is called with.", self.tool(other).id)
+            }
+            Reason::Step => {
                 let parts =
                     placed.step.ranges.iter().map(|(from, to)| self.scene.text[*from..*to].trim());
                 format!("`{tool}` fits \"{}\" best.", parts.collect::<Vec<_>>().join(" "))
@@ -361,27 +320,32 @@ fn normalized(mut hits: Vec<(usize, f32)>) -> Vec<(usize, f32)> {
     hits
 }
 
-/// The share of a step's words that a tool knows; related words count half.
-fn coverage(stems: &[String], tool: &ToolSpec) -> f32 {
-    if stems.is_empty() {
-        return 0.0;
+/// What the arguments say about a tool.
+fn argument_score(filled: &Filled, step: &Step) -> f32 {
+    let own = filled.used.iter().filter(|mention| step.mentions.contains(mention)).count();
+    let used = if step.mentions.is_empty() { 1.0 } else { own as f32 / step.mentions.len() as f32 };
+    let list = match filled.list {
+        Some(ListOf::Several) => LIST,
+        Some(ListOf::One) => -LIST,
+        None => 0.0,
+    };
+    FILLED * filled.evidence + USED * used + list
+}
+
+fn verb_fit(step: &Step, tool: &ToolSpec) -> f32 {
+    let Some(verb) = &step.verb else { return 0.0 };
+    let begins = word_fit(verb, |word| *tool.action == **word);
+    begins.max(0.5 * word_fit(verb, |word| tool.name_stems.contains(word)))
+}
+
+fn word_fit(stem: &String, knows: impl Fn(&String) -> bool) -> f32 {
+    if knows(stem) {
+        1.0
+    } else if related_stems(stem).iter().any(knows) {
+        0.5
+    } else {
+        0.0
     }
-    let known: f32 = stems
-        .iter()
-        .map(|stem| {
-            if tool.stems.binary_search(stem).is_ok() {
-                1.0
-            } else if related_stems(stem)
-                .iter()
-                .any(|other| tool.stems.binary_search(other).is_ok())
-            {
-                0.5
-            } else {
-                0.0
-            }
-        })
-        .sum();
-    known / stems.len() as f32
 }
 
 /// `task-` and the tool's name, numbered if it is taken.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::choose::Choosing;
 use crate::edges::LearnedEdges;
-use crate::fill::Scene;
+use crate::fill::{Fits, Scene};
 use crate::graph::Toolbox;
 use crate::mention::mentions;
 use crate::tool::ToolSpec;
@@ -119,6 +119,7 @@ impl Toolbox {
             toolbox: self,
             learned: intent.learned,
             visible: intent.visible,
+            fits: Fits::default(),
         };
         Choosing::new(&scene, intent.earlier, find).draft()
     }

@@ -3,12 +3,16 @@
 mod edges;
 mod literals;
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 
 use crate::draft::{Argument, Items};
 use crate::edges::LearnedEdges;
 use crate::graph::Toolbox;
 use crate::mention::{Mention, Written, days_of};
+use crate::score::STRONG;
 use crate::steps::Step;
 use crate::tool::{Field, Sense, ToolSpec};
 use crate::value;
@@ -21,6 +25,32 @@ pub(crate) struct Scene<'a> {
     pub(crate) toolbox: &'a Toolbox,
     pub(crate) learned: &'a LearnedEdges,
     pub(crate) visible: &'a dyn Fn(usize) -> bool,
+    pub(crate) fits: Fits,
+}
+
+/// How well values fit fields: by tool, then by field and value. A tool is tried for several steps.
+#[derive(Default)]
+pub(crate) struct Fits {
+    by_tool: RefCell<HashMap<usize, Vec<Option<Option<f32>>>>>,
+}
+
+impl Fits {
+    /// The fit of a value for a field, computed once; `values` is how many values there are.
+    fn of(
+        &self,
+        tool: usize,
+        (field, value): (usize, usize),
+        values: usize,
+        compute: impl FnOnce() -> Option<f32>,
+    ) -> Option<f32> {
+        let mut by_tool = self.by_tool.borrow_mut();
+        let fits = by_tool.entry(tool).or_default();
+        let place = field * values + value;
+        if fits.len() <= place {
+            fits.resize(place + 1, None);
+        }
+        *fits[place].get_or_insert_with(compute)
+    }
 }
 
 /// An earlier task whose outputs and arguments can be used.
@@ -63,6 +93,17 @@ pub(crate) struct Filled {
     pub(crate) for_each: Option<Items>,
     /// The share of required arguments that are filled.
     pub(crate) share: f32,
+    /// The same as a sign that this is the right tool: text for a field that takes any text is half a sign.
+    pub(crate) evidence: f32,
+    /// Whether a list got several values of the request, or a single one.
+    pub(crate) list: Option<ListOf>,
+}
+
+/// What the lists among the arguments hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListOf {
+    One,
+    Several,
 }
 
 /// The work on one task.
@@ -114,6 +155,7 @@ pub(crate) fn fill<'a>(
     filling.equal_outputs();
     filling.remaining_values();
     filling.any_outputs();
+    filling.topic();
     filling.spread();
     filling.finish()
 }
@@ -250,18 +292,23 @@ impl Filling<'_> {
     }
 
     fn finish(self) -> Filled {
-        let required =
-            self.slots.iter().filter(|slot| slot.required && slot.field.default.is_none());
-        let (mut all, mut filled, mut missing) = (0, 0, Vec::new());
+        let required = self.slots.iter().filter(|slot| slot.required && !slot.field.has_default);
+        let (mut all, mut filled, mut evidence, mut missing) = (0.0, 0.0, 0.0, Vec::new());
         for slot in required {
-            all += 1;
+            all += 1.0;
             if slot.argument.is_some() {
-                filled += 1;
+                filled += 1.0;
+                evidence += slot.evidence();
             } else {
                 missing.push(slot.path.join("."));
             }
         }
-        let share = if all == 0 { 1.0 } else { filled as f32 / all as f32 };
+        let share = |count: f32| if all == 0.0 { 1.0 } else { count / all };
+        let list = self.slots.iter().find_map(|slot| match &slot.argument {
+            Some(Argument::Literal(Value::Array(items))) if items.len() == 1 => Some(ListOf::One),
+            Some(Argument::Literal(Value::Array(_))) => Some(ListOf::Several),
+            _ => None,
+        });
         let arguments = self
             .slots
             .into_iter()
@@ -270,7 +317,23 @@ impl Filling<'_> {
                 Some((path, slot.argument?))
             })
             .collect();
-        Filled { arguments, missing, used: self.used, for_each: self.for_each, share }
+        Filled {
+            arguments,
+            missing,
+            used: self.used,
+            for_each: self.for_each,
+            share: share(filled),
+            evidence: share(evidence),
+            list,
+        }
+    }
+}
+
+impl Slot<'_> {
+    /// How much its argument is a sign that this is the right tool.
+    fn evidence(&self) -> f32 {
+        let is_literal = matches!(self.argument, Some(Argument::Literal(_)));
+        if is_literal && self.field.takes_any_text() && self.score < STRONG { 0.5 } else { 1.0 }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use language::words::related_stems;
 use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef as _;
@@ -45,11 +46,34 @@ pub struct Toolbox {
     pub(crate) tools: Vec<ToolSpec>,
     graph: DiGraph<(), SchemaEdge, u32>,
     rank: Vec<f32>,
+    vocabulary: HashMap<String, u32>,
+    /// For each tool the words that it knows, by number, sorted.
+    known: Vec<Box<[u32]>>,
+}
+
+/// A word of a request, by the numbers that the tools have for it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Term {
+    own: Option<u32>,
+    related: Vec<u32>,
 }
 
 impl Toolbox {
     /// Builds the graph; the same tools give the same graph.
-    pub fn new(tools: Vec<ToolSpec>) -> Self {
+    pub fn new(mut tools: Vec<ToolSpec>) -> Self {
+        let mut vocabulary: HashMap<String, u32> = HashMap::new();
+        let mut known = Vec::with_capacity(tools.len());
+        for tool in &mut tools {
+            let mut numbers: Vec<u32> = std::mem::take(&mut tool.stems)
+                .into_iter()
+                .map(|stem| {
+                    let next = u32::try_from(vocabulary.len()).unwrap_or(u32::MAX);
+                    *vocabulary.entry(stem).or_insert(next)
+                })
+                .collect();
+            numbers.sort_unstable();
+            known.push(numbers.into_boxed_slice());
+        }
         let mut graph: DiGraph<(), SchemaEdge, u32> = DiGraph::new();
         for _ in &tools {
             graph.add_node(());
@@ -65,7 +89,7 @@ impl Toolbox {
         for (tool, spec) in tools.iter().enumerate() {
             for (input, field) in spec.inputs.iter().enumerate().filter(|(_, field)| field.required)
             {
-                let outputs = field.name_stems.last().and_then(|last| by_last.get(last.as_str()));
+                let outputs = field.name_stems.last().and_then(|last| by_last.get(last));
                 let mut found = 0;
                 for &(producer, output) in outputs.into_iter().flatten() {
                     if producer == tool || !fits(spec, input, &tools[producer], output) {
@@ -84,7 +108,32 @@ impl Toolbox {
             }
         }
         let rank = page_rank(&graph);
-        Self { tools, graph, rank }
+        Self { tools, graph, rank, vocabulary, known }
+    }
+
+    /// Whether a text is the id of a tool.
+    pub(crate) fn has_tool(&self, text: &str) -> bool {
+        // Ids of tools have a separator or several words; few values of a request look like that.
+        text.contains([':', '.', '_', '/', '-']) && self.tools.iter().any(|tool| tool.id == text)
+    }
+
+    /// A stem and those related to it, as the tools know them.
+    pub(crate) fn term(&self, stem: &str) -> Term {
+        let number = |stem: &str| self.vocabulary.get(stem).copied();
+        let related = related_stems(stem).iter().filter_map(|other| number(other)).collect();
+        Term { own: number(stem), related }
+    }
+
+    /// 1 if a tool knows a word, a half if it knows a related one.
+    pub(crate) fn word_fit(&self, tool: usize, term: &Term) -> f32 {
+        let knows = |number: &u32| self.known[tool].binary_search(number).is_ok();
+        if term.own.as_ref().is_some_and(knows) {
+            1.0
+        } else if term.related.iter().any(knows) {
+            0.5
+        } else {
+            0.0
+        }
     }
 
     /// The tools, by index.
@@ -150,7 +199,7 @@ fn fits(consumer: &ToolSpec, input: usize, producer: &ToolSpec, output: usize) -
     if types_agree(field, output).is_none_or(|fit| fit < -1.5) {
         return false;
     }
-    let vague = field.name_words.iter().all(|word| VAGUE.contains(&word.as_str()));
+    let vague = field.name_words.iter().all(|word| VAGUE.contains(&word));
     let family = !consumer.family.is_empty() && consumer.family == producer.family;
     let same = field.name_stems == output.name_stems && (!vague || family);
     same || belongs_to(field, producer, output) || role_of(field, output)
@@ -158,6 +207,5 @@ fn fits(consumer: &ToolSpec, input: usize, producer: &ToolSpec, output: usize) -
 
 /// Whether `originSkyId` is a `skyId` with a role.
 fn role_of(field: &crate::tool::Field, output: &crate::tool::Field) -> bool {
-    let extra = field.name_stems.len().saturating_sub(output.name_stems.len());
-    extra == 1 && output.name_stems.len() > 1 && field.name_stems[1..] == output.name_stems[..]
+    output.name_stems.len() > 1 && field.name_stems.iter().skip(1).eq(output.name_stems.iter())
 }

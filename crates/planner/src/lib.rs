@@ -17,9 +17,11 @@ mod service;
 mod steps;
 pub mod tool;
 mod value;
+mod word_list;
 
 pub use draft::{Alternative, Argument, Draft, DraftTask, Earlier, Intent, NothingFits};
 pub use edges::{EdgeKey, LearnedEdges};
 pub use graph::Toolbox;
 pub use service::{PlanBy, PlanService};
 pub use tool::ToolSpec;
+pub use word_list::WordList;

@@ -3,7 +3,7 @@
 mod scan;
 
 use language::dates::WrittenDate;
-use language::words::{fold, stem};
+use language::words::{fold, is_stop_word, stem};
 
 use crate::number::Quantity;
 
@@ -34,12 +34,15 @@ pub(crate) struct Mention {
 pub(crate) struct Word {
     pub(crate) text: String,
     pub(crate) stem: String,
+    /// Whether it is more than a function word.
+    pub(crate) has_content: bool,
 }
 
 impl Word {
     pub(crate) fn new(text: &str) -> Self {
         let text = fold(text);
-        Self { stem: stem(&text), text }
+        let has_content = !is_stop_word(&text) && !matches!(text.as_str(), "using" | "via");
+        Self { stem: stem(&text), has_content, text }
     }
 }
 

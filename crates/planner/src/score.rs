@@ -1,11 +1,14 @@
 //! How well a value, or an earlier output, fits a field.
 
+mod outputs;
+
 use language::words::is_stop_word;
 
 use crate::mention::{Mention, Word, Written};
 use crate::number::Unit;
-use crate::steps::Step;
 use crate::tool::{Field, Kind, Sense, ToolSpec};
+
+pub(crate) use outputs::{EdgeScore, belongs_to, of_output, types_agree};
 
 /// A value with this score was named for the field.
 pub(crate) const STRONG: f32 = 2.0;
@@ -102,12 +105,33 @@ pub(crate) fn of_mention(
     let mention = &mentions[place];
     let fit = type_fit(field, mention)?;
     let role = role_score(field, mention, mentions, place);
+    let list = if field.kind == Kind::List && in_group(mentions, place) { 1.0 } else { 0.0 };
     Some(
         fit + cue_score(field, tool, mention)
             + role
             + place_score(field, mention)
-            + sense_score(field, mention),
+            + sense_score(field, mention)
+            + list
+            - exclusion(field, mention),
     )
+}
+
+/// Whether a value is one of several in a list.
+fn in_group(mentions: &[Mention], place: usize) -> bool {
+    let group = |place: usize| mentions.get(place).map(|mention| mention.group);
+    group(place) == group(place + 1) || place > 0 && group(place) == group(place - 1)
+}
+
+/// What is to be left out is named by words such as `without`.
+fn exclusion(field: &Field, mention: &Mention) -> f32 {
+    const WORDS: [&str; 7] =
+        ["exclude", "excluding", "excluded", "ignore", "ignoring", "without", "except"];
+    let says = || mention.before.iter().take(4).any(|word| WORDS.contains(&word.text.as_str()));
+    if field.is_named(&["exclude", "excluded", "ignore", "skip", "without"]) && !says() {
+        3.0
+    } else {
+        0.0
+    }
 }
 
 /// `on` before a date, `at` before a time, and counts of people and days.
@@ -123,9 +147,38 @@ fn sense_score(field: &Field, mention: &Mention) -> f32 {
                 2.5
             }
             Unit::Word(unit) if DAYS.contains(&unit.as_str()) && field.is_named(&DAYS) => 2.5,
+            _ if is_limit(mention) && field.is_named(&LIMITS) => 3.0,
             _ => 0.0,
         },
+        Written::Name if mention.text.contains('/') && field.is_named(&["timezone", "zone"]) => 2.0,
         _ => 0.0,
+    }
+}
+
+/// Names of fields that take a folder, not a file.
+const FOLDERS: [&str; 6] = ["folder", "directory", "dir", "repo", "repository", "root"];
+
+/// Whether a path ends with the type of a file.
+fn is_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(stem, extension)| !stem.is_empty() && !extension.is_empty())
+}
+
+/// Names of fields for what something comes from or goes to.
+const ENDS: [&str; 8] = ["source", "destination", "target", "from", "to", "src", "dst", "dest"];
+
+/// Names of fields that limit how much is returned.
+const LIMITS: [&str; 6] = ["max", "maximum", "limit", "top", "count", "num"];
+
+/// `at most 5`, `up to 5`, `no more than 5`, `top 5`.
+fn is_limit(mention: &Mention) -> bool {
+    let mut before = mention.before.iter().map(|word| word.text.as_str());
+    match (before.next(), before.next()) {
+        (Some("most"), Some("at")) | (Some("to"), Some("up")) | (Some("than"), Some("more")) => {
+            true
+        }
+        (Some(word), _) => matches!(word, "top" | "maximum" | "max" | "limit"),
+        _ => false,
     }
 }
 
@@ -181,8 +234,17 @@ fn type_fit(field: &Field, mention: &Mention) -> Option<f32> {
             Sense::Email | Sense::Date | Sense::Time | Sense::Phone => return None,
             _ => -0.5,
         },
+        Written::Path if mention.text.contains('*') => {
+            if field.is_named(&["pattern", "patterns", "glob", "mask", "filter"]) {
+                4.0
+            } else {
+                -1.0
+            }
+        }
+        Written::Path if is_file(&mention.text) && field.is_named(&FOLDERS) => -2.0,
         Written::Path => match field.sense {
             Sense::Path => 4.0,
+            Sense::Other if field.is_named(&ENDS) => 1.0,
             Sense::Email | Sense::Date | Sense::Time | Sense::Phone => return None,
             _ => -0.5,
         },
@@ -219,6 +281,7 @@ fn number_fit(field: &Field, unit: &Unit, numeric: bool, quoted: bool) -> Option
         (false, false, false) => 0.6,
         (false, true, _) => 0.3,
         (false, false, true) if field.is_named(&["number", "size", "count", "rate"]) => 0.4,
+        (false, false, true) if field.takes_any_text() => -3.0,
         (false, false, true) => -1.0,
     };
     Some(sense + kind)
@@ -238,12 +301,15 @@ fn option_fit(field: &Field, mention: &Mention) -> bool {
 
 /// Words around a value that are words of the field. Words of the tool itself say little about one of its fields.
 fn cue_score(field: &Field, tool: &ToolSpec, mention: &Mention) -> f32 {
-    let of_tool = |stem: &String| tool.name_stems.contains(stem);
+    let of_tool = |stem: &str| tool.name_stems.contains(stem);
+    if mention.before.is_empty() && mention.after.is_empty() {
+        return 0.0;
+    }
     let has_own = field.name_stems.iter().any(|stem| !of_tool(stem));
     let (mut score, mut named) = (0.0, 0);
-    for (stem, word) in field.name_stems.iter().zip(&field.name_words) {
+    for (stem, word) in field.name_stems.iter().zip(field.name_words.iter()) {
         // `from` and `to` are roles.
-        if is_stop_word(word) || stem.len() < 3 {
+        if stem.len() < 3 || is_stop_word(word) {
             continue;
         }
         let near = near(stem, mention, 3.0, 2.2);
@@ -260,7 +326,10 @@ fn cue_score(field: &Field, tool: &ToolSpec, mention: &Mention) -> f32 {
     let about: f32 = field
         .about_stems
         .iter()
-        .map(|stem| near(stem, mention, 1.0, 1.4) * if of_tool(stem) { 0.3 } else { 1.0 })
+        .map(|stem| match near(stem, mention, 1.0, 1.4) {
+            near if near > 0.0 && of_tool(stem) => 0.3 * near,
+            near => near,
+        })
         .sum();
     score + about.min(2.0)
 }
@@ -277,10 +346,10 @@ fn near(stem: &str, mention: &Mention, before: f32, after: f32) -> f32 {
 fn distance(stem: &str, words: &[Word], is_after: bool) -> Option<f32> {
     let mut distance = 0.0;
     for word in words {
-        if word.stem == stem || related(stem, &word.stem) {
+        if related(stem, &word.stem) {
             return Some(distance);
         }
-        if !is_stop_word(&word.text) && !matches!(word.text.as_str(), "using" | "via") {
+        if word.has_content {
             distance += 1.0;
         } else if is_after {
             return None;
@@ -289,9 +358,11 @@ fn distance(stem: &str, words: &[Word], is_after: bool) -> Option<f32> {
     None
 }
 
+/// Whether two stems are the same, or share a long beginning: `birthdate` and `birth`, `repo` and `repository`.
 fn related(a: &str, b: &str) -> bool {
-    // A shared long beginning: `birthdate` and `birth`.
-    a.len() > 4 && b.len() > 4 && (a.starts_with(b) || b.starts_with(a))
+    // The first byte decides nearly always.
+    a.as_bytes().first() == b.as_bytes().first()
+        && (a == b || a.len() >= 4 && b.len() >= 4 && (a.starts_with(b) || b.starts_with(a)))
 }
 
 /// `from A to B`, `by C`, `between A and B`.
@@ -337,113 +408,4 @@ fn place_score(field: &Field, mention: &Mention) -> f32 {
         "in" | "near" | "around" if field.sense != Sense::Place && !mention.quoted => -2.0,
         _ => 0.0,
     }
-}
-
-/// How well an output of an earlier task fits a field, and whether the step names that output.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct EdgeScore {
-    pub(crate) score: f32,
-    pub(crate) explicit: bool,
-}
-
-/// Scores an edge; `distance` is the number of tasks between, `None` if the types differ.
-pub(crate) fn of_output(
-    field: &Field,
-    producer: &ToolSpec,
-    output: &Field,
-    step: &Step,
-    distance: usize,
-) -> Option<EdgeScore> {
-    let mut score = types_agree(field, output)?;
-    let same = output.name_stems == field.name_stems;
-    score += if same {
-        4.0
-    } else {
-        let is_last =
-            field.name_stems.len() == 1 && output.name_stems.last() == field.name_stems.last();
-        1.2 * specific(&field.name_stems, &output.name_stems) as f32
-            + if is_last { 1.0 } else { 0.0 }
-    };
-    let names_it = belongs_to(field, producer, output);
-    if names_it && !same {
-        score += 2.5;
-    }
-    score += (0.4 * shared(&field.about_stems, &output.about_stems) as f32).min(0.8);
-    let content: Vec<&String> = output.name_stems.iter().filter(|stem| stem.len() > 2).collect();
-    let named = content.iter().filter(|stem| step.stems.contains(stem)).count();
-    let share = if content.is_empty() { 0.0 } else { named as f32 / content.len() as f32 };
-    score += 3.0 * share;
-    let tool_named = shared(&producer.name_stems, &step.stems).min(2);
-    score += 0.5 * tool_named as f32;
-    let described = shared(&output.about_stems, &step.stems).min(2);
-    score += 0.3 * described as f32;
-    if step.has_pronoun && distance == 0 {
-        score += 1.2;
-    }
-    if producer.outputs.len() == 1 {
-        score += 0.4;
-    }
-    score += 0.2 * shared(&producer.name_stems, &output.name_stems) as f32;
-    score -= 0.15 * distance as f32;
-    Some(EdgeScore { score, explicit: share >= 0.5 || step.has_pronoun && distance == 0 })
-}
-
-/// Whether `invoice_id` is the `id` of a tool about invoices.
-pub(crate) fn belongs_to(field: &Field, producer: &ToolSpec, output: &Field) -> bool {
-    field.name_stems.len() > output.name_stems.len()
-        && field.name_stems.last() == output.name_stems.last()
-        && field
-            .name_stems
-            .iter()
-            .all(|stem| output.name_stems.contains(stem) || producer.name_stems.contains(stem))
-}
-
-/// Stems of names that say little about a value.
-const GENERIC: [&str; 13] = [
-    "number", "name", "id", "of", "type", "date", "time", "value", "result", "data", "text",
-    "status", "total",
-];
-
-/// The stems that two names share, without those that many names have.
-fn specific(a: &[String], b: &[String]) -> usize {
-    let own = a.iter().filter(|stem| stem.len() > 2 && !GENERIC.contains(&stem.as_str()));
-    own.filter(|stem| b.contains(stem)).count()
-}
-
-fn shared(a: &[String], b: &[String]) -> usize {
-    a.iter().filter(|stem| stem.len() > 2 && b.contains(stem)).count()
-}
-
-/// `None` if an output can never be this field.
-pub(crate) fn types_agree(field: &Field, output: &Field) -> Option<f32> {
-    if field.is_flag() && !output.is_flag() {
-        return None;
-    }
-    let same_options = field.options == output.options || field.name_stems == output.name_stems;
-    if !field.options.is_empty() && !same_options {
-        return None;
-    }
-    let kinds = match (field.kind, output.kind) {
-        (a, b) if a == b => 0.6,
-        (Kind::Any, _) | (_, Kind::Any) => 0.3,
-        (Kind::Number, Kind::Integer) | (Kind::Integer, Kind::Number) => 0.5,
-        (Kind::Text, Kind::Integer | Kind::Number) => 0.2,
-        // Each item of a list, or the list for a field that takes one.
-        (Kind::Text | Kind::Integer | Kind::Number, Kind::List) => 0.0,
-        (Kind::List, Kind::Text) => -0.3,
-        (Kind::Integer | Kind::Number, Kind::Text) => -0.8,
-        (Kind::Text, Kind::Object | Kind::Boolean) => -0.8,
-        _ => return None,
-    };
-    let senses = match (field.sense, output.sense) {
-        (a, b) if a == b => 0.3,
-        (Sense::Email | Sense::Url | Sense::Phone, _) => -3.0,
-        (Sense::Date | Sense::Time, Sense::Other | Sense::Date) => -0.5,
-        (Sense::Date | Sense::Time, _) => -2.5,
-        (Sense::Percent, _) => -1.5,
-        (Sense::Place | Sense::Path | Sense::Id, Sense::Other) => -0.8,
-        (_, Sense::Date | Sense::Time) => -0.5,
-        _ => 0.0,
-    };
-    Some(kinds + senses)
 }

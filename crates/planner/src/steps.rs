@@ -1,10 +1,10 @@
 //! Splits a request into steps, each of which asks for one thing.
 
 use language::verbs::{begins_action, follows_verb, is_verb};
-use language::words::is_stop_word;
+use language::words::{is_stop_word, stem, words};
 
 use crate::mention::{Mention, Written};
-use crate::tool::stems;
+use crate::tool::{LOOKUPS, stems};
 
 /// The most steps of one request; what follows belongs to the last one.
 const MAX_STEPS: usize = 16;
@@ -15,6 +15,14 @@ const QUESTIONS: [&str; 8] = ["what", "how", "who", "when", "where", "which", "w
 const REQUESTS: [&str; 6] = ["i", "please", "help", "can", "could", "let"];
 const PRONOUNS: [&str; 8] = ["it", "them", "its", "their", "this", "result", "results", "output"];
 
+/// Words before what a search is for.
+const TOPIC_WORDS: [&str; 5] = ["for", "about", "on", "regarding", "concerning"];
+/// The longest topic, in bytes.
+const MAX_TOPIC: usize = 200;
+
+/// Bytes of the request that say what a search is for.
+pub(crate) type Topic = std::ops::Range<usize>;
+
 /// One step of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Step {
@@ -24,6 +32,12 @@ pub(crate) struct Step {
     pub(crate) query: String,
     /// Stems of the words outside of quotes.
     pub(crate) stems: Vec<String>,
+    /// Those that only a name has: `Boston` says little about a tool.
+    pub(crate) name_stems: Vec<String>,
+    /// The stem of the word that asks for something.
+    pub(crate) verb: Option<String>,
+    /// Whether it asks to look something up.
+    pub(crate) looks_up: bool,
     /// Whether it refers to something earlier without naming it.
     pub(crate) has_pronoun: bool,
     /// The values that it contains.
@@ -83,25 +97,65 @@ impl Step {
         let within = |at: usize| ranges.iter().any(|(start, end)| (*start..*end).contains(&at));
         let own: Vec<usize> =
             (0..mentions.len()).filter(|&place| within(mentions[place].start)).collect();
-        let mut query = String::new();
+        let (mut query, mut plain, mut names) = (String::new(), String::new(), String::new());
         for &(start, end) in ranges {
             let mut at = start;
             for mention in mentions.iter().filter(|m| m.start >= start && m.end <= end) {
                 query.push_str(&text[at..mention.start]);
-                if tells_about_tools(mention) {
-                    query.push_str(&mention.text);
-                }
-                query.push(' ');
+                plain.push_str(&text[at..mention.start]);
+                query.push_str(topic_words_of(mention));
+                names.push_str(topic_words_of(mention));
+                [&mut query, &mut plain, &mut names].into_iter().for_each(|text| text.push(' '));
                 at = mention.end;
             }
             query.push_str(&text[at..end]);
-            query.push(' ');
+            plain.push_str(&text[at..end]);
+            [&mut query, &mut plain].into_iter().for_each(|text| text.push(' '));
         }
         let has_pronoun = query
             .split(|c: char| !c.is_alphanumeric())
             .any(|word| PRONOUNS.contains(&word.to_ascii_lowercase().as_str()));
-        let stems = stems(&query);
-        Self { ranges: ranges.to_vec(), query, stems, has_pronoun, mentions: own }
+        let mut name_stems = stems(&names);
+        let outside = stems(&plain);
+        name_stems.retain(|stem| !outside.contains(stem));
+        let verb = verb(&plain);
+        Self {
+            ranges: ranges.to_vec(),
+            stems: stems(&query),
+            query,
+            name_stems,
+            looks_up: verb.as_ref().is_some_and(|verb| LOOKUPS.contains(&verb.as_str())),
+            verb: verb.map(|verb| stem(&verb)),
+            has_pronoun,
+            mentions: own,
+        }
+    }
+
+    /// Whether it has a word with this stem.
+    pub(crate) fn says(&self, stem: &str) -> bool {
+        self.stems.iter().any(|own| own == stem)
+    }
+
+    /// What follows `for`, `about` or `on`, up to the next comma.
+    pub(crate) fn topic(&self, text: &str) -> Option<Topic> {
+        let &(from, to) = self.ranges.first()?;
+        let part = &text[from..to];
+        let word_end =
+            |at: usize| part[at..].find(char::is_whitespace).map_or(to - from, |n| at + n);
+        let starts = part.match_indices(char::is_whitespace).map(|(at, gap)| at + gap.len());
+        let preposition = starts.into_iter().find(|&at| {
+            TOPIC_WORDS.contains(&part[at..word_end(at)].to_ascii_lowercase().as_str())
+        })?;
+        let rest = part[word_end(preposition)..].trim_start();
+        let start = to - rest.len();
+        let end = rest.find([',', ';', '.', '!', '?', ':', '\n']).unwrap_or(rest.len());
+        let phrase = rest[..end].trim_end();
+        let phrase = phrase.strip_suffix(" and").unwrap_or(phrase);
+        let first = phrase.split(char::is_whitespace).next()?.to_ascii_lowercase();
+        let is_pronoun =
+            PRONOUNS.contains(&first.as_str()) || matches!(first.as_str(), "me" | "us");
+        let is_topic = !is_pronoun && phrase.len() <= MAX_TOPIC && !stems(phrase).is_empty();
+        is_topic.then(|| start..start + phrase.len())
     }
 
     /// Both steps as one.
@@ -112,10 +166,31 @@ impl Step {
     }
 }
 
-/// Names and files tell what a request is about; quotes, numbers and dates do not.
-fn tells_about_tools(mention: &Mention) -> bool {
-    !mention.quoted && matches!(mention.value, Written::Name | Written::Path)
+/// The first verb of a text or, without one, its first word of content.
+fn verb(text: &str) -> Option<String> {
+    let words: Vec<String> = words(text).into_iter().filter(|word| !is_stop_word(word)).collect();
+    let verb = words.iter().find(|word| is_verb(word)).or_else(|| words.first());
+    verb.cloned()
 }
+
+/// Names and the types of files tell what a request is about; quotes, numbers, dates and `Europe/London` do not.
+fn topic_words_of(mention: &Mention) -> &str {
+    match mention.value {
+        Written::Name if !mention.quoted && !mention.text.contains(['/', '_']) => &mention.text,
+        Written::Path => mention.text.rsplit_once('.').map_or("", |(_, extension)| {
+            let known = FILE_TYPES.iter().find(|(extensions, _)| extensions.contains(&extension));
+            known.map_or(extension, |(_, words)| words)
+        }),
+        _ => "",
+    }
+}
+
+/// What files are by their extension, where the extension itself does not say it.
+const FILE_TYPES: [(&[&str], &str); 3] = [
+    (&["png", "jpg", "jpeg", "gif", "webp", "bmp", "svg"], "image"),
+    (&["mp3", "wav", "ogg", "flac", "m4a"], "audio"),
+    (&["mp4", "mov", "avi", "mkv", "webm"], "video"),
+];
 
 fn tokens<'a>(text: &'a str, mentions: &[Mention]) -> Vec<Token<'a>> {
     let mut tokens: Vec<Token<'a>> = Vec::new();
@@ -177,7 +252,10 @@ fn boundary(tokens: &[Token<'_>], place: usize) -> Option<usize> {
         let next = follows(next);
         let acts = begins_action(&token.lower, next.as_deref());
         let requests = after_and && REQUESTS.contains(&token.lower.as_str());
-        if acts || requests {
+        // `and commit them`: whatever the word is, it is a verb.
+        let takes_pronoun =
+            matches!(next.as_deref(), Some("it" | "them")) && !is_stop_word(&token.lower);
+        if acts || requests || takes_pronoun {
             return Some(start);
         }
     }

@@ -3,11 +3,19 @@
 use language::words::{is_stop_word, stem, words};
 use serde_json::Value;
 
+use crate::word_list::WordList;
+
 /// Where tools of servers without an output schema put their text.
 pub const TEXT_OUTPUT: &str = "content[0].text";
 
 /// The most fields of one schema that are looked at.
 const MAX_FIELDS: usize = 64;
+
+/// The most words of a field's description that count.
+const MAX_ABOUT: usize = 32;
+
+/// How deep schemas are read, and how many references in a row are followed.
+const MAX_DEPTH: usize = 4;
 
 /// A tool that can be part of a plan.
 #[derive(Clone, Debug)]
@@ -15,35 +23,41 @@ pub struct ToolSpec {
     pub id: String,
     /// The server or group that the id names, empty if it names none.
     pub family: String,
-    pub inputs: Vec<Field>,
-    pub outputs: Vec<Field>,
+    pub inputs: Box<[Field]>,
+    pub outputs: Box<[Field]>,
     /// Stems of the name, without the family.
-    pub name_stems: Vec<String>,
+    pub name_stems: WordList,
     /// Stems of name, family, title, description and parameter names.
     pub stems: Vec<String>,
+    /// The first stem of the name that is not the family's.
+    pub action: Box<str>,
     /// Whether its name says that it only looks something up.
     pub looks_up: bool,
+    /// Whether its name says that it checks something.
+    pub checks: bool,
 }
 
 /// One input or output field.
 #[derive(Clone, Debug)]
 pub struct Field {
-    pub name: String,
+    pub name: Box<str>,
     pub kind: Kind,
     /// The kind of the items, for lists.
     pub item: Option<Kind>,
     pub sense: Sense,
     pub required: bool,
     /// Words of the name, in order.
-    pub name_words: Vec<String>,
+    pub name_words: WordList,
     /// Stems of the name, in order.
-    pub name_stems: Vec<String>,
+    pub name_stems: WordList,
     /// Stems of the description that are not in the name.
-    pub about_stems: Vec<String>,
-    pub options: Vec<Value>,
-    pub default: Option<Value>,
+    pub about_stems: WordList,
+    pub options: Box<[Value]>,
+    /// The stems of each option that is a word or several.
+    pub option_stems: Box<[(usize, WordList)]>,
+    pub has_default: bool,
     /// The fields of an object, or of the items of a list.
-    pub fields: Vec<Field>,
+    pub fields: Box<[Field]>,
     /// Date and time in one value.
     pub has_time: bool,
     /// Dates are expected as `YYYY-MM-DD`.
@@ -83,10 +97,13 @@ pub enum Sense {
     Other,
 }
 
-const LOOKUPS: [&str; 18] = [
+/// Verbs that only look something up.
+pub(crate) const LOOKUPS: [&str; 18] = [
     "find", "search", "get", "list", "lookup", "look", "fetch", "query", "read", "show",
     "retrieve", "check", "resolve", "locate", "describe", "browse", "view", "suggest",
 ];
+
+const CHECKS: [&str; 3] = ["validate", "verify", "check"];
 
 impl ToolSpec {
     /// Reads a tool's schemas. A schema without properties has no fields.
@@ -101,40 +118,50 @@ impl ToolSpec {
             Some((family, name)) => (family.to_owned(), name),
             None => (String::new(), id),
         };
-        let inputs = fields(input_schema);
-        let outputs = output_schema.map(fields).unwrap_or_default();
+        let inputs = Schema::new(input_schema).fields();
+        let outputs = output_schema.map(|schema| Schema::new(schema).fields()).unwrap_or_default();
         let name_stems = stems(name);
         let mut all = stems(&format!("{id} {title} {description}"));
         for input in &inputs {
-            all.extend(input.name_stems.iter().cloned());
+            all.extend(input.name_stems.iter().map(ToOwned::to_owned));
         }
         all.sort_unstable();
         all.dedup();
         let first = words(name).into_iter().next().unwrap_or_default();
+        let family_stems = stems(&family);
         Self {
+            action: name_stems
+                .iter()
+                .find(|stem| !family_stems.contains(stem))
+                .map_or_else(Box::default, |stem| stem.as_str().into()),
+            checks: CHECKS.contains(&first.as_str()),
             id: id.to_owned(),
             family,
             inputs,
             outputs,
             looks_up: LOOKUPS.contains(&first.as_str()),
-            name_stems,
+            name_stems: list(&name_stems),
             stems: all,
         }
     }
 
-    /// Says that a call returns blocks of text, of which the first is meant.
+    /// Says that a call returns blocks of text, of which plans use the first.
     pub fn returns_text(&mut self) {
         let schema =
             serde_json::json!({"type": "string", "description": "text content result output"});
-        let mut field = Field::new("text", &schema, false);
-        field.name = TEXT_OUTPUT.to_owned();
-        self.outputs = vec![field];
+        let mut field = Field::new("text", &schema, Schema::new(&schema), false);
+        field.name = TEXT_OUTPUT.into();
+        self.outputs = Box::new([field]);
     }
 
     /// The inputs that a call must have.
     pub fn required(&self) -> impl Iterator<Item = &Field> {
         self.inputs.iter().filter(|field| field.required)
     }
+}
+
+fn list(words: &[String]) -> WordList {
+    WordList::new(words.iter().map(String::as_str))
 }
 
 /// The distinct stems of the words of a text, without function words, in order.
@@ -162,41 +189,116 @@ fn name_words(name: &str) -> Vec<String> {
     parts
 }
 
-fn fields(schema: &Value) -> Vec<Field> {
-    let required: Vec<&str> =
-        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let properties = schema["properties"].as_object().into_iter().flatten();
-    properties
-        .take(MAX_FIELDS)
-        .map(|(name, schema)| Field::new(name, schema, required.contains(&name.as_str())))
-        .collect()
+/// A schema with the definitions that its references name.
+#[derive(Clone, Copy)]
+struct Schema<'a> {
+    node: &'a Value,
+    root: &'a Value,
+    depth: usize,
+}
+
+impl<'a> Schema<'a> {
+    fn new(root: &'a Value) -> Self {
+        Self { node: root, root, depth: 0 }.resolved()
+    }
+
+    /// A part of this schema.
+    fn part(self, node: &'a Value) -> Self {
+        Self { node, depth: self.depth + 1, ..self }.resolved()
+    }
+
+    /// Follows `$ref` and, where the schema itself has no type, the first alternative that is not `null`.
+    fn resolved(mut self) -> Self {
+        for _ in 0..MAX_DEPTH {
+            let target = self.node["$ref"].as_str().and_then(|path| path.strip_prefix('#'));
+            let alternatives =
+                self.node["anyOf"].as_array().or_else(|| self.node["oneOf"].as_array());
+            let next = match (target, alternatives) {
+                (Some(path), _) => self.root.pointer(path),
+                (None, Some(among)) if self.node.get("type").is_none() => {
+                    among.iter().find(|schema| schema["type"] != "null")
+                }
+                _ => None,
+            };
+            let Some(next) = next else { break };
+            self.node = next;
+        }
+        self
+    }
+
+    fn fields(self) -> Box<[Field]> {
+        if self.depth > MAX_DEPTH {
+            return Box::default();
+        }
+        let required = self.node["required"].as_array().into_iter().flatten();
+        let required: Vec<&str> = required.filter_map(Value::as_str).collect();
+        let properties = self.node["properties"].as_object().into_iter().flatten();
+        properties
+            .take(MAX_FIELDS)
+            .map(|(name, schema)| Field::new(name, schema, self, required.contains(&name.as_str())))
+            .collect()
+    }
+
+    fn kind(self) -> Kind {
+        let named = |name: &str| match name {
+            "string" => Kind::Text,
+            "integer" => Kind::Integer,
+            "number" => Kind::Number,
+            "boolean" => Kind::Boolean,
+            "array" => Kind::List,
+            "object" => Kind::Object,
+            _ => Kind::Any,
+        };
+        match &self.node["type"] {
+            Value::String(name) => named(name),
+            Value::Array(names) => {
+                let mut names =
+                    names.iter().filter_map(Value::as_str).filter(|name| *name != "null");
+                names.next().map_or(Kind::Any, named)
+            }
+            _ => Kind::Any,
+        }
+    }
 }
 
 impl Field {
-    fn new(name: &str, schema: &Value, required: bool) -> Self {
-        let description = schema["description"].as_str().unwrap_or_default();
-        let kind = kind(schema);
-        let item = (kind == Kind::List).then(|| self::kind(&schema["items"]));
+    /// The field of a schema; what the schema says itself counts before what it refers to.
+    fn new(name: &str, written: &Value, parent: Schema<'_>, required: bool) -> Self {
+        let resolved = parent.part(written);
+        let schema = resolved.node;
+        let own = |key: &str| written.get(key).or_else(|| schema.get(key));
+        let description = own("description").and_then(Value::as_str).unwrap_or_default();
+        let kind = resolved.kind();
+        let items = resolved.part(&schema["items"]);
+        let item = (kind == Kind::List).then(|| items.kind());
         let name_words = name_words(name);
         let name_stems: Vec<String> = name_words.iter().map(|word| stem(word)).collect();
-        let about_stems: Vec<String> =
-            stems(description).into_iter().filter(|stem| !name_stems.contains(stem)).collect();
+        let mut about_stems = stems(description);
+        about_stems.retain(|stem| !name_stems.contains(stem));
+        about_stems.truncate(MAX_ABOUT);
         let form = description.to_ascii_lowercase();
         let format = schema["format"].as_str().unwrap_or_default();
         let sense = sense(&name_stems, &about_stems, kind, format, &form);
         let options = schema["enum"].as_array().cloned().unwrap_or_default();
+        let written = |(place, option): (usize, &Value)| {
+            let text = option.as_str().filter(|text| text.chars().any(char::is_alphabetic))?;
+            let stems = list(&stems(text));
+            (stems.len() > 0).then_some((place, stems))
+        };
+        let option_stems = options.iter().enumerate().filter_map(written).collect();
         Self {
-            name: name.to_owned(),
+            name: name.into(),
             kind,
             item,
             sense,
             required,
-            options,
-            default: schema.get("default").cloned(),
+            options: options.into(),
+            option_stems,
+            has_default: own("default").is_some(),
             fields: match kind {
-                Kind::Object => fields(schema),
-                Kind::List => fields(&schema["items"]),
-                _ => Vec::new(),
+                Kind::Object => resolved.fields(),
+                Kind::List => items.fields(),
+                _ => Box::default(),
             },
             has_time: format == "date-time"
                 || form.contains("yyyy-mm-dd hh")
@@ -206,9 +308,9 @@ impl Field {
                 || form.contains("iso 8601"),
             wants_clock: format == "time" || form.contains("hh:mm"),
             wants_fraction: form.contains("decimal") || form.contains("fraction"),
-            name_words,
-            name_stems,
-            about_stems,
+            name_words: list(&name_words),
+            name_stems: list(&name_stems),
+            about_stems: list(&about_stems),
         }
     }
 
@@ -223,33 +325,16 @@ impl Field {
                 })
     }
 
+    /// Whether any text is as good as another for it.
+    pub(crate) fn takes_any_text(&self) -> bool {
+        matches!(self.kind, Kind::Text | Kind::Any)
+            && self.sense == Sense::Other
+            && self.options.is_empty()
+    }
+
     /// Whether its name has one of these words.
     pub(crate) fn is_named(&self, names: &[&str]) -> bool {
-        self.name_words.iter().any(|word| names.contains(&word.as_str()))
-    }
-}
-
-fn kind(schema: &Value) -> Kind {
-    let named = |name: &str| match name {
-        "string" => Kind::Text,
-        "integer" => Kind::Integer,
-        "number" => Kind::Number,
-        "boolean" => Kind::Boolean,
-        "array" => Kind::List,
-        "object" => Kind::Object,
-        _ => Kind::Any,
-    };
-    match &schema["type"] {
-        Value::String(name) => named(name),
-        Value::Array(names) => {
-            let mut names = names.iter().filter_map(Value::as_str).filter(|name| *name != "null");
-            names.next().map_or(Kind::Any, named)
-        }
-        _ => {
-            let alternatives = schema["anyOf"].as_array().or_else(|| schema["oneOf"].as_array());
-            let mut kinds = alternatives.into_iter().flatten().map(kind);
-            kinds.find(|kind| *kind != Kind::Any).unwrap_or(Kind::Any)
-        }
+        self.name_words.iter().any(|word| names.contains(&word))
     }
 }
 
@@ -339,6 +424,8 @@ fn sense(name: &[String], about: &[String], kind: Kind, format: &str, form: &str
         "region",
         "where",
         "locations",
+        "timezone",
+        "zone",
     ]) || says(&["city"])
     {
         Sense::Place

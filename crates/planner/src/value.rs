@@ -65,6 +65,7 @@ fn time_text(field: &Field, time: &str) -> String {
 
 fn list_item(kind: Kind, item: &str) -> Value {
     let is_text = kind == Kind::Text;
+    // may fail: an item that is no number stays text.
     let number = (!is_text).then(|| serde_json::from_str::<Number>(item).ok()).flatten();
     number.map_or_else(|| Value::from(item), Value::Number)
 }
@@ -112,47 +113,33 @@ pub(crate) fn option_named(field: &Field, text: &str) -> Option<Value> {
 
 /// The option that the words of a step name, and whether they name it itself and not only something related.
 pub(crate) fn option_in_words(field: &Field, step: &Step) -> Option<(Value, bool)> {
-    let texts = || field.options.iter().filter_map(|option| Some((option, option.as_str()?)));
-    let known = |text: &str| {
-        let parts: Vec<String> =
-            words(text).iter().filter(|word| !is_stop_word(word)).map(|word| stem(word)).collect();
-        let is_word = text.chars().any(char::is_alphabetic);
-        (is_word && !parts.is_empty()).then_some(parts)
-    };
-    let mut best: Option<(Value, usize)> = None;
-    for (option, text) in texts() {
-        let Some(parts) = known(text) else { continue };
-        let all = parts.iter().all(|part| step.stems.contains(part));
-        if all && best.as_ref().is_none_or(|(_, count)| parts.len() > *count) {
-            best = Some((option.clone(), parts.len()));
+    let mut best: Option<(usize, usize)> = None;
+    for (option, parts) in &field.option_stems {
+        let all = parts.iter().all(|part| step.says(part));
+        if all && best.is_none_or(|(_, count)| parts.len() > count) {
+            best = Some((*option, parts.len()));
         }
     }
     if let Some((option, _)) = best {
-        return Some((option, true));
+        return Some((field.options[option].clone(), true));
     }
-    let related = |text: &str| {
-        let parts = known(text)?;
-        parts
-            .iter()
-            .all(|part| step.stems.iter().any(|word| related_stems(part).contains(word)))
-            .then_some(())
-    };
-    let mut near = texts().filter(|(_, text)| related(text).is_some());
-    let first = near.next()?;
+    let is_related = |part: &str| step.stems.iter().any(|word| related_stems(part).contains(word));
+    let mut near = field.option_stems.iter().filter(|(_, parts)| parts.iter().all(is_related));
+    let (option, _) = near.next()?;
     // Two related options would be a guess.
-    near.next().is_none().then(|| (first.0.clone(), false))
+    near.next().is_none().then(|| (field.options[*option].clone(), false))
 }
 
 /// The value of a flag that the words of a step set.
 pub(crate) fn flag(field: &Field, text: &str, step: &Step) -> Option<Value> {
-    let parts: Vec<&String> = field
+    let parts: Vec<&str> = field
         .name_words
         .iter()
-        .zip(&field.name_stems)
-        .filter(|(word, _)| !FLAG_WORDS.contains(&word.as_str()) && !is_stop_word(word))
+        .zip(field.name_stems.iter())
+        .filter(|(word, _)| !FLAG_WORDS.contains(word) && !is_stop_word(word))
         .map(|(_, stem)| stem)
         .collect();
-    if parts.is_empty() || !parts.iter().all(|part| step.stems.contains(part)) {
+    if parts.is_empty() || !parts.iter().all(|part| step.says(part)) {
         return None;
     }
     let negated = is_negated(text, parts.first()?);

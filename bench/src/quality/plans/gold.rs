@@ -1,6 +1,6 @@
 //! The tools, requests and plans of a set.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -65,36 +65,49 @@ impl Tool {
 /// Reads the tools; of several with one name the first counts.
 pub(super) fn tools(path: &Path) -> anyhow::Result<Vec<Tool>> {
     let rows: Vec<Map<String, Value>> = read(path)?;
-    let mut tools: Vec<Tool> = Vec::new();
-    for row in rows {
-        let name = row.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        if tools.iter().any(|tool| tool.name == name) {
-            continue;
+    let mut names = HashSet::new();
+    let tools = rows.iter().map(tool).filter(|tool| names.insert(tool.name.clone()));
+    Ok(tools.collect())
+}
+
+fn tool(row: &Map<String, Value>) -> Tool {
+    let mut inputs = Map::new();
+    for (key, fields) in row {
+        let is_input =
+            key == "arguments" || key.ends_with("parameters") && key != "output_parameters";
+        let fields = fields.get("properties").unwrap_or(fields).as_object();
+        if let Some(fields) = fields.filter(|_| is_input) {
+            inputs.extend(fields.clone());
         }
-        let mut inputs = Map::new();
-        for (key, fields) in &row {
-            let is_input =
-                key == "arguments" || key.ends_with("parameters") && key != "output_parameters";
-            let fields = fields.get("properties").unwrap_or(fields).as_object();
-            if let Some(fields) = fields.filter(|_| is_input) {
-                inputs.extend(fields.clone());
-            }
-        }
-        let none = Value::Null;
-        let output = row.get("output_parameters").unwrap_or(&none);
-        let output = output.get("properties").unwrap_or(output);
-        tools.push(Tool {
-            name,
-            description: row
-                .get("description")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned(),
-            input: schema(&inputs),
-            output: schema(output.as_object().unwrap_or(&Map::new())),
-        });
     }
-    Ok(tools)
+    let none = Value::Null;
+    let output = row.get("output_parameters").unwrap_or(&none);
+    let output = output.get("properties").unwrap_or(output);
+    let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    Tool {
+        name: text("name"),
+        description: text("description"),
+        input: schema(&inputs),
+        output: schema(output.as_object().unwrap_or(&Map::new())),
+    }
+}
+
+/// Adds tools of another file, one a line, until there are `count`.
+pub(super) fn add_tools(tools: &mut Vec<Tool>, path: &Path, count: usize) -> anyhow::Result<()> {
+    let mut names: HashSet<String> = tools.iter().map(|tool| tool.name.clone()).collect();
+    let text = text(path)?;
+    for line in text.lines() {
+        if tools.len() >= count {
+            break;
+        }
+        let row: Map<String, Value> = serde_json::from_str(line)
+            .with_context(|| format!("{} is not understood", path.display()))?;
+        let tool = tool(&row);
+        if names.insert(tool.name.clone()) {
+            tools.push(tool);
+        }
+    }
+    Ok(())
 }
 
 /// The fields as a JSON Schema.
@@ -169,8 +182,11 @@ fn reference(value: &Value) -> Option<(&str, &str)> {
     label.starts_with("var").then_some((label, field))
 }
 
+fn text(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
+}
+
 fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
-    let text =
-        fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is not understood", path.display()))
+    serde_json::from_str(&text(path)?)
+        .with_context(|| format!("{} is not understood", path.display()))
 }

@@ -31,7 +31,7 @@ fn dates_are_read_in_the_forms_that_people_write() {
 }
 
 #[test]
-fn times_of_day_are_told_from_numbers() {
+fn times_of_day_differ_from_numbers() {
     for (text, length) in [("10:00 AM on", 8), ("7pm", 3), ("7 PM", 4), ("18:00 to", 5)] {
         assert_eq!(time_at(text), Some(length), "{text}");
     }

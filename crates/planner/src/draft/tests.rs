@@ -1,8 +1,13 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod intents;
+
+use std::collections::HashSet;
+
 use jiff::civil::date;
 use language::tools::{ToolIndex, ToolText};
-use proptest::prelude::{any, proptest};
+use proptest::collection::vec;
+use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use serde_json::{Map, Value, json};
 
 use super::{Argument, Draft, Earlier, Intent, Items, NothingFits};
@@ -243,7 +248,50 @@ fn a_plan_builds_on_tasks_that_are_there() {
     assert_eq!(argument(&draft, 0, "path"), &path);
 }
 
+/// Requests of many clauses, quotes, numbers and names, among them words that the tools know.
+fn hostile() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        "[a-z]{1,12}",
+        "[A-Z][a-z]{0,8}",
+        "-?[0-9]{1,12}(\\.[0-9]{1,3})?( ?(%|days|USD|km))?",
+        "['\"`“”‘’\\[\\]]{1,4}",
+        "[0-9]{1,2}/[0-9]{1,2}/[0-9]{2,4}",
+        Just(". Then parse the XML file ".to_owned()),
+        Just(", and book a hotel in Paris and ".to_owned()),
+        Just(" convert it from ".to_owned()),
+        Just(" for 3 days from ".to_owned()),
+        Just(" a.xml and b.xml ".to_owned()),
+        any::<char>().prop_map(String::from),
+    ];
+    vec(part, 0..300).prop_map(|parts| {
+        let text = parts.join(" ");
+        text.chars().take(2_000).collect()
+    })
+}
+
 proptest! {
+    #[test]
+    fn any_intent_gives_a_plan_of_visible_tools_within_bounds(text in hostile(), hidden in 0..6usize) {
+        let catalog = catalog();
+        let none = LearnedEdges::default();
+        let context = json!({"path": "known.xml", "cities": ["Rome", "Oslo"], "amount": 7});
+        let plan = catalog.plan_with(&text, &context, &[], &none, &|tool| tool != hidden);
+        let Ok(draft) = plan else { return Ok(()) };
+        assert!((1..=32).contains(&draft.tasks.len()));
+        let hidden = &catalog.toolbox.tools()[hidden].id;
+        assert!(draft.tasks.iter().all(|task| task.tool != *hidden));
+        let ids: HashSet<&String> = draft.ids.iter().collect();
+        assert_eq!(ids.len(), draft.tasks.len());
+        assert!((0.0..=1.0).contains(&draft.confidence));
+        for (place, task) in draft.tasks.iter().enumerate() {
+            for (_, argument) in &task.arguments {
+                if let Argument::Output { task, .. } | Argument::OneItem { task, .. } = argument {
+                    assert!(*task < place, "a task uses what comes later");
+                }
+            }
+        }
+    }
+
     #[test]
     fn equal_input_gives_equal_plans(words in any::<String>(), known in "[a-zA-Z0-9 ,.'$%:/@-]{0,300}") {
         let catalog = catalog();

@@ -68,13 +68,13 @@ impl Filling<'_> {
             let found = self.earlier.iter().rev().find_map(|source| {
                 literals(source).find_map(|(input, value)| {
                     let other_name = input.name_stems != field.name_stems;
-                    let says = |stem: &String| stem.len() > 2 && self.step.stems.contains(stem);
+                    let says = |stem: &str| stem.len() > 2 && self.step.says(stem);
                     let fits = super::accepts(field, value)
                         && input.sense == field.sense
                         && input.kind == field.kind;
-                    let free = !taken.contains(&(source.task, input.name.as_str()));
+                    let free = !taken.contains(&(source.task, &*input.name));
                     (fits && other_name && free && input.name_stems.iter().all(says))
-                        .then(|| (source.task, input.name.as_str(), value.clone()))
+                        .then(|| (source.task, &*input.name, value.clone()))
                 })
             });
             if let Some((task, name, value)) = found {
@@ -106,7 +106,7 @@ impl Filling<'_> {
         let mut outputs = self.used_outputs.clone();
         let mut chosen: Vec<(usize, Argument, Option<Items>, f32)> = Vec::new();
         for (slot, edge) in found {
-            let output = (edge.task, edge.output.name.clone());
+            let output = (edge.task, edge.output.name.to_string());
             if slots.contains(&slot) || outputs.contains(&output) {
                 continue;
             }
@@ -146,14 +146,14 @@ impl Filling<'_> {
                 if !self.scene.learned.is_empty() {
                     let bonus = self.scene.learned.bonus(&EdgeKey {
                         from_tool: source.tool.id.clone(),
-                        from_field: output.name.clone(),
+                        from_field: output.name.to_string(),
                         to_tool: self.tool.id.clone(),
                         to_argument: slot.path.join("."),
                     });
                     score.score += bonus;
                     score.explicit |= bonus > 0.0;
                 }
-                let reference = (source.task, output.name.clone());
+                let reference = (source.task, output.name.to_string());
                 let (argument, for_each) = match (field.kind, output.kind) {
                     // Its output is a list of what each call returned.
                     (_, Kind::List) if source.is_repeated() => continue,
@@ -187,7 +187,10 @@ fn literals<'a>(source: &Source<'a>) -> impl Iterator<Item = (&'a Field, &'a Val
     source.filled.into_iter().flat_map(|filled| &filled.arguments).filter_map(
         move |(path, argument)| {
             let Argument::Literal(value) = argument else { return None };
-            let input = tool.inputs.iter().find(|input| Some(&input.name) == path.last())?;
+            let input = tool
+                .inputs
+                .iter()
+                .find(|input| Some(&*input.name) == path.last().map(String::as_str))?;
             Some((input, value))
         },
     )
@@ -204,5 +207,5 @@ fn item_field(field: &Field, list: &Field) -> Option<Option<String>> {
         list.fields.iter().find(|inner| inner.name_stems.contains(last))
     };
     let found = same.or_else(similar)?;
-    (score::types_agree(field, found).is_some()).then(|| Some(found.name.clone()))
+    (score::types_agree(field, found).is_some()).then(|| Some(found.name.to_string()))
 }

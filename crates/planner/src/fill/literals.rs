@@ -6,8 +6,13 @@ use super::Filling;
 use crate::draft::{Argument, Items};
 use crate::mention::{Mention, Written};
 use crate::score::{self, STRONG};
+use crate::steps::Topic;
 use crate::tool::{Kind, Sense, stems};
 use crate::value;
+
+/// Names of fields for what is searched for.
+const SEARCHED: [&str; 9] =
+    ["query", "q", "keyword", "keywords", "term", "terms", "search", "topic", "question"];
 
 /// A value of the step for a slot.
 struct Pair {
@@ -41,6 +46,31 @@ impl Filling<'_> {
         self.assign(&others, |_, required, score| required && score >= STRONG + 0.2);
     }
 
+    /// What a search is for, where the request does not quote it: `search the web for rust async runtimes`.
+    pub(super) fn topic(&mut self) {
+        if !self.step.looks_up {
+            return;
+        }
+        let open = self.open_required();
+        let named = |slot: &usize| {
+            let field = self.slots[*slot].field;
+            field.takes_any_text() && field.is_named(&SEARCHED)
+        };
+        let [slot] = open.into_iter().filter(named).collect::<Vec<_>>()[..] else { return };
+        let used = |topic: &Topic| {
+            let taken = self.used.iter().map(|&place| &self.scene.mentions[place]);
+            taken.into_iter().any(|mention| mention.start < topic.end && mention.end > topic.start)
+        };
+        let Some(topic) = self.step.topic(self.scene.text).filter(|topic| !used(topic)) else {
+            return;
+        };
+        let value = Value::from(&self.scene.text[topic.start..topic.end]);
+        let mentions = self.scene.mentions.iter().enumerate();
+        let within = mentions.filter(|(_, mention)| topic.contains(&mention.start));
+        self.used.extend(within.map(|(place, _)| place));
+        self.set(slot, Argument::Literal(value), 1.0);
+    }
+
     fn assign(&mut self, among: &[usize], accepted: impl Fn(usize, bool, f32) -> bool) {
         let mentions = self.scene.mentions;
         let mut pairs = Vec::new();
@@ -53,7 +83,9 @@ impl Filling<'_> {
                 !self.used.contains(mention) && !self.is_reference(&mentions[**mention])
             };
             for &mention in among.iter().filter(free) {
-                let Some(score) = score::of_mention(field, self.tool, mentions, mention) else {
+                let fit = || score::of_mention(field, self.tool, mentions, mention);
+                let place = (slot, mention);
+                let Some(score) = self.scene.fits.of(self.index, place, mentions.len(), fit) else {
                     continue;
                 };
                 let score = score + self.moment_score(slot, mention, among);
@@ -62,8 +94,10 @@ impl Filling<'_> {
                 }
             }
         }
+        let optional = |pair: &Pair| !self.slots[pair.slot].required;
         pairs.sort_by(|a, b| {
-            b.score.total_cmp(&a.score).then(a.slot.cmp(&b.slot)).then(a.mention.cmp(&b.mention))
+            let by_score = b.score.total_cmp(&a.score).then(optional(a).cmp(&optional(b)));
+            by_score.then(a.slot.cmp(&b.slot)).then(a.mention.cmp(&b.mention))
         });
         for Pair { score, slot, mention } in pairs {
             if self.slots[slot].argument.is_none() && !self.used.contains(&mention) {
@@ -74,7 +108,7 @@ impl Filling<'_> {
 
     /// Whether a value is the id of a tool, or a word in capitals that names a tool or an output, such as `the GCD`.
     fn is_reference(&self, mention: &Mention) -> bool {
-        if !mention.quoted && self.scene.toolbox.tools.iter().any(|tool| tool.id == mention.text) {
+        if !mention.quoted && self.scene.toolbox.has_tool(&mention.text) {
             return true;
         }
         let is_acronym = matches!(mention.value, Written::Name)
@@ -82,7 +116,7 @@ impl Filling<'_> {
             && mention.text.chars().all(char::is_uppercase);
         is_acronym
             && stems(&mention.text).iter().all(|stem| {
-                self.tool.stems.binary_search(stem).is_ok()
+                self.scene.toolbox.word_fit(self.index, &self.scene.toolbox.term(stem)) == 1.0
                     || self.earlier.iter().any(|source| {
                         source.tool.name_stems.contains(stem)
                             || source

@@ -105,6 +105,9 @@ fn value_at(text: &str, at: usize, today: Date) -> Option<(Mention, usize)> {
     if let Some(value) = address(token) {
         return made(token.len(), value);
     }
+    if is_relative_path(token) && follows_path_word(&text[..at]) {
+        return made(token.len(), Written::Path);
+    }
     if let Some((date, length)) = date_at(rest, today) {
         return made(length, Written::Date(date));
     }
@@ -190,6 +193,48 @@ fn address(token: &str) -> Option<Written> {
     const DOMAINS: [&str; 10] =
         ["com", "org", "net", "io", "dev", "edu", "gov", "info", "co", "app"];
     Some(if DOMAINS.contains(&extension) { Written::Url } else { Written::Path })
+}
+
+/// `build/output`, but not `and/or` or `Europe/London`.
+fn is_relative_path(token: &str) -> bool {
+    let is_part = |part: &str| {
+        part.len() > 1
+            && !is_stop_word(part)
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
+    };
+    let parts = token.strip_suffix('/').unwrap_or(token);
+    token.contains('/')
+        && token.starts_with(|c: char| c.is_ascii_lowercase() || c == '.')
+        && parts.split('/').all(is_part)
+}
+
+/// Whether a text ends with a word that introduces a path.
+fn follows_path_word(before: &str) -> bool {
+    let last = before.trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
+    [
+        "called",
+        "named",
+        "directory",
+        "folder",
+        "path",
+        "file",
+        "in",
+        "into",
+        "from",
+        "to",
+        "at",
+        "under",
+        "of",
+        "read",
+        "open",
+        "list",
+        "delete",
+        "move",
+        "rename",
+        "copy",
+        "parse",
+    ]
+    .contains(&last.to_ascii_lowercase().as_str())
 }
 
 /// `+1234567890`, `555-1234`, `123-456-7890`, and runs of ten digits or more.

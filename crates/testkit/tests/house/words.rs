@@ -100,6 +100,8 @@ const ALLOWED: &[&str] = &[
     "/paper/",
     "academic paper",
     "\"jar\"",
+    "\"guest\"",
+    "\"guests\"",
     "alias = \"beside\"",
     "courier",
     "\"nobody\"",

@@ -82,7 +82,7 @@ async fn the_quick_start_runs_from_its_intent() {
 }
 
 #[tokio::test]
-async fn found_xml_files_are_parsed_one_by_one() {
+async fn found_xml_files_are_parsed_and_validated_one_by_one() {
     let gateway = with_code("").await;
     let list = json!({"workflow": {"tasks": [{"id": "list", "tool": "grep:search",
         "arguments": {"pattern": "config", "path": path(&gateway, "."), "suffix": ".xml"}}]},
@@ -96,10 +96,18 @@ async fn found_xml_files_are_parsed_one_by_one() {
     let added = &replanned["new_tasks"][0];
     assert_eq!(added["tool"], "xml:parse@1", "{replanned:#}");
     assert_eq!(added["for_each"], files, "{replanned:#}");
+    let check = &replanned["new_tasks"][1];
+    assert_eq!((&check["tool"], &check["for_each"]), (&json!("xml:validate@1"), &files));
     let done = call(&gateway, "continue", json!({"workflow_id": id})).await;
-    let output = done["layer_results"][0]["output"].as_array().unwrap();
-    assert_eq!(output.len(), 2, "{done:#}");
-    assert!(output.iter().all(|parsed| parsed["root"] == "config"), "{done:#}");
+    let output = |task: &str| {
+        let results = done["layer_results"].as_array().unwrap();
+        let result = results.iter().find(|result| result["task_id"] == task);
+        result.unwrap_or_else(|| panic!("{done:#}"))["output"].as_array().unwrap().clone()
+    };
+    let (parsed, validated) = (output("task-xml-parse"), output("task-xml-validate"));
+    assert_eq!((parsed.len(), validated.len()), (2, 2), "{done:#}");
+    assert!(parsed.iter().all(|file| file["root"] == "config"), "{done:#}");
+    assert!(validated.iter().all(|file| file["valid"] == true), "{done:#}");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use proto::{Clock, Code, Digest, digest_of_parts};
 use store::{
-    ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, AuditTrail, Database, StoreError,
+    ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, CommitQueue, Database, StoreError,
 };
 use tokio::sync::{broadcast, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
@@ -38,7 +38,7 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 pub struct Approvals {
     pub(crate) database: Database,
     pub(crate) clock: Clock,
-    pub(crate) trail: AuditTrail,
+    pub(crate) audit: CommitQueue,
     pub(crate) rules: Rules,
     claims: Mutex<HashMap<String, Claim>>,
     /// Until when an approval may be used, by the monotonic clock.
@@ -64,7 +64,7 @@ impl Approvals {
     pub async fn open(
         database: Database,
         clock: Clock,
-        trail: AuditTrail,
+        audit: CommitQueue,
     ) -> Result<Arc<Self>, StoreError> {
         let (now, began) = (clock.unix_ms(), Instant::now());
         database.forget_approvals(now.saturating_sub(KEPT_MS)).await?;
@@ -89,7 +89,7 @@ impl Approvals {
             good: Mutex::new(good),
             database,
             clock,
-            trail,
+            audit,
             claims: Mutex::default(),
             continued: Mutex::default(),
             terms: ArcSwap::default(),

@@ -249,7 +249,7 @@ impl Approvals {
             blame: None,
             duration_us: 0,
         };
-        if let Err(error) = self.trail.record(entry).await {
+        if let Err(error) = self.audit.record(entry).await {
             tracing::error!(%error, approval = row.id, "the audit row of a decision could not be written");
         }
         tracing::info!(approval = row.id, tool = row.tool, state = %row.state, via, "a call was decided about");

@@ -167,9 +167,10 @@ impl Operation for Decide {
         input: DecideInput,
     ) -> Result<ApprovalView, OperationError> {
         let id = resolve(&approvals, &caller, input.id).await?;
-        let decider = match caller.is_operator() {
-            true => Decider::Operator,
-            false => Decider::Person(Arc::clone(&caller.principal)),
+        let decider = if caller.is_operator() {
+            Decider::Operator
+        } else {
+            Decider::Person(Arc::clone(&caller.principal))
         };
         let DecideInput { decision, reason, standing, .. } = input;
         let decided =
@@ -228,9 +229,10 @@ impl Operation for RemoveRule {
         ById { id }: ById,
     ) -> Result<Removed, OperationError> {
         let removed = approvals.remove_rule(caller.tenant(), &id).await;
-        match removed.map_err(unreadable)? {
-            true => Ok(Removed { removed: id }),
-            false => Err(unknown("standing rule", &id)),
+        if removed.map_err(unreadable)? {
+            Ok(Removed { removed: id })
+        } else {
+            Err(unknown("standing rule", &id))
         }
     }
 }

@@ -121,10 +121,12 @@ impl Access {
         if people_only && principal.agent.is_some() {
             return Err(Refusal::Agent);
         }
-        match scope::covers(&principal, scope) {
-            true => Ok(principal),
-            false if is_decision && !self.is_guarded() => Err(Refusal::NotOperator),
-            false => Err(Refusal::MissingScope),
+        if scope::covers(&principal, scope) {
+            Ok(principal)
+        } else if is_decision && !self.is_guarded() {
+            Err(Refusal::NotOperator)
+        } else {
+            Err(Refusal::MissingScope)
         }
     }
 

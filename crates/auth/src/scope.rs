@@ -63,9 +63,10 @@ pub struct UnknownScope(String);
 
 /// Checks that a key with this scope could do something with it.
 pub fn check_known(text: &str) -> Result<(), UnknownScope> {
-    match of_keys().any(|scope| scope == text) {
-        true => Ok(()),
-        false => Err(UnknownScope(text.chars().take(100).collect())),
+    if of_keys().any(|scope| scope == text) {
+        Ok(())
+    } else {
+        Err(UnknownScope(text.chars().take(100).collect()))
     }
 }
 

@@ -49,9 +49,10 @@ impl<'de> Deserialize<'de> for Payloads {
 
             // YAML reads `off` as a boolean.
             fn visit_bool<E: de::Error>(self, on: bool) -> Result<Payloads, E> {
-                match on {
-                    false => Ok(Payloads::Off),
-                    true => Err(E::custom("`on` is not one of `off`, `redacted`")),
+                if on {
+                    Err(E::custom("`on` is not one of `off`, `redacted`"))
+                } else {
+                    Ok(Payloads::Off)
                 }
             }
 

@@ -187,9 +187,8 @@ impl Client {
     pub fn command(self, endpoint: &Endpoint) -> Option<String> {
         let url = endpoint.mcp_url();
         let header = format!("\"Authorization: Bearer ${TOKEN_VARIABLE}\"");
-        let key = |option: &str| match endpoint.needs_key {
-            true => format!(" {option} {header}"),
-            false => String::new(),
+        let key = |option: &str| {
+            if endpoint.needs_key { format!(" {option} {header}") } else { String::new() }
         };
         match self {
             Self::ClaudeCode => Some(format!(

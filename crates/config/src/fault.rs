@@ -89,12 +89,11 @@ impl Fault {
 fn how_to_write(misread: &Misread) -> &'static str {
     let is_command = misread.server().is_some()
         && matches!(misread.path.as_slice(), [_, _, Step::Key(key)] if key == "command");
-    match is_command {
-        true => {
-            "; write the program as `command` and the words behind it as `args`, such as `command: npx` and \
-             `args: [-y, foo]`"
-        }
-        false => "",
+    if is_command {
+        "; write the program as `command` and the words behind it as `args`, such as `command: npx` and \
+         `args: [-y, foo]`"
+    } else {
+        ""
     }
 }
 

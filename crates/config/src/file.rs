@@ -13,7 +13,7 @@ use crate::fault::{BadConfig, Fault, Locator};
 use crate::loaded::{Loaded, entry_fault, research_fault, resolve_access, storage_fault};
 use crate::overrides::Overrides;
 use crate::secret::{SecretFault, SecretReader, SecretSource};
-use crate::servers::EntryFault;
+use crate::servers::{self, EntryFault};
 use crate::settings::{Config, FILE_NAME, YAML_LIMITS};
 use crate::workflows::PlannerKind;
 use crate::{agents, literals, reader};
@@ -138,7 +138,7 @@ fn add_servers(
     };
     let imported = importer.read(path).map_err(fault)?;
     for (name, mut server) in imported.servers {
-        server.anchor(&imported.folder);
+        servers::anchor(&mut server, &imported.folder);
         config.servers.insert(name, server);
     }
     let refused = imported.refused.into_iter();
@@ -201,7 +201,7 @@ impl Validator<'_> {
             }
             let alike = proto::check_look_alike(name, self.written_before(name)).err();
             let alike = alike.map(|why| EntryFault { keys: Vec::new(), message: why.to_string() });
-            let faults = server.check(name, &self.assuming).into_iter().chain(alike);
+            let faults = servers::check(server, name, &self.assuming).into_iter().chain(alike);
             let faults: Vec<_> =
                 faults.map(|fault| entry_fault(self.locator, name, fault)).collect();
             if !faults.is_empty() {

@@ -16,11 +16,11 @@ use crate::fault::{BadConfig, Fault, Locator};
 use crate::files::StorageFault;
 use crate::research::{ProviderKeys, ResearchFault};
 use crate::secret::{SecretReader, SecretSource, VaultSecrets};
-use crate::servers::EntryFault;
+use crate::servers::{self, EntryFault};
 use crate::settings::Config;
 
 /// Servers by name, with secrets fetched.
-pub type Servers = Vec<(String, upstream::ServerConfig)>;
+pub type Servers = Vec<(String, server_entry::ServerConfig)>;
 
 /// A valid configuration and its file. Its secrets are fetched only where they are used: in the process that owns the
 /// data folder.
@@ -100,10 +100,10 @@ impl Loaded {
         for (name, server) in &config.servers {
             if let Some(faults) = self.invalid.get(name) {
                 off.extend(faults.iter().cloned());
-                servers.push((name.clone(), server.unusable(name, faults)));
+                servers.push((name.clone(), servers::unusable(server, name, faults)));
                 continue;
             }
-            let (resolved, faults) = server.resolve(&reader);
+            let (resolved, faults) = servers::resolve(server, &reader);
             if !server.disabled {
                 off.extend(faults.into_iter().map(|fault| entry_fault(locator, name, fault)));
             }
@@ -147,7 +147,7 @@ impl Loaded {
             if server.disabled || self.invalid.contains_key(name) {
                 continue;
             }
-            let faults = server.missing_outside_vault(&reader).into_iter();
+            let faults = servers::missing_outside_vault(server, &reader).into_iter();
             missing.extend(faults.map(|fault| entry_fault(locator, name, fault)));
         }
         missing.extend(self.otlp_headers().err().into_iter().flatten());
@@ -197,7 +197,7 @@ impl Loaded {
     pub fn personal_secrets(&self) -> BTreeMap<String, BTreeSet<String>> {
         let mut names: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (server, entry) in &self.config.servers {
-            for name in entry.personal_secrets() {
+            for name in servers::personal_secrets(entry) {
                 names.entry(name.to_owned()).or_default().insert(server.clone());
             }
         }
@@ -217,7 +217,7 @@ impl Loaded {
     pub fn vault_secrets(&self) -> BTreeSet<String> {
         let config = &self.config;
         let servers = config.servers.values().flat_map(|server| {
-            let values = server.sources().map(|(_, source)| source);
+            let values = servers::sources(server).map(|(_, source)| source);
             let tokens = server.auth.iter().flat_map(|auth| auth.secrets());
             values.chain(tokens.map(|(_, source)| source))
         });

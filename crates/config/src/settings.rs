@@ -233,7 +233,7 @@ impl Config {
         self.storage.anchor(base);
         self.research.anchor(base);
         for server in self.servers.values_mut() {
-            server.anchor(base);
+            servers::anchor(server, base);
         }
     }
 }

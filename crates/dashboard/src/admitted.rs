@@ -44,9 +44,10 @@ impl FromRequestParts<Dashboard> for Viewer {
             session.ok_or_else(|| bare_error(StatusCode::UNAUTHORIZED, "Sign in first."))?;
         let operator = scope::covers(&session.principal, scope::ADMIN);
         let tenant = (!operator).then(|| session.principal.tenant.to_string());
-        let pending = match scope::covers(&session.principal, scope::APPROVALS_READ) {
-            true => pending_approvals(dashboard, tenant).await.len(),
-            false => 0,
+        let pending = if scope::covers(&session.principal, scope::APPROVALS_READ) {
+            pending_approvals(dashboard, tenant).await.len()
+        } else {
+            0
         };
         Ok(Self {
             theme: Theme::of(&parts.headers),

@@ -84,9 +84,10 @@ fn agent_card(agent: &AgentReport, viewer: &Viewer) -> Markup {
 /// The page of a server; a built-in family has none, so its tools in the catalog.
 fn server_link(dashboard: &Dashboard, name: &str) -> String {
     let servers = dashboard.parts.console.servers().servers;
-    match servers.iter().any(|server| server.name == name) {
-        true => format!("/dashboard/servers/{}", in_url(name)),
-        false => format!("/dashboard/catalog?server={}", in_url(name)),
+    if servers.iter().any(|server| server.name == name) {
+        format!("/dashboard/servers/{}", in_url(name))
+    } else {
+        format!("/dashboard/catalog?server={}", in_url(name))
     }
 }
 

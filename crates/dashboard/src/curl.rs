@@ -8,10 +8,7 @@ use crate::words::in_url;
 /// The command that makes the same call over HTTP. Invisible characters of the input are JSON escapes.
 pub(super) fn command(base_url: &str, tool: &str, input: &Value, needs_key: bool) -> String {
     let input = clean::visible_json(&input.to_string());
-    let key = match needs_key {
-        true => " \\\n  -H \"Authorization: Bearer $POWERSTRIP_TOKEN\"",
-        false => "",
-    };
+    let key = if needs_key { " \\\n  -H \"Authorization: Bearer $POWERSTRIP_TOKEN\"" } else { "" };
     format!("curl {base_url}/mcp/tool/{}{key} \\\n  --json {}", in_url(tool), quoted(&input))
 }
 

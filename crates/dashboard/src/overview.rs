@@ -57,9 +57,10 @@ pub(super) async fn page(
     let listed = console.servers().servers;
     let health = dashboard.parts.strip.health();
     let snapshot = dashboard.parts.strip.catalog().snapshot();
-    let pending = match viewer.may(scope::APPROVALS_READ) {
-        true => approvals::pending_approvals(&dashboard, viewer.tenant()).await,
-        false => Vec::new(),
+    let pending = if viewer.may(scope::APPROVALS_READ) {
+        approvals::pending_approvals(&dashboard, viewer.tenant()).await
+    } else {
+        Vec::new()
     };
     let asking = runs::asking(&dashboard, &viewer).await;
     let status = Status {

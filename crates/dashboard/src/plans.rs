@@ -94,6 +94,7 @@ fn value(kind: &str, text: &str) -> Value {
     if kind == TEXT {
         return Value::from(text);
     }
+    // may fail: then the check of the plan says what is wrong
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 

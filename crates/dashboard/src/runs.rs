@@ -2,6 +2,7 @@
 
 pub(super) mod graph;
 mod links;
+mod params;
 mod question;
 mod workflow;
 
@@ -12,7 +13,6 @@ use http::StatusCode;
 use maud::{Markup, html};
 use operations::workflows::{WorkflowDetails, WorkflowSummary};
 use runs::{RunCall, RunDetails, RunFilter, RunSummary};
-use serde::Deserialize;
 
 use crate::layout::{Page, PageResult, Section, error_page, heading};
 use crate::posted::{PostedForm, see_other};
@@ -22,6 +22,7 @@ use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, in_url, inert, mark, message, outcome, short};
 
 use links::run_page;
+use params::Params;
 pub(super) use workflow::{again, drawing, start_again, steer};
 
 /// How many runs are listed.
@@ -105,16 +106,6 @@ fn state(run: &RunSummary) -> Markup {
 async fn load(dashboard: &Dashboard, viewer: &Viewer, id: &str) -> Result<RunDetails, Response> {
     let run = dashboard.parts.strip.runs().show(viewer.tenant().as_deref(), id).await;
     run.map_err(|failure| viewer.missing(&failure.message))
-}
-
-/// What the address of a run's page may say.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Params {
-    /// The task to open.
-    task: String,
-    /// The command that was just given.
-    did: String,
 }
 
 pub(super) async fn one(

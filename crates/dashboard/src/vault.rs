@@ -107,9 +107,10 @@ fn form(viewer: &Viewer, name: &str) -> Markup {
 
 fn row(secret: &SecretView, viewer: &Viewer) -> Markup {
     let name = &secret.name;
-    let question = match secret.used {
-        true => format!("The config uses {name}: what needs it stops working."),
-        false => format!("Removes {name}. Its value cannot be restored."),
+    let question = if secret.used {
+        format!("The config uses {name}: what needs it stops working.")
+    } else {
+        format!("Removes {name}. Its value cannot be restored.")
     };
     let remove = ConfirmForm {
         label: "Remove",

@@ -152,9 +152,10 @@ impl<'a> Package<'a> {
 
 /// Resolves a target relative to a folder; `..` never leaves the package.
 fn resolve(folder: &str, target: &str) -> String {
-    let mut steps: Vec<&str> = match target.starts_with('/') {
-        true => Vec::new(),
-        false => folder.split('/').filter(|step| !step.is_empty()).collect(),
+    let mut steps: Vec<&str> = if target.starts_with('/') {
+        Vec::new()
+    } else {
+        folder.split('/').filter(|step| !step.is_empty()).collect()
     };
     for step in target.split('/') {
         match step {

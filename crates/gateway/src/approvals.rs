@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use approvals::{Approvals, Terms};
 use config::Config;
-use store::{AuditTrail, Database, StoreError};
+use store::{CommitQueue, Database, StoreError};
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +17,7 @@ pub(super) async fn open(
     config: &Config,
     strip: &Strip,
     database: Database,
-    audit: AuditTrail,
+    audit: CommitQueue,
     ending: &CancellationToken,
 ) -> Result<Arc<Approvals>, StoreError> {
     let approvals = Approvals::open(database, strip.clock().clone(), audit).await?;

@@ -104,7 +104,7 @@ impl Console for GatewayConsole {
             server: Some(name.clone()),
             since_unix_ms: self.clock.unix_ms().saturating_sub(HOUR_MS),
         };
-        let stats = self.strip.audit_trail().database().audit_stats(&filter).await;
+        let stats = self.strip.commits().database().audit_stats(&filter).await;
         let stats = stats.map_err(unreadable)?;
         Ok(ServerDetail {
             summary,

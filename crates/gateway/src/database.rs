@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use config::Loaded;
-use store::{AuditTrail, Database, StoreError};
+use store::{CommitQueue, Database, StoreError};
 
 /// PostgreSQL if it is configured, otherwise the SQLite file of the data folder.
 pub async fn open(loaded: &Loaded, data_dir: &Path) -> anyhow::Result<Database> {
@@ -18,7 +18,7 @@ pub async fn open(loaded: &Loaded, data_dir: &Path) -> anyhow::Result<Database> 
 
 /// Writes what the last process could not write, and lists the calls that it interrupted.
 pub(super) async fn recover(database: &Database, folder: &Path) -> Result<(), StoreError> {
-    let recovered = AuditTrail::recover(database, folder).await?;
+    let recovered = CommitQueue::recover(database, folder).await?;
     if recovered > 0 {
         tracing::info!(
             rows = recovered,

@@ -49,7 +49,7 @@ use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
 use planner::PlanService;
-use store::{AuditTrail, Cache, DataFolder, Database};
+use store::{Cache, CommitQueue, DataFolder, Database};
 use strip::catalog::{Pins, WireNames};
 use strip::{Parts, Strip, control};
 use tokio::task::JoinHandle;
@@ -114,7 +114,6 @@ pub struct Gateway {
     call_keeper: Arc<CallKeeper>,
     approvals: Arc<Approvals>,
     workflows: OpenWorkflows,
-    planner: Arc<PlanService>,
     web_tools: WebTools,
     /// Ends sessions and watches.
     ending: CancellationToken,
@@ -126,7 +125,7 @@ pub struct Gateway {
 
 struct Store {
     database: Database,
-    audit: AuditTrail,
+    commits: CommitQueue,
     /// Released last.
     folder: DataFolder,
 }
@@ -142,7 +141,7 @@ impl Gateway {
         let Foundation { folder, database, runner, key, secrets, clock } = foundation;
         let (config, environment) = (&loaded.config, &loaded.environment);
         database::recover(&database, folder.path()).await?;
-        let audit = AuditTrail::start_in(database.clone(), folder.path());
+        let commits = CommitQueue::start_in(database.clone(), folder.path());
         let keys = Arc::new(ApiKeys::open(database.clone(), clock.clone()).await?);
         let listeners = OwnListeners::default();
         let policy = AddressPolicy::new(config.egress.rules(), listeners.clone());
@@ -153,7 +152,7 @@ impl Gateway {
         files.text = Arc::new(ConfinedText(readers.clone()));
         let holders = names::holders(database.server_names().await?);
         let parts = Parts {
-            audit: audit.clone(),
+            commits: commits.clone(),
             database: database.clone(),
             cache: Cache::memory(CACHE_BYTES, clock.clone()),
             clock: clock.clone(),
@@ -238,16 +237,14 @@ impl Gateway {
         }
         let closing = CancellationToken::new();
         let approvals =
-            approvals::open(config, &strip, database.clone(), audit.clone(), &ending).await?;
-        let workflows =
-            workflows::open(config, &strip, clock.clone(), long_running, &ending).await?;
-        let planner = Arc::new(PlanService::new(finder, &strip, &database, &clock));
+            approvals::open(config, &strip, database.clone(), commits.clone(), &ending).await?;
+        let planner = PlanService::new(finder, &strip, &database, &clock);
         planner.plan_by(workflows::plan_by(config, &resolved, &client));
-        workflows.all.set_planner(planner.clone());
+        let workflows = workflows::open(config, &strip, planner, long_running, &ending).await?;
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         let console = Arc::new(GatewayConsole::new(&upstreams, &registry, &strip));
         let secret_service =
-            SecretService::new(Arc::clone(&secrets), audit.clone(), loaded.secret_names());
+            SecretService::new(Arc::clone(&secrets), commits.clone(), loaded.secret_names());
         let operations = Arc::new(operations::table(&Services {
             secrets: &secret_service,
             strip: &strip,
@@ -287,7 +284,7 @@ impl Gateway {
             resolved: Mutex::new(Arc::new(resolved)),
             keeper,
             registry,
-            store: Store { database, audit, folder },
+            store: Store { database, commits, folder },
             listeners,
             runner,
             door,
@@ -299,7 +296,6 @@ impl Gateway {
             call_keeper,
             approvals,
             workflows,
-            planner,
             web_tools,
             ending,
             closing,
@@ -467,7 +463,7 @@ impl Gateway {
         if let Err(error) = self.strip.runs().close().await {
             tracing::error!(%error, "the state of runs could not be written");
         }
-        if let Err(error) = self.store.audit.close().await {
+        if let Err(error) = self.store.commits.close().await {
             tracing::error!(%error, "the last audit rows could not be written");
         }
         if timeout(CLOSE_TIME, self.store.database.close()).await.is_err() {

@@ -34,7 +34,7 @@ pub(super) struct Services<'a> {
 pub(super) fn table(services: &Services<'_>) -> Table {
     let Services { strip, keys, registry, upstreams, console, quarantine, keyring, .. } = services;
     let logins = LoginService { upstreams: Arc::clone(upstreams), keyring: Arc::clone(keyring) };
-    let key_service = KeyService::new(Arc::clone(keys), strip.audit_trail().clone());
+    let key_service = KeyService::new(Arc::clone(keys), strip.commits().clone());
     strip::operations::table(strip)
         .merge(path_files::path_table(&Arc::new(FileService::Strip(Arc::clone(strip)))))
         .merge(key_operations::table(&key_service))

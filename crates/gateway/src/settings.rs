@@ -28,7 +28,7 @@ impl Gateway {
             blame: None,
             duration_us: 0,
         };
-        if let Err(error) = self.store.audit.record(row).await {
+        if let Err(error) = self.store.commits.record(row).await {
             tracing::error!(%error, key, "the audit row of a removed protection could not be written");
         }
     }
@@ -60,7 +60,7 @@ impl Gateway {
         self.strip.files().set_rules(now.file_rules());
         self.strip.set_agents(now.profiles());
         self.workflows.all.set_settings(workflows::settings(now));
-        self.planner.plan_by(workflows::plan_by(now, &resolved, &self.client));
+        self.workflows.planner.plan_by(workflows::plan_by(now, &resolved, &self.client));
         self.keeper.set_model(now.embeddings.path.clone());
         if before.egress != now.egress {
             sources.set_egress(now);

@@ -7,8 +7,7 @@ use auth::Access;
 use config::{Config, PlannerKind, Resolved};
 use egress::http::Client;
 use llm::{Model, ModelOptions};
-use planner::PlanBy;
-use proto::Clock;
+use planner::{PlanBy, PlanService};
 use store::StoreError;
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
@@ -19,6 +18,7 @@ use super::{Gateway, servers};
 /// Workflows and those that ran when the last process ended.
 pub(super) struct OpenWorkflows {
     pub(super) all: Workflows,
+    pub(super) planner: Arc<PlanService>,
     running: std::sync::Mutex<Vec<uuid::Uuid>>,
 }
 
@@ -26,16 +26,18 @@ pub(super) struct OpenWorkflows {
 pub(super) async fn open(
     config: &Config,
     strip: &Arc<Strip>,
-    clock: Clock,
+    planner: PlanService,
     long_running: bool,
     ending: &CancellationToken,
 ) -> Result<OpenWorkflows, StoreError> {
-    let all = Workflows::new(strip, clock, settings(config));
+    let all = Workflows::new(strip, strip.clock().clone(), settings(config));
+    let planner = Arc::new(planner);
+    all.set_planner(planner.clone());
     let running = if long_running { all.take_over().await? } else { Vec::new() };
     strip.catalog().publish(SOURCE, all.tools());
     let (tended, ending) = (all.clone(), ending.clone());
     tokio::spawn(async move { ending.run_until_cancelled(tended.tend()).await });
-    Ok(OpenWorkflows { all, running: running.into() })
+    Ok(OpenWorkflows { all, planner, running: running.into() })
 }
 
 /// What the config says about workflows.

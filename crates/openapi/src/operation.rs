@@ -233,10 +233,7 @@ impl Reader<'_> {
         let text = said("description")
             .or(said("summary"))
             .map_or_else(|| request_line.clone(), |text| format!("{text}\n\n{request_line}"));
-        match self.operation["deprecated"] == true {
-            true => format!("Deprecated. {text}"),
-            false => text,
-        }
+        if self.operation["deprecated"] == true { format!("Deprecated. {text}") } else { text }
     }
 
     /// The operation's parameters and those of its path that it does not replace.

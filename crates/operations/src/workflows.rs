@@ -102,7 +102,7 @@ impl WorkflowSummary {
 
     /// Counts the tasks by their states.
     pub fn count<'a>(&mut self, states: impl Iterator<Item = &'a str> + Clone) {
-        let count = |wanted| states.clone().filter(|state| *state == wanted).count();
+        let count = |name| states.clone().filter(|state| *state == name).count();
         self.tasks_done = count("success");
         self.tasks_failed = count("failed");
         self.tasks_skipped = count("skipped");

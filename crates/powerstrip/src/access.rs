@@ -207,9 +207,10 @@ fn local_principal(loaded: &Loaded, agent: Option<&str>) -> anyhow::Result<Arc<P
     let principal = known.then(|| auth::as_agent(&user, agent)).flatten();
     principal.with_context(|| {
         let known: Vec<_> = loaded.config.agents.keys().map(String::as_str).collect();
-        match known.is_empty() {
-            true => format!("there is no agent `{agent}`: the config names none under `agents`"),
-            false => format!("there is no agent `{agent}`; the config names {}", known.join(", ")),
+        if known.is_empty() {
+            format!("there is no agent `{agent}`: the config names none under `agents`")
+        } else {
+            format!("there is no agent `{agent}`; the config names {}", known.join(", "))
         }
     })
 }

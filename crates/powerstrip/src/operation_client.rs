@@ -13,7 +13,7 @@ use gateway::foundation::key_source;
 use gateway::install::RunOperation;
 use operations::{Caller, Operation, RawInput, Table};
 use proto::Clock;
-use store::{AuditTrail, DataFolder, Database};
+use store::{CommitQueue, DataFolder, Database};
 use strip::files::operations::FileService;
 
 use crate::context::Context;
@@ -32,7 +32,7 @@ pub(crate) async fn run_here<O: Operation>(
 /// Access to some operations of a data folder. No tool and no server is started for them.
 pub(crate) enum OperationClient {
     Owner(Box<OwnerProcess>),
-    Here { table: Table, database: Database, audit: Option<AuditTrail>, _folder: DataFolder },
+    Here { table: Table, database: Database, audit: Option<CommitQueue>, _folder: DataFolder },
 }
 
 impl OperationClient {
@@ -45,7 +45,7 @@ impl OperationClient {
         };
         let database = database::open(loaded, folder.path()).await?;
         let keys = ApiKeys::open(database.clone(), Clock::default()).await?;
-        let audit = AuditTrail::start(database.clone());
+        let audit = CommitQueue::start(database.clone());
         let table = key_operations::table(&KeyService::new(Arc::new(keys), audit.clone()));
         Ok(Self::Here { table, database, audit: Some(audit), _folder: folder })
     }
@@ -62,7 +62,7 @@ impl OperationClient {
         if loaded.config.auth.is_some() {
             store.set_multi_user();
         }
-        let audit = AuditTrail::start(database.clone());
+        let audit = CommitQueue::start(database.clone());
         let service = SecretService::new(store, audit.clone(), loaded.secret_names());
         let table = secret_operations::table(&service);
         Ok(Self::Here { table, database, audit: Some(audit), _folder: folder })

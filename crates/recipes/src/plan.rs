@@ -144,9 +144,10 @@ fn choose<'a>(
     }
     let all: Vec<_> = if short.is_empty() { found.iter().collect() } else { short };
     let names: Vec<_> = all.iter().take(8).map(|server| format!("`{}`", server.name)).collect();
-    Err(PlanError::Invalid(match names.is_empty() {
-        true => format!("neither the catalog nor {registry} has a server `{name}`"),
-        false => format!("{registry} has several: name one with --from: {}", names.join(", ")),
+    Err(PlanError::Invalid(if names.is_empty() {
+        format!("neither the catalog nor {registry} has a server `{name}`")
+    } else {
+        format!("{registry} has several: name one with --from: {}", names.join(", "))
     }))
 }
 

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use proto::{Blame, Clock, Code, Failure, Principal};
-use store::{AuditTrail, Database, RunCallRow, RunChanges, RunName, RunRow, StoreError};
+use store::{CommitQueue, Database, RunCallRow, RunChanges, RunName, RunRow, StoreError};
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -101,7 +101,7 @@ pub struct Runs(Arc<Shared>);
 struct Shared {
     database: Database,
     /// Writes runs in groups, together with audit rows.
-    trail: AuditTrail,
+    commits: CommitQueue,
     clock: Clock,
     known: Mutex<RunIndex>,
     unwritten: Mutex<Unwritten>,
@@ -123,10 +123,10 @@ struct Unwritten {
 
 impl Runs {
     /// The runs of this database.
-    pub fn new(database: Database, trail: AuditTrail, clock: Clock) -> Self {
+    pub fn new(database: Database, commits: CommitQueue, clock: Clock) -> Self {
         Self(Arc::new(Shared {
             database,
-            trail,
+            commits,
             clock,
             known: Mutex::default(),
             unwritten: Mutex::default(),
@@ -211,7 +211,7 @@ impl Runs {
         }
         let row = run.row(now, IDLE);
         let changes = Arc::new(RunChanges { runs: vec![row], calls: Vec::new() });
-        if let Err(error) = self.0.trail.save_runs(&changes).await {
+        if let Err(error) = self.0.commits.save_runs(&changes).await {
             run.reopen();
             return Err(unwritable(error));
         }

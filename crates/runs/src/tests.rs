@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use proto::{Clock, Principal, TenantId, Via};
-use store::{AuditTrail, Database};
+use store::{CommitQueue, Database};
 use uuid::Uuid;
 
 use super::answers::NewQuestion;
@@ -9,8 +9,8 @@ use super::{Runs, SlotType};
 
 async fn opened(folder: &tempfile::TempDir) -> Runs {
     let database = Database::open(folder.path()).await.expect("a database");
-    let trail = AuditTrail::start(database.clone());
-    Runs::new(database, trail, Clock::default())
+    let commits = CommitQueue::start(database.clone());
+    Runs::new(database, commits, Clock::default())
 }
 
 fn ann() -> Principal {

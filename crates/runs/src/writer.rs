@@ -94,7 +94,7 @@ impl Runs {
     pub async fn flush(&self) -> Result<(), StoreError> {
         let _one_at_a_time = self.0.writing.lock().await;
         let Some((runs, changes)) = self.take_changes() else { return Ok(()) };
-        match self.0.trail.save_runs(&changes).await {
+        match self.0.commits.save_runs(&changes).await {
             // Once submitted, the writer keeps trying by itself.
             Ok(receipt) => {
                 receipt.committed().await?;
@@ -113,13 +113,13 @@ impl Runs {
             }
         }
     }
-    /// Submits what is not written yet when the process ends; the writer of the trail commits it or stores it for the next
+    /// Submits what is not written yet when the process ends; the commit queue writes it or stores it for the next
     /// start.
     pub async fn close(&self) -> Result<(), StoreError> {
         // A database that does not answer holds up the flush that has this lock.
         let _one_at_a_time = timeout(CLOSE_TIME, self.0.writing.lock()).await;
         match self.take_changes() {
-            Some((_, changes)) => self.0.trail.save_last_runs(changes).await,
+            Some((_, changes)) => self.0.commits.save_last_runs(changes).await,
             None => Ok(()),
         }
     }

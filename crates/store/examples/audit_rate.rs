@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use proto::{Principal, TenantId, TraceId, Via, digest};
-use store::{AuditFilter, AuditRow, AuditTrail, Database};
+use store::{AuditFilter, AuditRow, CommitQueue, Database};
 
 const TASKS: u64 = 8;
 
@@ -42,7 +42,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let rows: u64 = std::env::args().nth(1).map_or(Ok(500_000), |text| text.parse())?;
     let folder = tempfile::tempdir_in(".")?;
     let database = Database::open(folder.path()).await?;
-    let trail = AuditTrail::start(database.clone());
+    let queue = CommitQueue::start(database.clone());
 
     let mut last = TraceId::random();
     for (what, wait, rows) in [("unawaited", false, rows), ("awaited by 8 tasks", true, rows / 100)]
@@ -50,10 +50,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let started = Instant::now();
         let tasks: Vec<_> = (0..TASKS)
             .map(|task| {
-                let trail = trail.clone();
+                let queue = queue.clone();
                 tokio::spawn(async move {
                     for number in 0..rows / TASKS {
-                        let receipt = trail.record(row(task + number * TASKS)).await?;
+                        let receipt = queue.record(row(task + number * TASKS)).await?;
                         if wait {
                             receipt.committed().await?;
                         }
@@ -67,7 +67,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         let row = row(0);
         last = row.trace;
-        trail.record(row).await?.committed().await?;
+        queue.record(row).await?.committed().await?;
         report(what, rows, started.elapsed());
     }
 
@@ -76,7 +76,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(database.audit_rows(filter).await?.len(), 1);
     println!("one trace found in {:.2?}", started.elapsed());
 
-    trail.close().await?;
+    queue.close().await?;
     database.close().await;
     Ok(())
 }

@@ -12,20 +12,20 @@ mod audit_stats;
 mod cache;
 mod call_details;
 mod calls;
+mod commit_queue;
 mod crashes;
 mod database;
 mod error;
 mod files;
 mod folder;
 mod keys;
+mod learned;
 mod names;
 mod objects;
 mod pins;
-mod plan_edges;
 mod references;
 mod runs;
 mod sql;
-mod trail;
 mod vault;
 mod workflows;
 
@@ -36,12 +36,14 @@ pub use audit_stats::{AuditStats, MAX_COUNTED, StatsFilter};
 pub use cache::{Cache, Recorded};
 pub use call_details::CallDetail;
 pub use calls::{CallChange, CallRecord, CallState, RecordedCall};
+pub use commit_queue::{BegunCall, CommitQueue, Receipt};
 pub use crashes::Crashes;
 pub use database::Database;
 pub use error::StoreError;
 pub use files::{FileFilter, FileRecord, Origin, UploadRow};
 pub use folder::{Claim, DATABASE_FILE, DataFolder, private_key};
 pub use keys::KeyRow;
+pub use learned::PlanEdgeRow;
 pub use names::ServerNameRow;
 pub use objects::{
     Appended, BucketOptions, Drafts, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
@@ -49,11 +51,9 @@ pub use objects::{
     ObjectStream, Objects, PutFault, Spooled, Stored,
 };
 pub use pins::{Pin, PinnedDefinition};
-pub use plan_edges::PlanEdgeRow;
 pub use references::ForeignReference;
 pub use runs::{QuestionRow, RunCallRow, RunChanges, RunFilter, RunName, RunRow, Settlement};
 pub use sql::SqlError;
-pub use trail::{AuditTrail, BegunCall, Receipt};
 pub use vault::{VaultRow, VaultSlot};
 pub use workflows::{
     Lease, RowChange, WorkflowAnswer, WorkflowAnswerRow, WorkflowChange, WorkflowCheckpointRow,

@@ -1,6 +1,6 @@
 //! Workflows: what they are, how far they are, and what they answer.
 //!
-//! Everything is written through the group-commit writer (`AuditTrail::save_workflow`), with the fence of the driver's
+//! Everything is written through the group-commit writer (`CommitQueue::save_workflow`), with the fence of the driver's
 //! claim; this file reads, and claims.
 
 use std::fmt;

@@ -11,7 +11,7 @@ use proto::{
     Via,
 };
 use serde_json::json;
-use store::{AuditTrail, Cache, Database};
+use store::{Cache, CommitQueue, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::{Door, Job, Output, Parts, RateRules, Request, Settings, Strip, Tool};
 
@@ -70,7 +70,7 @@ async fn main() {
             inline: files::InlineLimits::default(),
         },
         Parts {
-            audit: AuditTrail::start(database.clone()),
+            commits: CommitQueue::start(database.clone()),
             database,
             cache: Cache::memory(64 << 20, clock.clone()),
             clock,

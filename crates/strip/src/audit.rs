@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proto::{Failure, Principal, Scrubber, TraceId};
 use serde_json::Value;
-use store::AuditTrail;
+use store::CommitQueue;
 
 use crate::{Door, Job, Request, Strip};
 
@@ -19,10 +19,10 @@ pub struct RefusedRequest<'a> {
 }
 
 impl Strip {
-    /// The audit trail, for reading it with messages and statistics. A reader for a caller that may see one
-    /// tenant only must set that tenant in the filter.
-    pub fn audit_trail(&self) -> &AuditTrail {
-        self.trail()
+    /// The writer of audit rows, calls, runs and workflows, which also reads the audit trail with messages and
+    /// statistics. A reader for a caller that may see one tenant only must set that tenant in the filter.
+    pub fn commits(&self) -> &CommitQueue {
+        self.guards().audit.commits()
     }
 
     /// Removes these secrets from what is kept of calls.

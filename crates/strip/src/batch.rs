@@ -107,9 +107,10 @@ impl Strip {
 fn skipped(plan: &Plan, place: usize, because: usize) -> Answer {
     let (call, cause) = (&plan.calls[place], &plan.calls[because].id);
     let depends = call.depends_on.contains(&because);
-    let message = match depends {
-        true => format!("not run: call `{cause}`, on which it depends, failed"),
-        false => format!("not run: call `{cause}` failed, and the batch stops on errors"),
+    let message = if depends {
+        format!("not run: call `{cause}`, on which it depends, failed")
+    } else {
+        format!("not run: call `{cause}` failed, and the batch stops on errors")
     };
     let failure = Failure::new(Code::Unavailable, message)
         .blame(Blame::Caller)

@@ -20,7 +20,7 @@ pub enum Parked {
     /// People must answer questions of the run. The task is repeated when all of them are settled, with `resume` in
     /// [`Park::resume`](crate::Park::resume); with no questions at once. Follow [`Runs::events`](crate::runs::Runs::events).
     Questions {
-        /// Those that are open.
+        /// The questions that are open.
         questions: Vec<ParkedQuestion>,
         resume: Option<Value>,
     },

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use prompts::Prompts;
 use proto::{Clock, Discovery, Failure, FileKind, Principal, ToolId, TraceId};
 use serde_json::Value;
-use store::{AuditTrail, Cache, Database};
+use store::{Cache, CommitQueue, Database};
 use tokio_util::sync::CancellationToken;
 
 use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
@@ -31,7 +31,8 @@ use crate::{Answer, Catalog, Door, Health, Job, Output, Request, Tool, discovery
 
 /// What the strip is built from.
 pub struct Parts {
-    pub audit: AuditTrail,
+    /// The writer of audit rows, calls, runs and workflows.
+    pub commits: CommitQueue,
     /// Where runs are stored.
     pub database: Database,
     pub cache: Cache,
@@ -58,8 +59,8 @@ impl Strip {
         let (files, servers) = (Arc::new(parts.files), Arc::<Servers>::default());
         let (catalog, views) = (Arc::new(catalog), Arc::<Views>::default());
         let records =
-            Records::new(parts.audit.clone(), parts.database.clone(), parts.clock.clone());
-        let audit = Arc::new(Audit::new(parts.audit.clone(), parts.clock.clone()));
+            Records::new(parts.commits.clone(), parts.database.clone(), parts.clock.clone());
+        let audit = Arc::new(Audit::new(parts.commits.clone(), parts.clock.clone()));
         let resolver = Arc::new(FileResolver {
             servers: Arc::clone(&servers),
             views: Arc::clone(&views),
@@ -67,7 +68,7 @@ impl Strip {
             audit: Arc::clone(&audit),
         });
         let prompts = Arc::new(Prompts::empty());
-        let runs = Runs::new(parts.database, parts.audit, parts.clock);
+        let runs = Runs::new(parts.database, parts.commits, parts.clock);
         let control = control::Context {
             runs: runs.clone(),
             files: Arc::clone(&files),
@@ -101,10 +102,6 @@ impl Strip {
 
     pub(crate) fn guards(&self) -> &Guards {
         &self.guards
-    }
-
-    pub(crate) fn trail(&self) -> &AuditTrail {
-        self.guards.audit.trail()
     }
 
     /// Applies new settings at once; calls in progress finish under the old ones.

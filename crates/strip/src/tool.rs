@@ -65,7 +65,7 @@ pub enum EmptyTexts {
 }
 
 impl EmptyTexts {
-    /// They are absent, whatever the property.
+    /// Empty texts count as absent, whatever the property.
     pub const DROP: Self = Self::Drop { except: &[] };
 }
 

@@ -194,8 +194,9 @@ async fn token(
 }
 
 fn answer(shared: &Shared, body: Value) -> Response {
-    match shared.down {
-        true => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-        false => Json(body).into_response(),
+    if shared.down {
+        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    } else {
+        Json(body).into_response()
     }
 }

@@ -87,10 +87,8 @@ impl Signer {
         let signature = match &self.pair {
             Pair::Rsa(pair) => {
                 let mut signature = vec![0; pair.public_modulus_len()];
-                let padding = match header["alg"] == "PS256" {
-                    true => &RSA_PSS_SHA256,
-                    false => &RSA_PKCS1_SHA256,
-                };
+                let padding =
+                    if header["alg"] == "PS256" { &RSA_PSS_SHA256 } else { &RSA_PKCS1_SHA256 };
                 pair.sign(padding, &SystemRandom::new(), message.as_bytes(), &mut signature)
                     .expect("a signature");
                 signature

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use auth::client::Holder;
 use proto::{Principal, canonical, digest_of_parts};
 use serde_json::{Map, Value};
+use server_entry::{Instances, ServerConfig};
 use strip::servers::{ClientIdentity, InstanceKey};
 use strip::{Client, Job};
 
-use crate::config::{Instances, ServerConfig};
 use crate::personal::{Outdated, PersonalValues};
 use crate::rpc;
 
@@ -51,7 +51,7 @@ impl Caller {
     /// The caller whose session or process serves a call; none where all callers share one.
     pub(crate) fn of_job(job: &Job, config: &ServerConfig) -> Option<Self> {
         let caller = || Self::new(&job.request().principal, job.client.as_ref());
-        match config.instances {
+        match config.instances() {
             Instances::Caller => Some(caller()),
             Instances::Session => {
                 Some(Self { session: job.run.session().map(Into::into), ..caller() })
@@ -62,7 +62,7 @@ impl Caller {
 
     /// The caller whose session or process serves the requests of a client; none where all callers share one.
     pub(crate) fn of_client(client: &ClientIdentity, config: &ServerConfig) -> Option<Self> {
-        let session = match config.instances {
+        let session = match config.instances() {
             Instances::Caller => None,
             Instances::Session => client.session.clone(),
             Instances::Shared => return None,
@@ -116,7 +116,7 @@ impl Caller {
         self.principal.tenant == other.principal.tenant
     }
 
-    /// Whose tokens are used.
+    /// The holder of the tokens that are used.
     pub(crate) fn holder(&self) -> Holder {
         Holder::person(&self.principal)
     }

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::HeaderValue;
 use proto::{Scrubber, secrets_of};
+use server_entry::ServerConfig;
 use strip::servers::{Notice, NoticeKind, Servers};
 use tokio::sync::{Notify, watch};
 
 use crate::caller::Caller;
-use crate::config::ServerConfig;
 use crate::deps::Deps;
 use crate::instances::{Announced, Instances};
 use crate::journal::Journal;

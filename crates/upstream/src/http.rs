@@ -18,13 +18,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use egress::http::Scope;
+use server_entry::ServerConfig;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, interval, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::backoff::Backoff;
 use crate::caller::Caller;
-use crate::config::ServerConfig;
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::era::Era;

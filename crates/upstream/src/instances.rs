@@ -41,7 +41,7 @@ impl Announced {
         self.resources |= other.resources;
     }
 
-    /// Those that are not in the other.
+    /// The lists that are not in `other`.
     pub(crate) fn without(self, other: Self) -> Self {
         Self {
             tools: self.tools && !other.tools,
@@ -59,7 +59,7 @@ impl Announced {
 pub(crate) enum InstanceEvent {
     /// Its lists have changed.
     List(DueListing),
-    /// It has ended, with the number that it had.
+    /// The instance with this number has ended.
     Ended(InstanceKey, u64),
     /// A client watches resources there.
     Watch(InstanceKey, Arc<ClientIdentity>),

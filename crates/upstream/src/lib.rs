@@ -4,7 +4,6 @@
 mod allowance;
 mod backoff;
 mod caller;
-mod config;
 mod context;
 mod conversation;
 mod definition;
@@ -44,10 +43,6 @@ mod unanswerable;
 mod upstream;
 mod upstreams;
 
-pub use config::{
-    ConfigFault, EraChoice, Instances, InvalidKey, Kind, Personal, PersonalSecret, Pin, Reach,
-    Sandbox, SandboxMode, ServerConfig, Start, UrlTransport,
-};
 pub use deps::{Deps, ListStore, OtherOfferings, Publish, PublishOwn, ToolList};
 pub use era::Era;
 pub use registry::operations;

@@ -216,8 +216,9 @@ impl Offer {
 
 #[cfg(test)]
 mod tests {
+    use server_entry::ServerConfig;
+
     use super::*;
-    use crate::ServerConfig;
 
     #[test]
     fn a_definition_with_a_rounded_integer_is_not_used() {

@@ -20,7 +20,7 @@ pub(crate) enum Recipient {
     Log,
 }
 
-/// Whose channel a notification arrived on.
+/// The channel that a notification arrived on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Channel<'a> {
     /// The gateway's own stream or process.

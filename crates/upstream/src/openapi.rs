@@ -13,11 +13,11 @@ use egress::http::{Client, Limits, Request, Rule, Scope, Target};
 use http::HeaderMap;
 use proto::{Code, Failure, Scrubber};
 use serde_json::Value;
+use server_entry::{ServerConfig, is_url};
 use strip::{Job, Output};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::Deps;
-use crate::config::{ServerConfig, is_url};
 use crate::error::{TransportError, shown};
 use crate::message_buffer::MAX_ANSWER_BYTES;
 use crate::personal::PersonalValues;
@@ -294,9 +294,10 @@ fn base(config: &ServerConfig, location: &str, document: &Document) -> Result<St
         return Err("#/servers/0/url: it has a variable without a default; set `base_url`".into());
     }
     if !is_url(location) {
-        return match is_url(&url) {
-            true => whole(&url),
-            false => Err("#/servers/0/url: it names no host; set `base_url`".into()),
+        return if is_url(&url) {
+            whole(&url)
+        } else {
+            Err("#/servers/0/url: it names no host; set `base_url`".into())
         };
     }
     let target = Target::parse(location).map_err(|why| why.to_string())?;

@@ -9,8 +9,8 @@ use auth::client::Holder;
 use auth::secrets::{SecretStore, SecretValues};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proto::{Principal, Scrubber, secrets_of};
+use server_entry::{Personal, PersonalSecret, ServerConfig};
 
-use crate::config::{Personal, PersonalSecret, ServerConfig};
 use crate::error::TransportError;
 
 /// For how many people the values are kept ready.
@@ -129,7 +129,7 @@ impl PersonalSecrets {
 
 /// Values that must not be used any more.
 pub(crate) struct Outdated<'a> {
-    /// Whose; everybody's if none.
+    /// The person whose values they are; everybody's if none.
     person: Option<&'a Holder>,
     /// The values that replace them. A call may use them already.
     current: Option<Arc<PersonalValues>>,

@@ -10,11 +10,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
+use server_entry::{Reach, ServerConfig};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
-use crate::ServerConfig;
-use crate::config::Reach;
 use crate::upstreams::Upstreams;
 
 pub use address::AddressFault;

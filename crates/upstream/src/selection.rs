@@ -1,4 +1,4 @@
-use crate::config::ServerConfig;
+use server_entry::ServerConfig;
 
 /// Which of a server's tools are offered, and under which names.
 #[derive(Clone, Copy)]

@@ -2,11 +2,11 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use proto::{Failure, Principal};
+use server_entry::ServerConfig;
 use strip::Job;
 use strip::servers::Offering;
 
 use crate::caller::Caller;
-use crate::config::ServerConfig;
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::error::TransportError;

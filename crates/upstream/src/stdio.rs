@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use operations::servers::ProcessView;
+use server_entry::{ServerConfig, Start};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::caller::Caller;
-use crate::config::{ServerConfig, Start};
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::era::Era;
@@ -298,7 +298,7 @@ impl StdioTransport {
             Stage::Asleep | Stage::Gone => status.state = State::Stopped,
             Stage::Starting => status.state = State::Starting,
             Stage::Up(connection) => {
-                // It may have ended a moment ago.
+                // The process may have ended a moment ago.
                 status.state = if connection.is_open() { State::Ready } else { State::Down };
                 let info = connection.info();
                 status.era = Some(info.era);

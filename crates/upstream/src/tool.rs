@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use files::InlineOverrides;
 use proto::{Code, Descriptor, Failure, ToolId};
 use serde_json::Value;
+use server_entry::{Pin, is_url};
 use strip::catalog::Pinning;
 use strip::{Job, Output, Reply, Tool};
 
-use crate::config::{Pin, is_url};
 use crate::conversation::ServerReply;
 use crate::definition::Definition;
 use crate::era::Era;
@@ -80,7 +80,7 @@ impl UpstreamTool {
         let replied = match server.converse(request, job).await {
             Ok(ServerReply::Result(result)) => {
                 let config = &server.config;
-                let rules = Rules { clean: config.clean_results, keep: config.references };
+                let rules = Rules { clean: config.clean_results, keep: config.references.large };
                 let size = result.get().len();
                 strip::run_blocking(size, || outcome::read(&server.name, result, rules))
             }
@@ -131,11 +131,11 @@ impl Tool for UpstreamTool {
     }
 
     fn references(&self) -> bool {
-        self.server.config.references
+        self.server.config.references.large
     }
 
     fn inline_limits(&self) -> InlineOverrides {
-        self.server.config.inline
+        self.server.config.references.inline
     }
 
     /// A write of a service has taken effect once it was answered, whatever its document says of the answer.

@@ -2,10 +2,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use server_entry::{Kind, ServerConfig};
 use tokio::sync::watch;
 
 use crate::caller::Caller;
-use crate::config::{Kind, ServerConfig};
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::era::Era;

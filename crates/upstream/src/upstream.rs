@@ -7,6 +7,7 @@ use auth::client::Holder;
 use operations::servers::ServerLogs;
 use proto::{Failure, Principal, clean};
 use serde_json::{Map, Value};
+use server_entry::{InvalidKey, PersonalSecret, ServerConfig};
 use strip::Tool;
 use strip::servers::Offering;
 use tokio::sync::watch;
@@ -17,7 +18,6 @@ use tokio_util::task::TaskTracker;
 use crate::allowance::Allowance;
 use crate::backoff::Backoff;
 use crate::caller::Caller;
-use crate::config::{InvalidKey, PersonalSecret, ServerConfig};
 use crate::deps::{Deps, OtherOfferings, ToolList};
 use crate::error::{TransportError, without_places};
 use crate::instances::Announced;
@@ -226,7 +226,7 @@ impl Upstream {
         let noted = journal.last_error();
         status.last_error_unix_ms = noted.as_ref().map(|error| error.at_unix_ms);
         let last_error = status.last_error.or(noted.map(|error| error.message));
-        // It may quote the server.
+        // The message may quote the server.
         status.last_error = last_error.map(|error| clean::line(&error));
         if status.state.is_broken() && status.reason.is_none() {
             status.reason.clone_from(&status.last_error);

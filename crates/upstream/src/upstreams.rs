@@ -5,8 +5,8 @@ use auth::client::Holder;
 use egress::http::AddressPolicy;
 use futures_util::future::join_all;
 use serde_json::Value;
+use server_entry::ServerConfig;
 
-use crate::config::ServerConfig;
 use crate::deps::{Deps, OtherOfferings, ToolList};
 use crate::status::Status;
 use crate::upstream::{Before, Upstream};

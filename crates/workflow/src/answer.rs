@@ -336,7 +336,7 @@ impl Moment<'_> {
                 .map(|item| {
                     let mut result = self.results.task(&address.item(item)).unwrap_or_default();
                     if !matches!(result.status, Status::Ended(_)) {
-                        // An abort came before it began.
+                        // The workflow was aborted before the item began.
                         result.status = Status::Ended(Verdict::Skipped);
                     }
                     let mut shown = shape(item.to_string(), &result, None);

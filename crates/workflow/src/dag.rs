@@ -94,7 +94,7 @@ impl OnError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskApproval {
-    /// Why they are asked.
+    /// Why the person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long the decision may take.

@@ -42,9 +42,9 @@ const MOMENT: Duration = Duration::from_millis(100);
 /// After this time the writer has committed what no caller waited for, and readers can be notified.
 const SETTLE: Duration = Duration::from_millis(450);
 
-/// What a driver begins with.
-pub(crate) struct Begin {
-    pub(crate) workflow: Uuid,
+/// The workflow of a driver, as it is now.
+pub(crate) struct DrivenWorkflow {
+    pub(crate) id: Uuid,
     pub(crate) principal: Arc<Principal>,
     pub(crate) run: Arc<Run>,
     pub(crate) fence: u64,
@@ -65,7 +65,7 @@ enum Done {
         key: ResultKey,
         called: Box<Called>,
     },
-    /// The process stops, so the call did not begin.
+    /// The process stops, so the call did not workflow.
     NotCalled {
         key: ResultKey,
     },
@@ -82,9 +82,9 @@ enum Done {
 
 pub(crate) struct Driver {
     service: Arc<Service>,
-    /// Its own entry in memory.
+    /// The workflow's entry in memory.
     live: Weak<Live>,
-    begin: Begin,
+    workflow: DrivenWorkflow,
     evaluated: Arc<Evaluated>,
     running: JoinSet<Done>,
     cancels: HashMap<ResultKey, CancellationToken>,
@@ -105,31 +105,31 @@ pub(crate) struct Driver {
 
 impl Driver {
     /// Starts a driver whose first state is committed.
-    pub(crate) fn start(service: &Arc<Service>, begin: Begin) -> Arc<Live> {
+    pub(crate) fn start(service: &Arc<Service>, workflow: DrivenWorkflow) -> Arc<Live> {
         let (commands, received) = CommandQueue::new();
         let (settled, notices) = mpsc::unbounded_channel();
         let first = Snapshot {
             version: 0,
-            plan: Arc::clone(&begin.plan),
-            state: begin.state.clone(),
-            expires_unix_ms: begin.expires_unix_ms,
+            plan: Arc::clone(&workflow.plan),
+            state: workflow.state.clone(),
+            expires_unix_ms: workflow.expires_unix_ms,
             answer: None,
         };
         let (published, snapshots) = watch::channel(Arc::new(first));
         let live = Arc::new(Live {
-            workflow: begin.workflow,
-            owner: Arc::clone(&begin.principal),
+            workflow: workflow.id,
+            owner: Arc::clone(&workflow.principal),
             commands,
             settled,
             published: snapshots,
-            results: Arc::clone(&begin.results),
-            run: Arc::clone(&begin.run),
-            crashed: begin.crashed,
+            results: Arc::clone(&workflow.results),
+            run: Arc::clone(&workflow.run),
+            crashed: workflow.crashed,
         });
         let driver = Self {
             service: Arc::clone(service),
             live: Arc::downgrade(&live),
-            begin,
+            workflow,
             evaluated: Arc::default(),
             running: JoinSet::new(),
             cancels: HashMap::new(),
@@ -158,12 +158,12 @@ impl Driver {
         self.read_decisions().await;
         let mut idle_since = Instant::now();
         let mut in_use = false;
-        while !self.stopped && self.begin.state.outcome().is_none() {
+        while !self.stopped && self.workflow.state.outcome().is_none() {
             let drains = draining.is_cancelled();
             if drains && self.cancels.is_empty() {
                 break;
             }
-            let paused = self.running.is_empty() && self.begin.state.pause().is_some();
+            let paused = self.running.is_empty() && self.workflow.state.pause().is_some();
             let idle = paused && self.submitted.is_none();
             let leaves_at = idle_since + if in_use { IDLE } else { self.idle_limit() };
             let settle = self.submitted.as_ref().map(|(_, at)| *at);
@@ -217,7 +217,7 @@ impl Driver {
         notices: &mpsc::UnboundedReceiver<()>,
     ) -> bool {
         let mut live = self.service.live();
-        // One is that of the memory itself.
+        // The table of live workflows holds one reference; callers hold the others.
         let waited_for = self.live.strong_count() > 1;
         if waited_for || !commands.is_empty() || !notices.is_empty() {
             return false;
@@ -228,7 +228,7 @@ impl Driver {
 
     /// Removes its own entry from memory, and no other.
     fn leave(&self, live: &mut HashMap<Uuid, Arc<Live>>) {
-        let id = self.begin.workflow;
+        let id = self.workflow.id;
         if live.get(&id).is_some_and(|own| std::ptr::eq(Arc::as_ptr(own), self.live.as_ptr())) {
             live.remove(&id);
         }
@@ -236,21 +236,21 @@ impl Driver {
 
     fn moment(&self) -> Moment<'_> {
         Moment {
-            workflow: self.begin.workflow,
-            plan: &self.begin.plan,
-            state: &self.begin.state,
-            results: &self.begin.results,
+            workflow: self.workflow.id,
+            plan: &self.workflow.plan,
+            state: &self.workflow.state,
+            results: &self.workflow.results,
         }
     }
 
     fn calls(&self) -> Arc<Calls> {
         Arc::new(Calls {
             service: Arc::clone(&self.service),
-            workflow: self.begin.workflow,
-            plan: Arc::clone(&self.begin.plan),
-            results: Arc::clone(&self.begin.results),
-            principal: Arc::clone(&self.begin.principal),
-            run: RunOf::Joined(Arc::clone(&self.begin.run)),
+            workflow: self.workflow.id,
+            plan: Arc::clone(&self.workflow.plan),
+            results: Arc::clone(&self.workflow.results),
+            principal: Arc::clone(&self.workflow.principal),
+            run: RunOf::Joined(Arc::clone(&self.workflow.run)),
             evaluated: Arc::clone(&self.evaluated),
         })
     }
@@ -270,10 +270,10 @@ impl Driver {
                 return;
             }
             let at_unix_ms = self.service.now();
-            let new_id = checkpoint::new_id(self.begin.workflow);
-            let state = self.begin.state.take();
+            let new_id = checkpoint::new_id(self.workflow.id);
+            let state = self.workflow.state.take();
             let (state, actions) = step(state, Event { at_unix_ms, new_id, kind });
-            self.begin.state = state;
+            self.workflow.state = state;
             for action in actions {
                 if let Some(event) = self.perform(action).await {
                     events.push_back(event);
@@ -290,7 +290,7 @@ impl Driver {
         }
         match action {
             Action::CheckOwner => {
-                let valid = self.service.check_owner(&self.begin.principal);
+                let valid = self.service.check_owner(&self.workflow.principal);
                 return Some(EventKind::OwnerChecked(valid));
             }
             Action::StartLayer { layer } => {
@@ -328,7 +328,7 @@ impl Driver {
             }
             Action::Record(record) => {
                 let now = self.service.now();
-                let row = self.begin.results.row(&self.begin.plan, &record, now);
+                let row = self.workflow.results.row(&self.workflow.plan, &record, now);
                 self.note_record(&record);
                 self.rows.push(row);
             }
@@ -345,12 +345,13 @@ impl Driver {
     }
 
     fn call(&mut self, key: ResultKey) {
-        let attempt = match key.undo {
-            true => 1,
-            false => self.begin.state.root.cell(&key.address).map_or(1, |cell| cell.attempt),
+        let attempt = if key.undo {
+            1
+        } else {
+            self.workflow.state.root.cell(&key.address).map_or(1, |cell| cell.attempt)
         };
         let now = self.service.now();
-        self.begin.results.update(&key, |result| {
+        self.workflow.results.update(&key, |result| {
             result.status = Status::Running;
             result.attempt = attempt;
             if result.started_unix_ms == 0 {
@@ -385,7 +386,7 @@ impl Driver {
         self.submit_rows().await;
         self.publish();
         if waits {
-            // It may be settled already.
+            // The decision may have been made already.
             self.read_decisions().await;
         }
     }
@@ -412,18 +413,18 @@ impl Driver {
                 let key = ResultKey::call(task.clone());
                 // The core refuses it; this is why.
                 let overflow = match outcome {
-                    Prepared::Items(items) => self.begin.state.overflow(&task, items),
+                    Prepared::Items(items) => self.workflow.state.overflow(&task, items),
                     _ => None,
                 };
                 let error = overflow.map(|overflow| error_of(&too_many_items(overflow))).or(error);
-                self.begin.results.update(&key, |result| result.note.error = error);
+                self.workflow.results.update(&key, |result| result.note.error = error);
                 EventKind::Prepared { task, outcome }
             }
             Done::Entered { cell, error } => {
                 let fits = error.is_none();
                 let key = ResultKey::call(cell.clone());
                 let now = self.service.now();
-                self.begin.results.update(&key, |result| {
+                self.workflow.results.update(&key, |result| {
                     result.note.error = error;
                     result.started_unix_ms = now;
                 });
@@ -432,7 +433,7 @@ impl Driver {
             Done::Called { key, called } => {
                 self.cancels.remove(&key);
                 let (outcome, waits) = (called.outcome, called.waits_for_people());
-                self.begin.results.update(&key, |result| {
+                self.workflow.results.update(&key, |result| {
                     result.note.error = called.error;
                     if let Some(arguments) = &called.arguments {
                         result.note.keep_arguments(arguments);
@@ -453,7 +454,7 @@ impl Driver {
     /// Shows others the current state.
     fn publish(&mut self) {
         let before = self.published.borrow();
-        let state = &self.begin.state;
+        let state = &self.workflow.state;
         let quiet = matches!(state.phase, Phase::Running | Phase::Checking | Phase::Saving(_))
             && before.is_running()
             && before.state.root.layer == state.root.layer
@@ -465,9 +466,9 @@ impl Driver {
         self.version += 1;
         let snapshot = Snapshot {
             version: self.version,
-            plan: Arc::clone(&self.begin.plan),
-            state: self.begin.state.clone(),
-            expires_unix_ms: self.begin.expires_unix_ms,
+            plan: Arc::clone(&self.workflow.plan),
+            state: self.workflow.state.clone(),
+            expires_unix_ms: self.workflow.expires_unix_ms,
             answer: self.answer.clone(),
         };
         self.published.send_replace(Arc::new(snapshot));

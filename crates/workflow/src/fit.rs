@@ -27,7 +27,7 @@ const LEAST_CUT: usize = 512;
 /// How much of a text is left.
 const KEPT_CHARS: usize = 200;
 
-/// Whose answer it is.
+/// What an answer is fitted for.
 pub(crate) struct Fitting<'a> {
     pub(crate) strip: &'a Strip,
     pub(crate) principal: &'a Principal,

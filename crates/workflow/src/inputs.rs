@@ -49,7 +49,7 @@ struct DagOutline {
 #[derive(JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is used: `Reading` reads tasks")]
-pub(crate) struct TaskOutline {
+struct TaskOutline {
     id: String,
     tool: Option<String>,
     /// Instead of `tool`: {tasks}, with the arguments as `input`.
@@ -146,7 +146,7 @@ pub struct SkipTask {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InjectTasks {
-    // As `execute_dag` describes them.
+    // Tasks are described by `execute_dag`; a second description would cost tokens.
     #[schemars(with = "Vec<Map<String, Value>>", length(min = 1, max = MAX_TASKS))]
     pub(crate) tasks: Value,
 }

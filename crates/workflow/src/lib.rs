@@ -20,6 +20,7 @@ mod paths;
 pub mod plan;
 mod planner;
 mod planning;
+mod proposal;
 mod queue;
 mod results;
 mod resume;
@@ -37,10 +38,8 @@ pub use ::operations::workflows::{
     WorkflowSummary, WorkflowTask,
 };
 pub use dag::{Compensation, Dag, OnError, Retry, Task, TaskApproval};
-pub use planner::{
-    AlternativeTool, ClientModel, Extended, MAX_INTENT_CHARS, MissingArgument, OpenArgument,
-    PlanNotes, PlanRequest, Planner, PresentTask, Proposal,
-};
+pub use planner::{ClientModel, Extended, MAX_INTENT_CHARS, PlanRequest, Planner, PresentTask};
+pub use proposal::{AlternativeTool, MissingArgument, OpenArgument, PlanNotes, Proposal};
 pub use service::{OwnerCheck, Settings};
 pub use tools::SOURCE;
 pub use workflows::Workflows;

@@ -21,7 +21,7 @@ use crate::inputs::{
     Abort, ApprovalResponse, Continue, IDEMPOTENCY_KEY, InjectTasks, ModifyArgs, Replan, RetryTask,
     RouteInput, SkipTask, StartInput, SteeringInput, WorkflowStatus,
 };
-use crate::planner::Proposal;
+use crate::proposal::Proposal;
 use crate::workflows::Workflows;
 
 /// The longest that the operator waits for news of a workflow at a time.

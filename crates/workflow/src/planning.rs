@@ -9,7 +9,8 @@ use crate::core::{Address, Stage, Verdict};
 use crate::failures::{bad_dag, invalid, unsupported};
 use crate::outage::read;
 use crate::plan::{CatalogTools, Plan, Present};
-use crate::planner::{Extended, MAX_INTENT_CHARS, PlanRequest, PresentTask, Proposal};
+use crate::planner::{Extended, MAX_INTENT_CHARS, PlanRequest, PresentTask};
+use crate::proposal::Proposal;
 use crate::service::Live;
 use crate::workflows::Workflows;
 

@@ -29,7 +29,7 @@ impl Workflows {
     pub async fn take_over(&self) -> Result<Vec<Uuid>, StoreError> {
         let service = self.service();
         let mut running = service.database.take_over_workflows(&service.process).await?;
-        // Those in which no process died come first.
+        // Workflows in which no process died come first.
         running.sort_by_key(|row| row.crashes.in_a_row);
         let mut resumed = Vec::with_capacity(running.len());
         for row in running {
@@ -148,7 +148,7 @@ impl Workflows {
             }],
             ..WorkflowChange::default()
         };
-        service.trail.save_workflow(change).await?.committed().await?;
+        service.commits.save_workflow(change).await?.committed().await?;
         service.announce(row.id);
         Ok(())
     }
@@ -156,12 +156,13 @@ impl Workflows {
 
 /// Why a workflow is not resumed, and what to do.
 fn reason(crashes: Crashes) -> String {
-    let died = match crashes.in_a_row >= Crashes::MAX_IN_A_ROW {
-        true => format!(
+    let died = if crashes.in_a_row >= Crashes::MAX_IN_A_ROW {
+        format!(
             "{} gateway processes in a row died while the workflow was active",
             crashes.in_a_row
-        ),
-        false => format!("{} gateway processes died while the workflow was active", crashes.in_all),
+        )
+    } else {
+        format!("{} gateway processes died while the workflow was active", crashes.in_all)
     };
     format!(
         "{died}, so it is not resumed: abort it, or have an operator run `powerstrip workflows continue ID --force`"

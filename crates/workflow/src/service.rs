@@ -5,7 +5,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use proto::{Clock, Failure, Principal};
 use runs::Run;
-use store::{AuditTrail, Database};
+use store::{CommitQueue, Database};
 use strip::Strip;
 use tokio::sync::{Semaphore, broadcast, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -56,7 +56,7 @@ pub type OwnerCheck = Arc<dyn Fn(&Principal) -> Result<(), String> + Send + Sync
 pub(crate) struct Service {
     pub(crate) strip: Arc<Strip>,
     pub(crate) database: Database,
-    pub(crate) trail: AuditTrail,
+    pub(crate) commits: CommitQueue,
     pub(crate) clock: Clock,
     pub(crate) settings: ArcSwap<Settings>,
     check_owner: ArcSwap<OwnerCheck>,
@@ -188,11 +188,11 @@ pub(crate) enum Accepted {
 
 impl Service {
     pub(crate) fn new(strip: &Arc<Strip>, clock: Clock, settings: Settings) -> Self {
-        let trail = strip.audit_trail().clone();
+        let commits = strip.commits().clone();
         Self {
             strip: Arc::clone(strip),
-            database: trail.database().clone(),
-            trail,
+            database: commits.database().clone(),
+            commits,
             clock,
             settings: ArcSwap::from_pointee(settings),
             check_owner: ArcSwap::from_pointee(Arc::new(|_: &Principal| Ok(()))),

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::PlanNotes;
 use crate::core::{Rules, State};
-use crate::driver::{Begin, Driver, LEASE_MS};
+use crate::driver::{DrivenWorkflow, Driver, LEASE_MS};
 use crate::failures::{bad_dag, key_reused, not_found, stopping, too_many_active, unavailable};
 use crate::outage::{RETRIES, read};
 use crate::paths::graph_of;
@@ -36,7 +36,7 @@ pub(crate) struct Start {
     pub(crate) client_key: Option<String>,
     /// What the DAG was planned for.
     pub(crate) intent: Option<String>,
-    /// What the caller is told before anything runs, if the plan waits for it.
+    /// What the caller gets to read before anything runs, if the plan waits for it.
     pub(crate) planned: Option<Box<PlanNotes>>,
 }
 
@@ -211,7 +211,7 @@ impl Workflows {
         loop {
             let written = match &receipt {
                 Some(receipt) => receipt.committed().await,
-                None => match service.trail.save_workflow(new.change.clone()).await {
+                None => match service.commits.save_workflow(new.change.clone()).await {
                     Ok(accepted) => receipt.insert(accepted).committed().await,
                     Err(error) => Err(error),
                 },
@@ -247,8 +247,8 @@ impl Workflows {
         let name = new.plan.called(new.created_unix_ms);
         let live = Driver::start(
             service,
-            Begin {
-                workflow: id,
+            DrivenWorkflow {
+                id,
                 run: service.strip.runs().begin_workflow(&new.principal, id, &name),
                 principal: new.principal,
                 fence: 1,
@@ -272,7 +272,7 @@ impl Workflows {
             WorkflowChange { workflow: id, fence: 1, delete_control: true, ..Default::default() };
         while !self.service().stopping.is_cancelled() {
             let written = async {
-                self.service().trail.save_workflow(change.clone()).await?.committed().await
+                self.service().commits.save_workflow(change.clone()).await?.committed().await
             };
             if matches!(written.await, Ok(()) | Err(StoreError::Fenced)) {
                 return;

@@ -45,7 +45,7 @@ impl Workflows {
         match tokio::time::timeout(MOMENT, sent).await {
             Ok(Ok(answered)) => answered.map(drop),
             Ok(Err(_)) => Err(OperationError::new(Code::Internal, "the command ended early")),
-            // It goes on.
+            // The command is carried out later.
             Err(_) => Ok(()),
         }
     }

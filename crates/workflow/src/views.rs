@@ -110,7 +110,7 @@ impl Workflows {
         if !matches!(summary.outcome.as_deref(), Some("task_failed" | "rejected")) {
             return Ok(summary);
         }
-        let plan = serde_json::from_str::<Plan>(&row.dag).unwrap_or_default();
+        let plan: Plan = serde_json::from_str(&row.dag).map_err(|error| damaged(row.id, error))?;
         let results = read(|| self.service().database.workflow_tasks(row.id)).await?;
         let is_whole = |result: &&WorkflowTaskRow| {
             result.item < 0 && plan.tasks.iter().any(|task| task.task.id == result.task)
@@ -153,9 +153,10 @@ impl Workflows {
             }
         }
         summary.count(tasks.iter().map(|task| task.status.as_str()));
-        let mut checkpoint = match snapshot.is_running() {
-            true => None,
-            false => Some(self.answer_of(&live, &snapshot, MAX_ANSWER).await?),
+        let mut checkpoint = if snapshot.is_running() {
+            None
+        } else {
+            Some(self.answer_of(&live, &snapshot, MAX_ANSWER).await?)
         };
         if let Some(checkpoint) = &mut checkpoint {
             listing::add_reasons(checkpoint, &snapshot.plan);

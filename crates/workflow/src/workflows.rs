@@ -11,7 +11,7 @@ use strip::{Job, Output, Reply, Strip};
 use uuid::Uuid;
 
 use crate::core::{CellStage, Phase, Saved, Verdict, rebuild};
-use crate::driver::{Begin, Driver};
+use crate::driver::{DrivenWorkflow, Driver};
 use crate::failures::{damaged, no_checkpoint, not_found, stopping, unavailable};
 use crate::fit::{Fitting, MAX_ANSWER, cut};
 use crate::listing;
@@ -125,8 +125,8 @@ impl Workflows {
         let run = service.strip.runs().resume_workflow(&principal, row.id, &name, done).await?;
         Ok(Driver::start(
             service,
-            Begin {
-                workflow: row.id,
+            DrivenWorkflow {
+                id: row.id,
                 principal,
                 run,
                 fence: row.fence,
@@ -193,7 +193,7 @@ impl Workflows {
             if let Some(accepted) = live.send(command()).await {
                 return accepted.map(|accepted| Some((live, accepted)));
             }
-            // It left memory, or ended.
+            // The driver has ended, so the entry is stale.
             self.0.live().retain(|other, known| *other != id || !Arc::ptr_eq(known, &live));
         }
         Err(stopping())

@@ -1,5 +1,5 @@
 use proto::{Clock, Principal, TenantId, Via, digest};
-use store::{AuditTrail, Database};
+use store::{CommitQueue, Database};
 
 use super::*;
 
@@ -53,8 +53,8 @@ async fn the_first_characters_of_an_id_name_one_approval_or_none() {
     for id in ["3f2a91c0-1111", "3f2a91c0-2222", "77777777-3333"] {
         assert!(database.add_approval(&row(id), 100).await.unwrap());
     }
-    let trail = AuditTrail::start(database.clone());
-    let approvals = Approvals::open(database, Clock::manual(1_500), trail).await.unwrap();
+    let audit = CommitQueue::start(database.clone());
+    let approvals = Approvals::open(database, Clock::manual(1_500), audit).await.unwrap();
     let operator = Caller::operator(principal());
     let resolve = async |id: &str| resolve(&approvals, &operator, id.to_owned()).await;
     let several = resolve("3f2a91c0").await.unwrap_err();
@@ -77,8 +77,8 @@ async fn only_the_operator_may_abbreviate_an_id() {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(folder.path()).await.unwrap();
     assert!(database.add_approval(&row("77777777-3333"), 100).await.unwrap());
-    let trail = AuditTrail::start(database.clone());
-    let approvals = Approvals::open(database, Clock::manual(1_500), trail).await.unwrap();
+    let audit = CommitQueue::start(database.clone());
+    let approvals = Approvals::open(database, Clock::manual(1_500), audit).await.unwrap();
     let person = Caller::remote(principal(), proto::TraceId::random());
     assert_eq!(resolve(&approvals, &person, "77777777".to_owned()).await.unwrap(), "77777777");
 }
@@ -90,8 +90,8 @@ async fn a_call_whose_files_cannot_be_read_is_shown_so_and_can_only_be_rejected(
     let id = "77777777-3333";
     let damaged = ApprovalRow { files: "[{".to_owned(), ..row(id) };
     assert!(database.add_approval(&damaged, 100).await.unwrap());
-    let trail = AuditTrail::start(database.clone());
-    let approvals = Approvals::open(database, Clock::manual(1_500), trail).await.unwrap();
+    let audit = CommitQueue::start(database.clone());
+    let approvals = Approvals::open(database, Clock::manual(1_500), audit).await.unwrap();
     let view = ApprovalView::from(approvals.get(None, id).await.unwrap().unwrap());
     assert!(view.files_error.is_some_and(|why| why.contains("cannot be read")), "{:?}", view.files);
     let decide = async |verdict| {

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use ::operations::Caller;
 use proto::{Clock, Secret, TraceId, digest};
-use store::{AuditRow, AuditTrail, KeyRow};
+use store::{AuditRow, CommitQueue, KeyRow};
 
 use super::{ApiKeys, KeyFault, NewKey};
 
 /// Makes, lists and revokes keys, and writes audit rows about it.
 pub struct KeyService {
     keys: Arc<ApiKeys>,
-    audit: AuditTrail,
+    audit: CommitQueue,
 }
 
 impl KeyService {
-    pub fn new(keys: Arc<ApiKeys>, audit: AuditTrail) -> Arc<Self> {
+    pub fn new(keys: Arc<ApiKeys>, audit: CommitQueue) -> Arc<Self> {
         Arc::new(Self { keys, audit })
     }
 

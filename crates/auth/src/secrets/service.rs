@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ::operations::OperationError;
 use arc_swap::ArcSwap;
 use proto::{Clock, Code, Principal, TraceId, digest};
-use store::{AuditRow, AuditTrail};
+use store::{AuditRow, CommitQueue};
 
 use super::operations::PersonalSecretView;
 use super::{SecretStore, StoredSecret};
@@ -16,7 +16,7 @@ use crate::client::Holder;
 /// Stores and lists secrets, and writes audit rows about it.
 pub struct SecretService {
     store: Arc<SecretStore>,
-    audit: AuditTrail,
+    audit: CommitQueue,
     names: ArcSwap<SecretNames>,
 }
 
@@ -32,7 +32,7 @@ pub struct SecretNames {
 }
 
 impl SecretService {
-    pub fn new(store: Arc<SecretStore>, audit: AuditTrail, names: SecretNames) -> Arc<Self> {
+    pub fn new(store: Arc<SecretStore>, audit: CommitQueue, names: SecretNames) -> Arc<Self> {
         Arc::new(Self { store, audit, names: ArcSwap::from_pointee(names) })
     }
 
@@ -114,9 +114,10 @@ impl SecretService {
         let known = &names.personal;
         if !known.contains_key(name) {
             let asked: Vec<_> = known.keys().map(|name| format!("`{name}`")).collect();
-            let hint = match asked.is_empty() {
-                true => "the config has no `{secret: NAME, per: person}`".to_owned(),
-                false => format!("the config asks people for {}", asked.join(", ")),
+            let hint = if asked.is_empty() {
+                "the config has no `{secret: NAME, per: person}`".to_owned()
+            } else {
+                format!("the config asks people for {}", asked.join(", "))
             };
             let shown: String = name.chars().take(64).collect();
             let message = format!("no server asks for a personal secret `{shown}`; {hint}");

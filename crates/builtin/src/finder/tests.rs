@@ -8,7 +8,7 @@ use auth::LocalAccess;
 use files::{FileParts, Files};
 use proto::{Annotations, Caps, Clock, Descriptor, Failure, Limits, Principal, RequestedLimits};
 use serde_json::{Value, json};
-use store::{AuditTrail, Cache, Database};
+use store::{Cache, CommitQueue, Database};
 use strip::agents::{Agent, Listing, Profiles, SEARCH_TOOLS, Skill};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::{Door, Job, Output, Parts, RateRules, Request, Settings, Strip, Tool};
@@ -76,7 +76,7 @@ async fn setup(tools: Vec<Arc<dyn Tool>>, long_running: bool) -> Setup {
     };
     let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let parts = Parts {
-        audit: AuditTrail::start(database.clone()),
+        commits: CommitQueue::start(database.clone()),
         database,
         cache: Cache::memory(1 << 20, clock.clone()),
         clock,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use environment::Environment;
 use proto::Secret;
 use serde_json::Value;
-use upstream::UrlTransport;
+use server_entry::UrlTransport;
 
 use super::entry::{Entry, Transport};
 use super::env_file;
@@ -14,7 +14,7 @@ use super::sections::{Section, inputs, project_of, sections};
 use super::template::{self, Part, Places};
 use super::{format_of, literals, parse, read_text, reserved};
 use crate::secret::{HeaderSource, SecretReader, SecretSource};
-use crate::servers::{Server, clean};
+use crate::servers::{self, Server, clean};
 use crate::units::Span;
 
 /// What becomes of secrets that are written out in the file.
@@ -216,7 +216,7 @@ impl Work<'_> {
         proto::check_look_alike(&self.server, others.map(String::as_str))
             .map_err(|why| why.to_string())?;
         let reader = SecretReader::assuming(self.importer.environment, Path::new(""));
-        match server.check(&self.server, &reader).into_iter().next() {
+        match servers::check(&server, &self.server, &reader).into_iter().next() {
             None => Ok(server),
             Some(fault) if fault.keys.is_empty() => Err(fault.message),
             Some(fault) => Err(format!("{}: {}", fault.keys.join("."), fault.message)),

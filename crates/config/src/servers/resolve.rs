@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use upstream::{Instances, InvalidKey, Personal, PersonalSecret, ServerConfig};
+use server_entry::{
+    Instances, InvalidKey, Personal, PersonalSecret, ServerConfig, StoredParts, Values,
+};
 
 use super::{EntryFault, Server};
 use crate::fault::Fault;
@@ -30,218 +32,181 @@ pub fn with_scheme(text: &str) -> Option<String> {
     Some(url.as_str().trim_end_matches('/').to_owned())
 }
 
-impl Server {
-    /// What is wrong with the entry, apart from missing secrets.
-    pub(crate) fn check(&self, name: &str, assuming: &SecretReader<'_>) -> Vec<EntryFault> {
-        let mut faults = Vec::new();
-        // An entry of the config file may replace the built-in web tools.
-        if name != WEB_RESEARCH
-            && let Err(why) = proto::check_server_name(name)
-        {
-            faults.push(EntryFault { keys: Vec::new(), message: why.to_string() });
-        }
-        if self.shared && self.instances.is_some_and(|instances| instances != Instances::Shared) {
-            let message = "contradicts `instances`; remove one of the two".to_owned();
-            faults.push(EntryFault { keys: vec!["shared".to_owned()], message });
-        }
-        let (config, unusable) = self.resolve(assuming);
-        // A bad token section is reported with its own key.
-        let about_auth =
-            unusable.iter().any(|fault| fault.keys.first().is_some_and(|key| key == "auth"));
-        faults.extend(unusable);
-        if let Err(why) = config.check(name)
-            && !(about_auth && why.key == "auth")
-        {
-            let keys = (why.key != "name").then(|| why.key.to_owned()).into_iter().collect();
-            let plain = self.url.as_ref().filter(|url| url.source().is_none()).and(config.url);
-            let hint = plain.filter(|_| why.key == "url").and_then(|url| with_scheme(&url));
-            let hint = hint.map(|url| format!("a URL begins with its scheme: write `{url}`"));
-            faults.push(EntryFault { keys, message: hint.unwrap_or(why.reason) });
-        }
-        faults
+/// What is wrong with the entry, apart from missing secrets.
+pub(crate) fn check(server: &Server, name: &str, assuming: &SecretReader<'_>) -> Vec<EntryFault> {
+    let mut faults = Vec::new();
+    // An entry of the config file may replace the built-in web tools.
+    if name != WEB_RESEARCH
+        && let Err(why) = proto::check_server_name(name)
+    {
+        faults.push(EntryFault { keys: Vec::new(), message: why.to_string() });
     }
-
-    /// An entry that is wrong, as the gateway shows it.
-    pub(crate) fn unusable(&self, name: &str, faults: &[Fault]) -> ServerConfig {
-        let entry = format!("servers.{name}");
-        let invalid = faults.iter().map(|fault| {
-            let below = fault.key.strip_prefix(&entry).unwrap_or(&fault.key);
-            InvalidKey {
-                place: fault.place(),
-                key: below.trim_start_matches('.').to_owned(),
-                message: fault.message.clone(),
-            }
-        });
-        ServerConfig {
-            command: self.command.clone(),
-            disabled: self.disabled,
-            prefix: self.prefix,
-            invalid: invalid.collect(),
-            ..ServerConfig::default()
-        }
+    if server.shared && server.instances.is_some_and(|instances| instances != Instances::Shared) {
+        let message = "contradicts `instances`; remove one of the two".to_owned();
+        faults.push(EntryFault { keys: vec!["shared".to_owned()], message });
     }
+    let (config, unusable) = resolve(server, assuming);
+    // A bad token section is reported with its own key.
+    let about_auth =
+        unusable.iter().any(|fault| fault.keys.first().is_some_and(|key| key == "auth"));
+    faults.extend(unusable);
+    if let Err(why) = config.check(name)
+        && !(about_auth && why.key == "auth")
+    {
+        let keys = (why.key != "name").then(|| why.key.to_owned()).into_iter().collect();
+        let plain = server.url.as_ref().filter(|url| url.source().is_none()).and(config.url);
+        let hint = plain.filter(|_| why.key == "url").and_then(|url| with_scheme(&url));
+        let hint = hint.map(|url| format!("a URL begins with its scheme: write `{url}`"));
+        faults.push(EntryFault { keys, message: hint.unwrap_or(why.reason) });
+    }
+    faults
+}
 
-    /// The entry as a [`ServerConfig`], and the secrets that cannot be fetched.
-    pub(crate) fn resolve(&self, reader: &SecretReader<'_>) -> (ServerConfig, Vec<EntryFault>) {
-        let mut faults = Vec::new();
-        let mut fetch = |section: &str, sources: &BTreeMap<String, HeaderSource>| {
-            let (mut values, mut personal) = (BTreeMap::new(), BTreeMap::new());
-            for (key, source) in sources {
-                let of_person =
-                    source.source().and_then(|(source, prefix)| Some((source.personal()?, prefix)));
-                if let Some((secret, prefix)) = of_person {
-                    if let Some(value) = reader.for_listing(secret) {
-                        values.insert(key.clone(), format!("{prefix}{}", value.expose()));
-                    }
-                    let (secret, prefix) = (secret.to_owned(), prefix.to_owned());
-                    personal.insert(key.clone(), PersonalSecret { secret, prefix });
-                    continue;
+/// An entry that is wrong, as the gateway shows it.
+pub(crate) fn unusable(server: &Server, name: &str, faults: &[Fault]) -> ServerConfig {
+    let entry = format!("servers.{name}");
+    let invalid = faults.iter().map(|fault| {
+        let below = fault.key.strip_prefix(&entry).unwrap_or(&fault.key);
+        InvalidKey {
+            place: fault.place(),
+            key: below.trim_start_matches('.').to_owned(),
+            message: fault.message.clone(),
+        }
+    });
+    ServerConfig {
+        command: server.command.clone(),
+        disabled: server.disabled,
+        prefix: server.prefix,
+        invalid: invalid.collect(),
+        ..ServerConfig::default()
+    }
+}
+
+/// The entry as a [`ServerConfig`], and the secrets that cannot be fetched.
+pub(crate) fn resolve(
+    server: &Server,
+    reader: &SecretReader<'_>,
+) -> (ServerConfig, Vec<EntryFault>) {
+    let mut faults = Vec::new();
+    let mut fetch = |section: &str, sources: &BTreeMap<String, HeaderSource>| {
+        let (mut values, mut personal) = (BTreeMap::new(), BTreeMap::new());
+        for (key, source) in sources {
+            let of_person =
+                source.source().and_then(|(source, prefix)| Some((source.personal()?, prefix)));
+            if let Some((secret, prefix)) = of_person {
+                if let Some(value) = reader.for_listing(secret) {
+                    values.insert(key.clone(), format!("{prefix}{}", value.expose()));
                 }
-                match source.fetch(reader) {
-                    Ok(secret) => {
-                        values.insert(key.clone(), secret.expose().to_owned());
-                    }
-                    Err(why) => faults.push(EntryFault {
-                        keys: vec![section.to_owned(), key.clone()],
-                        message: why.to_string(),
-                    }),
+                let (secret, prefix) = (secret.to_owned(), prefix.to_owned());
+                personal.insert(key.clone(), PersonalSecret { secret, prefix });
+                continue;
+            }
+            match source.fetch(reader) {
+                Ok(secret) => {
+                    values.insert(key.clone(), secret.expose().to_owned());
                 }
+                Err(why) => faults.push(EntryFault {
+                    keys: vec![section.to_owned(), key.clone()],
+                    message: why.to_string(),
+                }),
             }
-            (values, personal)
-        };
-        let (env, personal_env) = fetch("env", &self.env);
-        let (headers, personal_headers) = fetch("headers", &self.headers);
-        let (args, url) =
-            (self.fetch_args(reader, &mut faults), self.fetch_url(reader, &mut faults));
-        let auth = self.auth.as_ref().map(|auth| auth.resolve(reader)).transpose();
-        let auth = auth.unwrap_or_else(|unusable| {
-            faults.extend(unusable.into_iter().map(|(key, message)| EntryFault {
-                keys: vec!["auth".to_owned(), key.to_owned()],
-                message,
-            }));
-            None
-        });
-        let personal = Personal { env: personal_env, headers: personal_headers };
-        let missing = faults
-            .iter()
-            .map(|fault| format!("{}: {}", fault.keys.join("."), fault.message))
-            .collect();
-        let hidden = self.args.iter().zip(&args).chain(self.url.iter().zip(&url));
-        let hidden = hidden.filter_map(|(source, value)| {
-            let (_, prefix) = source.source()?;
-            value.strip_prefix(prefix).map(str::to_owned)
-        });
-        let hidden = hidden.filter(|secret| !secret.is_empty()).collect();
-        let resolved = self.with(env, headers);
-        (ServerConfig { args, url, auth, personal, missing, hidden, ..resolved }, faults)
-    }
+        }
+        (values, personal)
+    };
+    let (env, personal_env) = fetch("env", &server.env);
+    let (headers, personal_headers) = fetch("headers", &server.headers);
+    let (args, url) =
+        (fetch_args(server, reader, &mut faults), fetch_url(server, reader, &mut faults));
+    let auth = server.auth.as_ref().map(|auth| auth.resolve(reader)).transpose();
+    let auth = auth.unwrap_or_else(|unusable| {
+        faults.extend(unusable.into_iter().map(|(key, message)| EntryFault {
+            keys: vec!["auth".to_owned(), key.to_owned()],
+            message,
+        }));
+        None
+    });
+    let personal = Personal { env: personal_env, headers: personal_headers };
+    let missing =
+        faults.iter().map(|fault| format!("{}: {}", fault.keys.join("."), fault.message)).collect();
+    let hidden = server.args.iter().zip(&args).chain(server.url.iter().zip(&url));
+    let hidden = hidden.filter_map(|(source, value)| {
+        let (_, prefix) = source.source()?;
+        value.strip_prefix(prefix).map(str::to_owned)
+    });
+    let hidden = hidden.filter(|secret| !secret.is_empty()).collect();
+    let timeout = server.timeout.map(|span| span.0);
+    let references =
+        StoredParts { large: server.references.stores(), inline: server.references.limits() };
+    let values = Values { args, env, url, headers, auth, timeout, references };
+    (ServerConfig { personal, missing, hidden, ..server.with_values(values) }, faults)
+}
 
-    fn fetch_args(&self, reader: &SecretReader<'_>, faults: &mut Vec<EntryFault>) -> Vec<String> {
-        let fetch = |(at, source): (usize, &HeaderSource)| match source.fetch(reader) {
-            Ok(secret) => secret.expose().to_owned(),
-            Err(why) => {
-                let keys = vec!["args".to_owned(), at.to_string()];
-                faults.push(EntryFault { keys, message: why.to_string() });
-                String::new()
-            }
-        };
-        self.args.iter().enumerate().map(fetch).collect()
-    }
-
-    fn fetch_url(&self, reader: &SecretReader<'_>, faults: &mut Vec<EntryFault>) -> Option<String> {
-        let source = self.url.as_ref()?;
-        let fetched = source.fetch(reader);
-        let fetched = fetched.map(|secret| secret.expose().to_owned()).map_err(|why| {
-            let keys = vec!["url".to_owned()];
+fn fetch_args(
+    server: &Server,
+    reader: &SecretReader<'_>,
+    faults: &mut Vec<EntryFault>,
+) -> Vec<String> {
+    let fetch = |(at, source): (usize, &HeaderSource)| match source.fetch(reader) {
+        Ok(secret) => secret.expose().to_owned(),
+        Err(why) => {
+            let keys = vec!["args".to_owned(), at.to_string()];
             faults.push(EntryFault { keys, message: why.to_string() });
-        });
-        // The placeholder of a secret need not be a URL.
-        let is_known = source.source().is_none() || !reader.is_assuming();
-        Some(match fetched {
-            Ok(url) if is_known || url::Url::parse(&url).is_ok() => url,
-            _ => UNKNOWN_URL.to_owned(),
-        })
-    }
-
-    /// Every value that may be a secret, with its keys.
-    pub(crate) fn sources(&self) -> impl Iterator<Item = (Vec<String>, &SecretSource)> {
-        let named = [("env", &self.env), ("headers", &self.headers)].into_iter();
-        let named = named.flat_map(|(section, values)| {
-            values.iter().map(move |(key, value)| (vec![section.to_owned(), key.clone()], value))
-        });
-        let args = self.args.iter().enumerate();
-        let args = args.map(|(at, value)| (vec!["args".to_owned(), at.to_string()], value));
-        let url = self.url.iter().map(|value| (vec!["url".to_owned()], value));
-        let values = named.chain(args).chain(url);
-        values.filter_map(|(keys, value)| Some((keys, value.source()?.0)))
-    }
-
-    /// The secrets that come from variables and files and cannot be fetched.
-    pub(crate) fn missing_outside_vault(&self, reader: &SecretReader<'_>) -> Vec<EntryFault> {
-        let values = self.sources().map(|(keys, source)| (keys, source.clone()));
-        let tokens = self.auth.iter().flat_map(|auth| auth.secrets());
-        let tokens =
-            tokens.map(|(key, source)| (vec!["auth".to_owned(), key.to_owned()], source.clone()));
-        let outside = values
-            .chain(tokens)
-            .filter(|(_, source)| !matches!(source, SecretSource::Vault { .. }));
-        outside
-            .filter_map(|(keys, source)| {
-                let message = source.fetch(reader).err()?.to_string();
-                Some(EntryFault { keys, message })
-            })
-            .collect()
-    }
-
-    /// The secrets of which each person has a value of their own.
-    pub(crate) fn personal_secrets(&self) -> impl Iterator<Item = &str> {
-        let sources = self.env.values().chain(self.headers.values());
-        sources.filter_map(|source| source.source()?.0.personal())
-    }
-
-    fn with(
-        &self,
-        env: BTreeMap<String, String>,
-        headers: BTreeMap<String, String>,
-    ) -> ServerConfig {
-        ServerConfig {
-            kind: self.kind,
-            document: self.document.clone(),
-            base_url: self.base_url.clone(),
-            command: self.command.clone(),
-            args: Vec::new(),
-            env,
-            cwd: self.cwd.clone(),
-            folder: self.folder.clone(),
-            start: self.start,
-            url: None,
-            urls: self.urls.clone(),
-            transport: self.transport,
-            era: self.era,
-            headers,
-            auth: None,
-            disabled: self.disabled,
-            timeout: self.timeout.map(|span| span.0),
-            only: self.only.clone(),
-            except: self.except.clone(),
-            rename: self.rename.clone(),
-            prefix: self.prefix,
-            instances: match self.instances {
-                Some(instances) => instances,
-                None if self.shared => Instances::Shared,
-                None => Instances::default(),
-            },
-            sandbox: self.sandbox.clone(),
-            clean_results: self.clean_results,
-            deterministic: self.deterministic.clone(),
-            pin: self.pin,
-            references: self.references.stores(),
-            inline: self.references.limits(),
-            personal: Personal::default(),
-            missing: Vec::new(),
-            invalid: Vec::new(),
-            hidden: Vec::new(),
-            reach: upstream::Reach::Named,
+            String::new()
         }
-    }
+    };
+    server.args.iter().enumerate().map(fetch).collect()
+}
+
+fn fetch_url(
+    server: &Server,
+    reader: &SecretReader<'_>,
+    faults: &mut Vec<EntryFault>,
+) -> Option<String> {
+    let source = server.url.as_ref()?;
+    let fetched = source.fetch(reader);
+    let fetched = fetched.map(|secret| secret.expose().to_owned()).map_err(|why| {
+        let keys = vec!["url".to_owned()];
+        faults.push(EntryFault { keys, message: why.to_string() });
+    });
+    // The placeholder of a secret need not be a URL.
+    let is_known = source.source().is_none() || !reader.is_assuming();
+    Some(match fetched {
+        Ok(url) if is_known || url::Url::parse(&url).is_ok() => url,
+        _ => UNKNOWN_URL.to_owned(),
+    })
+}
+
+/// Every value that may be a secret, with its keys.
+pub(crate) fn sources(server: &Server) -> impl Iterator<Item = (Vec<String>, &SecretSource)> {
+    let named = [("env", &server.env), ("headers", &server.headers)].into_iter();
+    let named = named.flat_map(|(section, values)| {
+        values.iter().map(move |(key, value)| (vec![section.to_owned(), key.clone()], value))
+    });
+    let args = server.args.iter().enumerate();
+    let args = args.map(|(at, value)| (vec!["args".to_owned(), at.to_string()], value));
+    let url = server.url.iter().map(|value| (vec!["url".to_owned()], value));
+    let values = named.chain(args).chain(url);
+    values.filter_map(|(keys, value)| Some((keys, value.source()?.0)))
+}
+
+/// The secrets that come from variables and files and cannot be fetched.
+pub(crate) fn missing_outside_vault(server: &Server, reader: &SecretReader<'_>) -> Vec<EntryFault> {
+    let values = sources(server).map(|(keys, source)| (keys, source.clone()));
+    let tokens = server.auth.iter().flat_map(|auth| auth.secrets());
+    let tokens =
+        tokens.map(|(key, source)| (vec!["auth".to_owned(), key.to_owned()], source.clone()));
+    let outside =
+        values.chain(tokens).filter(|(_, source)| !matches!(source, SecretSource::Vault { .. }));
+    outside
+        .filter_map(|(keys, source)| {
+            let message = source.fetch(reader).err()?.to_string();
+            Some(EntryFault { keys, message })
+        })
+        .collect()
+}
+
+/// The secrets of which each person has a value of their own.
+pub(crate) fn personal_secrets(server: &Server) -> impl Iterator<Item = &str> {
+    let sources = server.env.values().chain(server.headers.values());
+    sources.filter_map(|source| source.source()?.0.personal())
 }

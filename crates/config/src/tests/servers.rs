@@ -26,19 +26,19 @@ fn servers_are_read_with_their_secrets() {
     assert_eq!(files.cwd, Some(base.join("data")));
     assert_eq!(server("later").cwd, None);
     assert_eq!(server("later").folder.as_deref(), Some(base), "the folder of the config file");
-    assert_eq!(server("crm").transport, upstream::UrlTransport::Sse);
-    assert_eq!(server("crm").era, upstream::EraChoice::Legacy);
+    assert_eq!(server("crm").transport, server_entry::UrlTransport::Sse);
+    assert_eq!(server("crm").era, server_entry::EraChoice::Legacy);
     assert_eq!(files.env["TOKEN"], "t0ken");
     assert_eq!(files.env["MODE"], "plain");
-    assert_eq!(files.start, upstream::Start::Lazy);
+    assert_eq!(files.start, server_entry::Start::Lazy);
     assert_eq!(files.timeout.unwrap().as_secs(), 90);
     assert_eq!(files.rename["a"], "b");
-    assert_eq!(files.sandbox.mode, upstream::SandboxMode::Auto);
+    assert_eq!(files.sandbox.mode, server_entry::SandboxMode::Auto);
     assert_eq!(files.sandbox.read, [base.join("data")]);
     assert!(!files.sandbox.network);
     assert_eq!(server("crm").all_urls().count(), 2);
     assert_eq!(server("crm").headers["X-Api-Key"], "k3y");
-    assert_eq!(server("crm").instances, upstream::Instances::Shared);
+    assert_eq!(server("crm").instances(), server_entry::Instances::Shared);
     assert_eq!(
         server("later").command.as_deref(),
         Some("npx"),

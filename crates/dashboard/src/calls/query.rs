@@ -101,9 +101,10 @@ impl Params {
         ];
         let set = pairs.into_iter().filter(|(_, value)| !value.is_empty());
         let query: Vec<_> = set.map(|(name, value)| format!("{name}={}", in_url(value))).collect();
-        match query.is_empty() {
-            true => "/dashboard/calls".to_owned(),
-            false => format!("/dashboard/calls?{}", query.join("&")),
+        if query.is_empty() {
+            "/dashboard/calls".to_owned()
+        } else {
+            format!("/dashboard/calls?{}", query.join("&"))
         }
     }
 }

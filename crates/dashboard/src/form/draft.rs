@@ -33,10 +33,7 @@ impl Draft {
     /// A draft of a value; as JSON if the form has no field for a part of it.
     pub(crate) fn of_value(form: &Form<'_>, value: &Value) -> Self {
         let mut draft = Self::default();
-        match draft.fill(form, form.top(), "", value) {
-            true => draft,
-            false => Self::raw(value),
-        }
+        if draft.fill(form, form.top(), "", value) { draft } else { Self::raw(value) }
     }
 
     /// A draft that is edited as JSON.

@@ -71,9 +71,10 @@ impl Faults {
     pub(crate) fn lines(&self) -> Vec<String> {
         let line = |fault: &Fault| {
             let path: Vec<_> = fault.at.split('/').skip(1).map(|s| s.replace("~1", "/")).collect();
-            match path.is_empty() {
-                true => fault.text.clone(),
-                false => format!("{}: {}", short(&path.join(" › "), 200), fault.text),
+            if path.is_empty() {
+                fault.text.clone()
+            } else {
+                format!("{}: {}", short(&path.join(" › "), 200), fault.text)
             }
         };
         self.0.iter().map(line).collect()

@@ -20,9 +20,10 @@ use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use maud::{Markup, html};
 use operations::workflows::{WorkflowDetails, WorkflowQuery, WorkflowSummary};
 
+use super::MAX_RUNS;
 use super::graph::{DrawnBox, MAX_DRAWN, draw_boxes};
 use super::links::task_link;
-use super::{MAX_RUNS, Params};
+use super::params::Params;
 use crate::layout::PageResult;
 use crate::state::Dashboard;
 use crate::time;

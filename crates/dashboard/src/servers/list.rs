@@ -69,9 +69,10 @@ pub(crate) fn rows(servers: &[ServerSummary], viewer: &Viewer) -> Markup {
 
 fn row(server: &ServerSummary, viewer: &Viewer) -> Markup {
     let name = &server.name;
-    let link = match viewer.may(scope::METRICS_READ) {
-        true => server_page(name),
-        false => format!("/dashboard/catalog?server={}", crate::words::in_url(name)),
+    let link = if viewer.may(scope::METRICS_READ) {
+        server_page(name)
+    } else {
+        format!("/dashboard/catalog?server={}", crate::words::in_url(name))
     };
     // Errors of servers contain hosts and paths.
     let error = server.reason.as_ref().or(server.last_error.as_ref());

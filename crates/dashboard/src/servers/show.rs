@@ -46,9 +46,10 @@ pub(crate) async fn page(
         limit: Some(FAILED_CALLS),
         ..CallQuery::default()
     };
-    let failed = match viewer.may(scope::TOOLS_READ) {
-        true => console.calls(&caller, query).await.map(|page| page.calls).unwrap_or_default(),
-        false => Vec::new(),
+    let failed = if viewer.may(scope::TOOLS_READ) {
+        console.calls(&caller, query).await.map(|page| page.calls).unwrap_or_default()
+    } else {
+        Vec::new()
     };
     let summary = &server.summary;
     let below = html! { span #server-state data-swap { (state_mark(summary.state)) " · " (described(summary)) } };

@@ -37,7 +37,7 @@ impl<R> MarkedLines<R> {
         Self { inner, line: BytesMut::new(), ready: BytesMut::new(), unreadable, skipped: None }
     }
 
-    /// Takes over what was read.
+    /// Splits bytes that were read into lines.
     fn take(&mut self, mut chunk: &[u8]) {
         if let Some(skipped) = self.skipped.take() {
             let Some(end) = chunk.iter().position(|byte| *byte == b'\n') else {
@@ -60,8 +60,13 @@ impl<R> MarkedLines<R> {
         let mut lines = self.line.split();
         proto::replace_lone_surrogates(&mut lines);
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            if let Some(unreadable) = Unreadable::of(line) {
-                self.refuse(unreadable);
+            let refused = if line.len() > MAX_LINE {
+                Some(Unreadable::too_long(line, MAX_LINE))
+            } else {
+                Unreadable::of(line)
+            };
+            if let Some(refused) = refused {
+                self.refuse(refused);
                 continue;
             }
             match mark(line) {
@@ -96,7 +101,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for MarkedLines<R> {
             this.take(read.filled());
             let unreadable = this.unreadable.lock().unwrap_or_else(PoisonError::into_inner);
             if this.ready.is_empty() && !unreadable.is_empty() {
-                // They are answered before more is read.
+                // Unreadable lines are answered before more is read.
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }

@@ -49,7 +49,7 @@ fn first_id(beginning: &[u8]) -> Option<RequestId> {
     fields.id.filter(|_| !fields.is_answer)
 }
 
-/// What stands in front of the part that is cut off.
+/// What comes before the part that is cut off.
 #[derive(Default)]
 struct Fields {
     id: Option<RequestId>,

@@ -109,7 +109,7 @@ fn fixed_paths() -> Map<String, Value> {
     let json_answer = |description: &str, schema: Value| {
         json!({
             "200": {"description": description, "content": {"application/json": {"schema": schema}}},
-            "default": {"description": "Why not.", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Envelope"}}}},
+            "default": {"description": "The error.", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Envelope"}}}},
         })
     };
     // No tool's wire name has a dot, so these names stay free.
@@ -242,7 +242,7 @@ fn fixed_paths() -> Map<String, Value> {
                 "alive",
                 "Whether the process lives",
                 Vec::new(),
-                json_answer("It does.", any_object()),
+                json_answer("The process lives.", any_object()),
             ),
         ),
         (routes::READYZ, get("ready", "Whether it can do its work", Vec::new(), not_ready)),

@@ -116,10 +116,8 @@ impl Methods {
 
     async fn operate(&self, name: &str, params: Value) -> Result<Outcome, Fault> {
         let principal = Arc::clone(&self.principal);
-        let caller = match self.operator {
-            true => Caller::operator(principal),
-            false => Caller::local(principal),
-        };
+        let caller =
+            if self.operator { Caller::operator(principal) } else { Caller::local(principal) };
         let output = self.operations.run(name, caller, RawInput::Params(params)).await;
         output.map(Outcome::Json).map_err(|error| {
             let data = json!(error);

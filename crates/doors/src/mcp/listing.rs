@@ -47,9 +47,9 @@ struct Slot {
 struct Prepared {
     view: View,
     style: ListStyle,
-    /// By which the links of tools to their apps were translated.
+    /// The servers by which the links of tools to their apps were translated.
     servers: Arc<strip::servers::Listing>,
-    /// By name.
+    /// Sorted by name.
     tools: Vec<Listed>,
     /// From wire name to the index in `tools`.
     by_wire: HashMap<String, usize>,

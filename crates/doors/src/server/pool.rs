@@ -29,7 +29,7 @@ pub(super) struct Pool {
 #[derive(Default)]
 struct Anonymous {
     next: u64,
-    /// By address, oldest first.
+    /// Connections by address, oldest first.
     of: HashMap<IpAddr, BTreeMap<u64, Option<AbortHandle>>>,
 }
 

@@ -15,7 +15,7 @@ use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use proto::{Annotations, Caps, Clock, Code, Descriptor, Failure, Limits, RequestedLimits};
 use serde_json::{Value, json};
-use store::{AuditTrail, Cache, Database};
+use store::{Cache, CommitQueue, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::{Job, Output, Parts, RateRules, Settings, Strip, Tool};
 use tempfile::TempDir;
@@ -206,7 +206,7 @@ pub(crate) async fn strip(settings: Settings) -> (Arc<Strip>, Gate, TempDir) {
     let clock = Clock::default();
     let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let parts = Parts {
-        audit: AuditTrail::start(database.clone()),
+        commits: CommitQueue::start(database.clone()),
         database,
         cache: Cache::memory(1 << 20, clock.clone()),
         clock,

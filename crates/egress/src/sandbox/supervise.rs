@@ -190,7 +190,7 @@ fn enter_namespaces(network: Network) -> io::Result<()> {
         flags |= UnshareFlags::NEWNET;
     }
     raw::unshare(flags)?;
-    // We keep our own ids inside, so that files still belong to who they belong to.
+    // The ids of user and group are the same inside, so that files keep their owners.
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{0} {0} 1", user.as_raw()))?;
     fs::write("/proc/self/gid_map", format!("{0} {0} 1", group.as_raw()))

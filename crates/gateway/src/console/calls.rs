@@ -39,7 +39,7 @@ impl GatewayConsole {
         let order = query.order;
         let cursor = query.cursor.clone();
         let filter = self.filter(caller, query)?;
-        let found = self.strip.audit_trail().messages(filter).await.map_err(unreadable)?;
+        let found = self.strip.commits().messages(filter).await.map_err(unreadable)?;
         let mut next = found.next.map(write_cursor);
         if order == CallOrder::Recorded && next.is_none() {
             // A tail goes on after its last call, or where it was.
@@ -106,7 +106,7 @@ impl GatewayConsole {
             limit: MAX_TRACE_CALLS,
             ..AuditFilter::default()
         };
-        let found = self.strip.audit_trail().records(filter).await.map_err(unreadable)?;
+        let found = self.strip.commits().records(filter).await.map_err(unreadable)?;
         if found.records.is_empty() {
             return Err(none());
         }
@@ -132,7 +132,7 @@ impl GatewayConsole {
         };
         let tools = query.tools.unwrap_or(DEFAULT_TOOLS).min(MAX_TOOLS);
         let bucket_ms = range.div_ceil(BUCKETS).max(1);
-        let database = self.strip.audit_trail().database();
+        let database = self.strip.commits().database();
         let (all, by_tool, by_time) = tokio::try_join!(
             database.audit_stats(&filter),
             database.audit_stats_by_tool(&filter, tools),

@@ -207,8 +207,8 @@ impl GatewayConsole {
             blame: None,
             duration_us: 0,
         };
-        let trail = self.strip.audit_trail();
-        let written = async { trail.record(row).await?.committed().await }.await;
+        let commits = self.strip.commits();
+        let written = async { commits.record(row).await?.committed().await }.await;
         if let Err(error) = written {
             tracing::error!(%error, server = name, "the audit row of a changed server could not be written");
         }

@@ -7,9 +7,10 @@ use async_trait::async_trait;
 use operations::OperationError;
 use operations::install::ServerTrial;
 use operations::servers::{ServerTool, fix_missing_program};
+use server_entry::{ServerConfig, Start};
 use strip::Tool;
 use tokio::time::Instant;
-use upstream::{Deps, ListStore, ServerConfig, Start, State, Timing, ToolList, Upstreams};
+use upstream::{Deps, ListStore, State, Timing, ToolList, Upstreams};
 
 use super::{Installer, Prepared};
 

@@ -89,9 +89,12 @@ fn fold(command: Command) -> Command {
         None => note,
     };
     command
-        .mut_args(|option| match option.get_help_heading() == Some(GLOBAL_OPTIONS) {
-            true => option.hide(true),
-            false => option,
+        .mut_args(|option| {
+            if option.get_help_heading() == Some(GLOBAL_OPTIONS) {
+                option.hide(true)
+            } else {
+                option
+            }
         })
         .mut_subcommands(fold)
         .after_help(after)

@@ -159,10 +159,7 @@ fn options(command: &Command, global: bool) -> String {
     for option in own {
         let _ = writeln!(rows, "| {} | {} |", names(option), meaning(option));
     }
-    match rows.is_empty() {
-        true => rows,
-        false => format!("| | |\n|---|---|\n{rows}"),
-    }
+    if rows.is_empty() { rows } else { format!("| | |\n|---|---|\n{rows}") }
 }
 
 fn names(option: &Arg) -> String {

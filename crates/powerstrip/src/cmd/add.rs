@@ -140,9 +140,10 @@ impl Add {
 
     /// The config, which says where a registry is and what may be reached; not read where neither is needed.
     fn config(&self, installer: &Installer<'_>) -> anyhow::Result<Config> {
-        match self.url.is_some() || !self.command.is_empty() {
-            true => Ok(Config::default()),
-            false => Ok(installer.load()?.config),
+        if self.url.is_some() || !self.command.is_empty() {
+            Ok(Config::default())
+        } else {
+            Ok(installer.load()?.config)
         }
     }
 

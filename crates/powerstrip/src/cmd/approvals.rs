@@ -134,9 +134,10 @@ impl Action {
             }
             Self::Rules { action: Some(RulesAction::Rm { id }) } => {
                 let removed = access.run::<RemoveRule>(&ById { id }).await?;
-                match printer.as_json {
-                    true => Ok(terminal::record(&removed)?),
-                    false => Ok(terminal::line("the rule is removed")?),
+                if printer.as_json {
+                    Ok(terminal::record(&removed)?)
+                } else {
+                    Ok(terminal::line("the rule is removed")?)
                 }
             }
             Self::Watch => watch(access, printer).await,

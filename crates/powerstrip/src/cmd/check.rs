@@ -180,8 +180,8 @@ async fn served(settings: &Config, config: &Path) -> Option<Vec<Finding>> {
         return None;
     }
     let owner = greet(data, json!({"door": "cli"})).await.ok().flatten()?;
-    let listed = owner.request(ListServers::NAME, json!({})).await.unwrap_or_default();
-    let listed: ServerList = serde_json::from_value(listed).unwrap_or_default();
+    let listed = owner.request(ListServers::NAME, json!({})).await.ok()?;
+    let listed: ServerList = serde_json::from_value(listed).ok()?;
     let schemas = match settings.schemas {
         Schemas::AsIs => SchemaUse::AsIs,
         Schemas::Portable => SchemaUse::Rewritten,
@@ -258,20 +258,17 @@ fn print(findings: &[Finding], checked: &Checked, style: Style) -> anyhow::Resul
     terminal::line(style.faint(checked.summary()))?;
     let (errors, warnings, advice) =
         (count(Severity::Error), count(Severity::Warning), count(Severity::Advice));
-    let verdict = match findings.is_empty() {
-        true => style.good("nothing is wrong"),
-        false => {
-            let counts = [
-                (errors, "error", "errors"),
-                (warnings, "warning", "warnings"),
-                (advice, "piece of advice", "pieces of advice"),
-            ];
-            let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
-            counts
-                .map(|(count, one, many)| counted(count, one, many))
-                .collect::<Vec<_>>()
-                .join(", ")
-        }
+    let verdict = if findings.is_empty() {
+        style.good("nothing is wrong")
+    } else {
+        let counts = [
+            (errors, "error", "errors"),
+            (warnings, "warning", "warnings"),
+            (advice, "piece of advice", "pieces of advice"),
+        ];
+        let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
+        let counts = counts.map(|(count, one, many)| counted(count, one, many));
+        counts.collect::<Vec<_>>().join(", ")
     };
     terminal::line(verdict)?;
     Ok(())

@@ -122,9 +122,10 @@ impl Action {
                     ttl.map(|span| NonZeroU64::new(span.0.as_secs()).unwrap_or(NonZeroU64::MIN));
                 let id = resolve(client, id).await?;
                 let link = client.run::<LinkFile>(&LinkInput { id, ttl }).await?;
-                match context.global.json {
-                    true => Ok(terminal::record(&link)?),
-                    false => Ok(terminal::line(link.url)?),
+                if context.global.json {
+                    Ok(terminal::record(&link)?)
+                } else {
+                    Ok(terminal::line(link.url)?)
                 }
             }
         }

@@ -98,7 +98,7 @@ impl Action {
         ));
     }
 
-    /// Without `auth`, the gateway asks nobody for a key.
+    /// Without `auth`, the gateway asks for no key.
     fn warn_without_auth(&self, config: &Config, context: &Context) {
         let for_callers = matches!(self, Self::Add(Add { registration: false, .. }));
         if for_callers && config.auth.is_none() {

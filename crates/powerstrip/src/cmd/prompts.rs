@@ -76,25 +76,28 @@ async fn answer(access: &Access, what: What, context: &Context) -> anyhow::Resul
     match what {
         What::Ls => {
             let prompts = access.discovery().await?.prompts;
-            match as_json {
-                true => terminal::json(&prompts)?,
-                false => list(&prompts, Style::stdout(&context.environment))?,
+            if as_json {
+                terminal::json(&prompts)?
+            } else {
+                list(&prompts, Style::stdout(&context.environment))?
             }
         }
         What::Get { name } => {
             let prompt = access.prompt(&name).await?;
-            match as_json {
-                true => terminal::json(&prompt)?,
-                false => terminal::text(prompt["body"].as_str().unwrap_or_default())?,
+            if as_json {
+                terminal::json(&prompt)?
+            } else {
+                terminal::text(prompt["body"].as_str().unwrap_or_default())?
             }
         }
         What::Render { name, arguments } => {
             let arguments: Value = serde_json::from_str(&arguments)
                 .map_err(|error| Usage(format!("--arguments is not JSON: {error}")))?;
             let text = access.render(&name, &arguments).await?;
-            match as_json {
-                true => terminal::json(&json!({"prompt": name.to_string(), "text": text}))?,
-                false => terminal::text(with_newline(text))?,
+            if as_json {
+                terminal::json(&json!({"prompt": name.to_string(), "text": text}))?
+            } else {
+                terminal::text(with_newline(text))?
             }
         }
         What::Pin => bail!("prompts are pinned where their files are"),

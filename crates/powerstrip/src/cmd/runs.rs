@@ -229,9 +229,10 @@ fn show(details: &RunDetails, style: Style) -> anyhow::Result<()> {
 fn questions(questions: &[QuestionView]) -> Table {
     let mut table = Table::new(["SLOT", "STATE", "TYPE", "QUESTION"]);
     for question in questions {
-        let options = match question.options.is_empty() {
-            true => String::new(),
-            false => format!(" {}", visible(&question.options.clone().into())),
+        let options = if question.options.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", visible(&question.options.clone().into()))
         };
         let tone = if question.state == "open" { Tone::Doubtful } else { Tone::Plain };
         table.row([

@@ -42,10 +42,8 @@ pub(crate) struct ScrapeCommand {
 impl ScrapeCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
-        let address = match self.page.contains("://") {
-            true => self.page,
-            false => format!("https://{}", self.page),
-        };
+        let address =
+            if self.page.contains("://") { self.page } else { format!("https://{}", self.page) };
         let mode = if self.preview { "preview" } else { "full" };
         let input = json!({"url": address, "mode": mode, "max_length": self.max_length});
         let invocation = Invocation::of("web-research:scrape_page", input);

@@ -226,11 +226,13 @@ async fn bind(listen: Listen) -> anyhow::Result<TcpListener> {
         io::ErrorKind::AddrInUse => {
             let holder = find_holder(listen.0);
             let by = holder.as_ref().map(|holder| format!(" by {holder}")).unwrap_or_default();
-            let other = match holder.is_none_or(|holder| holder.program == "powerstrip") {
-                true => format!(
-                    " If another gateway runs there, `powerstrip tools --url http://{listen}` shows what it offers."
-                ),
-                false => String::new(),
+            let other = if holder.is_none_or(|holder| holder.program == "powerstrip") {
+                format!(
+                    " If another gateway runs there, `powerstrip tools --url http://{listen}` shows what it \
+                     offers."
+                )
+            } else {
+                String::new()
             };
             anyhow!(
                 "{listen} is already in use{by}; tried for {} s.{other} Choose another address with --listen, such as --listen {}:0 \

@@ -94,9 +94,10 @@ impl Action {
             Self::Logs(logs) => logs.run(access, style, as_json).await,
             Self::Restart(NamedServer { name }) => {
                 let change = access.run::<RestartServer>(&ServerName { name }).await?;
-                match as_json {
-                    true => Ok(terminal::record(&change)?),
-                    false => Ok(terminal::line(terminal::shown(&change.message))?),
+                if as_json {
+                    Ok(terminal::record(&change)?)
+                } else {
+                    Ok(terminal::line(terminal::shown(&change.message))?)
                 }
             }
             Self::Names => names::run(access, style, as_json).await,

@@ -78,9 +78,10 @@ async fn ls(access: &Access, context: &Context) -> anyhow::Result<ExitCode> {
 fn list(discovery: &Discovery, style: Style) -> anyhow::Result<()> {
     let mut table = Table::new(["TOOL", "VERSION", "DESCRIPTION"]);
     for tool in &discovery.tools {
-        let version = match tool.deprecated {
-            true => Cell::new(format_args!("{} (deprecated)", tool.version)).tone(Tone::Doubtful),
-            false => Cell::new(&tool.version).tone(Tone::Faint),
+        let version = if tool.deprecated {
+            Cell::new(format_args!("{} (deprecated)", tool.version)).tone(Tone::Doubtful)
+        } else {
+            Cell::new(&tool.version).tone(Tone::Faint)
         };
         let name = Cell::new(&tool.name).tone(Tone::Strong);
         table.row([name, version, Cell::new(first_sentence(&tool.description))]);
@@ -90,9 +91,10 @@ fn list(discovery: &Discovery, style: Style) -> anyhow::Result<()> {
         let name = Cell::new(&held.name).tone(Tone::Strong);
         table.row([name, Cell::state("quarantined"), Cell::new(advice)]);
     }
-    match table.is_empty() {
-        true => terminal::line("no tools: `powerstrip new tool NAME` begins one")?,
-        false => table.print(style)?,
+    if table.is_empty() {
+        terminal::line("no tools: `powerstrip new tool NAME` begins one")?
+    } else {
+        table.print(style)?
     }
     if !discovery.prompts.is_empty() {
         terminal::line("")?;

@@ -244,9 +244,10 @@ fn any_schema() -> impl Strategy<Value = Value> {
         Just(json!({"$ref": "#"})),
         Just(json!({"$ref": "#/$defs/x", "description": "d"})),
         Just(json!({"$ref": "other.json"})),
-        (kind.clone(), any::<bool>()).prop_map(|(kind, format)| match format {
-            true => json!({"type": kind, "format": "uuid", "minLength": 2, "minimum": 1.5}),
-            false => json!({"type": kind, "enum": ["a", 2, null], "default": null}),
+        (kind.clone(), any::<bool>()).prop_map(|(kind, format)| if format {
+            json!({"type": kind, "format": "uuid", "minLength": 2, "minimum": 1.5})
+        } else {
+            json!({"type": kind, "enum": ["a", 2, null], "default": null})
         }),
     ];
     leaf.prop_recursive(4, 40, 4, move |inner| {

@@ -35,9 +35,10 @@ impl Database {
              (SELECT run, updated_at AS changed FROM workflow_dags WHERE true",
         )
         .and("phase = ", phase());
-        let select = match filter.quarantined {
-            true => select.push(&format!(" AND {}", Crashes::poison_condition())),
-            false => select,
+        let select = if filter.quarantined {
+            select.push(&format!(" AND {}", Crashes::poison_condition()))
+        } else {
+            select
         };
         let select = narrow(select, filter, "run")
             .push(" ORDER BY updated_at DESC, run LIMIT ")

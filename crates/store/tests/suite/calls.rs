@@ -1,7 +1,7 @@
 //! Calls that begin, end, and are cut off in between.
 
 use proto::digest;
-use store::{AuditRow, AuditTrail, CallChange, CallRecord, CallState};
+use store::{AuditRow, CallChange, CallRecord, CallState, CommitQueue};
 
 use crate::support::{all_rows, on_both_engines, row, until};
 
@@ -27,14 +27,14 @@ const BEGUN: &str = "SELECT count(*) FROM calls_begun";
 on_both_engines! {
     async fn a_call_that_is_cut_off_becomes_a_row_at_the_next_start(test) {
         let database = test.open().await;
-        let trail = AuditTrail::start(database.clone());
-        let _cut_off = trail.begin(interrupted(7)).await.unwrap();
-        let (durable, receipt) = trail.begin_durably(interrupted(8)).await.unwrap();
+        let queue = CommitQueue::start(database.clone());
+        let _cut_off = queue.begin(interrupted(7)).await.unwrap();
+        let (durable, receipt) = queue.begin_durably(interrupted(8)).await.unwrap();
         receipt.committed().await.unwrap();
         until("the long call is noted", || async { test.number(BEGUN).await == 2 }).await;
-        trail.finish(row(8), Some(durable), None).await.unwrap().committed().await.unwrap();
+        queue.finish(row(8), Some(durable), None).await.unwrap().committed().await.unwrap();
         assert_eq!(test.number(BEGUN).await, 1, "a call that has ended is not stored as begun");
-        trail.close().await.unwrap();
+        queue.close().await.unwrap();
 
         assert_eq!(database.close_interrupted_calls().await.unwrap(), 1);
         assert_eq!(database.close_interrupted_calls().await.unwrap(), 0, "once");
@@ -53,45 +53,45 @@ on_both_engines! {
         ))
         .await
         .unwrap();
-        let trail = AuditTrail::start(database.clone());
+        let queue = CommitQueue::start(database.clone());
         // Both are submitted before the writer can run: this runtime has one thread.
-        let begun = trail.begin(interrupted(1)).await.unwrap();
-        trail.finish(row(1), Some(begun), None).await.unwrap();
-        let (begun, _) = trail.begin_durably(interrupted(2)).await.unwrap();
-        trail.finish(row(2), Some(begun), None).await.unwrap().committed().await.unwrap();
-        trail.close().await.unwrap();
+        let begun = queue.begin(interrupted(1)).await.unwrap();
+        queue.finish(row(1), Some(begun), None).await.unwrap();
+        let (begun, _) = queue.begin_durably(interrupted(2)).await.unwrap();
+        queue.finish(row(2), Some(begun), None).await.unwrap().committed().await.unwrap();
+        queue.close().await.unwrap();
         assert_eq!(all_rows(&database).await.len(), 2);
     }
 
     async fn a_record_is_there_when_a_later_row_is(test) {
         let database = test.open().await;
-        let trail = AuditTrail::start(database.clone());
+        let queue = CommitQueue::start(database.clone());
         let key = digest(b"key");
         let found = async || database.call_record(&key, 10).await.unwrap().map(|found| found.state);
         for state in
             [CallState::Begun, CallState::Answered(Some("{}".into())), CallState::Answered(None)]
         {
-            trail.change_calls(CallChange::Save(record(state.clone()))).await.unwrap();
-            trail.record(row(1)).await.unwrap().committed().await.unwrap();
+            queue.change_calls(CallChange::Save(record(state.clone()))).await.unwrap();
+            queue.record(row(1)).await.unwrap().committed().await.unwrap();
             assert_eq!(found().await, Some(state));
         }
-        trail.change_calls(CallChange::Forget(key)).await.unwrap().committed().await.unwrap();
+        queue.change_calls(CallChange::Forget(key)).await.unwrap().committed().await.unwrap();
         assert_eq!(found().await, None);
     }
 
     /// Answers that wait for the writer take a bounded part of the memory.
     async fn many_large_answers_wait_for_memory_and_all_are_written(test) {
         let database = test.open().await;
-        let trail = AuditTrail::start(database.clone());
+        let queue = CommitQueue::start(database.clone());
         let large = "x".repeat(1 << 20);
         for number in 0..48_u64 {
             let record = CallRecord {
                 key: digest(&number.to_le_bytes()),
                 ..record(CallState::Answered(Some(large.clone())))
             };
-            trail.change_calls(CallChange::Save(record)).await.unwrap();
+            queue.change_calls(CallChange::Save(record)).await.unwrap();
         }
-        trail.close().await.unwrap();
+        queue.close().await.unwrap();
         let mut kept = 0;
         for number in 0..48_u64 {
             let found = database.call_record(&digest(&number.to_le_bytes()), 10).await.unwrap();

@@ -1,15 +1,15 @@
 //! Processes that die while they drive a workflow are counted; those that release it are not.
 
 use store::{
-    AuditTrail, Crashes, Database, Lease, RowChange, WorkflowChange, WorkflowFilter, WorkflowPhase,
-    WorkflowRow, WorkflowTaskRow, WorkflowUpdate,
+    CommitQueue, Crashes, Database, Lease, RowChange, WorkflowChange, WorkflowFilter,
+    WorkflowPhase, WorkflowRow, WorkflowTaskRow, WorkflowUpdate,
 };
 
 use crate::support::on_both_engines;
 use crate::workflows::{insert, workflow};
 
-async fn save(trail: &AuditTrail, change: WorkflowChange) {
-    trail.save_workflow(change).await.unwrap().committed().await.unwrap();
+async fn save(queue: &CommitQueue, change: WorkflowChange) {
+    queue.save_workflow(change).await.unwrap().committed().await.unwrap();
 }
 
 async fn row(database: &Database, like: &WorkflowRow) -> WorkflowRow {
@@ -27,11 +27,11 @@ fn lease(owner: &str) -> Lease<'_> {
 
 on_both_engines! {
     async fn a_process_that_dies_is_counted_and_progress_counts_for_the_workflow(test) {
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         let running = workflow(None);
         let paused = WorkflowRow { phase: WorkflowPhase::Paused, ..workflow(None) };
-        save(&trail, insert(&running)).await;
-        save(&trail, insert(&paused)).await;
+        save(&queue, insert(&running)).await;
+        save(&queue, insert(&paused)).await;
 
         database.take_over_workflows("two").await.unwrap();
         assert_eq!(crashes(&database, &running).await, (1, 1));
@@ -69,15 +69,15 @@ on_both_engines! {
             tasks: vec![task.clone()],
             ..WorkflowChange::default()
         };
-        save(&trail, step(&task)).await;
+        save(&queue, step(&task)).await;
         assert_eq!(crashes(&database, &running).await, (2, 2), "it waits for a person");
         task.ended_unix_ms = Some(3);
-        save(&trail, step(&task)).await;
+        save(&queue, step(&task)).await;
         assert_eq!(crashes(&database, &running).await, (0, 2));
 
         let forgiven = WorkflowUpdate { forgives_crashes: true, ..WorkflowUpdate::default() };
         let row = Some(RowChange::Update(Box::new(forgiven)));
-        save(&trail, WorkflowChange { row, tasks: Vec::new(), ..step(&task) }).await;
+        save(&queue, WorkflowChange { row, tasks: Vec::new(), ..step(&task) }).await;
         assert_eq!(crashes(&database, &running).await, (0, 0));
         assert!(database.workflows(&all).await.unwrap().is_empty());
     }

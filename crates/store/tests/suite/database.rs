@@ -3,7 +3,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 
 use proto::{Principal, TenantId, Via, digest};
-use store::{AuditFilter, AuditRow, AuditTrail, Database, StoreError};
+use store::{AuditFilter, AuditRow, CommitQueue, Database, StoreError};
 
 use crate::support::{TestDatabase, all_rows, on_both_engines, row};
 
@@ -170,8 +170,8 @@ on_both_engines! {
         let database = test.containing(&[row(1), row(2), AuditRow { blame: Some("".into()), ..row(3) }]).await;
         database.close().await;
         let reopened = test.open().await;
-        let trail = AuditTrail::start(reopened.clone());
-        trail.record(row(4)).await.unwrap().committed().await.unwrap();
+        let queue = CommitQueue::start(reopened.clone());
+        queue.record(row(4)).await.unwrap().committed().await.unwrap();
         let kinds = test.number("SELECT count(*) FROM audit_kinds").await;
         assert_eq!(kinds, 2, "an empty blame is not the same as none");
         assert_eq!(all_rows(&reopened).await.len(), 4);

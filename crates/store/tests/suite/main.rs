@@ -3,6 +3,7 @@
 
 mod approvals;
 mod calls;
+mod commit_queue;
 mod crashes;
 mod database;
 mod folder;
@@ -13,5 +14,4 @@ mod postgres;
 mod process;
 mod support;
 mod tables;
-mod trail;
 mod workflows;

@@ -18,7 +18,7 @@ on_both_engines! {
             assert!(page.records.len() <= 7);
             seen.extend(page.records.iter().map(|record| record.row.trace));
             if after.is_none() {
-                let late = store::AuditTrail::start(database.clone());
+                let late = store::CommitQueue::start(database.clone());
                 late.record(row(9)).await.unwrap();
                 late.close().await.unwrap();
             }
@@ -53,7 +53,7 @@ fn detailed(message: &str) -> Option<Box<CallDetail>> {
 
 on_both_engines! {
     async fn details_are_kept_with_rows_and_swept(test) {
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         let failed = AuditRow { outcome: "TIMEOUT".into(), decision: "failed".into(), ..row(2) };
         let content = CallDetail {
             message: None,
@@ -61,10 +61,10 @@ on_both_engines! {
             result: Some("[2".to_owned()),
             truncated: true,
         };
-        trail.finish(row(1), None, None).await.unwrap();
-        trail.finish(failed.clone(), None, detailed("no answer")).await.unwrap();
-        trail.finish(row(3), None, Some(Box::new(content.clone()))).await.unwrap();
-        trail.close().await.unwrap();
+        queue.finish(row(1), None, None).await.unwrap();
+        queue.finish(failed.clone(), None, detailed("no answer")).await.unwrap();
+        queue.finish(row(3), None, Some(Box::new(content.clone()))).await.unwrap();
+        queue.close().await.unwrap();
 
         let newest = AuditFilter::default();
         let all = database.audit_records(newest.clone()).await.unwrap().records;
@@ -82,7 +82,7 @@ on_both_engines! {
     }
 
     async fn texts_servers_and_orders_select_calls(test) {
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         for (at, tool, duration_us, message) in [
             (1, "crm:find", 30, Some("Cannot reach 100% of it")),
             (2, "crmx:find", 10, None),
@@ -90,9 +90,9 @@ on_both_engines! {
         ] {
             let outcome = if message.is_some() { "UNAVAILABLE" } else { "OK" };
             let called = AuditRow { tool: tool.into(), duration_us, outcome: outcome.into(), ..row(at) };
-            trail.finish(called, None, message.and_then(detailed)).await.unwrap();
+            queue.finish(called, None, message.and_then(detailed)).await.unwrap();
         }
-        trail.close().await.unwrap();
+        queue.close().await.unwrap();
         let found = async |filter: AuditFilter| -> Vec<u64> {
             let page = database.audit_messages(filter).await.unwrap();
             page.records.iter().map(|record| record.row.at_unix_ms).collect()
@@ -180,10 +180,10 @@ on_both_engines! {
         ))
         .await
         .unwrap();
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         let failed = AuditRow { outcome: "TIMEOUT".into(), ..row(6) };
-        trail.finish(failed, None, detailed("no answer")).await.unwrap();
-        trail.close().await.unwrap();
+        queue.finish(failed, None, detailed("no answer")).await.unwrap();
+        queue.close().await.unwrap();
         let records = database.audit_records(AuditFilter::default()).await.unwrap().records;
         let messages: Vec<_> = records
             .iter()

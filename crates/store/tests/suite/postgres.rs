@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use proto::{FileId, FileKind, TenantId, digest};
-use store::{ApprovalRow, ApprovalState, AuditTrail, Database, FileRecord, ObjectKey, StoreError};
+use store::{ApprovalRow, ApprovalState, CommitQueue, Database, FileRecord, ObjectKey, StoreError};
 
 use crate::support::{Server, TestDatabase, all_rows, random, row, until};
 
@@ -149,11 +149,11 @@ async fn a_restart_of_the_server_loses_nothing_acknowledged() {
     let Some(server) = Server::start() else { return };
     let test = TestDatabase::on_server(&server.url).await;
     let database = test.open().await;
-    let trail = AuditTrail::start(database.clone());
+    let queue = CommitQueue::start(database.clone());
     let ended = Arc::new(AtomicBool::new(false));
     let tasks: Vec<_> = (0..4_u64)
         .map(|task| {
-            let (database, trail, ended) = (database.clone(), trail.clone(), Arc::clone(&ended));
+            let (database, queue, ended) = (database.clone(), queue.clone(), Arc::clone(&ended));
             tokio::spawn(async move {
                 let (mut rows, mut lists) = (HashSet::new(), Vec::new());
                 for number in 0_u64.. {
@@ -162,7 +162,7 @@ async fn a_restart_of_the_server_loses_nothing_acknowledged() {
                     }
                     let row = row(number);
                     let trace = row.trace;
-                    if let Ok(receipt) = trail.record(row).await
+                    if let Ok(receipt) = queue.record(row).await
                         && receipt.committed().await.is_ok()
                     {
                         rows.insert(trace);
@@ -182,7 +182,7 @@ async fn a_restart_of_the_server_loses_nothing_acknowledged() {
         tokio::task::block_in_place(|| server.restart(mode));
     }
     until("recovery", || async {
-        let written = trail.record(row(1)).await;
+        let written = queue.record(row(1)).await;
         match written {
             Ok(receipt) => receipt.committed().await.is_ok(),
             Err(_) => false,
@@ -197,7 +197,7 @@ async fn a_restart_of_the_server_loses_nothing_acknowledged() {
         rows.extend(some_rows);
         lists.extend(some_lists);
     }
-    trail.close().await.unwrap();
+    queue.close().await.unwrap();
     let stored = all_rows(&database).await;
     let traces: HashSet<_> = stored.iter().map(|row| row.trace).collect();
     assert_eq!(traces.len(), stored.len(), "no row is stored twice");

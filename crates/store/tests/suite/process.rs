@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use store::{AuditTrail, Claim, DataFolder, Database};
+use store::{Claim, CommitQueue, DataFolder, Database};
 
 use crate::support::{all_rows, on_both_engines, row};
 
@@ -83,15 +83,15 @@ async fn record_until_killed() {
         Ok(url) => Database::connect(&url).await.unwrap(),
         Err(_) => Database::open(&data_dir).await.unwrap(),
     };
-    let trail = AuditTrail::start(database);
+    let queue = CommitQueue::start(database);
     let tasks: Vec<_> = (0..4)
         .map(|_| {
-            let trail = trail.clone();
+            let queue = queue.clone();
             tokio::spawn(async move {
                 loop {
                     let row = row(1);
                     let trace = row.trace;
-                    trail.record(row).await.unwrap().committed().await.unwrap();
+                    queue.record(row).await.unwrap().committed().await.unwrap();
                     say(trace);
                 }
             })

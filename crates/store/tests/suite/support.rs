@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use proto::{Principal, TenantId, TraceId, Via, digest};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
-use store::{AuditFilter, AuditRow, AuditTrail, Database};
+use store::{AuditFilter, AuditRow, CommitQueue, Database};
 use tempfile::TempDir;
 
 /// The URL of a PostgreSQL server on which tests may create databases; `scripts/postgres run` sets it.
@@ -57,19 +57,19 @@ impl TestDatabase {
         }
     }
 
-    pub(crate) async fn started(&self) -> (Database, AuditTrail) {
+    pub(crate) async fn started(&self) -> (Database, CommitQueue) {
         let database = self.open().await;
-        let trail = AuditTrail::start(database.clone());
-        (database, trail)
+        let queue = CommitQueue::start(database.clone());
+        (database, queue)
     }
 
     /// The database with these rows committed.
     pub(crate) async fn containing(&self, rows: &[AuditRow]) -> Database {
-        let (database, trail) = self.started().await;
+        let (database, queue) = self.started().await;
         for row in rows {
-            trail.record(row.clone()).await.unwrap();
+            queue.record(row.clone()).await.unwrap();
         }
-        trail.close().await.unwrap();
+        queue.close().await.unwrap();
         database
     }
 

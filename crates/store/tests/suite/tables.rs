@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proto::{FileId, FileKind, TenantId, TraceId, UploadId, digest};
 use serde_json::json;
 use store::{
-    AuditTrail, FileFilter, FileRecord, ForeignReference, KeyRow, ObjectKey, Origin, PlanEdgeRow,
+    CommitQueue, FileFilter, FileRecord, ForeignReference, KeyRow, ObjectKey, Origin, PlanEdgeRow,
     QuestionRow, RunCallRow, RunChanges, RunFilter, RunName, RunRow, Settlement, UploadRow,
     VaultRow, VaultSlot,
 };
@@ -211,7 +211,7 @@ on_both_engines! {
 
     async fn runs_are_stored_with_audit_rows_and_never_count_back(test) {
         let database = test.open().await;
-        let trail = AuditTrail::start(database.clone());
+        let queue = CommitQueue::start(database.clone());
         let call = RunCallRow {
             run: "r1".to_owned(),
             trace: TraceId::random(),
@@ -227,12 +227,12 @@ on_both_engines! {
         let changes = |run, calls| Arc::new(RunChanges { runs: vec![run], calls });
         let stale = RunRow { artifacts: Vec::new(), ..run("r1", "active", 3) };
         // The same run twice, in one group and in the next.
-        trail.save_runs(&changes(run("r1", "completed", 5), calls.clone())).await.unwrap();
-        trail.save_runs(&changes(stale.clone(), Vec::new())).await.unwrap();
-        trail.record(row(1)).await.unwrap().committed().await.unwrap();
+        queue.save_runs(&changes(run("r1", "completed", 5), calls.clone())).await.unwrap();
+        queue.save_runs(&changes(stale.clone(), Vec::new())).await.unwrap();
+        queue.record(row(1)).await.unwrap().committed().await.unwrap();
         assert_eq!(database.run_calls("r1").await.unwrap(), calls);
         assert_eq!(database.run("r1").await.unwrap(), Some(run("r1", "completed", 5)));
-        trail.save_runs(&changes(stale, Vec::new())).await.unwrap().committed().await.unwrap();
+        queue.save_runs(&changes(stale, Vec::new())).await.unwrap().committed().await.unwrap();
         assert_eq!(database.run("r1").await.unwrap(), Some(run("r1", "completed", 5)));
 
         database.save_runs(&[run("r2", "active", 4)], &[]).await.unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use store::{
-    AuditTrail, Crashes, Database, Lease, Receipt, RowChange, RunChanges, RunRow, StoreError,
+    CommitQueue, Crashes, Database, Lease, Receipt, RowChange, RunChanges, RunRow, StoreError,
     WorkflowAnswer, WorkflowChange, WorkflowCheckpointRow, WorkflowEventRow, WorkflowFilter,
     WorkflowOwner, WorkflowPhase, WorkflowRow, WorkflowTaskRow, WorkflowUpdate,
 };
@@ -108,12 +108,12 @@ fn run_of(workflow: Uuid, touched_unix_ms: u64) -> RunRow {
     }
 }
 
-async fn submit(trail: &AuditTrail, change: WorkflowChange) -> Receipt {
-    trail.save_workflow(change).await.unwrap()
+async fn submit(queue: &CommitQueue, change: WorkflowChange) -> Receipt {
+    queue.save_workflow(change).await.unwrap()
 }
 
-async fn save(trail: &AuditTrail, change: WorkflowChange) -> Result<(), StoreError> {
-    submit(trail, change).await.committed().await
+async fn save(queue: &CommitQueue, change: WorkflowChange) -> Result<(), StoreError> {
+    submit(queue, change).await.committed().await
 }
 
 async fn kinds(database: &Database, id: Uuid) -> Vec<String> {
@@ -123,10 +123,10 @@ async fn kinds(database: &Database, id: Uuid) -> Vec<String> {
 
 on_both_engines! {
     async fn a_step_is_stored_whole(test) {
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         let row = workflow(None);
         let id = row.id;
-        save(&trail, insert(&row)).await.unwrap();
+        save(&queue, insert(&row)).await.unwrap();
         assert_eq!(database.workflow(id).await.unwrap(), Some(row.clone()));
         assert_eq!(database.workflow_checkpoint(id).await.unwrap(), None);
         let long = format!("\"{}\"", "x".repeat(16 << 20));
@@ -148,7 +148,7 @@ on_both_engines! {
                 ..WorkflowUpdate::default()
             })
         };
-        save(&trail, change).await.unwrap();
+        save(&queue, change).await.unwrap();
         let paused = WorkflowRow {
             state: "{\"layer\":1}".to_owned(),
             phase: WorkflowPhase::Paused,
@@ -169,11 +169,11 @@ on_both_engines! {
     }
 
     async fn steps_of_one_group_are_stored_in_their_order(test) {
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         let rows: Vec<_> = (0..30).map(|_| workflow(None)).collect();
         let mut receipts = Vec::new();
         for row in &rows {
-            receipts.push(submit(&trail, insert(row)).await);
+            receipts.push(submit(&queue, insert(row)).await);
             for number in 2..5 {
                 let change = WorkflowChange {
                     tasks: vec![task(row.id, "a", -1, Some(number.to_string()))],
@@ -181,10 +181,10 @@ on_both_engines! {
                     events: vec![event(row.id, number, "step")],
                     ..step(row.id, 1)
                 };
-                receipts.push(submit(&trail, change).await);
+                receipts.push(submit(&queue, change).await);
             }
         }
-        trail.record(row(1)).await.unwrap().committed().await.unwrap();
+        queue.record(row(1)).await.unwrap().committed().await.unwrap();
         for receipt in receipts {
             receipt.committed().await.unwrap();
         }
@@ -196,23 +196,23 @@ on_both_engines! {
     }
 
     async fn nothing_is_stored_after_the_end_in_the_same_group(test) {
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         // More than one statement deletes.
         let rows: Vec<_> = (0..70).map(|_| workflow(None)).collect();
         for row in &rows {
-            submit(&trail, insert(row)).await;
+            submit(&queue, insert(row)).await;
         }
-        trail.record(row(1)).await.unwrap().committed().await.unwrap();
+        queue.record(row(1)).await.unwrap().committed().await.unwrap();
         let mut late = Vec::new();
         for row in &rows {
             let end = WorkflowChange { delete_control: true, ..step(row.id, 1) };
             let tasks = || vec![task(row.id, "a", -1, None)];
-            submit(&trail, WorkflowChange { tasks: tasks(), ..step(row.id, 1) }).await;
-            submit(&trail, WorkflowChange { events: vec![event(row.id, 2, "complete")], ..end }).await;
+            submit(&queue, WorkflowChange { tasks: tasks(), ..step(row.id, 1) }).await;
+            submit(&queue, WorkflowChange { events: vec![event(row.id, 2, "complete")], ..end }).await;
             let changed = WorkflowUpdate { updated_unix_ms: 7, ..WorkflowUpdate::default() };
             let updated = WorkflowChange { tasks: tasks(), ..update(row.id, 1, changed) };
-            late.push(submit(&trail, updated).await);
-            late.push(submit(&trail, WorkflowChange { tasks: tasks(), ..step(row.id, 1) }).await);
+            late.push(submit(&queue, updated).await);
+            late.push(submit(&queue, WorkflowChange { tasks: tasks(), ..step(row.id, 1) }).await);
         }
         for receipt in late {
             assert!(matches!(receipt.committed().await, Err(StoreError::Fenced)));
@@ -225,11 +225,11 @@ on_both_engines! {
     }
 
     async fn a_start_that_is_written_twice_keeps_its_claim(test) {
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         let row = workflow(None);
-        let first = submit(&trail, insert(&row)).await;
-        let second = submit(&trail, insert(&row)).await;
-        let end = submit(&trail, WorkflowChange { delete_control: true, ..step(row.id, 1) }).await;
+        let first = submit(&queue, insert(&row)).await;
+        let second = submit(&queue, insert(&row)).await;
+        let end = submit(&queue, WorkflowChange { delete_control: true, ..step(row.id, 1) }).await;
         end.committed().await.unwrap();
         first.committed().await.unwrap();
         assert!(matches!(second.committed().await, Err(StoreError::Fenced)));
@@ -237,10 +237,10 @@ on_both_engines! {
     }
 
     async fn a_step_with_an_old_fence_changes_nothing(test) {
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         let row = workflow(None);
         let id = row.id;
-        save(&trail, insert(&row)).await.unwrap();
+        save(&queue, insert(&row)).await.unwrap();
         let lease = |owner, now_unix_ms| Lease { owner, now_unix_ms, until_unix_ms: 90 };
         assert_eq!(database.claim_workflow(id, lease("two", 49)).await.unwrap(), None, "it is leased");
         assert_eq!(database.claim_workflow(id, lease("one", 49)).await.unwrap(), Some(2));
@@ -258,9 +258,9 @@ on_both_engines! {
         };
         // The refusal does not touch other changes of the same group.
         let other = workflow(None);
-        let refused = submit(&trail, stale).await;
-        let unchanged = submit(&trail, step(id, 1)).await;
-        let good = submit(&trail, insert(&other)).await;
+        let refused = submit(&queue, stale).await;
+        let unchanged = submit(&queue, step(id, 1)).await;
+        let good = submit(&queue, insert(&other)).await;
         good.committed().await.unwrap();
         assert!(matches!(refused.committed().await, Err(StoreError::Fenced)));
         assert!(matches!(unchanged.committed().await, Err(StoreError::Fenced)));
@@ -270,19 +270,19 @@ on_both_engines! {
         assert_eq!(database.workflow_answer(id, 1).await.unwrap(), None);
         assert_eq!(kinds(&database, id).await, ["started"]);
         assert!(database.workflow(other.id).await.unwrap().is_some());
-        assert_eq!(trail.failing(), None);
-        save(&trail, step(id, 3)).await.unwrap();
+        assert_eq!(queue.failing(), None);
+        save(&queue, step(id, 3)).await.unwrap();
     }
 
     async fn a_client_key_names_one_workflow_of_its_caller_until_the_answer_expires(test) {
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         let first = workflow(Some("key"));
         let second = workflow(Some("key"));
         let of_agent = WorkflowRow { agent: Some("bot".to_owned()), ..workflow(Some("key")) };
-        save(&trail, insert(&first)).await.unwrap();
-        assert!(matches!(save(&trail, insert(&second)).await, Err(StoreError::Fenced)));
+        save(&queue, insert(&first)).await.unwrap();
+        assert!(matches!(save(&queue, insert(&second)).await, Err(StoreError::Fenced)));
         assert_eq!(kinds(&database, second.id).await, Vec::<String>::new());
-        save(&trail, insert(&of_agent)).await.unwrap();
+        save(&queue, insert(&of_agent)).await.unwrap();
         let find = async |owner, key| database.workflow_by_client_key(owner, key).await.unwrap();
         let bot = WorkflowOwner { agent: Some("bot"), ..ANN };
         let sum = first.start_sum;
@@ -296,16 +296,16 @@ on_both_engines! {
             delete_control: true,
             ..step(first.id, 1)
         };
-        save(&trail, end).await.unwrap();
+        save(&queue, end).await.unwrap();
         assert_eq!(find(ANN, "key").await, Some((first.id, sum)), "its answer is kept");
         assert_eq!(database.forget_workflow_answers(8).await.unwrap(), 0);
         assert_eq!(database.forget_workflow_answers(9).await.unwrap(), 1);
         assert_eq!(find(ANN, "key").await, None);
-        save(&trail, insert(&second)).await.unwrap();
+        save(&queue, insert(&second)).await.unwrap();
     }
 
     async fn the_end_leaves_the_answer_and_the_journal(test) {
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         let (row, other) = (workflow(None), workflow(None));
         let id = row.id;
         let begin = WorkflowChange {
@@ -324,12 +324,12 @@ on_both_engines! {
         for together in [true, false] {
             let (begin, end) = (begin.clone(), end.clone());
             let kept = WorkflowChange { tasks: vec![task(other.id, "a", -1, None)], ..insert(&other) };
-            let first = submit(&trail, begin).await;
-            let _ = submit(&trail, kept).await;
+            let first = submit(&queue, begin).await;
+            let _ = submit(&queue, kept).await;
             if !together {
                 first.committed().await.unwrap();
             }
-            save(&trail, end).await.unwrap();
+            save(&queue, end).await.unwrap();
             assert_eq!(database.workflow(id).await.unwrap(), None);
             assert_eq!(database.workflow_tasks(id).await.unwrap(), []);
             assert_eq!(database.workflow_checkpoint(id).await.unwrap(), None);
@@ -340,11 +340,11 @@ on_both_engines! {
             assert_eq!(kinds(&database, id).await, ["started", "complete"]);
             assert_eq!(database.workflow_tasks(other.id).await.unwrap().len(), 1);
         }
-        assert!(matches!(save(&trail, step(id, 1)).await, Err(StoreError::Fenced)));
+        assert!(matches!(save(&queue, step(id, 1)).await, Err(StoreError::Fenced)));
 
         let run = run_of(id, 5);
         let runs = Arc::new(RunChanges { runs: vec![run], calls: Vec::new() });
-        trail.save_runs(&runs).await.unwrap().committed().await.unwrap();
+        queue.save_runs(&runs).await.unwrap().committed().await.unwrap();
         database.forget_runs(5).await.unwrap();
         assert_eq!(kinds(&database, id).await.len(), 2);
         database.forget_runs(6).await.unwrap();
@@ -356,13 +356,13 @@ on_both_engines! {
         let running = workflow(None);
         let paused = WorkflowRow { phase: WorkflowPhase::Paused, created_unix_ms: 2, ..workflow(None) };
         {
-            let (database, trail) = test.started().await;
-            save(&trail, insert(&running)).await.unwrap();
-            save(&trail, insert(&paused)).await.unwrap();
-            trail.close().await.unwrap();
+            let (database, queue) = test.started().await;
+            save(&queue, insert(&running)).await.unwrap();
+            save(&queue, insert(&paused)).await.unwrap();
+            queue.close().await.unwrap();
             database.close().await;
         }
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         let lease = Lease { owner: "two", now_unix_ms: 10, until_unix_ms: 60 };
         let taken = database.take_over_workflows("two").await.unwrap();
         let released = WorkflowRow {
@@ -372,14 +372,14 @@ on_both_engines! {
             ..running.clone()
         };
         assert_eq!(taken, [released]);
-        assert!(matches!(save(&trail, step(running.id, 1)).await, Err(StoreError::Fenced)));
+        assert!(matches!(save(&queue, step(running.id, 1)).await, Err(StoreError::Fenced)));
         assert_eq!(database.take_over_workflows("two").await.unwrap(), taken, "it is free");
         assert_eq!(database.workflow(paused.id).await.unwrap(), Some(paused.clone()));
         for _ in 0..2 {
             database.take_over_workflow(paused.id, lease).await.unwrap();
         }
-        assert!(matches!(save(&trail, step(paused.id, 1)).await, Err(StoreError::Fenced)));
-        save(&trail, step(paused.id, 2)).await.unwrap();
+        assert!(matches!(save(&queue, step(paused.id, 1)).await, Err(StoreError::Fenced)));
+        save(&queue, step(paused.id, 2)).await.unwrap();
 
         assert_eq!(database.active_workflows("acme").await.unwrap(), 2);
         assert_eq!(database.active_workflows("other").await.unwrap(), 0);
@@ -388,7 +388,7 @@ on_both_engines! {
     }
 
     async fn all_that_wait_for_people_are_found(test) {
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         let mut waiting = Vec::new();
         // More than any list holds.
         for created in 0..510 {
@@ -406,25 +406,25 @@ on_both_engines! {
                 kind: kind.to_owned(),
                 ..checkpoint(row.id, 0, "chk_0")
             };
-            submit(&trail, WorkflowChange { checkpoint: Some(checkpoint), ..insert(&row) }).await;
+            submit(&queue, WorkflowChange { checkpoint: Some(checkpoint), ..insert(&row) }).await;
         }
-        trail.close().await.unwrap();
+        queue.close().await.unwrap();
         let kinds = ["approval_required", "input_required"];
         assert_eq!(database.workflows_paused_at(kinds).await.unwrap(), waiting);
     }
 
     async fn workflows_are_listed_by_their_last_change(test) {
-        let (database, trail) = test.started().await;
+        let (database, queue) = test.started().await;
         let row = |phase, updated_unix_ms| WorkflowRow { phase, updated_unix_ms, ..workflow(None) };
         let (running, paused) = (row(WorkflowPhase::Running, 3), row(WorkflowPhase::Paused, 9));
-        save(&trail, insert(&running)).await.unwrap();
-        save(&trail, insert(&paused)).await.unwrap();
+        save(&queue, insert(&running)).await.unwrap();
+        save(&queue, insert(&paused)).await.unwrap();
         let ended = [Uuid::new_v4(), Uuid::new_v4()];
         let other = RunRow { kind: "named".to_owned(), ..run_of(Uuid::new_v4(), 8) };
         // A task has completed the run of the first, which goes on.
         let runs = vec![run_of(running.id, 9), run_of(ended[0], 2), run_of(ended[1], 5), other];
         let runs = Arc::new(RunChanges { runs, calls: Vec::new() });
-        trail.save_runs(&runs).await.unwrap().committed().await.unwrap();
+        queue.save_runs(&runs).await.unwrap().committed().await.unwrap();
 
         let all = WorkflowFilter { tenant: Some("acme".to_owned()), ..WorkflowFilter::default() };
         let list = async |filter: WorkflowFilter| database.workflows(&filter).await.unwrap();

@@ -149,9 +149,10 @@ impl Plan {
             let shown = dag::show_cycle(&cycle, |place| &calls[place].id);
             faults.push(format!("calls depend on each other in a cycle: {shown}"));
         }
-        match faults.is_empty() {
-            true => Ok(Self { calls, stop_on_error: batch.stop_on_error }),
-            false => Err(refused(faults)),
+        if faults.is_empty() {
+            Ok(Self { calls, stop_on_error: batch.stop_on_error })
+        } else {
+            Err(refused(faults))
         }
     }
 

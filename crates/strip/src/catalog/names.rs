@@ -23,7 +23,7 @@ pub struct WireNames {
     new: Vec<(String, String)>,
     /// Sources whose unprefixed tools get contested names, the first of them first.
     order: Vec<String>,
-    /// Those that have not published yet.
+    /// The sources of `order` that have not published yet.
     awaited: HashSet<String>,
     /// Names without a prefix whose tools lose them if an awaited source offers them.
     provisional: HashSet<String>,

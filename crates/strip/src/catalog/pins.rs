@@ -73,7 +73,7 @@ pub(super) struct PartDigests([Digest; PARTS.len()]);
 pub(super) enum Verdict {
     /// It is as it was pinned.
     Trusted,
-    /// It may be served, and is pinned with it.
+    /// The tool may be served, and is pinned with this definition.
     FirstSeen(Box<PinnedDefinition>),
     /// It is as it was pinned in an earlier form, and is pinned in the current one.
     Renewed(Box<PinnedDefinition>),
@@ -107,7 +107,7 @@ pub struct Pins {
 enum Pinned {
     Current(PartDigests),
     First([Digest; FIRST_PARTS]),
-    /// They were made in a form that this version does not know.
+    /// Digests of a form that this version does not know.
     Unknown,
 }
 

@@ -22,7 +22,7 @@ pub(super) fn nearest<'a>(name: &str, ids: impl Iterator<Item = &'a ToolId>) -> 
 /// A name in lower case, the words separated by `_`.
 struct Name {
     whole: String,
-    /// Without the server.
+    /// The name without the server.
     bare: String,
 }
 

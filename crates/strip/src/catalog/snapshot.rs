@@ -212,7 +212,8 @@ impl Snapshot {
         let bare = reference.id.as_str();
         let ambiguous = || {
             let several = self.bare_names().get(bare);
-            let names = several.iter().map(|id| self.shown_name(id, style.unwrap_or_default())).collect();
+            let names =
+                several.iter().map(|id| self.shown_name(id, style.unwrap_or_default())).collect();
             bare::ambiguous(bare, names)
         };
         match self.owners.of(bare).as_slice() {
@@ -277,9 +278,7 @@ impl Snapshot {
         let hint = match (nearest.first(), style) {
             (Some(nearest), _) => format!("did you mean `{nearest}`?"),
             (None, Some(NameStyle::Wire)) => "the list of tools shows what there is".to_owned(),
-            (None, _) => {
-                "`GET /mcp/discover` or `powerstrip tools` lists what there is".to_owned()
-            }
+            (None, _) => "`GET /mcp/discover` or `powerstrip tools` lists what there is".to_owned(),
         };
         Failure::new(Code::NotFound, format!("there is no tool `{shown}`; {hint}"))
             .details(json!({"tool": shown, "nearest": nearest}))

@@ -9,7 +9,7 @@ use proto::{
     Clock, Code, Digest, Failure, MASK, Principal, Scrubber, TraceId, clean, is_secret_name,
 };
 use serde_json::Value;
-use store::{AuditRow, AuditTrail, BegunCall, CallDetail};
+use store::{AuditRow, BegunCall, CallDetail, CommitQueue};
 
 use super::arguments::Arguments;
 use crate::Job;
@@ -53,7 +53,7 @@ impl Decision {
 }
 
 pub(crate) struct Audit {
-    trail: AuditTrail,
+    commits: CommitQueue,
     clock: Clock,
     /// Removes the secrets of the config from what is kept of calls.
     secrets: ArcSwap<Scrubber>,
@@ -68,8 +68,8 @@ pub(crate) struct Content<'a> {
 }
 
 impl Audit {
-    pub(crate) fn new(trail: AuditTrail, clock: Clock) -> Self {
-        Self { trail, clock, secrets: ArcSwap::default(), payloads: AtomicBool::new(false) }
+    pub(crate) fn new(commits: CommitQueue, clock: Clock) -> Self {
+        Self { commits, clock, secrets: ArcSwap::default(), payloads: AtomicBool::new(false) }
     }
 
     /// Removes these secrets from what is kept of calls.
@@ -77,8 +77,8 @@ impl Audit {
         self.secrets.store(Arc::new(secrets));
     }
 
-    pub(crate) fn trail(&self) -> &AuditTrail {
-        &self.trail
+    pub(crate) fn commits(&self) -> &CommitQueue {
+        &self.commits
     }
 
     /// Keeps arguments and results of calls from now on, or does not.
@@ -122,7 +122,7 @@ impl Audit {
 
     /// Why rows cannot be written at present; no call runs then.
     pub(crate) fn failing(&self) -> Option<String> {
-        self.trail.failing()
+        self.commits.failing()
     }
 
     /// Opens the row of a call.
@@ -220,12 +220,12 @@ impl OpenRow {
     pub(crate) async fn begin(&mut self, begin: Begin) -> Result<(), Failure> {
         let Some(facts) = self.row.clone() else { return Ok(()) };
         let row = facts.row("interrupted", Code::Unavailable.as_str(), Some("gateway"), self.began);
-        let trail = &self.audit.trail;
+        let commits = &self.audit.commits;
         if begin == Begin::Trailing {
-            self.begun = Some(trail.begin(row).await.map_err(not_begun)?);
+            self.begun = Some(commits.begin(row).await.map_err(not_begun)?);
             return Ok(());
         }
-        let (begun, receipt) = trail.begin_durably(row).await.map_err(not_begun)?;
+        let (begun, receipt) = commits.begin_durably(row).await.map_err(not_begun)?;
         self.begun = Some(begun);
         match begin {
             Begin::Durable => receipt.committed().await.map_err(not_begun),
@@ -258,7 +258,7 @@ impl OpenRow {
         let row = facts.row(decision.as_str(), outcome, blame, self.began);
         let begun = self.begun.take();
         let detail = self.audit.detail(failure, content);
-        let receipt = self.audit.trail.finish(row, begun, detail).await.map_err(unwritten)?;
+        let receipt = self.audit.commits.finish(row, begun, detail).await.map_err(unwritten)?;
         if wait { receipt.committed().await.map_err(unwritten) } else { Ok(()) }
     }
 }
@@ -267,10 +267,10 @@ impl Drop for OpenRow {
     fn drop(&mut self) {
         let Some(facts) = self.row.take() else { return };
         let row = facts.row("abandoned", "CANCELLED", Some("caller"), self.began);
-        let (trail, begun) = (self.audit.trail.clone(), self.begun.take());
+        let (commits, begun) = (self.audit.commits.clone(), self.begun.take());
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                if let Err(error) = trail.finish(row, begun, None).await {
+                if let Err(error) = commits.finish(row, begun, None).await {
                     tracing::error!(%error, "the audit row of an abandoned call could not be written");
                 }
             });

@@ -10,7 +10,7 @@ use std::time::Duration;
 use proto::{Clock, Code, Digest, Failure, Principal};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{AuditTrail, CallChange, CallRecord, CallState, Database, Receipt, StoreError};
+use store::{CallChange, CallRecord, CallState, CommitQueue, Database, Receipt, StoreError};
 
 use super::idempotency::{CallError, KeyReused, ToolResult};
 use crate::catalog::Entry;
@@ -25,7 +25,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60);
 
 /// Where the calls that must not run twice are recorded.
 pub(crate) struct Records {
-    trail: AuditTrail,
+    commits: CommitQueue,
     database: Database,
     clock: Clock,
     /// The keys whose calls this process runs at present.
@@ -80,8 +80,8 @@ impl OnceCall {
 }
 
 impl Records {
-    pub(crate) fn new(trail: AuditTrail, database: Database, clock: Clock) -> Self {
-        Self { trail, database, clock, running: Mutex::default() }
+    pub(crate) fn new(commits: CommitQueue, database: Database, clock: Clock) -> Self {
+        Self { commits, database, clock, running: Mutex::default() }
     }
 
     /// Makes a call the only one of its key. Equal calls share their work before they get here; calls that answer a
@@ -121,10 +121,10 @@ impl Records {
         // If the process ends while the tool runs, the window begins when the tool would have been stopped.
         let record = self.record(once, CallState::Begun, window.saturating_add(once.timeout));
         let begun =
-            async { self.trail.change_calls(CallChange::Save(record)).await?.committed().await };
+            async { self.commits.change_calls(CallChange::Save(record)).await?.committed().await };
         let Err(error) = begun.await else { return Ok(()) };
         // The row may still be written when the database is back, and the call did not run: the next one with this key may.
-        let forgotten = self.trail.end_call(CallChange::Forget(once.key)).await;
+        let forgotten = self.commits.end_call(CallChange::Forget(once.key)).await;
         if let Err(error) = forgotten {
             tracing::error!(%error, "a call with an idempotency key that did not run could not be forgotten");
         }
@@ -147,13 +147,13 @@ impl Records {
                 }
                 // The tool has asked something and has not acted yet; the call is repeated with the answer.
                 Reply::NeedsInput => CallChange::Forget(once.key),
-                // The work goes on elsewhere.
+                // The server works on, and the caller polls its task.
                 Reply::Pending => return None,
             },
             Err(failure) if failure.code == Code::Timeout => return None,
             Err(_) => CallChange::Forget(once.key),
         };
-        let noted = self.trail.end_call(change).await;
+        let noted = self.commits.end_call(change).await;
         noted.inspect_err(|error| tracing::error!(%error, "the end of a call with an idempotency key could not be recorded")).ok()
     }
 

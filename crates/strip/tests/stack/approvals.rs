@@ -59,7 +59,7 @@ impl Gate {
 
     async fn gating(setup: Setup, runs: Arc<AtomicUsize>, tools: &str, seconds: f64) -> Self {
         let approvals =
-            Approvals::open(setup.database.clone(), setup.clock.clone(), setup.trail.clone())
+            Approvals::open(setup.database.clone(), setup.clock.clone(), setup.commits.clone())
                 .await
                 .unwrap();
         setup.strip.set_approvals(Arc::clone(&approvals));
@@ -284,10 +284,10 @@ async fn a_caller_that_cancels_stops_waiting_and_its_timeout_does_not_run_meanwh
     let gate = Gate::within(30.0).await;
     let mut call = write(1);
     // More than all but the waiting takes, on a busy machine too.
-    call.timeout = Some(Duration::from_secs(2));
+    call.timeout = Some(Duration::from_millis(700));
     let patient = gate.begin(call);
     let row = gate.waits(1).await.remove(0);
-    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    tokio::time::sleep(Duration::from_millis(800)).await;
     gate.approve(&row.id).await.unwrap();
     assert!(patient.await.unwrap().result.is_ok());
 
@@ -316,7 +316,7 @@ async fn pending_approvals_and_their_deadlines_survive_a_restart_and_a_clock_set
     // A second life, whose clock shows a day earlier.
     let clock = proto::Clock::manual(1_800_000_000_000 - 86_400_000);
     let database = gate.setup.database.clone();
-    let reborn = Approvals::open(database, clock, gate.setup.trail.clone()).await.unwrap();
+    let reborn = Approvals::open(database, clock, gate.setup.commits.clone()).await.unwrap();
     let tending = tokio::spawn({
         let reborn = Arc::clone(&reborn);
         async move { reborn.tend().await }

@@ -11,7 +11,7 @@ use proto::{
     RequestedLimits, TenantId, Via, digest,
 };
 use serde_json::{Value, json};
-use store::{AuditFilter, AuditRow, AuditTrail, Cache, Database};
+use store::{AuditFilter, AuditRow, Cache, CommitQueue, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
 use strip::control;
 use strip::{
@@ -118,7 +118,7 @@ impl Fake {
 pub(crate) struct Setup {
     pub(crate) strip: Arc<Strip>,
     pub(crate) clock: Clock,
-    pub(crate) trail: AuditTrail,
+    pub(crate) commits: CommitQueue,
     pub(crate) database: Database,
     _folder: TempDir,
 }
@@ -160,11 +160,11 @@ pub(crate) async fn setup_with_cache(
 ) -> Setup {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(folder.path()).await.unwrap();
-    let trail = AuditTrail::start(database.clone());
+    let commits = CommitQueue::start(database.clone());
     let clock = Clock::manual(1_800_000_000_000);
     let files = FileParts::in_folder(folder.path(), database.clone(), clock.clone()).unwrap();
     let parts = Parts {
-        audit: trail.clone(),
+        commits: commits.clone(),
         database: database.clone(),
         cache: Cache::memory(cache_bytes, clock.clone()),
         clock: clock.clone(),
@@ -174,7 +174,7 @@ pub(crate) async fn setup_with_cache(
     };
     let strip = Strip::new(settings, parts);
     strip.catalog().publish("tests", shared(tools));
-    Setup { strip, clock, trail, database, _folder: folder }
+    Setup { strip, clock, commits, database, _folder: folder }
 }
 
 pub(crate) fn shared(tools: Vec<Fake>) -> Vec<Arc<dyn Tool>> {
@@ -209,7 +209,7 @@ impl Setup {
         let files =
             FileParts::in_folder(folder, self.database.clone(), self.clock.clone()).unwrap();
         let parts = Parts {
-            audit: self.trail.clone(),
+            commits: self.commits.clone(),
             database: self.database.clone(),
             cache: Cache::memory(64 << 20, self.clock.clone()),
             clock: self.clock.clone(),
@@ -229,7 +229,7 @@ impl Setup {
 
     /// The rows of the trail, newest first, after everything queued has been written.
     pub(crate) async fn rows(&self) -> Vec<AuditRow> {
-        self.trail.close().await.unwrap();
+        self.commits.close().await.unwrap();
         self.database.audit_rows(AuditFilter::default()).await.unwrap()
     }
 }

@@ -1,7 +1,8 @@
 use std::time::Duration;
 
+use server_entry::ServerConfig;
+
 use super::*;
-use crate::ServerConfig;
 
 fn read(tool: &Value) -> Result<Option<Definition>, String> {
     Definition::read("s", tool, Selection(&ServerConfig::default()))

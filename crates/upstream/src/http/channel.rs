@@ -46,7 +46,7 @@ pub(super) struct SseChannel {
     next_ping: AtomicU64,
     /// Whether the stream has ended.
     ended: watch::Receiver<bool>,
-    /// Ends with the session.
+    /// The task that reads the stream; it ends with the session.
     _reading: AbortOnDropHandle<()>,
 }
 

@@ -5,8 +5,8 @@ use base64::prelude::BASE64_STANDARD;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
+use server_entry::ServerConfig;
 
-use crate::config::ServerConfig;
 use crate::era::MODERN;
 use crate::rpc::{Params, RpcRequest};
 

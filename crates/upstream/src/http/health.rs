@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Failures in a row that open it.
+/// How many failures in a row open the breaker.
 const IN_A_ROW: u32 = 3;
 
-/// The weighted failure rate that opens it, and how many outcomes there must have been.
+/// The weighted failure rate that opens the breaker, and how many outcomes there must have been.
 const MAX_FAILURE_RATE: f64 = 0.6;
 const MIN_OUTCOMES: u32 = 10;
 

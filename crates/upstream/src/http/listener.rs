@@ -12,16 +12,16 @@ use crate::caller::Caller;
 use crate::notifications::{Channel, Recipient};
 use crate::pending::Pending;
 
-/// Whose stream it is.
+/// The owner of a stream.
 #[derive(Clone, Copy)]
 pub(super) enum Listener<'a> {
-    /// The gateway's own, on which it is notified of changes.
+    /// The gateway's own stream, on which it is notified of changes.
     Gateway,
     /// The stream of a request without a client.
     None,
-    /// One request's, with its id.
+    /// The stream of one request, with its id.
     Request(u64, &'a Arc<dyn Client>),
-    /// A caller's session's, for messages that belong to no request in particular.
+    /// The stream of a caller's session, for messages that belong to no request in particular.
     Session(&'a WaitingClients),
     /// A stream on which the answers to all requests of a session arrive.
     Channel(&'a Pending, ChannelOwner),
@@ -37,7 +37,7 @@ pub(super) enum ChannelOwner {
 }
 
 impl Listener<'_> {
-    /// Whose stream it is, where requests are sent for this caller.
+    /// The channel of the stream, where requests are sent for this caller.
     pub(super) fn channel<'c>(self, caller: Option<&'c Caller>) -> Channel<'c> {
         match self {
             Listener::Gateway | Listener::Channel(_, ChannelOwner::Gateway) => Channel::Gateway,
@@ -97,7 +97,7 @@ pub(super) struct WaitingClients {
 
 #[derive(Default)]
 struct Clients {
-    /// By the ids of their requests.
+    /// Clients by the ids of their requests.
     waiting: BTreeMap<u64, Arc<dyn Client>>,
     /// The client that was answered last, and when.
     recent: Option<(Instant, Arc<dyn Client>)>,

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use http::Method;
 use serde_json::json;
+use server_entry::{EraChoice, UrlTransport};
 
 use super::channel::SseChannel;
 use super::exchange::{PostOutcome, Rejection, encode};
@@ -12,7 +13,6 @@ use super::headers;
 use super::replica::Replica;
 use super::session::Session;
 use crate::caller::Caller;
-use crate::config::{EraChoice, UrlTransport};
 use crate::era::Era;
 use crate::error::TransportError;
 use crate::handshake::{self, ProbeResult, ServerInfo};

@@ -8,6 +8,7 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use egress::http::Body;
 use http::{HeaderMap, Method};
+use server_entry::{EraChoice, ServerConfig, UrlTransport};
 use strip::Client;
 use tokio::time::Instant;
 
@@ -16,7 +17,6 @@ use super::headers;
 use super::health::Health;
 use super::session::{Session, SessionSlot};
 use crate::caller::Caller;
-use crate::config::{EraChoice, ServerConfig, UrlTransport};
 use crate::era::Era;
 use crate::error::{AskResult, TransportError};
 use crate::handshake::{self, ServerInfo};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use auth::client::{BearerChallenge, Fault, Holder, ServerTokens, TokenServer};
 use egress::http::StreamingResponse;
 use http::{HeaderValue, Method};
+use server_entry::ServerConfig;
 
 use crate::caller::Caller;
-use crate::config::ServerConfig;
 use crate::deps::Deps;
 use crate::error::TransportError;
 

@@ -29,11 +29,10 @@ pub(super) fn read(
     }
     let mut output = Output::new(data);
     if hidden > 0 {
-        output.warnings.push(match clean_results {
-            true => {
-                format!("{hidden} invisible characters were removed from the answer of `{server}`")
-            }
-            false => format!("the answer of server `{server}` has {hidden} invisible characters"),
+        output.warnings.push(if clean_results {
+            format!("{hidden} invisible characters were removed from the answer of `{server}`")
+        } else {
+            format!("the answer of server `{server}` has {hidden} invisible characters")
         });
     }
     Ok(output)

@@ -15,7 +15,7 @@ pub(super) struct Holding {
     pub(super) version: String,
     pub(super) since: Instant,
     pub(super) upstream: Arc<Upstream>,
-    /// One for each replica; never empty.
+    /// One lease for each replica; never empty.
     pub(super) leases: Vec<Lease>,
 }
 

@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use proto::RefusedServerName;
 use serde_json::Value;
+use server_entry::ConfigFault;
 
 use super::address::AddressFault;
-use crate::config::ConfigFault;
 
 /// How many servers may be registered at once.
 pub(super) const MAX_SERVERS: usize = 1_000;

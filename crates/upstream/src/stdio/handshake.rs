@@ -7,12 +7,12 @@ use tokio::time::timeout;
 
 use super::connection::Connection;
 use crate::caller::Caller;
-use crate::config::EraChoice;
 use crate::era::Era;
 use crate::error::{TransportError, shown};
 use crate::handshake::{self, ProbeResult, ServerInfo};
 use crate::rpc::{self, Params, RpcRequest};
 use crate::timing::Timing;
+use server_entry::EraChoice;
 
 /// What is known of the eras that a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use egress::process::{Exit, Limits, Piped, Process, Runner, Spec};
 use proto::Clock;
+use server_entry::{EraChoice, ServerConfig};
 use tokio::io::BufReader;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{AbortHandle, JoinHandle};
@@ -15,7 +16,6 @@ use super::handshake::{self, KnownEra, Plan};
 use super::pipes::{self, Reader};
 use super::slot::StartedProcess;
 use crate::caller::Caller;
-use crate::config::{EraChoice, ServerConfig};
 use crate::context::ServerContext;
 use crate::deps::Deps;
 use crate::era::Era;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use server_entry::Start;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 use tokio_util::sync::CancellationToken;
@@ -13,7 +14,6 @@ use super::connection::Connection;
 use super::launch::Launcher;
 use crate::backoff::Backoff;
 use crate::caller::Caller;
-use crate::config::Start;
 use crate::error::TransportError;
 use crate::timing::Timing;
 

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::response::Response;
 use proto::Code;
 use serde_json::{Value, json};
+use server_entry::{EraChoice, ServerConfig};
 use strip::AskMode;
-use upstream::{Era, EraChoice, ServerConfig, State};
+use upstream::{Era, State};
 
 use crate::bridging::{Caller, by};
 use crate::fake::{Fake, ReceivedRequest, error, plain, result, text_result, tool};

@@ -3,8 +3,9 @@
 use egress::process::Spec;
 use egress::sandbox::{Mode, Policy};
 use serde_json::json;
+use server_entry::ServerConfig;
 use tokio::io::{AsyncBufReadExt, BufReader};
-use upstream::{Era, ServerConfig};
+use upstream::Era;
 
 use crate::support::{Setup, at, eventually, fixture, runner};
 

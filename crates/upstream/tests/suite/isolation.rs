@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use proto::Code;
 use serde_json::json;
-use upstream::{ServerConfig, State, Timing};
+use server_entry::ServerConfig;
+use upstream::{State, Timing};
 
 use crate::fake::{Fake, well_behaved};
 use crate::python::server;

@@ -11,7 +11,8 @@ use futures_util::future::join_all;
 use http::Method;
 use proto::Code;
 use serde_json::{Value, json};
-use upstream::{Era, Instances, ServerConfig, State, Timing};
+use server_entry::{Instances, ServerConfig};
+use upstream::{Era, State, Timing};
 
 use crate::fake::{
     Fake, ReceivedRequest, error, events, modern, plain, raw_events, result, text_result, tool,
@@ -156,7 +157,7 @@ async fn a_server_that_forgets_every_session_is_not_retried_forever() {
 #[tokio::test]
 async fn callers_have_sessions_of_their_own_unless_the_server_is_shared() {
     let (_, fake) = start();
-    let shared = ServerConfig { instances: Instances::Shared, ..at(&fake.url()) };
+    let shared = ServerConfig { instances: Some(Instances::Shared), ..at(&fake.url()) };
     let setup = Setup::with(vec![("own", at(&fake.url())), ("shared", shared)]).await;
     setup.wait_for_tool("own:session").await;
     setup.wait_for_tool("shared:session").await;

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use upstream::{ServerConfig, State, Timing};
+use server_entry::ServerConfig;
+use upstream::{State, Timing};
 
 use crate::fake::{Fake, ReceivedRequest, modern, result, text_result, tool, well_behaved};
 use crate::support::{MANY, Setup, at, eventually, owned, quick};

@@ -254,7 +254,7 @@ async fn a_server_that_never_answers_only_delays_its_own_callers() {
         }
     });
     let config =
-        upstream::ServerConfig { timeout: Some(Duration::from_millis(200)), ..at(&fake.url()) };
+        server_entry::ServerConfig { timeout: Some(Duration::from_millis(200)), ..at(&fake.url()) };
     let setup = Setup::with(vec![("s", config)]).await;
     setup.wait_for_tool("s:hang").await;
     let snapshot = setup.catalog.snapshot();

@@ -3,7 +3,8 @@
 use axum::body::Body;
 use proto::Code;
 use serde_json::{Value, json};
-use upstream::{Era, ServerConfig, State};
+use server_entry::ServerConfig;
+use upstream::{Era, State};
 
 use crate::fake::{
     Fake, error, events, modern, raw_events, result, text_result, tool, well_behaved,

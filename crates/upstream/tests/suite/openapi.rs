@@ -9,7 +9,8 @@ use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use proto::Code;
 use serde_json::{Value, json};
-use upstream::{Kind, Pin, ServerConfig, State, Timing};
+use server_entry::{Kind, Pin, ServerConfig};
+use upstream::{State, Timing};
 
 use crate::support::{MANY, Setup, eventually, owned, quick};
 

@@ -1,6 +1,6 @@
 //! Stdio servers written in Python, and a look at the processes they are.
 
-use upstream::{ServerConfig, Start};
+use server_entry::{ServerConfig, Start};
 
 /// A server with these options; see `server.py`.
 pub(crate) fn server(options: &[&str]) -> ServerConfig {

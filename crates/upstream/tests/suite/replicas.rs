@@ -8,7 +8,8 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use proto::Code;
 use serde_json::json;
-use upstream::{ServerConfig, State};
+use server_entry::ServerConfig;
+use upstream::State;
 
 use crate::fake::{
     Fake, ReceivedRequest, ReservedAddress, error, modern, plain, result, text_result, tool,
@@ -30,7 +31,7 @@ async fn calls_go_to_the_less_busy_replica() {
             if received.method_name() == "tools/call" {
                 counter.fetch_add(1, Ordering::SeqCst);
                 // Slower than the others even on a busy machine.
-                tokio::time::sleep(Duration::from_secs(1)).await;
+                tokio::time::sleep(Duration::from_millis(400)).await;
                 return result(&received, text_result("slow"));
             }
             modern(&received, &[tool("who")])

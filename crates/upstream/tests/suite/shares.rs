@@ -7,8 +7,9 @@ use futures_util::future::join_all;
 use proto::{Blame, Code, TenantId};
 use runs::RunOf;
 use serde_json::json;
+use server_entry::{Instances, ServerConfig};
 use strip::{AskMode, Job, Request};
-use upstream::{Instances, ServerConfig, Timing};
+use upstream::Timing;
 
 use crate::bridging::{Caller, by};
 use crate::python::{alive, needle, server};
@@ -128,7 +129,7 @@ async fn a_busy_tenant_leaves_processes_for_a_new_one() {
 
 #[tokio::test]
 async fn each_session_has_a_process_where_the_operator_wants_it() {
-    let config = ServerConfig { instances: Instances::Session, ..server(&[]) };
+    let config = ServerConfig { instances: Some(Instances::Session), ..server(&[]) };
     let setup = Setup::with(vec![("py", config)]).await;
     setup.wait_for_tool("py:count").await;
     let count = async |subject: &str, run: RunOf| {

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use proto::Code;
 use serde_json::{Value, json};
-use upstream::{Era, Instances, ServerConfig, State, Timing};
+use server_entry::{Instances, ServerConfig};
+use upstream::{Era, State, Timing};
 
 use crate::python::{alive, lazy, needle, server};
 use crate::support::{Setup, call_by, eventually, quick, text};
@@ -264,7 +265,7 @@ async fn processes_end_when_the_gateway_is_dropped() {
 
 #[tokio::test]
 async fn callers_do_not_share_a_process_unless_the_server_is_shared() {
-    let shared = ServerConfig { instances: Instances::Shared, ..server(&[]) };
+    let shared = ServerConfig { instances: Some(Instances::Shared), ..server(&[]) };
     let setup = Setup::with(vec![("own", server(&[])), ("shared", shared)]).await;
     setup.wait_for_tool("own:count").await;
     setup.wait_for_tool("shared:count").await;

@@ -2,7 +2,8 @@
 
 use axum::response::Response;
 use serde_json::{Value, json};
-use upstream::{ServerConfig, State};
+use server_entry::ServerConfig;
+use upstream::State;
 
 use crate::fake::{Fake, ReceivedRequest, modern, raw_events, result, text_result, tool};
 use crate::python::server;

@@ -10,11 +10,12 @@ use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
 use proto::{Clock, Failure, Limits, Principal, TenantId, Via};
 use serde_json::Value;
+use server_entry::ServerConfig;
 use strip::catalog::{LimitBounds, WireNames};
 use strip::servers::Servers;
 use strip::{Catalog, Door, Job, Output, Request};
 use tokio::sync::OnceCell;
-use upstream::{Deps, ListStore, ServerConfig, State, Status, Timing, ToolList, Upstreams};
+use upstream::{Deps, ListStore, State, Status, Timing, ToolList, Upstreams};
 
 /// The longest that a test waits for anything.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);

@@ -165,10 +165,10 @@ async fn a_caller_that_leaves_cancels_its_task() {
 /// The tools of the fixture need a client that takes tasks.
 #[tokio::test]
 async fn modern_tasks_are_run_for_callers_without_tasks() {
-    let config = upstream::ServerConfig {
+    let config = server_entry::ServerConfig {
         command: Some(crate::support::fixture().to_str().unwrap().to_owned()),
-        era: upstream::EraChoice::Modern,
-        ..upstream::ServerConfig::default()
+        era: server_entry::EraChoice::Modern,
+        ..server_entry::ServerConfig::default()
     };
     let setup = Setup::with(vec![("near", config)]).await;
     setup.wait_for_tool("near:failing_job").await;

@@ -38,10 +38,7 @@ impl Stepper {
 
     /// Leaves the quarantine.
     pub(super) fn release(&mut self) {
-        match self.state.is_quarantined() {
-            true => self.resume(),
-            false => self.actions.push(Action::Repeat),
-        }
+        if self.state.is_quarantined() { self.resume() } else { self.actions.push(Action::Repeat) }
     }
 
     pub(super) fn abort(&mut self, reason: String) {

@@ -102,7 +102,7 @@ pub struct State {
     /// The id of the last checkpoint that waits for approvals, until one more call needs an approval: an answer with an id
     /// decides about calls that were shown under it, and about no others.
     pub asked: Option<String>,
-    /// What the caller is told about a plan that nobody has accepted yet: nothing runs before.
+    /// The notes on a plan that is not accepted yet: nothing runs before.
     pub planned: Option<Box<PlanNotes>>,
 }
 
@@ -141,7 +141,7 @@ pub struct TaskState {
     pub stage: Stage,
     /// The failed task because of which it was skipped.
     pub because: Option<usize>,
-    /// One for each item, or one for the task itself.
+    /// One cell for each item, or one for the task itself.
     pub cells: BTreeMap<i64, Cell>,
 }
 

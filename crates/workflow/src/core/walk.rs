@@ -270,7 +270,7 @@ pub(super) fn reset(
             inner.layer = open_layer(graph, inner);
         }
     }
-    // Those that were skipped because of it start again as well.
+    // Tasks that were skipped because of this one start again as well.
     for (other, state) in scope.tasks.iter_mut().enumerate() {
         if state.because == Some(task) {
             *state = TaskState::default();

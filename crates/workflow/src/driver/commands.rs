@@ -44,7 +44,7 @@ impl Driver {
                 self.announce().await;
                 Ok(Accepted::Repeats { version: self.version })
             }
-            // The next process does it.
+            // The process that takes the workflow over carries the command out.
             _ if self.service.draining.is_cancelled() => Err(failures::stopping()),
             Command::Expire => self.expire().await,
             command => self.control(command).await,
@@ -64,7 +64,7 @@ impl Driver {
             Ok(_) => "accepted",
             Err(failure) => failure.code.as_str(),
         };
-        tracing::info!(workflow_id = %self.begin.workflow, command = name, reason, outcome, "workflow command");
+        tracing::info!(workflow_id = %self.workflow.id, command = name, reason, outcome, "workflow command");
         // Aborts are not limited: only the first one may add to the journal.
         let repeated_abort = repeats && name == "abort";
         if !waits && !repeated_abort {
@@ -91,17 +91,17 @@ impl Driver {
 
     /// Fails if this workflow has no checkpoint of this id, and never had one.
     fn check_known(&self, checkpoint_id: Option<&str>) -> Result<(), Failure> {
-        let current = self.begin.state.pause().map(|pause| pause.checkpoint_id.as_str());
+        let current = self.workflow.state.pause().map(|pause| pause.checkpoint_id.as_str());
         match checkpoint_id {
-            Some(id) if current != Some(id) && !checkpoint::is_of(self.begin.workflow, id) => {
-                Err(failures::wrong_checkpoint(self.begin.workflow, current, id))
+            Some(id) if current != Some(id) && !checkpoint::is_of(self.workflow.id, id) => {
+                Err(failures::wrong_checkpoint(self.workflow.id, current, id))
             }
             _ => Ok(()),
         }
     }
 
     fn is_quarantined_while_ending(&self) -> bool {
-        self.begin.state.is_quarantined() && self.begin.state.ending.is_some()
+        self.workflow.state.is_quarantined() && self.workflow.state.ending.is_some()
     }
 
     /// Checks a command as a whole. It changes nothing but the number of calls.
@@ -118,11 +118,11 @@ impl Driver {
                 self.refuse_missing()?;
                 self.foresee(EventKind::Continue { checkpoint_id })?
             }
-            Command::Release { .. } if self.begin.state.is_quarantined() => {
+            Command::Release { .. } if self.workflow.state.is_quarantined() => {
                 self.foresee(EventKind::Release)?
             }
             Command::Release { .. } => self.foresee(EventKind::Continue { checkpoint_id: None })?,
-            // It is being undone already: the quarantine is what keeps it from that.
+            // The workflow is being undone already, and only the quarantine stops that: leaving it is enough.
             Command::Abort { .. } if self.is_quarantined_while_ending() => {
                 self.foresee(EventKind::Release)?
             }
@@ -153,7 +153,7 @@ impl Driver {
     fn foresee(&self, event: EventKind) -> Result<Change, Failure> {
         let kind = event.clone();
         let tried = Event { at_unix_ms: self.service.now(), new_id: String::new(), kind };
-        let (_, actions) = step(self.begin.state.clone(), tried);
+        let (_, actions) = step(self.workflow.state.clone(), tried);
         let refusal = actions.iter().find_map(|action| match action {
             Action::Refuse(refusal) => Some(*refusal),
             _ => None,
@@ -176,7 +176,7 @@ impl Driver {
             }
         };
         if let Some(plan) = change.plan {
-            self.begin.plan = Arc::new(plan);
+            self.workflow.plan = Arc::new(plan);
             self.plan_changed = true;
             self.evaluated.clear();
         }
@@ -198,67 +198,67 @@ impl Driver {
     }
 
     fn refused(&self, refusal: Refusal) -> Failure {
-        let checkpoint = self.begin.state.pause().map(|pause| pause.checkpoint_id.as_str());
-        failures::refused(self.begin.workflow, checkpoint, refusal)
+        let checkpoint = self.workflow.state.pause().map(|pause| pause.checkpoint_id.as_str());
+        failures::refused(self.workflow.id, checkpoint, refusal)
     }
 
     /// Counts a call, whatever comes of it; one too many in a minute is refused.
     fn count_call(&mut self) -> Result<(), Failure> {
         let most = self.service.settings.load().control_calls_per_minute;
         let now = self.service.now();
-        self.begin.control_calls.retain(|at| now.saturating_sub(*at) < MINUTE_MS);
-        let count = self.begin.control_calls.len();
+        self.workflow.control_calls.retain(|at| now.saturating_sub(*at) < MINUTE_MS);
+        let count = self.workflow.control_calls.len();
         if count < most as usize {
-            self.begin.control_calls.push(now);
+            self.workflow.control_calls.push(now);
             return Ok(());
         }
-        let oldest = self.begin.control_calls.first().copied().unwrap_or(now);
+        let oldest = self.workflow.control_calls.first().copied().unwrap_or(now);
         let wait = (oldest + MINUTE_MS).saturating_sub(now).max(1);
-        Err(failures::too_many(self.begin.workflow, most, Duration::from_millis(wait)))
+        Err(failures::too_many(self.workflow.id, most, Duration::from_millis(wait)))
     }
 
     fn position(&self, task_id: &str) -> Result<usize, Failure> {
-        self.begin.plan.position(task_id).ok_or_else(|| {
+        self.workflow.plan.position(task_id).ok_or_else(|| {
             let shown: String = task_id.chars().take(100).collect();
             failures::invalid(format!("the workflow has no task `{shown}`"))
-                .details(json!({"workflow_id": self.begin.workflow.to_string()}))
+                .details(json!({"workflow_id": self.workflow.id.to_string()}))
         })
     }
 
     /// Nothing runs while an argument is still to be given.
     fn refuse_missing(&self) -> Result<(), Failure> {
-        let Some(pause) = self.begin.state.pause() else { return Ok(()) };
+        let Some(pause) = self.workflow.state.pause() else { return Ok(()) };
         let missing = self.moment().missing();
         if missing.is_empty() {
             return Ok(());
         }
-        Err(failures::missing(self.begin.workflow, &pause.checkpoint_id, &missing))
+        Err(failures::missing(self.workflow.id, &pause.checkpoint_id, &missing))
     }
 
     /// Nothing can be called any more once a task has ended the run.
     fn refuse_after_end(&self) -> Result<(), Failure> {
-        let mut tasks = self.begin.plan.tasks.iter().zip(&self.begin.state.root.tasks);
+        let mut tasks = self.workflow.plan.tasks.iter().zip(&self.workflow.state.root.tasks);
         let has_ended = tasks
             .any(|(task, state)| task.ends_run && state.stage == Stage::Ended(Verdict::Success));
         if has_ended { Err(self.refused(Refusal::Completed)) } else { Ok(()) }
     }
 
     fn tools(&self) -> CatalogTools {
-        CatalogTools::of(&self.service.strip, &self.begin.principal)
+        CatalogTools::of(&self.service.strip, &self.workflow.principal)
     }
 
     fn with_arguments(&self, task_id: &str, arguments: Arguments) -> Result<Plan, Failure> {
-        let plan = self.begin.plan.with_arguments(task_id, arguments, &self.tools());
+        let plan = self.workflow.plan.with_arguments(task_id, arguments, &self.tools());
         plan.map_err(|faults| failures::bad_dag(&faults))
     }
 
     fn inject(&self, tasks: Reading) -> Result<Change, Failure> {
-        self.foresee(EventKind::Extend { graph: Arc::clone(&self.begin.state.graph) })?;
+        self.foresee(EventKind::Extend { graph: Arc::clone(&self.workflow.state.graph) })?;
         self.refuse_after_end()?;
         let ids: Vec<String> = tasks.tasks.iter().map(|task| task.id.clone()).collect();
-        let state = &self.begin.state;
+        let state = &self.workflow.state;
         let present = Present { size: state.size(), from_layer: state.root.layer + 1 };
-        let extend = || self.begin.plan.extend(tasks, present, &self.tools());
+        let extend = || self.workflow.plan.extend(tasks, present, &self.tools());
         let plan = strip::run_blocking(usize::MAX, extend);
         let plan = plan.map_err(|faults| failures::bad_dag(&faults))?;
         let added = plan.tasks.iter().filter(|task| ids.contains(&task.task.id));
@@ -269,8 +269,8 @@ impl Driver {
 
     /// The approvals that the current checkpoint waits for.
     fn approvals_of(&self, checkpoint_id: &str) -> Result<Vec<String>, Failure> {
-        let workflow = self.begin.workflow;
-        let Some(pause) = self.begin.state.pause() else {
+        let workflow = self.workflow.id;
+        let Some(pause) = self.workflow.state.pause() else {
             let message = "the workflow waits for no approval: call continue to see what it does";
             return Err(failures::at_checkpoint(workflow, None, message));
         };
@@ -297,8 +297,8 @@ impl Driver {
     async fn expire(&mut self) -> Result<Accepted, Failure> {
         // A decision that came in time counts.
         self.read_decisions().await;
-        let late = self.service.now() >= self.begin.expires_unix_ms;
-        if !late || self.begin.state.pause().is_none() {
+        let late = self.service.now() >= self.workflow.expires_unix_ms;
+        if !late || self.workflow.state.pause().is_none() {
             return Ok(Accepted::Repeats { version: self.version });
         }
         self.withdraw("the workflow has expired").await;
@@ -306,8 +306,8 @@ impl Driver {
             self.read_decisions().await;
             return Ok(Accepted::Repeats { version: self.version });
         }
-        let rejected = self.begin.state.pause().is_some_and(|p| p.kind == PauseKind::Rejected);
-        tracing::info!(workflow_id = %self.begin.workflow, "a workflow has expired");
+        let rejected = self.workflow.state.pause().is_some_and(|p| p.kind == PauseKind::Rejected);
+        tracing::info!(workflow_id = %self.workflow.id, "a workflow has expired");
         self.end_run(if rejected { RunEnd::Rejected } else { RunEnd::Expired }).await;
         self.note("expired", json!({}));
         let mut tasks = tasks_of(&self.moment());
@@ -321,7 +321,7 @@ impl Driver {
         let mut change = self.change(WorkflowPhase::Paused);
         change.delete_control = true;
         if self.commit(change).await {
-            self.service.announce(self.begin.workflow);
+            self.service.announce(self.workflow.id);
         }
         self.stopped = true;
         Ok(Accepted::Proceeds { version: self.version })

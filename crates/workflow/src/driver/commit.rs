@@ -26,7 +26,7 @@ pub(crate) const LEASE_MS: u64 = 60_000;
 impl Driver {
     /// Commits everything, and the state with it; false if the workflow is no longer this driver's.
     pub(super) async fn save(&mut self) -> bool {
-        let Phase::Saving(then) = &self.begin.state.phase else { return false };
+        let Phase::Saving(then) = &self.workflow.state.phase else { return false };
         let then = (**then).clone();
         // A paused workflow that was changed stays at its checkpoint.
         let stays = matches!(&then, Phase::Paused(pause) if self.published.borrow().state.pause().is_some_and(|before| before.checkpoint_id == pause.checkpoint_id));
@@ -34,7 +34,7 @@ impl Driver {
             self.note_phase(&then);
         }
         let now = self.service.now();
-        self.begin.expires_unix_ms = self.service.expiry(now);
+        self.workflow.expires_unix_ms = self.service.expiry(now);
         let change = match &then {
             Phase::Ended(_) => match self.last_change().await {
                 Some(change) => change,
@@ -42,7 +42,7 @@ impl Driver {
             },
             Phase::Paused(pause) => {
                 if let PauseKind::OwnerGone { reason } = &pause.kind {
-                    tracing::warn!(workflow_id = %self.begin.workflow, reason, "a workflow is paused: owner_gone");
+                    tracing::warn!(workflow_id = %self.workflow.id, reason, "a workflow is paused: owner_gone");
                 }
                 self.pause_change(pause)
             }
@@ -54,7 +54,7 @@ impl Driver {
             Phase::Ended(Outcome::Aborted { .. }) => self.end_run(RunEnd::Aborted).await,
             Phase::Paused(pause) => {
                 let rejected = pause.kind == PauseKind::Rejected;
-                self.service.strip.runs().set_rejected(&self.begin.run, rejected);
+                self.service.strip.runs().set_rejected(&self.workflow.run, rejected);
             }
             _ => {}
         }
@@ -64,19 +64,19 @@ impl Driver {
         if then == Phase::Ended(Outcome::Complete) {
             self.learn().await;
         }
-        self.begin.results.committed();
+        self.workflow.results.committed();
         self.submitted = None;
-        self.service.announce(self.begin.workflow);
+        self.service.announce(self.workflow.id);
         true
     }
 
     /// Lets the planner learn from a workflow without a failed task.
     async fn learn(&self) {
-        let tasks = &self.begin.state.root.tasks;
+        let tasks = &self.workflow.state.root.tasks;
         let failed = [Verdict::Failed, Verdict::Rejected].map(Stage::Ended);
         let none_failed = tasks.iter().all(|task| !failed.contains(&task.stage));
         if let Some(planner) = self.service.planner().filter(|_| none_failed) {
-            planner.learn(self.begin.principal.tenant.as_str(), &self.begin.plan).await;
+            planner.learn(self.workflow.principal.tenant.as_str(), &self.workflow.plan).await;
         }
     }
 
@@ -93,9 +93,9 @@ impl Driver {
         };
         let fields = self.moment().fields(&pause.kind);
         let checkpoint = WorkflowCheckpointRow {
-            workflow: self.begin.workflow,
+            workflow: self.workflow.id,
             id: pause.checkpoint_id.clone(),
-            layer: i64::try_from(self.begin.state.root.layer).unwrap_or(i64::MAX),
+            layer: i64::try_from(self.workflow.state.root.layer).unwrap_or(i64::MAX),
             kind: kind.to_owned(),
             answer: json!(fields).to_string(),
         };
@@ -110,7 +110,7 @@ impl Driver {
             match self.moment().answer().await {
                 Ok(answer) => break answer,
                 Err(failure) => {
-                    tracing::error!(workflow = %self.begin.workflow, "the last answer of a workflow cannot be made; trying again: {failure}");
+                    tracing::error!(workflow = %self.workflow.id, "the last answer of a workflow cannot be made; trying again: {failure}");
                 }
             }
             if !self.wait_to_retry(&mut pause).await {
@@ -119,9 +119,9 @@ impl Driver {
         };
         let fitting = Fitting {
             strip: &self.service.strip,
-            principal: &self.begin.principal,
-            run: &self.begin.run,
-            results: &self.begin.results,
+            principal: &self.workflow.principal,
+            run: &self.workflow.run,
+            results: &self.workflow.results,
         };
         let answer = Arc::new(fitting.fit(answer, MAX_ANSWER).await);
         let tasks = tasks_of(&self.moment());
@@ -129,11 +129,11 @@ impl Driver {
         let text = answer.to_string();
         self.answer = Some(answer);
         Some(WorkflowChange {
-            workflow: self.begin.workflow,
-            fence: self.begin.fence,
+            workflow: self.workflow.id,
+            fence: self.workflow.fence,
             answer: Some(WorkflowAnswer {
                 answer: text,
-                expires_unix_ms: self.begin.expires_unix_ms,
+                expires_unix_ms: self.workflow.expires_unix_ms,
             }),
             events: mem::take(&mut self.events),
             delete_control: true,
@@ -144,12 +144,12 @@ impl Driver {
     pub(super) fn change(&mut self, phase: WorkflowPhase) -> WorkflowChange {
         let now = self.service.now();
         let update = WorkflowUpdate {
-            dag: mem::take(&mut self.plan_changed).then(|| to_json(&*self.begin.plan)),
-            state: Some(to_json(&self.begin.state.saved())),
+            dag: mem::take(&mut self.plan_changed).then(|| to_json(&*self.workflow.plan)),
+            state: Some(to_json(&self.workflow.state.saved())),
             phase: Some(phase),
-            control_calls: Some(to_json(&self.begin.control_calls)),
+            control_calls: Some(to_json(&self.workflow.control_calls)),
             updated_unix_ms: now,
-            expires_unix_ms: Some(self.begin.expires_unix_ms),
+            expires_unix_ms: Some(self.workflow.expires_unix_ms),
             lease_until_unix_ms: Some(now.saturating_add(LEASE_MS)),
             forgives_crashes: mem::take(&mut self.forgives_crashes),
         };
@@ -158,8 +158,8 @@ impl Driver {
 
     fn rows_change(&mut self) -> WorkflowChange {
         WorkflowChange {
-            workflow: self.begin.workflow,
-            fence: self.begin.fence,
+            workflow: self.workflow.id,
+            fence: self.workflow.fence,
             tasks: mem::take(&mut self.rows),
             events: mem::take(&mut self.events),
             ..WorkflowChange::default()
@@ -169,7 +169,7 @@ impl Driver {
     /// Writes the state without waiting for the commit, and lives longer: a command was accepted, or a layer is over.
     pub(super) async fn submit(&mut self) {
         let now = self.service.now();
-        self.begin.expires_unix_ms = self.service.expiry(now);
+        self.workflow.expires_unix_ms = self.service.expiry(now);
         self.submit_state().await;
     }
 
@@ -177,7 +177,7 @@ impl Driver {
         if self.stopped {
             return;
         }
-        let phase = match self.begin.state.phase {
+        let phase = match self.workflow.state.phase {
             Phase::Paused(_) => WorkflowPhase::Paused,
             _ => WorkflowPhase::Running,
         };
@@ -195,7 +195,7 @@ impl Driver {
     }
 
     async fn submit_change(&mut self, change: WorkflowChange) {
-        match self.service.trail.save_workflow(change.clone()).await {
+        match self.service.commits.save_workflow(change.clone()).await {
             Ok(receipt) => self.submitted = Some((receipt, Instant::now() + SETTLE)),
             Err(_) => {
                 // Refused while nothing can be written: wait until it can.
@@ -209,27 +209,28 @@ impl Driver {
         let mut pause = FIRST_RETRY;
         let mut tried = false;
         loop {
-            let written =
-                async { self.service.trail.save_workflow(change.clone()).await?.committed().await };
+            let written = async {
+                self.service.commits.save_workflow(change.clone()).await?.committed().await
+            };
             match written.await {
                 Ok(()) => return true,
                 // The end may have been written by an earlier try whose answer was lost.
                 Err(StoreError::Fenced) if tried && change.delete_control => {
                     let now = self.service.now();
-                    let answer = self.service.database.workflow_answer(self.begin.workflow, now);
+                    let answer = self.service.database.workflow_answer(self.workflow.id, now);
                     if let Ok(answer) = answer.await {
                         self.stopped = answer.is_none();
                         return !self.stopped;
                     }
                 }
                 Err(StoreError::Fenced) => {
-                    tracing::warn!(workflow = %self.begin.workflow, "another process drives this workflow");
+                    tracing::warn!(workflow = %self.workflow.id, "another process drives this workflow");
                     self.stopped = true;
                     return false;
                 }
                 Err(error) => {
                     tried = true;
-                    tracing::error!(%error, workflow = %self.begin.workflow, "a step of a workflow cannot be written; trying again");
+                    tracing::error!(%error, workflow = %self.workflow.id, "a step of a workflow cannot be written; trying again");
                 }
             }
             if !self.wait_to_retry(&mut pause).await {
@@ -272,7 +273,7 @@ impl Driver {
         match receipt.committed().await {
             Ok(()) => {
                 self.submitted = None;
-                self.service.announce(self.begin.workflow);
+                self.service.announce(self.workflow.id);
             }
             Err(StoreError::Fenced) => {
                 self.submitted = None;

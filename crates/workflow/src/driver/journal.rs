@@ -11,10 +11,10 @@ use crate::results::ResultKey;
 impl Driver {
     /// Adds a row to the journal, to be committed with the next change.
     pub(super) fn note(&mut self, kind: &str, data: Value) {
-        self.begin.last_event += 1;
+        self.workflow.last_event += 1;
         self.events.push(WorkflowEventRow {
-            workflow: self.begin.workflow,
-            number: self.begin.last_event,
+            workflow: self.workflow.id,
+            number: self.workflow.last_event,
             at_unix_ms: self.service.now(),
             kind: kind.to_owned(),
             data: data.to_string(),
@@ -26,16 +26,16 @@ impl Driver {
         let data = json!({
             "tasks": tasks,
             "not_undone": self.moment().not_undone(true),
-            "dag": self.begin.plan.dag(),
-            "per_layer_validation": self.begin.state.rules.per_layer,
-            "layer": self.begin.state.root.layer,
-            "expires_unix_ms": self.begin.expires_unix_ms,
+            "dag": self.workflow.plan.dag(),
+            "per_layer_validation": self.workflow.state.rules.per_layer,
+            "layer": self.workflow.state.root.layer,
+            "expires_unix_ms": self.workflow.expires_unix_ms,
         });
         self.note("snapshot", data);
     }
 
     pub(super) fn note_call(&mut self, key: &ResultKey, attempt: u32) {
-        let Some((_, task)) = paths::find(&self.begin.plan, &key.address) else { return };
+        let Some((_, task)) = paths::find(&self.workflow.plan, &key.address) else { return };
         let tool = match (&task.task.compensate, key.undo) {
             (Some(undo), true) => undo.tool.as_str(),
             _ => tool_of(task),
@@ -47,7 +47,7 @@ impl Driver {
     }
 
     fn name(&self, key: &ResultKey) -> Value {
-        let mut data = json!({"task_id": paths::path_of(&self.begin.plan, &key.address)});
+        let mut data = json!({"task_id": paths::path_of(&self.workflow.plan, &key.address)});
         if key.undo {
             data["compensation"] = true.into();
         }
@@ -62,7 +62,7 @@ impl Driver {
             return;
         }
         let key = ResultKey { address: record.address.clone(), undo: record.undo };
-        let result = self.begin.results.get(&key).unwrap_or_default();
+        let result = self.workflow.results.get(&key).unwrap_or_default();
         let ended = result.ended_unix_ms.unwrap_or(result.started_unix_ms);
         let mut data = self.name(&key);
         data["status"] = result.status.shown().into();
@@ -76,7 +76,7 @@ impl Driver {
 
     /// The journal row of the phase that is about to be committed.
     pub(super) fn note_phase(&mut self, then: &Phase) {
-        let layer = self.begin.state.root.layer;
+        let layer = self.workflow.state.root.layer;
         let (kind, data) = match then {
             Phase::Paused(pause) => {
                 let mut data = json!({"checkpoint_id": pause.checkpoint_id, "layer_index": layer});
@@ -95,9 +95,9 @@ impl Driver {
             Phase::Ended(Outcome::Complete) => ("complete", json!({})),
             Phase::Ended(Outcome::Failed) => ("failed", json!({})),
             Phase::Ended(Outcome::Aborted { reason, .. }) => ("aborted", json!({"reason": reason})),
-            _ if self.begin.state.ending.is_some() => return,
+            _ if self.workflow.state.ending.is_some() => return,
             _ => {
-                let done = self.begin.state.completed_layers();
+                let done = self.workflow.state.completed_layers();
                 ("layer_complete", json!({"layer_index": done.saturating_sub(1)}))
             }
         };

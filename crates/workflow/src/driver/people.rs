@@ -41,23 +41,23 @@ impl Driver {
 
     fn is_waiting(&self, key: &ResultKey) -> bool {
         if key.undo {
-            let mut undone = self.begin.state.compensations.iter();
+            let mut undone = self.workflow.state.compensations.iter();
             return undone.any(|undo| undo.cell == key.address && undo.stage == UndoStage::Parked);
         }
-        let cell = self.begin.state.root.cell(&key.address);
+        let cell = self.workflow.state.root.cell(&key.address);
         cell.is_some_and(|cell| matches!(cell.stage, CellStage::Parked | CellStage::Asking))
     }
 
     /// The ids of the run's open questions; none if they cannot be read.
     async fn open_questions(&self) -> Option<Vec<String>> {
-        match self.service.strip.runs().show(None, self.begin.run.id()).await {
+        match self.service.strip.runs().show(None, self.workflow.run.id()).await {
             Ok(run) => {
                 let open = run.questions.into_iter().filter(|asked| asked.state == "open");
                 Some(open.map(|asked| asked.question_id).collect())
             }
             Err(failure) => {
-                tracing::warn!(workflow = %self.begin.workflow, "the questions of a workflow cannot be read; trying again: {failure}");
-                self.service.wake_later(self.begin.workflow);
+                tracing::warn!(workflow = %self.workflow.id, "the questions of a workflow cannot be read; trying again: {failure}");
+                self.service.wake_later(self.workflow.id);
                 None
             }
         }
@@ -68,8 +68,8 @@ impl Driver {
         let row = match approvals.get(None, id).await {
             Ok(row) => row,
             Err(error) => {
-                tracing::warn!(%error, workflow = %self.begin.workflow, "an approval of a workflow cannot be read; trying again");
-                self.service.wake_later(self.begin.workflow);
+                tracing::warn!(%error, workflow = %self.workflow.id, "an approval of a workflow cannot be read; trying again");
+                self.service.wake_later(self.workflow.id);
                 return;
             }
         };
@@ -82,7 +82,7 @@ impl Driver {
         let feedback = row.as_ref().and_then(|row| row.reason.clone()).filter(|_| !approved);
         if !approved {
             let error = rejection(id, row.as_ref(), feedback.as_deref());
-            self.begin.results.update(key, |result| result.note.error = Some(error));
+            self.workflow.results.update(key, |result| result.note.error = Some(error));
         }
         let (cell, undo) = (key.address.clone(), key.undo);
         self.feed(EventKind::Settled { cell, undo, approved, feedback }).await;
@@ -92,7 +92,7 @@ impl Driver {
     pub(super) async fn withdraw(&mut self, reason: &str) {
         let ids = self.approval_ids();
         if let Some(approvals) = self.service.strip.approvals().filter(|_| !ids.is_empty()) {
-            let cancelled = approvals.cancel(&ids, &self.begin.principal, Some(reason)).await;
+            let cancelled = approvals.cancel(&ids, &self.workflow.principal, Some(reason)).await;
             if let Err(error) = cancelled {
                 tracing::warn!(%error, "approvals of a workflow cannot be cancelled");
             }
@@ -115,8 +115,8 @@ impl Driver {
     /// Ends the run; the end is committed with the next change of the workflow.
     pub(super) async fn end_run(&mut self, end: RunEnd) {
         let mut pause = FIRST_RETRY;
-        while let Err(failure) = self.service.strip.runs().end(&self.begin.run, end).await {
-            tracing::warn!(workflow = %self.begin.workflow, "the end of a workflow's run cannot be written; trying again: {failure}");
+        while let Err(failure) = self.service.strip.runs().end(&self.workflow.run, end).await {
+            tracing::warn!(workflow = %self.workflow.id, "the end of a workflow's run cannot be written; trying again: {failure}");
             if !self.wait_to_retry(&mut pause).await {
                 return;
             }

@@ -13,4 +13,4 @@ pub const MAX_DEPTH: usize = 3;
 pub const MAX_ID_CHARS: usize = 100;
 
 /// The most faults of a DAG that come with a similar name: a search through all names takes its time.
-pub const MAX_HINTS: usize = 20;
+pub(crate) const MAX_HINTS: usize = 20;

@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 use strip::{AskMode, Client, Output, Reply};
 
 use super::ToolCall;
-use crate::planner::{PlanRequest, Proposal};
+use crate::planner::PlanRequest;
+use crate::proposal::Proposal;
 use caller_model::CallerModel;
 
 /// The name of the form that asks for missing arguments.

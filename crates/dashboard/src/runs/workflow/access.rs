@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use auth::scope;
 use axum::response::Response;
 use operations::workflows::WorkflowConsole;
 
@@ -18,4 +19,14 @@ pub(super) fn console<'a>(
 ) -> Result<&'a Arc<dyn WorkflowConsole>, Response> {
     let missing = || viewer.missing("Workflows are not available in this process.");
     dashboard.parts.workflows.as_ref().ok_or_else(missing)
+}
+
+/// The workflows of this process, for a viewer who may start and steer some.
+pub(super) fn steering_console<'a>(
+    dashboard: &'a Dashboard,
+    viewer: &Viewer,
+) -> Result<&'a Arc<dyn WorkflowConsole>, Response> {
+    viewer.require(scope::RUNS_READ)?;
+    viewer.require(scope::TOOLS_CALL)?;
+    console(dashboard, viewer)
 }

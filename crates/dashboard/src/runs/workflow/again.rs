@@ -1,6 +1,5 @@
 //! Starts a workflow like another one, with changes.
 
-use auth::scope;
 use axum::extract::{Path, State};
 use http::StatusCode;
 use maud::{Markup, html};
@@ -10,7 +9,7 @@ use proto::TraceId;
 use schema::yaml::{self, Limits};
 use serde_json::{Map, Value};
 
-use super::access::console;
+use super::access::steering_console;
 use super::ordered::OrderedDag;
 use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::posted::{PostedForm, see_other};
@@ -36,9 +35,8 @@ pub(crate) async fn page(
     Path(id): Path<String>,
     viewer: Viewer,
 ) -> PageResult {
-    viewer.require(scope::RUNS_READ)?;
-    viewer.require(scope::TOOLS_CALL)?;
-    let definition = console(&dashboard, &viewer)?.definition(&viewer.caller(), &id).await;
+    let console = steering_console(&dashboard, &viewer)?;
+    let definition = console.definition(&viewer.caller(), &id).await;
     let definition = definition.map_err(|error| viewer.failed("Not available", &error))?;
     let text =
         yaml::to_string(&OrderedDag(&definition.dag)).unwrap_or_else(|_| json(&definition.dag));
@@ -53,8 +51,7 @@ pub(crate) async fn start(
     posted: PostedForm,
 ) -> PageResult {
     let viewer = &posted.viewer;
-    viewer.require(scope::RUNS_READ)?;
-    viewer.require(scope::TOOLS_CALL)?;
+    let console = steering_console(&dashboard, viewer)?;
     let (text, per_layer) = (posted.text("dag"), posted.text("per_layer") == "yes");
     let refuse = |fault| {
         let draft = Draft { run: &id, text, per_layer, fault: Some(fault) };
@@ -68,7 +65,7 @@ pub(crate) async fn start(
     // A form that is sent twice starts one workflow.
     caller.idempotency_key = Some(posted.text("key").to_owned()).filter(|key| !key.is_empty());
     let definition = WorkflowDefinition { dag, per_layer_validation: per_layer };
-    match console(&dashboard, viewer)?.start(&caller, definition).await {
+    match console.start(&caller, definition).await {
         Ok(workflow) => Ok(see_other(&run_page(&format!("run_{}", workflow.replace('-', ""))))),
         Err(error) => refuse(faults(&error)),
     }

@@ -7,11 +7,11 @@ use maud::{Markup, html};
 use operations::workflows::{WorkflowCommand, WorkflowDetails, WorkflowSummary, WorkflowTask};
 use serde_json::Value;
 
-use super::access::{QUARANTINED, console};
+use super::access::{QUARANTINED, steering_console};
 use crate::layout::{PageResult, csrf};
 use crate::posted::{PostedForm, see_other};
-use crate::runs::Params;
 use crate::runs::links::run_page;
+use crate::runs::params::Params;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{in_url, inert};
@@ -95,7 +95,7 @@ fn explain(details: &WorkflowDetails) -> Markup {
                 code { "on_error: continue" } "."
             },
             Some("rejected") => p.hint {
-                "A person rejected a call, or nobody decided in time. The workflow goes on with other tasks: "
+                "A person rejected a call, or none decided in time. The workflow goes on with other tasks: "
                 code { "powerstrip:replan" } " plans them, " code { "powerstrip:inject_tasks" } " adds yours. Or abort it."
             },
             _ => {},
@@ -153,14 +153,13 @@ pub(crate) async fn change(
     posted: PostedForm,
 ) -> PageResult {
     let viewer = &posted.viewer;
-    viewer.require(scope::RUNS_READ)?;
-    viewer.require(scope::TOOLS_CALL)?;
+    let console = steering_console(&dashboard, viewer)?;
     let Some(command) = command(&posted) else {
         return Err(viewer.missing(
             "A workflow can be continued and aborted here, and its tasks retried and skipped.",
         ));
     };
-    match console(&dashboard, viewer)?.steer(&viewer.caller(), &id, command).await {
+    match console.steer(&viewer.caller(), &id, command).await {
         Ok(()) => {
             let (did, task) = (in_url(posted.text("do")), in_url(posted.text("task")));
             let task = if task.is_empty() { task } else { format!("&task={task}") };

@@ -91,7 +91,7 @@ fn operation(id: &str, summary: &str, parameters: Vec<Value>, responses: Value) 
 /// An envelope around the data, and one without for whatever goes wrong.
 fn responses(status: &str, data: Value) -> Value {
     let envelope = json!({"allOf": [{"$ref": "#/components/schemas/Envelope"}, {"properties": {"data": data}}]});
-    let mut answers = json!({"default": {"description": "Why not.",
+    let mut answers = json!({"default": {"description": "The error.",
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Envelope"}}}}});
     answers[status] =
         json!({"description": "Done.", "content": {"application/json": {"schema": envelope}}});

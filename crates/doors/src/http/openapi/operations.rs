@@ -80,6 +80,6 @@ fn responses(route: Route) -> Value {
     };
     json!({
         "200": {"description": "Done.", "content": {"application/json": {"schema": output}}},
-        "default": {"description": "Why not.", "content": {"application/json": {"schema": envelope}}},
+        "default": {"description": "The error.", "content": {"application/json": {"schema": envelope}}},
     })
 }

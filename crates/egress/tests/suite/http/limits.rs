@@ -157,11 +157,11 @@ async fn a_slow_answer_is_not_a_slow_connection() {
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.unwrap();
         let _ = stream.read(&mut [0; 1024]).await.unwrap();
-        tokio::time::sleep(Duration::from_millis(2_500)).await;
+        tokio::time::sleep(Duration::from_millis(800)).await;
         stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await.unwrap();
     });
     // Long enough to connect on a busy machine.
-    let limits = Limits { connect: Duration::from_secs(2), ..Limits::default() };
+    let limits = Limits { connect: Duration::from_millis(600), ..Limits::default() };
     let answer = get_within(&client(&["127.0.0.1"]), &url, &limits).await.unwrap();
     assert_eq!(&answer.body[..], b"ok");
 }

@@ -79,7 +79,7 @@ pub(super) fn reread(input: &Value, texts: &Texts, refused: &Envelope) -> Option
     (changed != *input).then_some(changed)
 }
 
-/// How to write the refused texts that are meant as something else.
+/// How to write the refused texts as what the tool takes.
 pub(super) fn advice(texts: &Texts, refused: &Envelope) -> Vec<String> {
     let of_type = |key: &str| {
         let mut all = refused.errors.iter().flat_map(violations);

@@ -102,9 +102,10 @@ fn fields(title: &'static str, schema: &Value, style: Style) -> anyhow::Result<(
     };
     let mut table = Table::new([title, "TYPE", "REQUIRED", "DESCRIPTION"]);
     for (name, property) in properties {
-        let required = match is_required(schema, name) {
-            true => Cell::new("yes"),
-            false => Cell::new("no").tone(Tone::Faint),
+        let required = if is_required(schema, name) {
+            Cell::new("yes")
+        } else {
+            Cell::new("no").tone(Tone::Faint)
         };
         let (own, referred) = (&property["description"], &resolve(schema, property)["description"]);
         let description = own.as_str().or_else(|| referred.as_str()).unwrap_or_default();

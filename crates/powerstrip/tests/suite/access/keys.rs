@@ -38,9 +38,10 @@ async fn a_key_works_at_once_and_until_it_is_revoked() {
     assert_eq!(refused.status, 401);
     assert!(challenge(&refused).contains("invalid_token"));
 
-    let data = match testkit::on_postgres() {
-        true => Vec::new(),
-        false => std::fs::read(gateway.folder().join(".powerstrip/powerstrip.db-wal")).unwrap(),
+    let data = if testkit::on_postgres() {
+        Vec::new()
+    } else {
+        std::fs::read(gateway.folder().join(".powerstrip/powerstrip.db-wal")).unwrap()
     };
     let secret = key.splitn(3, '_').nth(2).unwrap();
     let holds = |bytes: &[u8]| bytes.windows(20).any(|window| window == &secret.as_bytes()[..20]);

@@ -19,7 +19,7 @@ def answer(method, params):
         return {'protocolVersion': '2025-11-25', 'serverInfo': {'name': 'big', 'version': '1'},
                 'capabilities': {'tools': {}, 'prompts': {}, 'resources': {}, 'logging': {}}}
     if method == 'tools/list':
-        tool = {'name': 'tell', 'description': 'Tells much.', 'inputSchema': {'type': 'object'}}
+        tool = {'name': 'tell', 'description': 'Says much.', 'inputSchema': {'type': 'object'}}
         return {'tools': [tool]}
     if method == 'prompts/list':
         return {'prompts': [{'name': 'long'}]}
@@ -38,7 +38,7 @@ def answer(method, params):
     if 'log' in given:
         send({'method': 'notifications/message', 'params': {'level': 'error', 'data': 'l' * given['log']}})
     image = {'type': 'image', 'mimeType': 'image/png', 'data': base64.b64encode(bytes(690_000)).decode()}
-    return {'content': [image] * given.get('images', 0) + [{'type': 'text', 'text': 'told'}]}
+    return {'content': [image] * given.get('images', 0) + [{'type': 'text', 'text': 'said'}]}
 for line in sys.stdin:
     ask = json.loads(line)
     if 'id' in ask and 'method' in ask:

@@ -102,7 +102,7 @@ async fn an_approved_tool_runs_to_its_end_when_its_caller_leaves() {
     ready(&gateway).await;
     let input = |task: &str| json!({"task": task, "ms": 700});
 
-    let calls = json!({"calls": [{"id": "a", "tool": "t:deploy", "input": input("batch")}]});
+    let calls = json!({"calls": [{"id": "a", "tool": "t:deploy", "arguments": input("batch")}]});
     let batch = reqwest::Client::new().post(gateway.url("/v1/calls")).json(&calls).send();
     let batch = tokio::spawn(batch);
     approve_and_begin(&gateway, "batch").await;

@@ -157,7 +157,7 @@ async fn a_parked_approval_outlives_the_process() {
     let gate = Gate::within(60.0).await;
     let id = parked(&gate.setup.strip.call(task("w/a/1", None)).await);
     let (database, clock) = (gate.setup.database.clone(), gate.setup.clock.clone());
-    let reborn = Approvals::open(database, clock, gate.setup.trail.clone()).await.unwrap();
+    let reborn = Approvals::open(database, clock, gate.setup.commits.clone()).await.unwrap();
     let decision = approvals::Decision::once(approvals::Verdict::Approve, None);
     let decided = reborn.decide(&id, &approvals::Decider::Operator, decision).await.unwrap();
     assert_eq!(decided.state, ApprovalState::Approved);

@@ -4,7 +4,7 @@ use proto::clean;
 use serde_json::{Map, Value, json};
 
 use crate::evaluate::literal;
-use crate::planner::{MissingArgument, Proposal};
+use crate::proposal::{MissingArgument, Proposal};
 
 /// The most fields of one form.
 const MAX_FIELDS: usize = 12;

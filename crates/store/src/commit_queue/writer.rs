@@ -154,7 +154,7 @@ impl Writer {
     }
 }
 
-/// Returns when the trail is closed.
+/// Returns when the queue is closed.
 async fn closed(shared: &Shared) -> Instant {
     let mut closed_at = shared.closed_at.subscribe();
     // The sender lives as long as `shared`.

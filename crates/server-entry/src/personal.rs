@@ -67,7 +67,7 @@ impl Personal {
     }
 
     /// A fault: the key, and why.
-    pub(super) fn check(&self, shared: bool) -> Result<(), (&'static str, String)> {
+    pub(crate) fn check(&self, shared: bool) -> Result<(), (&'static str, String)> {
         if shared && !self.is_empty() {
             let why = "people with secrets of their own cannot share a process or session: remove it, or `per: person`";
             return Err(("instances", why.to_owned()));

@@ -4,7 +4,7 @@ use auth::client::SubjectToken;
 use egress::http::Target;
 use proto::secrets_of;
 
-use super::ServerConfig;
+use crate::entry::ServerConfig;
 
 impl ServerConfig {
     /// Every secret value that is removed from the server's messages: of its variables and headers, the queries of its

@@ -28,9 +28,9 @@ use change::{Change, MAX_ROWS};
 /// The most changes in one transaction: enough to make the commit cheap, and few enough to hold in memory.
 const BATCH_ROWS: usize = 1024;
 
-/// The audit trail and the writer behind it, for any number of tasks.
+/// Submits changes to the writer, for any number of tasks; also reads the audit rows that are committed.
 #[derive(Clone, Debug)]
-pub struct AuditTrail(Arc<Handle>);
+pub struct CommitQueue(Arc<Handle>);
 
 /// Ends the writer when the last handle is dropped.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ enum State {
     Ended(Option<Arc<str>>),
 }
 
-impl AuditTrail {
+impl CommitQueue {
     /// Starts the writer task on the current Tokio runtime, of which there must be one.
     pub fn start(database: Database) -> Self {
         Self::start_writer(database, None)

@@ -1,3 +1,7 @@
+use std::time::Duration;
+
+use egress::http::Rule;
+
 use super::*;
 
 fn stdio(command: &str) -> ServerConfig {
@@ -72,10 +76,7 @@ fn another_program_is_another_origin() {
         ..stdio("x")
     };
     assert_ne!(with(&["a", "b"]).origin(), with(&["ab"]).origin());
-    assert_eq!(
-        with(&["a"]).origin(),
-        ServerConfig { instances: Instances::Shared, ..with(&["a"]) }.origin()
-    );
+    assert_eq!(with(&["a"]).origin(), ServerConfig { shared: true, ..with(&["a"]) }.origin());
 }
 
 #[test]

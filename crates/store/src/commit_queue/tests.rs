@@ -58,17 +58,17 @@ async fn until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// A trail without a writer task.
-async fn unwritten() -> (TempDir, AuditTrail) {
+/// A queue without a writer task.
+async fn unwritten() -> (TempDir, CommitQueue) {
     let (folder, database) = opened().await;
-    (folder, AuditTrail(Arc::new(Handle(Arc::new(Shared::new()), database))))
+    (folder, CommitQueue(Arc::new(Handle(Arc::new(Shared::new()), database))))
 }
 
-/// Submits rows until the trail fails; returns how many were accepted, and the errors of their receipts.
-async fn record_until_failing(trail: &AuditTrail) -> (usize, Vec<String>) {
+/// Submits rows until the queue fails; returns how many were accepted, and the errors of their receipts.
+async fn record_until_failing(queue: &CommitQueue) -> (usize, Vec<String>) {
     let (mut taken, mut refusals) = (0, Vec::new());
     for _ in 0..10_000 {
-        let Ok(receipt) = trail.record(row()).await else { break };
+        let Ok(receipt) = queue.record(row()).await else { break };
         taken += 1;
         if let Err(error) = receipt.committed().await {
             refusals.push(error.to_string());
@@ -81,36 +81,36 @@ async fn record_until_failing(trail: &AuditTrail) -> (usize, Vec<String>) {
 async fn a_full_disk_is_reported_and_loses_nothing() {
     let (folder, database) = opened().await;
     sqlite(&database).break_writer(folder.path(), "max_page_count", "20").await;
-    let trail = AuditTrail::start(database.clone());
+    let queue = CommitQueue::start(database.clone());
 
-    let (taken, refusals) = record_until_failing(&trail).await;
+    let (taken, refusals) = record_until_failing(&queue).await;
     assert_eq!(refusals.len(), 1, "{refusals:?}");
     assert!(refusals[0].contains("database or disk is full"), "{refusals:?}");
-    assert!(trail.failing().unwrap().contains("database or disk is full"));
-    let refused = trail.record(row()).await.unwrap_err();
+    assert!(queue.failing().unwrap().contains("database or disk is full"));
+    let refused = queue.record(row()).await.unwrap_err();
     assert!(matches!(refused, StoreError::AuditFailing(_)), "{refused}");
     assert_eq!(stored(&database).await, taken - 1);
 
     sqlite(&database).repair_writer(folder.path());
-    until("recovery", || trail.failing().is_none()).await;
-    trail.record(row()).await.unwrap().committed().await.unwrap();
+    until("recovery", || queue.failing().is_none()).await;
+    queue.record(row()).await.unwrap().committed().await.unwrap();
     assert_eq!(stored(&database).await, taken + 1);
-    trail.close().await.unwrap();
+    queue.close().await.unwrap();
 }
 
 #[tokio::test]
 async fn a_read_only_database_is_reported_and_loses_nothing() {
     let (folder, database) = opened().await;
     sqlite(&database).break_writer(folder.path(), "query_only", "ON").await;
-    let trail = AuditTrail::start(database.clone());
+    let queue = CommitQueue::start(database.clone());
 
-    let receipts = [trail.record(row()).await.unwrap(), trail.record(row()).await.unwrap()];
+    let receipts = [queue.record(row()).await.unwrap(), queue.record(row()).await.unwrap()];
     for receipt in &receipts {
         let error = receipt.committed().await.unwrap_err().to_string();
         assert!(error.contains("readonly"), "{error}");
     }
     sqlite(&database).repair_writer(folder.path());
-    until("recovery", || trail.failing().is_none()).await;
+    until("recovery", || queue.failing().is_none()).await;
     assert_eq!(stored(&database).await, 2);
     for receipt in &receipts {
         receipt.committed().await.unwrap();
@@ -120,59 +120,59 @@ async fn a_read_only_database_is_reported_and_loses_nothing() {
 #[tokio::test]
 async fn calls_that_end_during_an_outage_get_their_rows_when_it_is_over() {
     let (folder, database) = opened().await;
-    let trail = AuditTrail::start(database.clone());
+    let queue = CommitQueue::start(database.clone());
     let mut begun = Vec::new();
     for _ in 0..3 {
-        let (call, receipt) = trail.begin_durably(row()).await.unwrap();
+        let (call, receipt) = queue.begin_durably(row()).await.unwrap();
         receipt.committed().await.unwrap();
         begun.push(call);
     }
     sqlite(&database).break_writer(folder.path(), "query_only", "ON").await;
-    let outage = trail.record(row()).await.unwrap();
+    let outage = queue.record(row()).await.unwrap();
     outage.committed().await.unwrap_err();
-    assert!(trail.failing().is_some());
-    assert!(trail.begin(row()).await.is_err(), "no call begins during an outage");
+    assert!(queue.failing().is_some());
+    assert!(queue.begin(row()).await.is_err(), "no call begins during an outage");
 
     // Memory is full, except for calls that have begun.
-    let room = trail.0.0.room.forget_permits(MAX_ROWS);
-    let refused = trail.finish(row(), None, None).await.unwrap_err();
+    let room = queue.0.0.room.forget_permits(MAX_ROWS);
+    let refused = queue.finish(row(), None, None).await.unwrap_err();
     assert!(matches!(refused, StoreError::AuditFailing(_)), "{refused}");
     for call in begun {
-        let receipt = trail.finish(row(), Some(call), None).await.unwrap();
+        let receipt = queue.finish(row(), Some(call), None).await.unwrap();
         receipt.committed().await.unwrap_err();
     }
 
     sqlite(&database).repair_writer(folder.path());
-    until("recovery", || trail.failing().is_none()).await;
-    trail.0.0.room.add_permits(room);
-    trail.record(row()).await.unwrap().committed().await.unwrap();
+    until("recovery", || queue.failing().is_none()).await;
+    queue.0.0.room.add_permits(room);
+    queue.record(row()).await.unwrap().committed().await.unwrap();
     assert_eq!(stored(&database).await, 5);
     assert_eq!(database.close_interrupted_calls().await.unwrap(), 0, "no call is left as begun");
-    until("memory is free again", || trail.0.0.room.available_permits() == MAX_ROWS).await;
-    trail.close().await.unwrap();
+    until("memory is free again", || queue.0.0.room.available_permits() == MAX_ROWS).await;
+    queue.close().await.unwrap();
 }
 
 #[tokio::test]
 async fn rows_that_cannot_be_written_at_the_end_are_counted() {
     let (folder, database) = opened().await;
     sqlite(&database).break_writer(folder.path(), "query_only", "ON").await;
-    let trail = AuditTrail::start(database.clone());
+    let queue = CommitQueue::start(database.clone());
     for _ in 0..3 {
-        trail.record(row()).await.unwrap();
+        queue.record(row()).await.unwrap();
     }
-    let error = trail.close().await.unwrap_err().to_string();
+    let error = queue.close().await.unwrap_err().to_string();
     assert!(error.contains("3 rows were not written") && error.contains("readonly"), "{error}");
-    assert!(trail.failing().is_some());
-    assert!(matches!(trail.record(row()).await.unwrap_err(), StoreError::AuditFailing(_)));
+    assert!(queue.failing().is_some());
+    assert!(matches!(queue.record(row()).await.unwrap_err(), StoreError::AuditFailing(_)));
 }
 
 /// The changes of one kind each that a call can leave.
-async fn submit_all_kinds(trail: &AuditTrail, begun: BegunCall) {
+async fn submit_all_kinds(queue: &CommitQueue, begun: BegunCall) {
     let detail = CallDetail { message: Some("no".to_owned()), ..CallDetail::default() };
-    trail.finish(row(), Some(begun), Some(Box::new(detail))).await.unwrap();
-    trail.end_call(CallChange::Save(record("kept"))).await.unwrap();
-    trail.end_call(CallChange::Save(record("dropped"))).await.unwrap();
-    trail.end_call(CallChange::Forget(digest(b"dropped"))).await.unwrap();
+    queue.finish(row(), Some(begun), Some(Box::new(detail))).await.unwrap();
+    queue.end_call(CallChange::Save(record("kept"))).await.unwrap();
+    queue.end_call(CallChange::Save(record("dropped"))).await.unwrap();
+    queue.end_call(CallChange::Forget(digest(b"dropped"))).await.unwrap();
     let call = RunCallRow {
         run: "r".to_owned(),
         trace: TraceId::random(),
@@ -198,7 +198,7 @@ async fn submit_all_kinds(trail: &AuditTrail, begun: BegunCall) {
         touched_unix_ms: 2,
     };
     let changes = RunChanges { runs: vec![run], calls: vec![call] };
-    trail.save_last_runs(Arc::new(changes)).await.unwrap();
+    queue.save_last_runs(Arc::new(changes)).await.unwrap();
 }
 
 fn record(key: &str) -> CallRecord {
@@ -216,14 +216,14 @@ fn record(key: &str) -> CallRecord {
 #[tokio::test]
 async fn rows_that_cannot_be_written_at_the_end_are_written_at_the_next_start() {
     let (folder, database) = opened().await;
-    let trail = AuditTrail::start_in(database.clone(), folder.path());
-    let (begun, receipt) = trail.begin_durably(row()).await.unwrap();
+    let queue = CommitQueue::start_in(database.clone(), folder.path());
+    let (begun, receipt) = queue.begin_durably(row()).await.unwrap();
     receipt.committed().await.unwrap();
     sqlite(&database).break_writer(folder.path(), "query_only", "ON").await;
-    trail.record(row()).await.unwrap().committed().await.unwrap_err();
-    submit_all_kinds(&trail, begun).await;
+    queue.record(row()).await.unwrap().committed().await.unwrap_err();
+    submit_all_kinds(&queue, begun).await;
     let started = Instant::now();
-    let error = trail.close().await.unwrap_err().to_string();
+    let error = queue.close().await.unwrap_err().to_string();
     assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     assert!(error.contains("6 rows were not written") && error.contains("next start"), "{error}");
 
@@ -236,7 +236,7 @@ async fn rows_that_cannot_be_written_at_the_end_are_written_at_the_next_start() 
     let file = spilled().unwrap();
     let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
-    let refused = AuditTrail::recover(&database, folder.path()).await.unwrap_err().to_string();
+    let refused = CommitQueue::recover(&database, folder.path()).await.unwrap_err().to_string();
     assert!(refused.contains("move the file away"), "{refused}");
     let text = std::fs::read(file.path()).unwrap();
 
@@ -244,11 +244,11 @@ async fn rows_that_cannot_be_written_at_the_end_are_written_at_the_next_start() 
     // The second time as if the process had ended before the file was removed.
     for _ in 0..2 {
         std::fs::write(file.path(), &text).unwrap();
-        assert_eq!(AuditTrail::recover(&database, folder.path()).await.unwrap(), 6);
+        assert_eq!(CommitQueue::recover(&database, folder.path()).await.unwrap(), 6);
         assert!(spilled().is_none());
         assert_eq!(stored(&database).await, 2);
     }
-    assert_eq!(AuditTrail::recover(&database, folder.path()).await.unwrap(), 0);
+    assert_eq!(CommitQueue::recover(&database, folder.path()).await.unwrap(), 0);
     assert_eq!(database.close_interrupted_calls().await.unwrap(), 0, "the call has ended");
     let kept = database.call_record(&digest(b"kept"), 1).await.unwrap().unwrap();
     assert_eq!(kept.state, record("kept").state);
@@ -263,16 +263,16 @@ async fn rows_that_cannot_be_written_at_the_end_are_written_at_the_next_start() 
 #[tokio::test]
 async fn a_writer_that_gets_no_answer_ends_and_stores_its_rows() {
     let (folder, database) = opened().await;
-    let trail = AuditTrail::start_in(database.clone(), folder.path());
+    let queue = CommitQueue::start_in(database.clone(), folder.path());
     // The only connection that writes.
     let held = sqlite(&database).writer.acquire().await.unwrap();
-    trail.record(row()).await.unwrap();
+    queue.record(row()).await.unwrap();
     let started = Instant::now();
-    let error = trail.close().await.unwrap_err().to_string();
+    let error = queue.close().await.unwrap_err().to_string();
     assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     assert!(error.contains("did not answer in time"), "{error}");
     drop(held);
-    assert_eq!(AuditTrail::recover(&database, folder.path()).await.unwrap(), 1);
+    assert_eq!(CommitQueue::recover(&database, folder.path()).await.unwrap(), 1);
     assert_eq!(stored(&database).await, 1);
 }
 
@@ -291,28 +291,28 @@ async fn a_retry_does_not_write_twice() {
 #[tokio::test]
 async fn a_caller_waits_while_memory_is_full_and_no_row_is_dropped() {
     let (_folder, database) = opened().await;
-    let trail = AuditTrail::start(database.clone());
-    trail.0.0.room.forget_permits(MAX_ROWS - 10);
+    let queue = CommitQueue::start(database.clone());
+    queue.0.0.room.forget_permits(MAX_ROWS - 10);
     for _ in 0..10 {
-        trail.record(row()).await.unwrap();
+        queue.record(row()).await.unwrap();
     }
-    let mut waiting = Box::pin(trail.record(row()));
+    let mut waiting = Box::pin(queue.record(row()));
     tokio::select! {
         biased;
         _ = &mut waiting => panic!("there was no memory for this row"),
         () = std::future::ready(()) => {}
     }
     waiting.await.unwrap();
-    trail.close().await.unwrap();
+    queue.close().await.unwrap();
     assert_eq!(stored(&database).await, 11);
 }
 
 #[tokio::test]
 async fn a_caller_that_waits_for_memory_receives_a_failure() {
-    let (_folder, trail) = unwritten().await;
-    trail.0.0.room.forget_permits(MAX_ROWS);
-    let (result, ()) = tokio::join!(trail.record(row()), async {
-        trail.0.0.publish(0, State::Failing("the disk is gone".into()));
+    let (_folder, queue) = unwritten().await;
+    queue.0.0.room.forget_permits(MAX_ROWS);
+    let (result, ()) = tokio::join!(queue.record(row()), async {
+        queue.0.0.publish(0, State::Failing("the disk is gone".into()));
     });
     let error = result.unwrap_err().to_string();
     assert_eq!(error, "the audit trail cannot be written: the disk is gone");
@@ -320,22 +320,22 @@ async fn a_caller_that_waits_for_memory_receives_a_failure() {
 
 #[tokio::test]
 async fn a_caller_that_waits_for_memory_receives_the_end() {
-    let (_folder, trail) = unwritten().await;
-    trail.0.0.room.forget_permits(MAX_ROWS);
-    let (result, ()) = tokio::join!(trail.record(row()), async { trail.0.0.end() });
+    let (_folder, queue) = unwritten().await;
+    queue.0.0.room.forget_permits(MAX_ROWS);
+    let (result, ()) = tokio::join!(queue.record(row()), async { queue.0.0.end() });
     assert!(matches!(result.unwrap_err(), StoreError::AuditClosed));
 }
 
 #[tokio::test]
 async fn a_stopped_writer_leaves_no_caller_waiting() {
     let (_folder, database) = opened().await;
-    let (_folder, trail) = unwritten().await;
-    let receipt = trail.record(row()).await.unwrap();
-    let writer = Writer::new(database, Arc::clone(&trail.0.0), None);
+    let (_folder, queue) = unwritten().await;
+    let receipt = queue.record(row()).await.unwrap();
+    let writer = Writer::new(database, Arc::clone(&queue.0.0), None);
     let (result, ()) = tokio::join!(receipt.committed(), async { drop(writer) });
     assert!(result.unwrap_err().to_string().contains("its writer was stopped"));
-    let error = trail.record(row()).await.unwrap_err().to_string();
+    let error = queue.record(row()).await.unwrap_err().to_string();
     assert!(error.contains("its writer was stopped"), "{error}");
-    assert!(trail.failing().is_some());
-    assert!(trail.close().await.is_err());
+    assert!(queue.failing().is_some());
+    assert!(queue.close().await.is_err());
 }

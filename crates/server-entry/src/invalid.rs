@@ -1,6 +1,6 @@
-use std::fmt;
+//! Keys of an entry that are wrong.
 
-use super::{ConfigFault, ServerConfig};
+use std::fmt;
 
 /// A key of a server's entry that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,12 +12,6 @@ pub struct InvalidKey {
     pub message: String,
 }
 
-impl From<ConfigFault> for InvalidKey {
-    fn from(fault: ConfigFault) -> Self {
-        Self { place: None, key: fault.key.to_owned(), message: fault.reason }
-    }
-}
-
 impl fmt::Display for InvalidKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = &self.place {
@@ -27,15 +21,5 @@ impl fmt::Display for InvalidKey {
             write!(f, "`{}`: ", self.key)?;
         }
         f.write_str(&self.message)
-    }
-}
-
-impl ServerConfig {
-    /// What is wrong with the entry, as far as is known without starting or reaching anything.
-    pub(crate) fn faults(&self, server: &str) -> Vec<InvalidKey> {
-        if self.invalid.is_empty() {
-            return self.check(server).err().map(InvalidKey::from).into_iter().collect();
-        }
-        self.invalid.clone()
     }
 }

@@ -116,7 +116,7 @@ async function adaptiveDiscovery(workflows) {
   const planned = await workflows('replan', requirement);
   assert.equal(planned.status, 'replanned');
   assert.deepEqual(planned.missing, []);
-  assert.deepEqual(planned.new_tasks.map((task) => task.tool), ['xml:parse@1']);
+  assert.deepEqual(planned.new_tasks.map((task) => task.tool), ['xml:parse@1', 'xml:validate@1']);
   response = await workflows('inject_tasks', {
     workflow_id,
     tasks: [
@@ -134,7 +134,7 @@ async function adaptiveDiscovery(workflows) {
   assert.equal(output(response, 'task-xml-validator').valid, true);
   response = await workflows('continue', { workflow_id });
   assert.equal(response.status, 'complete');
-  assert.equal(response.results.length, 4);
+  assert.equal(response.results.length, 5);
 }
 
 // `approve` answers an approval checkpoint and returns the next response.

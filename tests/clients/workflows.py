@@ -118,7 +118,7 @@ async def adaptive_discovery(workflows):
     requirement = dict(workflow_id=response["workflow_id"], new_requirement="Parse XML files for configuration data")
     planned = await workflows.replan(**requirement, available_context={"discovered_files": found})
     assert planned["status"] == "replanned" and planned["missing"] == [], planned
-    assert [task["tool"] for task in planned["new_tasks"]] == ["xml:parse@1"], planned
+    assert [task["tool"] for task in planned["new_tasks"]] == ["xml:parse@1", "xml:validate@1"], planned
     response = await workflows.inject_tasks(
         workflow_id=response["workflow_id"],
         tasks=[
@@ -133,7 +133,7 @@ async def adaptive_discovery(workflows):
     assert output(response, "task-xml-parser")["root"] == "config", response
     assert output(response, "task-xml-validator")["valid"] is True, response
     response = await workflows.continue_(workflow_id=response["workflow_id"])
-    assert response["status"] == "complete" and len(response["results"]) == 4, response
+    assert response["status"] == "complete" and len(response["results"]) == 5, response
 
 
 DEPLOYMENT = [

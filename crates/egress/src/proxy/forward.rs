@@ -231,9 +231,10 @@ impl Body for Counted {
         let frame = std::task::ready!(Pin::new(&mut self.body).poll_frame(cx));
         if let Some(Ok(frame)) = &frame
             && let Some(data) = frame.data_ref()
+            && !self.account.spend(data.len())
         {
-            // An overdrawn pass closes this connection, so the frame is not seen as a whole body.
-            self.account.spend(data.len());
+            // An overdrawn pass closes this connection: what it does not cover is not sent, however large the frame is.
+            return Poll::Pending;
         }
         Poll::Ready(frame)
     }

@@ -46,6 +46,25 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["proto", "store", "schema", "approvals", "runs", "prompts", "strip", "operations"],
     ),
     ("planner", &["proto", "store", "strip", "builtin", "language", "llm", "workflow"]),
+    ("markup", &[]),
+    (
+        "flow",
+        &[
+            "proto",
+            "store",
+            "schema",
+            "prompts",
+            "strip",
+            "workflow",
+            "operations",
+            "reading",
+            "search",
+            "research",
+            "language",
+            "llm",
+            "markup",
+        ],
+    ),
     (
         "upstream",
         &[
@@ -122,6 +141,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "toolpack",
             "workflow",
             "planner",
+            "flow",
             "llm",
             "server-entry",
             "upstream",

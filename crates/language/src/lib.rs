@@ -9,6 +9,7 @@ pub mod keywords;
 pub mod model;
 pub mod passages;
 pub mod prose;
+pub mod ranking;
 pub mod summary;
 pub mod tools;
 pub mod verbs;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::tools::postings::Postings;
+use crate::ranking::Bm25;
+use crate::ranking::postings::Postings;
 use crate::words::{is_stop_word, stem, words};
 
 /// A passage ends at the first line break after so many bytes.
@@ -12,7 +13,7 @@ const MOST: usize = 1_200;
 /// The most different words of a request that count.
 const MAX_TERMS: usize = 64;
 /// How much the length of a passage reduces the weight of its words.
-const LENGTH: f32 = 0.6;
+const LENGTH: Bm25 = Bm25 { k1: 1.2, b: 0.6 };
 
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub fn passages<'a>(text: &'a str, request: &str) -> Vec<Passage<'a>> {
         .into_iter()
         .zip(&lengths)
         .map(|(uses, length)| {
-            let scale = 1.0 - LENGTH + LENGTH * length / average;
+            let scale = LENGTH.length_norm((*length).into(), average.into()) as f32;
             uses.into_iter().map(|(term, uses)| (term, uses / scale)).collect()
         })
         .collect();
@@ -62,7 +63,7 @@ pub fn passages<'a>(text: &'a str, request: &str) -> Vec<Passage<'a>> {
     let mut scores = vec![0.0_f32; parts.len()];
     for term in terms.values() {
         for entry in postings.of(*term) {
-            scores[entry.tool as usize] += entry.weight;
+            scores[entry.text as usize] += entry.weight;
         }
     }
     let mut found: Vec<_> =

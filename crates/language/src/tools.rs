@@ -7,7 +7,6 @@
 mod blend;
 mod lexical;
 mod meaning;
-pub(crate) mod postings;
 mod query;
 mod spelling;
 mod text;

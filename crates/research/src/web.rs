@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use language::ranking::fuse;
 use proto::{Code, Failure};
 use search::links::{display_host, web_url};
 use search::providers::{Age, Hit, Kind, Query};
-use search::router::{Found, Router, fuse};
+use search::router::{Found, Router};
 use search::settings::ProviderName;
 use serde_json::json;
 
@@ -158,7 +159,7 @@ impl Research {
         match failed {
             Some(failure) if lists.is_empty() => Err(failure),
             failed => {
-                let hits = fuse(lists, |hit| Some(hit.url.clone()), |_, _| {});
+                let hits = fuse(lists, |hit| hit.url.clone());
                 Ok(Found { hits, warnings, incomplete: incomplete || failed.is_some() })
             }
         }

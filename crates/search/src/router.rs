@@ -15,7 +15,6 @@ use futures_util::future::join_all;
 use proto::{Clock, Code, Failure};
 use serde_json::json;
 
-pub use fusion::fuse;
 pub use guards::Guards;
 pub use slot::{Found, Guard};
 

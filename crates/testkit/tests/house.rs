@@ -84,7 +84,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("documents", &["proto"]),
     ("builtin", &["proto", "schema", "jsonpath", "files", "strip", "language"]),
     ("doors", &["proto", "auth", "files", "approvals", "runs", "prompts", "strip", "operations"]),
-    ("search", &["proto", "egress"]),
+    ("search", &["proto", "egress", "language"]),
     (
         "config",
         &[

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::blend::Scores;
-use super::postings::Postings;
 use super::query::Query;
 use super::text::ToolText;
+use crate::ranking::Bm25;
+use crate::ranking::postings::Postings;
 use crate::words::{is_stop_word, related_stems, stem, words};
 
 /// The weight of a field's words, and how much the field's length reduces it.
@@ -71,8 +72,10 @@ impl Lexical {
             .zip(&lengths)
             .map(|(uses, length)| {
                 let scale: [f32; FIELDS.len()] = std::array::from_fn(|field| {
-                    let Field { weight, length: share } = FIELDS[field];
-                    weight / (1.0 - share + share * length[field] / average[field])
+                    let Field { weight, length: b } = FIELDS[field];
+                    let bm25 = Bm25 { b, ..Bm25::default() };
+                    let norm = bm25.length_norm(length[field].into(), average[field].into());
+                    weight / norm as f32
                 });
                 let weigh = |uses: [f32; FIELDS.len()]| {
                     uses.iter().zip(scale).map(|(uses, scale)| uses * scale).sum()
@@ -92,9 +95,9 @@ impl Lexical {
         for (at, term) in query.terms.iter().enumerate() {
             for (term, share) in self.matches(term) {
                 for entry in self.postings.of(term) {
-                    let seen = &mut best[entry.tool as usize];
+                    let seen = &mut best[entry.text as usize];
                     if *seen == 0.0 {
-                        touched.push(entry.tool);
+                        touched.push(entry.text);
                     }
                     // Several words of one concept in a tool count once.
                     *seen = seen.max(entry.weight * share);

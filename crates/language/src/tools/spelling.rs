@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::postings::Postings;
 use super::query::Query;
 use super::text::ToolText;
+use crate::ranking::Bm25;
+use crate::ranking::postings::Postings;
 use crate::words::{is_stop_word, words};
 
 /// How much the length of a text reduces the weight of its 4-grams.
-const LENGTH: f32 = 0.5;
+const LENGTH: Bm25 = Bm25 { k1: 1.2, b: 0.5 };
 
 /// Four characters, the ends of a word marked.
 type Group = [char; 4];
@@ -46,7 +47,7 @@ impl Spelling {
         let weighed: Vec<Vec<(u32, f32)>> = counted
             .into_iter()
             .map(|uses| {
-                let scale = 1.0 - LENGTH + LENGTH * length(&uses) / average;
+                let scale = LENGTH.length_norm(length(&uses).into(), average.into()) as f32;
                 uses.into_iter().map(|(group, uses)| (group, uses / scale)).collect()
             })
             .collect();
@@ -63,7 +64,7 @@ impl Spelling {
                 && done.insert(group)
             {
                 for entry in self.postings.of(group) {
-                    scores[entry.tool as usize] += entry.weight;
+                    scores[entry.text as usize] += entry.weight;
                 }
             }
         }

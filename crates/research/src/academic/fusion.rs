@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use language::ranking::fuse_merging;
 use search::links::web_url;
-use search::router::fuse;
 
 use super::source::doi_in;
 use crate::tools::Publication;
@@ -37,7 +37,7 @@ pub(super) fn fuse_publications(mut lists: Vec<Vec<Publication>>) -> Vec<Publica
             (None, None) => format!("url:{}", publication.url),
         })
     };
-    fuse(lists, key, merge)
+    fuse_merging(lists, key, merge).into_iter().map(|fused| fused.item).collect()
 }
 
 /// The words of a title in lower case; short titles such as `Editorial` are not unique.

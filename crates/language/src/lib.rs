@@ -10,6 +10,8 @@ pub mod model;
 pub mod passages;
 pub mod prose;
 pub mod ranking;
+pub mod similarity;
+pub mod stems;
 pub mod summary;
 pub mod tools;
 pub mod verbs;

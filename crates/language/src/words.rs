@@ -76,7 +76,7 @@ pub fn fold(text: &str) -> String {
         .collect()
 }
 
-fn runs(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn runs(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c))
         .filter(|run| !run.is_empty())
 }
@@ -128,7 +128,7 @@ fn class(c: char) -> Class {
 }
 
 /// Han, kana, Hangul and their half- and full-width forms, Thai, Lao, Burmese and Khmer.
-fn is_dense(c: char) -> bool {
+pub(crate) fn is_dense(c: char) -> bool {
     matches!(u32::from(c),
         0x0e00..=0x0eff | 0x1000..=0x109f | 0x1100..=0x11ff | 0x1780..=0x17ff
         | 0x3005..=0x3007 | 0x3040..=0x30ff | 0x3130..=0x318f | 0x31f0..=0x31ff

@@ -1,6 +1,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use crate::words::{fold, runs};
+
 const TABLE: &str = include_str!("function_words.txt");
 
 type Words = HashSet<&'static str>;
@@ -29,12 +31,23 @@ static LANGUAGES_OF_WORD: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock
 
 /// The least share of function words that identifies a language.
 const ENOUGH: f64 = 0.12;
+/// How many words of a text [`Language::detect`] reads.
+const DETECTED_WORDS: usize = 2_000;
 
 /// A language whose function words are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Language(usize);
 
 impl Language {
+    /// The first language of the table.
+    pub const ENGLISH: Self = Self(0);
+
+    /// The language of a text by the function words of its beginning.
+    pub fn detect(text: &str) -> Option<Self> {
+        let words: Vec<String> = runs(text).take(DETECTED_WORDS).map(fold).collect();
+        Self::of(words.iter().map(String::as_str))
+    }
+
     /// The language of most of the words.
     pub(super) fn of<'a>(words: impl Iterator<Item = &'a str>) -> Option<Self> {
         let mut votes = vec![0.0; LANGUAGES.len()];

@@ -1,10 +1,15 @@
-//! The passages of a long text that fit a request, by BM25.
+//! The passages of a long text that fit a request, by BM25, and documents as chunks.
+
+mod atoms;
+mod chunks;
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::ranking::Bm25;
 use crate::ranking::postings::Postings;
 use crate::words::{is_stop_word, stem, words};
+
+pub use chunks::{ChunkOptions, TextChunk, chunks};
 
 /// A passage ends at the first line break after so many bytes.
 const LEAST: usize = 600;

@@ -1,7 +1,7 @@
 //! Markdown as blocks: paragraphs, headings, and code with the blank lines in it.
 
 /// The blocks of a Markdown text, in order and without the blank lines between them.
-pub(crate) fn blocks(text: &str) -> impl Iterator<Item = &str> {
+pub fn blocks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let mut lines = rest.split_inclusive('\n');
@@ -51,7 +51,7 @@ pub(crate) fn next_fence<'a>(open: Option<Fence<'a>>, line: &'a str) -> Option<F
 }
 
 /// Whether a block is a heading such as `## Title`.
-pub(crate) fn is_heading(block: &str) -> bool {
+pub fn is_heading(block: &str) -> bool {
     let title = block.trim_start_matches('#');
     (1..=6).contains(&(block.len() - title.len()))
         && title.starts_with(' ')
@@ -59,7 +59,7 @@ pub(crate) fn is_heading(block: &str) -> bool {
 }
 
 /// The headings of a Markdown text, those in code left out.
-pub(crate) fn headings(text: &str) -> impl Iterator<Item = &str> {
+pub fn headings(text: &str) -> impl Iterator<Item = &str> {
     let mut fence = None;
     text.lines().filter(move |line| {
         let inside = fence.is_some();

@@ -1,4 +1,4 @@
-//! Citations of pages in APA (7th edition) and MLA (9th edition).
+//! Citations of pages in APA (7th edition), MLA (9th edition) and a numeric style (IEEE).
 
 mod names;
 
@@ -27,17 +27,31 @@ const MLA_MONTHS: [&str; 12] = [
 ];
 
 /// Cites a page that was read on `accessed`, a date such as `2026-11-16`.
-pub(crate) fn cite(url: &str, accessed: &str, metadata: CitationMetadata) -> Citation {
-    let source = Source {
-        url,
-        names: Names::parse(metadata.author.as_deref().unwrap_or_default()),
-        title: metadata.title.as_deref().unwrap_or_default().trim(),
-        site: metadata.site.as_deref().unwrap_or_default().trim(),
-        date: metadata.date.as_deref().and_then(Date::parse_iso),
-    };
+pub fn cite(url: &str, accessed: &str, metadata: CitationMetadata) -> Citation {
+    let source = Source::new(url, &metadata);
     let formatted =
         CitationFormats { apa: source.apa(), mla: source.mla(Date::parse_iso(accessed)) };
     Citation { url: url.to_owned(), accessed_date: accessed.to_owned(), metadata, formatted }
+}
+
+/// How a source is cited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    Apa,
+    Mla,
+    Numeric,
+}
+
+/// One source in one style, without the number of the numeric style. `url` may be empty, for a file.
+pub fn format(style: Style, url: &str, accessed: &str, metadata: &CitationMetadata) -> String {
+    let source = Source::new(url, metadata);
+    let accessed = Date::parse_iso(accessed);
+    let text = match style {
+        Style::Apa => source.apa(),
+        Style::Mla => source.mla(accessed),
+        Style::Numeric => source.numeric(accessed),
+    };
+    text.trim_end().to_owned()
 }
 
 struct Source<'a> {
@@ -48,7 +62,57 @@ struct Source<'a> {
     date: Option<Date>,
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    fn new(url: &'a str, metadata: &'a CitationMetadata) -> Self {
+        Self {
+            url,
+            names: Names::parse(metadata.author.as_deref().unwrap_or_default()),
+            title: metadata.title.as_deref().unwrap_or_default().trim(),
+            site: metadata.site.as_deref().unwrap_or_default().trim(),
+            date: metadata.date.as_deref().and_then(Date::parse_iso),
+        }
+    }
+
+    /// `J. Doe, "Title," Site, May 3, 2024. [Online]. Available: URL. Accessed: Nov. 16, 2026.`
+    fn numeric(&self, accessed: Option<Date>) -> String {
+        let title = self.title.replace('"', "'");
+        let title = if title.ends_with(['!', '?', '…']) {
+            format!("\"{title}\"")
+        } else {
+            format!("\"{},\"", title.trim_end_matches('.'))
+        };
+        let authors = if self.names.is(self.site) { String::new() } else { self.names.numeric() };
+        let mut text = authors;
+        if !self.title.is_empty() {
+            let separator = if text.is_empty() { "" } else { ", " };
+            text = format!("{text}{separator}{title}");
+        }
+        let date = self.date.map(numeric_date);
+        for part in [Some(self.site.to_owned()), date].into_iter().flatten() {
+            let separator = match text.chars().last() {
+                None => "",
+                Some('"') => " ",
+                Some(_) => ", ",
+            };
+            if !part.is_empty() {
+                text = format!("{text}{separator}{part}");
+            }
+        }
+        // A title that comes last has no comma.
+        if let Some(front) = text.strip_suffix(",\"") {
+            text = format!("{front}\"");
+        }
+        let mut parts: Vec<String> = Vec::new();
+        if !text.is_empty() {
+            parts.push(sentence(&text));
+        }
+        if !self.url.is_empty() {
+            parts.push(format!("[Online]. Available: {}.", self.url));
+            parts.extend(accessed.map(|date| format!("Accessed: {}.", numeric_date(date))));
+        }
+        parts.join(" ")
+    }
+
     /// `Doe, J. (2024, May 3). Title. Site. URL`; without an author the title comes first.
     fn apa(&self) -> String {
         let date = format!("({}).", self.date.map_or_else(|| "n.d.".to_owned(), apa_date));
@@ -63,7 +127,9 @@ impl Source<'_> {
         if !self.site.is_empty() && !named && !self.names.is(self.site) {
             parts.push(sentence(self.site));
         }
-        parts.push(self.url.to_owned());
+        if !self.url.is_empty() {
+            parts.push(self.url.to_owned());
+        }
         parts.join(" ")
     }
 
@@ -98,6 +164,14 @@ fn apa_date(date: Date) -> String {
     match (month(&MONTHS, date), date.day) {
         (Some(month), Some(day)) => format!("{}, {month} {day}", date.year),
         (Some(month), None) => format!("{}, {month}", date.year),
+        (None, _) => date.year.to_string(),
+    }
+}
+
+fn numeric_date(date: Date) -> String {
+    match (month(&MLA_MONTHS, date), date.day) {
+        (Some(month), Some(day)) => format!("{month} {day}, {}", date.year),
+        (Some(month), None) => format!("{month} {}", date.year),
         (None, _) => date.year.to_string(),
     }
 }

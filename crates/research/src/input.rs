@@ -39,6 +39,14 @@ pub(crate) fn check_count(count: u32) -> Result<usize, Failure> {
     Err(invalid("num_results", format!("is {count}; it must be from 1 to 10")))
 }
 
+/// Checks a number from 1 to `most`.
+pub(crate) fn check_range(field: &str, count: u32, most: u32) -> Result<usize, Failure> {
+    if (1..=most).contains(&count) {
+        return Ok(count as usize);
+    }
+    Err(invalid(field, format!("is {count}; it must be from 1 to {most}")))
+}
+
 /// Checks a range of years.
 pub(crate) fn check_years(from: Option<u16>, to: Option<u16>) -> Result<(), Failure> {
     for (name, year) in [("year_from", from), ("year_to", to)] {

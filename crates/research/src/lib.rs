@@ -3,10 +3,12 @@
 //! The crate knows neither the gateway nor the environment: adapters pass [`Settings`] and one [`Call`] per call.
 
 mod academic;
-mod blocks;
+pub mod blocks;
 pub mod cache;
-mod citation;
+pub mod citation;
 mod dispatch;
+pub mod domains;
+mod find;
 mod flights;
 mod images;
 mod input;
@@ -17,23 +19,25 @@ mod patents;
 mod research;
 mod robots;
 mod sanitize;
-mod scores;
+pub mod scores;
 mod scrape;
 mod search_and_scrape;
 mod sequential;
 pub mod sessions;
 pub mod settings;
-mod similar;
+pub mod similar;
 mod tiers;
 pub mod tools;
 mod web;
 mod youtube;
 
 pub use cache::{Caches, MemoryCaches};
+pub use find::{Find, FoundPage, FoundPages};
 pub use lens::{Lens, LensFault};
 pub use lenses::read_lenses;
 pub use research::{Call, Parts, Progress, Research};
 pub use scrape::kind::media_type_of_body;
+pub use scrape::text::{PageText, ReadFor};
 pub use search::router::Guards;
 pub use sessions::{MemorySessions, Sessions};
 pub use settings::Settings;

@@ -5,7 +5,8 @@
 //!   heading) + 0.2 × (mean over the query's words of *n* / (*n* + 2), where *n* counts a word's occurrences) + 0.1 × (share
 //!   of the query's neighbouring words that are next to each other in the text, too; for a query of one word, the first
 //!   share). Words are compared by stem, without function words.
-//! - `freshness` = 0.5 ^ (age in days / 365) by the date of publication; 0.5 if no date is known.
+//! - `freshness` = 0.5 ^ (age in days / half-life) by the date of publication; 0.5 if no date is known. The half-life is
+//!   365 days, for news 30.
 //! - `authority` = 0.5, or 0.9 for governments, universities, international bodies (`.gov`, `.mil`, `.edu`, `.int`,
 //!   `.ac.xx`, `.gov.xx`, `.edu.xx`), publishers of research and standards; 0.65 for `.org`; 0.3 for hosts on which anyone
 //!   publishes; plus 0.05 if the author and 0.05 if the date is named; minus 0.05 without https.
@@ -23,6 +24,11 @@ use crate::tools::QualityScores;
 
 /// Sources below this relevance are dropped by `filter_by_query`.
 pub(crate) const LEAST_RELEVANCE: f64 = 0.3;
+
+/// After how many days a source is half as fresh.
+pub const HALF_LIFE: f64 = 365.0;
+/// The same for news.
+pub const NEWS_HALF_LIFE: f64 = 30.0;
 
 /// Publishers of research, standards and reference works.
 const REFERENCES: [&str; 30] = [
@@ -79,19 +85,40 @@ const OPEN_HOSTS: [&str; 16] = [
 ];
 
 /// A source to score.
-pub(crate) struct Scored<'a> {
-    pub(crate) url: &'a str,
-    pub(crate) title: Option<&'a str>,
+pub struct Scored<'a> {
+    pub url: &'a str,
+    pub title: Option<&'a str>,
     /// Markdown or plain text.
-    pub(crate) text: &'a str,
-    pub(crate) author: Option<&'a str>,
-    pub(crate) date: Option<Date>,
+    pub text: &'a str,
+    pub author: Option<&'a str>,
+    pub date: Option<Date>,
 }
 
-/// Scores a source for a query on the day `today`, in days since 1970.
-pub(crate) fn score(query: &str, source: &Scored<'_>, today: i64) -> QualityScores {
+/// The day of scoring, and how fast sources grow old.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aging {
+    /// In days since 1970.
+    pub today: i64,
+    /// After how many days a source is half as fresh.
+    pub half_life: f64,
+}
+
+impl Aging {
+    /// Sources of any kind: [`HALF_LIFE`].
+    pub fn on(today: i64) -> Self {
+        Self { today, half_life: HALF_LIFE }
+    }
+
+    /// News: [`NEWS_HALF_LIFE`].
+    pub fn of_news(today: i64) -> Self {
+        Self { today, half_life: NEWS_HALF_LIFE }
+    }
+}
+
+/// Scores a source for a query.
+pub fn score(query: &str, source: &Scored<'_>, aging: Aging) -> QualityScores {
     let relevance = relevance(query, source);
-    let freshness = freshness(source.date, today);
+    let freshness = freshness(source.date, aging);
     let authority = authority(source);
     let content_quality = content_quality(source.text);
     let overall = 0.35 * relevance + 0.20 * freshness + 0.25 * authority + 0.20 * content_quality;
@@ -150,10 +177,10 @@ fn stems(text: &str) -> Vec<String> {
     if kept.is_empty() { prose.terms.into_iter().map(|term| term.stem).collect() } else { kept }
 }
 
-fn freshness(date: Option<Date>, today: i64) -> f64 {
+fn freshness(date: Option<Date>, aging: Aging) -> f64 {
     let Some(days) = date.and_then(Date::days) else { return 0.5 };
-    let age = (today - days).max(0) as f64;
-    0.5_f64.powf(age / 365.0)
+    let age = (aging.today - days).max(0) as f64;
+    0.5_f64.powf(age / aging.half_life.max(1.0))
 }
 
 fn authority(source: &Scored<'_>) -> f64 {

@@ -6,6 +6,7 @@ pub(crate) mod kind;
 pub(crate) mod markdown;
 pub(crate) mod page;
 pub(crate) mod read;
+pub(crate) mod text;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -140,7 +141,7 @@ impl Research {
                 return Ok(page);
             }
         }
-        let found = self.read(&request, deadline).await?;
+        let found = self.fetch_page(&request, deadline).await?;
         let passing = found.passing;
         let page = self.finish(found);
         if !passing {
@@ -149,7 +150,11 @@ impl Research {
         Ok(page)
     }
 
-    async fn read(&self, request: &PageRequest, deadline: Deadline) -> Result<Found, Failure> {
+    async fn fetch_page(
+        &self,
+        request: &PageRequest,
+        deadline: Deadline,
+    ) -> Result<Found, Failure> {
         let url = request.target.url();
         if let Some(id) = youtube::video_id(url) {
             return youtube::read(self.parts(), id, url, deadline).await;

@@ -13,7 +13,7 @@ const MOST_PARAGRAPHS: usize = 64;
 
 /// The paragraphs of the sources so far.
 #[derive(Default)]
-pub(crate) struct Paragraphs {
+pub struct Paragraphs {
     /// Normalized paragraphs by their djb2 hash.
     equal: HashMap<u64, Vec<String>>,
     /// The paragraphs in which a shingle occurs.
@@ -23,18 +23,18 @@ pub(crate) struct Paragraphs {
 
 /// A text without the paragraphs that others had.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unique {
-    pub(crate) text: String,
+pub struct Unique {
+    pub text: String,
     /// Paragraphs that were removed.
-    pub(crate) removed: usize,
+    pub removed: usize,
     /// Whether anything but headings is left.
-    pub(crate) has_content: bool,
+    pub has_content: bool,
 }
 
 impl Paragraphs {
     /// Removes the paragraphs of a source that earlier sources had, and keeps the others for later ones. Call it with the
     /// best source first.
-    pub(crate) fn remove_known(&mut self, text: &str) -> Unique {
+    pub fn remove_known(&mut self, text: &str) -> Unique {
         let mut kept: Vec<&str> = Vec::new();
         let mut own = Vec::new();
         let mut removed = 0;

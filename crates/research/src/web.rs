@@ -1,23 +1,17 @@
 //! `web_search`.
 
-use std::time::Duration;
-
 use language::ranking::fuse;
 use proto::{Code, Failure};
-use search::links::{display_host, web_url};
-use search::providers::{Age, Hit, Kind, Query};
+use search::providers::{Age, Kind, Query};
 use search::router::{Found, Router};
 use search::settings::ProviderName;
-use serde_json::json;
 
-use crate::cache;
-use crate::input::{check_code, check_count, check_domain, check_query, invalid};
+use crate::find::FoundPage;
+use crate::input::{check_count, invalid};
 use crate::lens::Lens;
 use crate::research::{Call, Research};
 use crate::settings::Settings;
 use crate::tools::{SearchResult, TimeRange, WebSearch, WebSearchOutput};
-
-const TTL: Duration = Duration::from_secs(30 * 60);
 
 /// The most `site:` operators of one query.
 const SITES_PER_QUERY: usize = 10;
@@ -32,37 +26,20 @@ impl Research {
         input: WebSearch,
         call: &Call<'_>,
     ) -> Result<WebSearchOutput, Failure> {
-        let query = self.web_query(&input)?;
-        let lens = self.find_lens(input.lens.as_deref())?;
-        let key = cache::key(
-            "web",
-            None,
-            &json!({"input": input, "lens": lens, "route": self.router().route()}),
-        );
-        let lens = lens.cloned();
-        call.run(self.cached(key, TTL, |research| async move {
-            research.find_pages(query, lens, input).await
-        }))
-        .await
-    }
-
-    fn web_query(&self, input: &WebSearch) -> Result<Query, Failure> {
-        let site = check_domain("site", input.site.as_deref())?;
-        Ok(Query {
-            text: check_query(&input.query)?.to_owned(),
-            count: check_count(input.num_results)?,
-            age: input.time_range.map(age),
-            safe: input.safe,
-            language: check_code("language", input.language.as_deref(), "`en`")?,
-            country: check_code("country", input.country.as_deref(), "`DE`")?,
-            sites: site.into_iter().collect(),
-            exact: check_terms("exact_terms", input.exact_terms.as_deref())?,
-            exclude: check_terms("exclude_terms", input.exclude_terms.as_deref())?,
-            ..Query::default()
+        check_count(input.num_results)?;
+        let query = input.query.clone();
+        let found = self.find(input.into(), call).await?;
+        let results: Vec<_> = found.pages.into_iter().map(result).collect();
+        Ok(WebSearchOutput {
+            urls: results.iter().map(|result| result.url.clone()).collect(),
+            query,
+            result_count: results.len(),
+            results,
+            warnings: found.warnings,
         })
     }
 
-    fn find_lens(&self, name: Option<&str>) -> Result<Option<&Lens>, Failure> {
+    pub(crate) fn find_lens(&self, name: Option<&str>) -> Result<Option<&Lens>, Failure> {
         let Some(name) = name else { return Ok(None) };
         let Settings { lenses, lens_faults, .. } = self.settings();
         let found = lenses.iter().find(|lens| lens.name.eq_ignore_ascii_case(name.trim()));
@@ -81,35 +58,24 @@ impl Research {
         })
     }
 
-    async fn find_pages(
+    /// Asks the providers, or those of a lens.
+    pub(crate) async fn find_pages(
         self,
         mut query: Query,
         lens: Option<Lens>,
-        input: WebSearch,
-    ) -> Result<WebSearchOutput, Failure> {
-        let found = match lens {
-            None => self.router().search(Kind::Web, &query).await?,
-            Some(lens) => match lens.cx {
-                Some(cx) => self.engine(&lens.name, &cx)?.search(Kind::Web, &query).await?,
-                None => match query.sites.pop() {
-                    Some(site) if !lens.covers(&site) => {
-                        let warning =
-                            format!("`{site}` is not a domain of the lens `{}`.", lens.name);
-                        Found { warnings: vec![warning], ..Found::default() }
-                    }
-                    Some(site) => self.search_sites(&query, &[site]).await?,
-                    None => self.search_sites(&query, &lens.domains).await?,
-                },
-            },
-        };
-        let results: Vec<_> = found.hits.into_iter().take(query.count).filter_map(result).collect();
-        Ok(WebSearchOutput {
-            urls: results.iter().map(|result| result.url.clone()).collect(),
-            query: input.query,
-            result_count: results.len(),
-            results,
-            warnings: found.warnings,
-        })
+    ) -> Result<Found, Failure> {
+        let Some(lens) = lens else { return self.router().search(Kind::Web, &query).await };
+        if let Some(cx) = lens.cx {
+            return self.engine(&lens.name, &cx)?.search(Kind::Web, &query).await;
+        }
+        match query.sites.pop() {
+            Some(site) if !lens.covers(&site) => {
+                let warning = format!("`{site}` is not a domain of the lens `{}`.", lens.name);
+                Ok(Found { warnings: vec![warning], ..Found::default() })
+            }
+            Some(site) => self.search_sites(&query, &[site]).await,
+            None => self.search_sites(&query, &lens.domains).await,
+        }
     }
 
     fn engine(&self, lens: &str, cx: &str) -> Result<&Router, Failure> {
@@ -176,7 +142,7 @@ fn sites_of_one_query(sites: &[String]) -> usize {
     sites.iter().take(SITES_PER_QUERY).take_while(fits).count().max(1)
 }
 
-fn check_terms(field: &str, terms: Option<&str>) -> Result<Option<String>, Failure> {
+pub(crate) fn check_terms(field: &str, terms: Option<&str>) -> Result<Option<String>, Failure> {
     let Some(terms) = terms else { return Ok(None) };
     let length = terms.chars().count();
     if length > 200 {
@@ -185,7 +151,7 @@ fn check_terms(field: &str, terms: Option<&str>) -> Result<Option<String>, Failu
     Ok(Some(terms.trim().to_owned()).filter(|terms| !terms.is_empty()))
 }
 
-fn age(range: TimeRange) -> Age {
+pub(crate) fn age(range: TimeRange) -> Age {
     match range {
         TimeRange::Day => Age::Day,
         TimeRange::Week => Age::Week,
@@ -194,12 +160,7 @@ fn age(range: TimeRange) -> Age {
     }
 }
 
-fn result(hit: Hit) -> Option<SearchResult> {
-    let url = web_url(&hit.url)?;
-    Some(SearchResult {
-        display_link: display_host(&url),
-        title: if hit.title.is_empty() { url.to_string() } else { hit.title },
-        url: url.into(),
-        snippet: hit.snippet,
-    })
+fn result(page: FoundPage) -> SearchResult {
+    let FoundPage { title, url, snippet, host, .. } = page;
+    SearchResult { title, url, snippet, display_link: host }
 }

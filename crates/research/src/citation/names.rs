@@ -106,6 +106,18 @@ impl Names {
         }
     }
 
+    /// `J. Q. Doe and J. Smith`; seven and more are `et al.`
+    pub(super) fn numeric(&self) -> String {
+        let names: Vec<String> = self.0.iter().map(Name::numeric).collect();
+        match &names[..] {
+            [] => String::new(),
+            [only] => only.clone(),
+            [first, second] => format!("{first} and {second}"),
+            [front @ .., last] if names.len() <= 6 => format!("{}, and {last}", front.join(", ")),
+            [first, ..] => format!("{first} et al."),
+        }
+    }
+
     /// `Doe, Jane Q., and John Smith`; three and more are `et al.`
     pub(super) fn mla(&self) -> String {
         match &self.0[..] {
@@ -125,6 +137,17 @@ impl Name {
                 let initials: Vec<String> = given.iter().map(|name| initials(name)).collect();
                 let suffix = suffix.as_ref().map(|suffix| format!(", {suffix}"));
                 format!("{family}, {}{}", initials.join(" "), suffix.unwrap_or_default())
+            }
+        }
+    }
+
+    fn numeric(&self) -> String {
+        match self {
+            Self::Whole(name) => name.clone(),
+            Self::Person { family, given, suffix } => {
+                let initials: Vec<String> = given.iter().map(|name| initials(name)).collect();
+                let suffix = suffix.as_ref().map(|suffix| format!(" {suffix}"));
+                format!("{} {family}{}", initials.join(" "), suffix.unwrap_or_default())
             }
         }
     }

@@ -81,3 +81,38 @@ fn very_many_authors_are_shortened() {
     let formats = cited(&authors.join(", "), "T", "", "");
     assert!(formats.apa.contains("Sx, A., … Yx, A. (n.d.)"), "{}", formats.apa);
 }
+
+#[test]
+fn the_numeric_style_names_what_is_known() {
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let numeric = |author, title, site, date, url| {
+        let metadata = CitationMetadata {
+            title: some(title),
+            author: some(author),
+            site: some(site),
+            date: some(date),
+        };
+        format(Style::Numeric, url, "2026-11-16", &metadata)
+    };
+    assert_eq!(
+        numeric(
+            "Jane Q. Doe; John Smith",
+            "How tides work",
+            "Ocean Weekly",
+            "2024-05-03",
+            "https://a.test/"
+        ),
+        "J. Q. Doe and J. Smith, \"How tides work,\" Ocean Weekly, May 3, 2024. [Online]. Available: https://a.test/. \
+         Accessed: Nov. 16, 2026."
+    );
+    assert_eq!(numeric("", "Why tides?", "", "2024", ""), "\"Why tides?\" 2024.");
+    assert_eq!(numeric("", "Tides", "", "", ""), "\"Tides\".");
+    assert_eq!(numeric("", "", "", "", ""), "");
+    let apa = format(
+        Style::Apa,
+        "",
+        "",
+        &CitationMetadata { title: some("Tides"), ..Default::default() },
+    );
+    assert_eq!(apa, "Tides. (n.d.).");
+}

@@ -31,12 +31,14 @@ fn a_page_about_the_query_is_more_relevant_than_one_that_mentions_a_word() {
 
 #[test]
 fn freshness_halves_each_year() {
-    let on = |text: &str| freshness(Date::parse_iso(text), TODAY);
+    let on = |text: &str| freshness(Date::parse_iso(text), Aging::on(TODAY));
     assert!((on("2026-11-16") - 1.0).abs() < 1e-9);
     assert!((on("2025-11-16") - 0.5).abs() < 1e-9);
     assert!((on("2024-11-16") - 0.25).abs() < 0.01);
     assert!((on("2030-01-01") - 1.0).abs() < 1e-9, "a date in the future is new");
-    assert!((freshness(None, TODAY) - 0.5).abs() < 1e-9);
+    assert!((freshness(None, Aging::on(TODAY)) - 0.5).abs() < 1e-9);
+    let news = freshness(Date::parse_iso("2026-10-17"), Aging::of_news(TODAY));
+    assert!((news - 0.5).abs() < 1e-9, "{news}");
 }
 
 #[test]
@@ -71,7 +73,7 @@ fn prose_is_better_than_a_list_of_links() {
 fn the_overall_score_is_the_weighted_mean() {
     let mut scored = source("https://a.test/", "Tides", "Tides rise. Tides fall.");
     scored.date = Date::parse_iso("2026-11-16");
-    let scores = score("tides", &scored, TODAY);
+    let scores = score("tides", &scored, Aging::on(TODAY));
     let expected = 0.35 * scores.relevance
         + 0.20 * scores.freshness
         + 0.25 * scores.authority

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::scores::{LEAST_RELEVANCE, Scored, score};
+use crate::scores::{Aging, LEAST_RELEVANCE, Scored, score};
 use crate::scrape::cut::cut;
 use crate::scrape::page::Page;
 use crate::similar::Paragraphs;
@@ -60,7 +60,7 @@ pub(super) fn rank(
             author: source.page.author.as_deref(),
             date: source.page.published(),
         };
-        source.scores = score(&input.query, &scored, today);
+        source.scores = score(&input.query, &scored, Aging::on(today));
     }
     // Stable: equal scores stay in the order of the search.
     sources.sort_by(|a, b| b.scores.overall.total_cmp(&a.scores.overall));

@@ -4,6 +4,9 @@
 //! Each step is a tool of its own; `research.execute` joins them in a durable workflow.
 
 pub mod graph;
+pub mod load;
 pub mod note;
 pub mod outline;
+pub mod rerank;
+pub mod search_tool;
 pub mod source;

@@ -2,8 +2,10 @@
 
 mod fusion;
 pub(crate) mod postings;
+mod relevance;
 
 pub use fusion::{Fused, fuse, fuse_merging};
+pub use relevance::{Listed, relevance};
 
 /// BM25 with its two parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]

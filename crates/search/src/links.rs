@@ -24,7 +24,7 @@ pub fn web_url(text: &str) -> Option<Url> {
 }
 
 /// What is equal for two addresses of one page: no fragment, default port, `www.` and tracking parameters.
-pub(crate) fn canonical_url(text: &str) -> Option<String> {
+pub fn canonical_url(text: &str) -> Option<String> {
     let mut url = web_url(text)?;
     url.set_fragment(None);
     if let Some(host) = url.host_str().and_then(|host| host.strip_prefix("www.")).map(str::to_owned)

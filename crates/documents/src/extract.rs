@@ -1,9 +1,9 @@
 //! Reads the text of a document with the reader for its media type.
 
 use crate::extraction::{Extracted, Limits, Unreadable};
-use crate::options::Options;
+use crate::options::{Form, Options};
 use crate::sniff::{self, sniff};
-use crate::{html, office, pdf, plain};
+use crate::{front_matter, html, office, pdf, plain};
 
 /// Reads the text and the metadata of a document.
 pub fn extract(
@@ -29,6 +29,17 @@ pub fn extract(
         sniff::OLE if sniff::is_encrypted_office(&bytes) => return Err(Unreadable::Encrypted),
         sniff::JSON | "application/xml" | "application/yaml" => {
             plain::read(&bytes, options.charset, limits)
+        }
+        "text/markdown" | "text/plain" => {
+            let mut extracted = plain::read(&bytes, options.charset, limits);
+            if let Some((meta, start)) = front_matter::read(&extracted.text) {
+                extracted.meta = meta;
+                // `Text` has everything that is written in the file.
+                if options.form != Form::Text {
+                    extracted.text.drain(..start);
+                }
+            }
+            extracted
         }
         text if text.starts_with("text/") => plain::read(&bytes, options.charset, limits),
         _ => return Err(Unreadable::Unsupported { media_type }),

@@ -6,6 +6,7 @@
 mod archive;
 mod extract;
 mod extraction;
+mod front_matter;
 mod html;
 pub mod main_content;
 mod markdown;

@@ -113,6 +113,18 @@ pub(crate) fn iso_date(text: &str) -> Option<String> {
     (fits && in_range(5..7, 12) && in_range(8..10, 31)).then(|| date.to_owned())
 }
 
+/// The digital object identifier in a text, without a resolver in front.
+pub(crate) fn doi(text: &str) -> Option<String> {
+    let start = text.find("10.")?;
+    let doi = text[start..].split_whitespace().next()?.trim_end_matches(['.', ',', ';']);
+    let (registrant, rest) = doi.split_once('/')?;
+    let digits = registrant.strip_prefix("10.")?;
+    (digits.len() >= 4
+        && digits.bytes().all(|c| c.is_ascii_digit() || c == b'.')
+        && !rest.is_empty())
+    .then(|| doi.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Metadata, iso_date};

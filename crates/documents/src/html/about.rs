@@ -8,7 +8,7 @@ use url::Url;
 use super::date::date;
 use super::linked_data::{LinkedData, string, values};
 use super::tree::{Id, Tree};
-use crate::metadata::Metadata;
+use crate::metadata::{Metadata, doi};
 use crate::text::on_one_line;
 
 /// Longer names are not names.
@@ -246,15 +246,4 @@ fn absolute(target: &str, base: Option<&Url>) -> Option<String> {
         None => Url::parse(target),
     };
     url.ok().filter(|url| matches!(url.scheme(), "http" | "https")).map(String::from)
-}
-
-fn doi(text: &str) -> Option<String> {
-    let start = text.find("10.")?;
-    let doi = text[start..].split_whitespace().next()?.trim_end_matches(['.', ',', ';']);
-    let (registrant, rest) = doi.split_once('/')?;
-    let digits = registrant.strip_prefix("10.")?;
-    (digits.len() >= 4
-        && digits.bytes().all(|c| c.is_ascii_digit() || c == b'.')
-        && !rest.is_empty())
-    .then(|| doi.to_owned())
 }

@@ -13,7 +13,7 @@ pub mod servers;
 mod table;
 pub mod workflows;
 
-pub use caller::Caller;
+pub use caller::{Caller, IDEMPOTENCY_KEY};
 pub use console::Console;
 pub use error::OperationError;
 pub use operation::{Audience, Method, NoInput, Operation, Reply, Route, Row};

@@ -2,15 +2,13 @@
 
 use std::marker::PhantomData;
 
+use ::operations::IDEMPOTENCY_KEY;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::plan::MAX_TASKS;
-
-/// The field by which a request to start a workflow is known when it is repeated.
-pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency_key";
 
 /// What `execute_dag` takes.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -18,8 +18,8 @@ use uuid::Uuid;
 
 use crate::failures::{not_found, stopping};
 use crate::inputs::{
-    Abort, ApprovalResponse, Continue, IDEMPOTENCY_KEY, InjectTasks, ModifyArgs, Replan, RetryTask,
-    RouteInput, SkipTask, StartInput, SteeringInput, WorkflowStatus,
+    Abort, ApprovalResponse, Continue, InjectTasks, ModifyArgs, Replan, RetryTask, RouteInput,
+    SkipTask, StartInput, SteeringInput, WorkflowStatus,
 };
 use crate::proposal::Proposal;
 use crate::workflows::Workflows;
@@ -29,9 +29,6 @@ const LONGEST_POLL: Duration = Duration::from_secs(20);
 
 /// How many events one page has.
 const EVENT_PAGE: u32 = 200;
-
-/// The longest idempotency key.
-const MAX_KEY_LEN: usize = 255;
 
 /// The operations on workflows.
 pub fn table(workflows: &Arc<Workflows>) -> Table {
@@ -156,20 +153,7 @@ impl Operation for StartWorkflow {
         mut caller: Caller,
         mut input: StartInput,
     ) -> Result<Value, OperationError> {
-        if let Some(key) = input.fields.remove(IDEMPOTENCY_KEY).filter(|key| !key.is_null()) {
-            let fits = |key: &&str| (1..=MAX_KEY_LEN).contains(&key.len());
-            let Some(key) = key.as_str().filter(fits).map(str::to_owned) else {
-                let message =
-                    format!("`{IDEMPOTENCY_KEY}` is a text of 1 to {MAX_KEY_LEN} characters");
-                return Err(OperationError::invalid(message));
-            };
-            if caller.idempotency_key.as_ref().is_some_and(|header| *header != key) {
-                return Err(OperationError::invalid(
-                    "`idempotency_key` and the header `Idempotency-Key` differ: send one of them",
-                ));
-            }
-            caller.idempotency_key = Some(key);
-        }
+        caller.take_key(&mut input.fields)?;
         workflows
             .send_request(request_of(&caller, "execute_dag", Value::Object(input.fields)))
             .await

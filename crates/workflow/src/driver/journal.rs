@@ -53,6 +53,10 @@ impl Driver {
         }
         if let Some(item) = key.address.last().map(|step| step.item).filter(|item| *item >= 0) {
             data["item"] = item.into();
+            let whole = self.workflow.results.task(&key.address.whole());
+            if let Some(items) = whole.and_then(|whole| whole.note.items) {
+                data["items"] = items.into();
+            }
         }
         data
     }

@@ -7,7 +7,7 @@ use unicode_normalization::char::is_combining_mark;
 use super::polarity::{Direction, direction};
 use crate::prose::{self, Language};
 use crate::stems;
-use crate::words::{self, fold, is_dense};
+use crate::words::{fold, is_dense};
 
 /// How many content words after a negation are negated.
 const SCOPE: usize = 4;

@@ -52,7 +52,7 @@ pub fn support(claim: &str, passage: &str) -> f64 {
         .map(|at| {
             let around = [at.checked_sub(1), Some(at + 1)];
             let near = |term: usize| {
-                around.iter().flatten().filter_map(|at| credits.get(*at)).map(|one| one[term])
+                around.iter().flatten().filter_map(|at| credits.get(*at)).map(move |one| one[term])
             };
             let credit = |term: usize| {
                 let near = NEAR * near(term).fold(0.0, f64::max);

@@ -6,6 +6,7 @@
 pub mod graph;
 pub mod load;
 pub mod note;
+pub mod operations;
 pub mod outline;
 pub mod rerank;
 pub mod search_tool;

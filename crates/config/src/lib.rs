@@ -47,7 +47,7 @@ pub use limits::Limits;
 pub use listen::Listen;
 pub use loaded::{Loaded, Resolved, Servers};
 pub use loosened::loosened;
-pub use model::{Model, ModelKind};
+pub use model::{Model, ModelEmbeddings, ModelKind};
 pub use overrides::Overrides;
 pub use registration::Registration;
 pub use research::{

@@ -1,3 +1,5 @@
+use std::num::NonZeroU32;
+
 use proto::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +20,20 @@ pub struct Model {
     /// The key, as `{env: NAME}`, `{file: PATH}` or `{secret: NAME}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<SecretSource>,
+    /// The model that makes vectors for collections, at the same address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embeddings: Option<ModelEmbeddings>,
+}
+
+/// A model that makes vectors.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ModelEmbeddings {
+    /// The model's name.
+    pub name: String,
+    /// How many numbers a vector has, for models that offer several lengths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dimensions: Option<NonZeroU32>,
 }
 
 /// The protocol of a model.

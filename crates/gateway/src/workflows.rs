@@ -6,7 +6,7 @@ use std::time::Duration;
 use auth::Access;
 use config::{Config, PlannerKind, Resolved};
 use egress::http::Client;
-use llm::{Model, ModelOptions};
+use llm::{EmbeddingOptions, Model, ModelOptions};
 use planner::{PlanBy, PlanService};
 use store::StoreError;
 use strip::Strip;
@@ -63,10 +63,16 @@ pub(super) fn plan_by(config: &Config, resolved: &Resolved, client: &Client) -> 
                 url: settings.url.clone(),
                 name: settings.name.clone(),
                 key: resolved.model_key.clone(),
+                embeddings: settings.embeddings.as_ref().map(embedding_options),
             };
             PlanBy::Model(Model::new(client.clone(), options))
         }
     }
+}
+
+fn embedding_options(settings: &config::ModelEmbeddings) -> EmbeddingOptions {
+    let dimensions = settings.dimensions.map(|count| count.get() as usize);
+    EmbeddingOptions { name: settings.name.clone(), dimensions }
 }
 
 impl Gateway {

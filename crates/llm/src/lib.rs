@@ -1,6 +1,8 @@
-//! A language model behind an OpenAI-compatible endpoint: one answer by a JSON schema.
+//! A language model behind an OpenAI-compatible endpoint: one answer by a JSON schema, and the vectors of texts.
 //!
 //! It knows nothing of tools. Everything goes through `egress`, within limits.
+
+mod embed;
 
 use std::time::Duration;
 
@@ -24,6 +26,8 @@ const TRIES: u32 = 3;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 
+pub use embed::{EmbeddingOptions, MAX_DIMENSIONS};
+
 /// Where a model is.
 #[derive(Clone)]
 pub struct ModelOptions {
@@ -32,6 +36,8 @@ pub struct ModelOptions {
     /// The model's name.
     pub name: String,
     pub key: Option<Secret>,
+    /// The model that makes vectors, if there is one.
+    pub embeddings: Option<EmbeddingOptions>,
 }
 
 /// What a model is asked.
@@ -55,6 +61,8 @@ pub enum ModelError {
     Status(u16),
     #[error("the model's answer cannot be read: {0}")]
     Answer(String),
+    #[error("no model for vectors is configured: set `model.embeddings`")]
+    NoEmbeddings,
 }
 
 impl ModelError {
@@ -95,21 +103,21 @@ impl Model {
             },
             "stream": false,
         });
-        let answer = self.send("chat/completions", &body).await?;
+        let answer = self.send("chat/completions", &body, MAX_ANSWER_BYTES).await?;
         let text = answer["choices"][0]["message"]["content"]
             .as_str()
             .ok_or_else(|| ModelError::Answer("it has no message".to_owned()))?;
         serde_json::from_str(text).map_err(|error| ModelError::Answer(error.to_string()))
     }
 
-    async fn send(&self, path: &str, body: &Value) -> Result<Value, ModelError> {
+    async fn send(&self, path: &str, body: &Value, most: u64) -> Result<Value, ModelError> {
         let body = body.to_string();
         if body.len() > MAX_REQUEST_BYTES {
             return Err(ModelError::TooLarge(body.len()));
         }
         let mut pause = FIRST_PAUSE;
         for tried in 1.. {
-            match self.try_once(path, &body).await {
+            match self.try_once(path, &body, most).await {
                 Err(error) if error.may_pass() && tried < TRIES => {
                     tokio::time::sleep(pause).await;
                     pause *= 2;
@@ -120,7 +128,7 @@ impl Model {
         Err(ModelError::Unreachable("no try is left".to_owned()))
     }
 
-    async fn try_once(&self, path: &str, body: &str) -> Result<Value, ModelError> {
+    async fn try_once(&self, path: &str, body: &str, most: u64) -> Result<Value, ModelError> {
         let base = self.options.url.trim_end_matches('/');
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -139,7 +147,7 @@ impl Model {
         };
         let limits = Limits {
             deadline: Some(TIMEOUT),
-            max_body_bytes: MAX_ANSWER_BYTES,
+            max_body_bytes: most,
             max_redirects: 0,
             ..Limits::default()
         };

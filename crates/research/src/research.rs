@@ -11,6 +11,7 @@ use egress::http::Client;
 use futures_util::FutureExt as _;
 use proto::{Clock, Code, Digest, Failure};
 use reading::Readers;
+use search::pace::Hosts;
 use search::router::{Guards, Router};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -56,6 +57,8 @@ pub(crate) struct Shared {
     /// Google engines of lenses, by `cx`.
     engines: HashMap<String, Router>,
     academic: Academic,
+    /// How many pages of a host are read at once.
+    hosts: Hosts,
 }
 
 impl Research {
@@ -74,6 +77,7 @@ impl Research {
             router: Router::new(search, client, timeout, clock, guards),
             engines: engines.collect(),
             academic: Academic::new(settings, client, clock, guards),
+            hosts: Hosts::default(),
             parts,
         }))
     }
@@ -99,6 +103,10 @@ impl Research {
     /// The router of a lens with a Google engine, if there is a Google key.
     pub(crate) fn engine_router(&self, cx: &str) -> Option<&Router> {
         self.0.engines.get(cx)
+    }
+
+    pub(crate) fn hosts(&self) -> &Hosts {
+        &self.0.hosts
     }
 
     pub(crate) fn academic(&self) -> &Academic {

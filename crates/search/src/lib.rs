@@ -6,6 +6,7 @@
 
 pub mod dates;
 pub mod links;
+pub mod pace;
 pub mod providers;
 pub mod router;
 pub mod settings;

@@ -177,8 +177,9 @@ impl Router {
     fn failure(&self, kind: Kind, faults: &[(ProviderName, Fault)]) -> Failure {
         let is_refused =
             |(_, fault): &(ProviderName, Fault)| matches!(fault, Fault::Refused { .. });
-        let failing =
-            faults.iter().any(|fault| is_refused(fault) || matches!(fault.1, Fault::Failed { .. }));
+        let failing = faults.iter().any(|fault| {
+            is_refused(fault) || matches!(fault.1, Fault::Failed { .. } | Fault::TimedOut { .. })
+        });
         let limited = faults.iter().filter_map(|(_, fault)| match fault {
             Fault::Limited { wait, .. } => Some(*wait),
             _ => None,
@@ -255,6 +256,8 @@ fn describe(name: ProviderName, fault: &Fault) -> String {
     match fault {
         Fault::InvalidKey { why } => format!("{name} was skipped: {why}. {}", name.setup()),
         Fault::Limited { why, .. } => format!("{name} was skipped: {why}."),
-        Fault::Refused { why } | Fault::Failed { why } => format!("{name} failed: {why}."),
+        Fault::Refused { why } | Fault::TimedOut { why } | Fault::Failed { why } => {
+            format!("{name} failed: {why}.")
+        }
     }
 }

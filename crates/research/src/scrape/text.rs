@@ -1,7 +1,8 @@
 //! A page as text, before it is cut to what a tool returns.
 
-use proto::Failure;
+use proto::{Code, Failure};
 use search::dates::utc_date;
+use search::pace::Outcome;
 
 use super::fetch::Deadline;
 use super::page::Page;
@@ -76,15 +77,28 @@ impl Research {
         call: &Call<'_>,
     ) -> Result<PageText, Failure> {
         let settings = self.settings();
-        let deadline = Deadline::after(settings.timeouts.total);
         let request = self.check_url(url, ScrapeMode::Full, call)?;
+        let pace = self.hosts().of(&request.host());
+        let turn = call.run(async { Ok(pace.take().await) }).await?;
+        let deadline = Deadline::after(settings.timeouts.total);
         let asks = match reason {
             ReadFor::Caller => settings.robots == Robots::Always,
             ReadFor::Search => settings.robots != Robots::Off,
         };
-        if asks {
-            robots::check(self, &request, deadline).await?;
-        }
-        Ok(PageText::of(&*self.page(request, deadline, call).await?))
+        let work = async {
+            if asks {
+                robots::check(self, &request, deadline).await?;
+            }
+            self.page(request, deadline, call).await
+        };
+        let page = work.await;
+        turn.end(match &page {
+            Ok(_) => Outcome::Answered,
+            Err(failure) if matches!(failure.code, Code::RateLimit | Code::Timeout) => {
+                Outcome::Overloaded
+            }
+            Err(_) => Outcome::Other,
+        });
+        Ok(PageText::of(&*page?))
     }
 }

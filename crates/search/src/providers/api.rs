@@ -75,7 +75,9 @@ impl Api {
 /// A fault without the URL, which may contain a key.
 fn describe(error: FetchError) -> Fault {
     Fault::failed(match error {
-        FetchError::Timeout { after, .. } => format!("timed out after {} s", after.as_secs_f32()),
+        FetchError::Timeout { after, .. } => {
+            return Fault::TimedOut { why: format!("timed out after {} s", after.as_secs_f32()) };
+        }
         FetchError::Resolve { .. } => "its name cannot be resolved".to_owned(),
         FetchError::Connect { .. } => "no connection".to_owned(),
         FetchError::Tls { .. } => "no secure connection".to_owned(),
@@ -102,7 +104,7 @@ impl Reply {
                 wait: self.retry_after,
                 why: "overloaded (HTTP 503)".to_owned(),
             }),
-            408 => Some(Fault::failed("timed out (HTTP 408)")),
+            408 => Some(Fault::TimedOut { why: "timed out (HTTP 408)".to_owned() }),
             400..=499 => {
                 Some(Fault::Refused { why: format!("refused the search (HTTP {})", self.status) })
             }

@@ -11,6 +11,8 @@ pub enum Fault {
     Limited { wait: Option<Duration>, why: String },
     /// The provider refused this request, which says nothing about the next one.
     Refused { why: String },
+    /// It did not answer in time.
+    TimedOut { why: String },
     /// Everything else.
     Failed { why: String },
 }
@@ -36,6 +38,7 @@ impl Fault {
             Self::InvalidKey { why }
             | Self::Limited { why, .. }
             | Self::Refused { why }
+            | Self::TimedOut { why }
             | Self::Failed { why } => why,
         }
     }

@@ -9,6 +9,7 @@ use proto::Clock;
 
 use super::breaker::{Admission, Breaker};
 use super::quota::QuotaCounter;
+use crate::pace::{Outcome, Pace};
 use crate::providers::{Api, Fault, Hit, Kind, Provider, Query, Reply, Supported};
 use crate::settings::{ProviderName, ProviderSettings};
 
@@ -17,6 +18,7 @@ pub struct Guard {
     clock: Clock,
     breaker: Mutex<Breaker>,
     quota: Option<Mutex<QuotaCounter>>,
+    pace: Pace,
     settings: ProviderSettings,
 }
 
@@ -24,7 +26,8 @@ impl Guard {
     pub(super) fn new(settings: &ProviderSettings, clock: &Clock) -> Self {
         let quota = settings.quota.map(|quota| Mutex::new(QuotaCounter::new(quota)));
         let settings = settings.clone();
-        Self { clock: clock.clone(), breaker: Mutex::default(), quota, settings }
+        let (breaker, pace) = (Mutex::default(), Pace::default());
+        Self { clock: clock.clone(), breaker, quota, pace, settings }
     }
 
     /// Whether what it has learned holds for these settings.
@@ -32,19 +35,28 @@ impl Guard {
         self.settings.is_same_account(settings)
     }
 
-    /// Runs a request unless the breaker is open or the quota used up, and learns from its outcome.
+    /// Runs a request unless the breaker is open or the quota used up, and learns from its outcome. It waits while the
+    /// provider has as many requests as it can take.
     pub async fn run<T>(
         &self,
         request: impl Future<Output = Result<T, Fault>>,
     ) -> Result<T, Fault> {
+        let turn = self.pace.take().await;
         let admission = self.admit()?;
         let mut admitted = Admitted { guard: self, admission, reported: false };
         let outcome = request.await;
         admitted.reported = true;
+        turn.end(match &outcome {
+            Ok(_) => Outcome::Answered,
+            Err(Fault::Limited { .. } | Fault::TimedOut { .. }) => Outcome::Overloaded,
+            Err(_) => Outcome::Other,
+        });
         let now = self.clock.unix_ms();
         match &outcome {
             Err(Fault::Limited { wait, .. }) => self.breaker().limit(admission, now, *wait),
-            Err(Fault::Failed { .. }) => self.breaker().fail(admission, now),
+            Err(Fault::Failed { .. } | Fault::TimedOut { .. }) => {
+                self.breaker().fail(admission, now);
+            }
             // A refused key or request says nothing about the provider.
             Ok(_) | Err(Fault::InvalidKey { .. } | Fault::Refused { .. }) => {
                 self.breaker().succeed(admission);

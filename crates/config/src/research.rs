@@ -77,8 +77,19 @@ pub struct Search {
     /// `serper+exa`, are asked at once and their results are merged. Empty: `SEARCH_ROUTING`, else all providers with a key,
     /// then DuckDuckGo.
     pub routing: Vec<Group>,
+    /// `adaptive` sorts the order of fallback by recent latency and yield of the providers.
+    pub order: SearchOrder,
     // Its description, which lists the names, comes from the schema of the type.
     pub providers: Providers,
+}
+
+/// Whether the order of fallback may change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SearchOrder {
+    #[default]
+    Fixed,
+    Adaptive,
 }
 
 /// Providers that are asked at once.

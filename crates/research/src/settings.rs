@@ -9,7 +9,7 @@ use search::settings::{InvalidSetting, SearchSettings, parse_duration, parse_siz
 use url::Url;
 
 pub use limits::{Sizes, Timeouts};
-pub use search::settings::{ProviderName, ProviderSettings, Quota};
+pub use search::settings::{Order, ProviderName, ProviderSettings, Quota};
 
 use crate::lens::{Lens, LensFault};
 

@@ -63,8 +63,11 @@ mod tests {
                     ..ProviderSettings::default()
                 };
                 let usable = configured(name, &own).is_some();
-                let settings =
-                    SearchSettings { routing: vec![vec![name]], providers: [(name, own)].into() };
+                let settings = SearchSettings {
+                    routing: vec![vec![name]],
+                    providers: [(name, own)].into(),
+                    ..SearchSettings::default()
+                };
                 assert_eq!(settings.unusable().is_empty(), usable, "{name} {bits}");
             }
         }

@@ -5,6 +5,7 @@ mod filters;
 mod fusion;
 mod guards;
 mod quota;
+mod record;
 mod slot;
 
 use std::sync::Arc;
@@ -19,7 +20,7 @@ pub use guards::Guards;
 pub use slot::{Found, Guard};
 
 use crate::providers::{Fault, Google, Kind, Provider, Query, configured};
-use crate::settings::{Asked, ProviderName, SearchSettings};
+use crate::settings::{Asked, Order, ProviderName, SearchSettings};
 use slot::Slot;
 
 /// The most results asked for when some of them will be filtered out.
@@ -32,6 +33,7 @@ pub struct Router {
     groups: Vec<Vec<usize>>,
     /// Providers of the routing that lack a key or a URL, and what to do.
     unusable: Vec<String>,
+    order: Order,
     clock: Clock,
 }
 
@@ -57,6 +59,7 @@ impl Router {
             slots: Vec::new(),
             groups: Vec::new(),
             unusable: settings.unusable().into_iter().map(ProviderName::not_set_up).collect(),
+            order: settings.order,
             clock: clock.clone(),
         };
         for group in routing {
@@ -106,6 +109,7 @@ impl Router {
             slots: vec![Arc::new(slot)],
             groups: vec![vec![0]],
             unusable: Vec::new(),
+            order: Order::Fixed,
             clock: clock.clone(),
         })
     }
@@ -131,7 +135,7 @@ impl Router {
     /// Asks the groups in order until one has an answer.
     pub async fn search(&self, kind: Kind, query: &Query) -> Result<Found, Failure> {
         let mut faults: Vec<(ProviderName, Fault)> = Vec::new();
-        for group in &self.groups {
+        for group in self.ordered_groups() {
             let members =
                 group.iter().map(|index| &self.slots[*index]).filter(|slot| slot.offers(kind));
             let answers = join_all(members.map(|slot| self.ask(slot, kind, query))).await;
@@ -153,6 +157,19 @@ impl Router {
             }
         }
         Err(self.failure(kind, &faults))
+    }
+
+    /// The groups in the order in which they are asked now.
+    fn ordered_groups(&self) -> Vec<&Vec<usize>> {
+        let mut groups: Vec<_> = self.groups.iter().collect();
+        if self.order == Order::Adaptive {
+            let cost = |group: &Vec<usize>| {
+                group.iter().map(|index| self.slots[*index].cost()).fold(f64::INFINITY, f64::min)
+            };
+            // Stable: equal providers keep the order of the routing.
+            groups.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+        }
+        groups
     }
 
     async fn ask(

@@ -17,6 +17,17 @@ pub struct SearchSettings {
     /// DuckDuckGo.
     pub routing: Vec<Vec<ProviderName>>,
     pub providers: BTreeMap<ProviderName, ProviderSettings>,
+    pub order: Order,
+}
+
+/// Whether the order of fallback may change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// As the routing says.
+    #[default]
+    Fixed,
+    /// By recent latency and yield.
+    Adaptive,
 }
 
 /// A setting that cannot be used.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use config::{ProviderKeys, Research};
-use research::settings::{ProviderName, ProviderSettings, Quota, Robots, Settings};
+use research::settings::{Order, ProviderName, ProviderSettings, Quota, Robots, Settings};
 use url::Url;
 
 use crate::current::lenses;
@@ -24,6 +24,10 @@ pub fn settings(
         ..Settings::default()
     };
     settings.search.routing = research.search.routing.iter().map(|group| group.0.clone()).collect();
+    settings.search.order = match research.search.order {
+        config::SearchOrder::Fixed => Order::Fixed,
+        config::SearchOrder::Adaptive => Order::Adaptive,
+    };
     for (name, provider) in research.search.providers.entries() {
         let quota = provider.and_then(|provider| provider.quota);
         let chosen = ProviderSettings {

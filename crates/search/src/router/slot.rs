@@ -2,13 +2,14 @@
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use egress::http::Client;
 use proto::Clock;
 
 use super::breaker::{Admission, Breaker};
 use super::quota::QuotaCounter;
+use super::record::Record;
 use crate::pace::{Outcome, Pace};
 use crate::providers::{Api, Fault, Hit, Kind, Provider, Query, Reply, Supported};
 use crate::settings::{ProviderName, ProviderSettings};
@@ -19,6 +20,7 @@ pub struct Guard {
     breaker: Mutex<Breaker>,
     quota: Option<Mutex<QuotaCounter>>,
     pace: Pace,
+    record: Mutex<Record>,
     settings: ProviderSettings,
 }
 
@@ -26,8 +28,14 @@ impl Guard {
     pub(super) fn new(settings: &ProviderSettings, clock: &Clock) -> Self {
         let quota = settings.quota.map(|quota| Mutex::new(QuotaCounter::new(quota)));
         let settings = settings.clone();
-        let (breaker, pace) = (Mutex::default(), Pace::default());
-        Self { clock: clock.clone(), breaker, quota, pace, settings }
+        Self {
+            clock: clock.clone(),
+            breaker: Mutex::default(),
+            quota,
+            pace: Pace::default(),
+            record: Mutex::default(),
+            settings,
+        }
     }
 
     /// Whether what it has learned holds for these settings.
@@ -85,6 +93,15 @@ impl Guard {
             Fault::Limited { wait: Some(wait), why: "its quota is used up".to_owned() }
         })?;
         Ok(admission)
+    }
+
+    /// About how long the provider takes until it has results.
+    pub(super) fn cost(&self) -> f64 {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner).cost()
+    }
+
+    fn note(&self, latency_ms: u64, found: bool) {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner).add(latency_ms, found);
     }
 
     fn breaker(&self) -> MutexGuard<'_, Breaker> {
@@ -164,9 +181,16 @@ impl Slot {
         self.provider.max_count()
     }
 
+    pub(super) fn cost(&self) -> f64 {
+        self.guard.cost()
+    }
+
     /// Asks the provider.
     pub(super) async fn search(&self, kind: Kind, query: &Query) -> Result<Found, Fault> {
+        let started = Instant::now();
         let outcome = self.guard.run(self.ask(kind, query)).await;
+        let latency = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.guard.note(latency, outcome.as_ref().is_ok_and(|found| !found.hits.is_empty()));
         if let Err(fault) = &outcome {
             tracing::debug!(provider = %self.name(), why = fault.why(), "search provider gave no results");
         }

@@ -6,4 +6,4 @@ mod tool;
 
 pub use features::{Parts, Ranked, rerank};
 pub use merge::Candidate;
-pub use tool::{Input, Method, Output, RerankResults};
+pub use tool::{Input, Item, Method, Output, RankedItem, RerankResults};

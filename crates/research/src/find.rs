@@ -20,7 +20,7 @@ use crate::web::{age, check_terms};
 const TTL: Duration = Duration::from_secs(30 * 60);
 
 /// The most pages that one search finds.
-pub const MAX_FOUND: u32 = 20;
+const MAX_FOUND: u32 = 20;
 
 /// What to search the web for.
 #[derive(Clone, Debug, PartialEq, Serialize)]

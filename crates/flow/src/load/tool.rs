@@ -15,7 +15,7 @@ use super::cursor::{Cursor, hex, settings_of};
 use super::document::{Loaded, Loader, Origin};
 use crate::search_tool::LIMITS;
 
-pub const ID: &str = "docs.load.fetch";
+const ID: &str = "docs.load.fetch";
 
 /// The most chunks of one answer, and the most bytes of them as JSON.
 const MAX_CHUNKS: usize = 200;

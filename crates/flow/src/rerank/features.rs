@@ -14,6 +14,27 @@ const AUTHORITY: f64 = 0.08;
 const FRESHNESS: f64 = 0.05;
 const CONTENT_QUALITY: f64 = 0.15;
 
+/// What freshness counts for a query that asks for the latest.
+const FRESHNESS_ASKED: f64 = 0.15;
+
+/// Words that ask for the latest, in lower case.
+const LATEST: [&str; 14] = [
+    "latest",
+    "newest",
+    "current",
+    "currently",
+    "recent",
+    "recently",
+    "today",
+    "aktuell",
+    "aktuelle",
+    "neueste",
+    "neuesten",
+    "actuel",
+    "actuelle",
+    "recientes",
+];
+
 /// The parts of a score, each from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -79,6 +100,11 @@ fn add_features<T>(query: &str, ranked: &mut [Ranked<T>]) {
     let date = |candidate: &Candidate| candidate.published.as_deref().and_then(Date::parse_iso);
     let newest = ranked.iter().filter_map(|one| date(&one.candidate)?.days()).max();
     let aging = Aging::on(newest.unwrap_or_default());
+    let asks = query.split(|c: char| !c.is_alphanumeric()).any(|word| {
+        let word = word.to_lowercase();
+        LATEST.contains(&word.as_str())
+    });
+    let freshness = if asks { FRESHNESS_ASKED } else { FRESHNESS };
     for (one, relevance) in ranked.iter_mut().zip(relevances) {
         let text = one.candidate.texts().collect::<Vec<_>>().join("\n\n");
         let source = Scored {
@@ -91,7 +117,7 @@ fn add_features<T>(query: &str, ranked: &mut [Ranked<T>]) {
         let scores = score(query, &source, aging);
         one.score = RELEVANCE * relevance
             + AUTHORITY * scores.authority
-            + FRESHNESS * scores.freshness
+            + freshness * scores.freshness
             + CONTENT_QUALITY * scores.content_quality;
         one.parts = Some(Parts {
             relevance: round(relevance),

@@ -12,7 +12,7 @@ use super::features::{Parts, Ranked, rerank};
 use super::merge::Candidate;
 use crate::search_tool::LIMITS;
 
-pub const ID: &str = "rerank.results";
+const ID: &str = "rerank.results";
 
 const MAX_LISTS: usize = 20;
 const MAX_ITEMS: usize = 50;

@@ -19,6 +19,9 @@ const NEAR: f64 = 0.6;
 /// What a word counts that is elsewhere in the passage.
 const ELSEWHERE: f64 = 0.35;
 
+/// Which sentences are compared: those that share nearly as much with the claim as the best one.
+const SIMILAR: f64 = 0.9;
+
 /// The share of a claim's content words that one sentence of the passage has, from 0 to 1.
 ///
 /// Words are compared by stem. Numbers and names count more than once; what the sentences around it have counts less. A
@@ -47,8 +50,15 @@ pub fn support(claim: &str, passage: &str) -> f64 {
         .map(|at| credits.iter().map(|credits| credits[at]).fold(0.0, f64::max))
         .collect();
     let lacking = missing_facts(&terms, &anywhere);
+    let total: f64 = terms.iter().map(|term| term.weight).sum();
+    let own: Vec<f64> = credits
+        .iter()
+        .map(|credits| terms.iter().zip(credits).map(|(term, credit)| term.weight * credit).sum())
+        .collect();
+    let most = own.iter().copied().fold(0.0, f64::max);
+    // Only sentences about the same as the claim: others would hide what the best one denies.
     let best = (0..sentences.len())
-        .filter(|&at| credits[at].iter().any(|credit| *credit > 0.0))
+        .filter(|&at| own[at] > 0.0 && own[at] >= SIMILAR * most)
         .map(|at| {
             let around = [at.checked_sub(1), Some(at + 1)];
             let near = |term: usize| {
@@ -58,7 +68,6 @@ pub fn support(claim: &str, passage: &str) -> f64 {
                 let near = NEAR * near(term).fold(0.0, f64::max);
                 credits[at][term].max(near).max(ELSEWHERE * anywhere[term])
             };
-            let total: f64 = terms.iter().map(|term| term.weight).sum();
             let shared: f64 =
                 terms.iter().enumerate().map(|(at, term)| term.weight * credit(at)).sum();
             shared / total * agreement(&claim, &terms, &sentences[at].reading, &credits[at])

@@ -33,7 +33,7 @@ fn addresses_of_one_page_are_one_result() {
     assert_eq!(ranked[0].candidate.title.as_deref(), Some("Tides"));
     assert_eq!(ranked[0].candidate.more, ["More about tides."]);
     assert!(ranked[0].parts.is_none());
-    let long = "The same long text is on two sites, word for word, and so it is one result and not two of them. ";
+    let long = "The same long text is on two sites, word for word, and so it is one result and not two of them, wherever it comes first. ";
     let mirrors =
         vec![vec![page("https://a.test/", "A", long), page("https://b.test/", "B", long)]];
     assert_eq!(rerank("text", mirrors, false).len(), 1);
@@ -69,7 +69,7 @@ fn the_newest_result_is_fresh_whatever_the_day() {
     };
     let lists =
         vec![vec![dated("https://a.test/", "2016-01-01"), dated("https://b.test/", "2017-01-01")]];
-    let ranked = rerank("heat", lists, true);
+    let ranked = rerank("latest heat", lists, true);
     assert_eq!(ranked[0].item, "https://b.test/");
     assert_eq!(ranked[0].parts.expect("parts").freshness, 1.0);
 }

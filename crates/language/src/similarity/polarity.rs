@@ -7,26 +7,27 @@ use crate::prose::stem;
 
 /// One scale per line: words that point up, and words that point down. Words of one side count as similar.
 const SCALES: &str = "\
-increase rise rising raise grow growth grew rose risen climb expand expansion | \
-decrease reduce reduction fall falling fell fallen drop decline shrink shrank cut diminish lessen
+increase rise rising raise grow growth grew rose risen climb expand expansion higher high highest | \
+decrease reduce reduction fall falling fell fallen drop decline shrink shrank cut diminish lessen lower low lowest
 more | less fewer
-most | least
-higher high highest | lower low lowest
+most many majority | least few minority
+long longer longest | short shorter shortest
+overestimate | underestimate
+survive survived | die died dead
 warm warmer warming hot hotter hottest | cool cooler cooling cold colder coldest chill
 large larger largest big bigger | small smaller smallest little
 improve improvement better best | worsen worse worst deteriorate
 strengthen strong stronger | weaken weak weaker
-accelerate fast faster quick quicker | slow slower decelerate
+accelerate fast faster quick quicker sped | slow slower decelerate
 positive positively | negative negatively
 before earlier early | after later late
 above exceed exceeded | below
 maximum maximal | minimum minimal
-majority | minority
 always | never
-allow permit legal | forbid ban prohibit illegal
+allow permit legal | forbid forbidden ban prohibit illegal
 include inclusion | exclude exclusion
 succeed success successful | unsuccessful
-cheap cheaper inexpensive | expensive costly dear
+cheap cheaper cheapest inexpensive | expensive costly dear
 gain win won | lose loss lost
 open opened | close closed
 north northern | south southern

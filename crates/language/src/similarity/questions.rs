@@ -71,7 +71,7 @@ fn clip(text: &str) -> &str {
 /// What a question asks for, where its question word says so.
 fn asked(reading: &Reading) -> Option<&str> {
     let keys = || reading.tokens.iter().map(|token| token.key.as_str());
-    let asks = |key: &&str| matches!(*key, "who" | "whom" | "whose" | "where" | "when" | "why");
+    let asks = |key: &&str| matches!(*key, "who" | "whose" | "where" | "when" | "why");
     let counts = || {
         keys()
             .zip(keys().skip(1))

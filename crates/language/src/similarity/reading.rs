@@ -324,7 +324,7 @@ impl Reader {
         if is_negation(&folded, self.language) {
             self.push(Kind::Negation, &folded);
         } else if let Some(value) = value_of(&folded).filter(|_| english) {
-            self.push_value(value);
+            self.push_value_of_word(value);
         } else if acronym || capital {
             self.push_stemmed(Kind::Name, word, &folded);
         } else if stems::is_function_word(&folded, self.language) {
@@ -362,6 +362,18 @@ impl Reader {
             wide,
             negation: None,
         });
+    }
+
+    /// `thirty-eight` is one number.
+    fn push_value_of_word(&mut self, value: f64) {
+        let tens = self.value.filter(|tens| value < 10.0 && (20.0..100.0).contains(tens));
+        match tens.filter(|tens| tens % 10.0 == 0.0) {
+            Some(tens) => {
+                self.tokens.pop();
+                self.push_value(tens + value);
+            }
+            None => self.push_value(value),
+        }
     }
 
     fn push_value(&mut self, value: f64) {

@@ -58,7 +58,7 @@ fn a_passage_supports_what_it_says() {
         "Phoenix planted 5,200 street trees.",
         "Phoenix planted 5200 trees along its streets.",
         "Shaded streets were 3.5 degrees cooler.",
-        "Tucson painted the roofs of 300 schools [2].",
+        "Tucson painted the roofs of three hundred schools [2].",
         "Green roofs do not lower cooling demand at night.",
     ] {
         assert!(support(claim, PASSAGE) >= 0.6, "{claim}: {}", support(claim, PASSAGE));

@@ -65,6 +65,7 @@ fn names_are_read_as_pages_write_them() {
         ("Martin Luther King Jr.", "King, M. L., Jr.", "King, Martin Luther, Jr."),
         ("Jane Doe, PhD", "Doe, J.", "Doe, Jane."),
         ("Reuters Staff", "Reuters Staff.", "Reuters Staff."),
+        ("Met Service of Fiji", "Met Service of Fiji.", "Met Service of Fiji."),
         ("Acme, Inc.", "Acme, Inc.", "Acme, Inc."),
         ("Plato", "Plato.", "Plato."),
         ("山田 太郎", "山田 太郎.", "山田 太郎."),

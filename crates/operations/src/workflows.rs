@@ -1,5 +1,6 @@
 //! Workflows, as people and programs are shown them.
 
+pub mod graph;
 mod outcome;
 mod waiting;
 

@@ -28,6 +28,8 @@
 //!   v1: 5f2c…
 //! ```
 //! A body that no longer matches its pin is an error and is not served: a changed text is a new version.
+//!
+//! The prompts in `shipped/` are compiled in ([`Snapshot::with_shipped`]); a file of the same name and major replaces one.
 
 mod body;
 mod error;
@@ -36,6 +38,7 @@ mod files;
 mod pins;
 mod prompt;
 mod render;
+mod shipped;
 mod snapshot;
 mod spec;
 pub mod template;

@@ -47,7 +47,13 @@ impl Snapshot {
         };
         let mut loading = Loading { folder: &folder, previous, findings, prompts: Vec::new() };
         loading.load();
-        let Loading { mut prompts, mut findings, .. } = loading;
+        let Loading { prompts, mut findings, .. } = loading;
+        findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        (Self::of(prompts), findings)
+    }
+
+    /// These prompts, in the order of listings.
+    pub(super) fn of(mut prompts: Vec<Prompt>) -> Self {
         prompts.sort_by(|a, b| (&a.domain, &a.name, b.major).cmp(&(&b.domain, &b.name, a.major)));
         let mut newest: Option<(String, u64)> = None;
         for prompt in &mut prompts {
@@ -60,8 +66,7 @@ impl Snapshot {
                 }
             };
         }
-        findings.sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
-        (Snapshot { prompts }, findings)
+        Self { prompts }
     }
 
     /// All prompts, by domain and name, the newest major first.

@@ -1,6 +1,7 @@
 mod examples;
 mod loading;
 mod rendering;
+mod shipped;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,14 @@
 
 use serde_json::{Value, json};
 
-/// The longest answer.
-const MAX_ANSWER: usize = 10_000;
+/// The longest text, in characters.
+const MAX_TEXT: usize = 10_000;
+
+/// The longest document, in bytes.
+const MAX_DOCUMENT: usize = 64 * 1024;
+
+/// The longest option to choose, in characters.
+const MAX_OPTION: usize = 200;
 
 /// The kind of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,17 +24,20 @@ pub enum SlotType {
     Confirm,
     /// The id of a file.
     File,
+    /// A long text that the person edits; the first option is what it begins with.
+    Document,
 }
 
 impl SlotType {
     /// Each of them by its name.
-    pub const ALL: [(&'static str, Self); 6] = [
+    pub const ALL: [(&'static str, Self); 7] = [
         ("choice", Self::Choice),
         ("multi", Self::Multi),
         ("text", Self::Text),
         ("number", Self::Number),
         ("confirm", Self::Confirm),
         ("file", Self::File),
+        ("document", Self::Document),
     ];
 
     /// The type of this name.
@@ -41,9 +50,45 @@ impl SlotType {
         Self::ALL.iter().find(|(_, slot)| *slot == self).map_or("", |(name, _)| name)
     }
 
-    /// Whether options belong to it.
+    /// Whether a person chooses among its options.
     pub fn has_options(self) -> bool {
         matches!(self, Self::Choice | Self::Multi)
+    }
+
+    /// All that is wrong with the options of a question.
+    pub fn option_faults(self, options: &[String]) -> Vec<String> {
+        let name = self.as_str();
+        match self {
+            Self::Choice | Self::Multi => {
+                let mut faults = Vec::new();
+                if options.is_empty() {
+                    faults.push(format!("a `{name}` needs `options`"));
+                }
+                for (place, option) in options.iter().enumerate() {
+                    let size = option.chars().count();
+                    if size > MAX_OPTION {
+                        let message = format!(
+                            "option {} has {size} characters; {MAX_OPTION} are allowed",
+                            place + 1
+                        );
+                        faults.push(message);
+                    } else if options[..place].contains(option) {
+                        faults.push(format!("the option `{option}` is listed twice"));
+                    }
+                }
+                faults
+            }
+            Self::Document => match options {
+                [] => Vec::new(),
+                [text] if text.len() <= MAX_DOCUMENT => Vec::new(),
+                [text] => vec![too_long(text)],
+                _ => vec!["`options` of a `document` has one element, its first text".to_owned()],
+            },
+            _ if options.is_empty() => Vec::new(),
+            _ => vec![format!(
+                "`options` belong to `choice`, `multi` and `document`, not to `{name}`"
+            )],
+        }
     }
 
     /// All that is wrong with an answer.
@@ -74,13 +119,19 @@ impl SlotType {
                 if text.trim().is_empty() {
                     faults.push("the value is a text that says something".to_owned());
                 }
-                if size > MAX_ANSWER {
-                    faults
-                        .push(format!("the value has {size} characters; {MAX_ANSWER} are allowed"));
+                if size > MAX_TEXT {
+                    faults.push(format!("the value has {size} characters; {MAX_TEXT} are allowed"));
                 }
                 faults
             }
-            (Self::Text, _) => vec!["the value is a text".to_owned()],
+            (Self::Document, Value::String(text)) if text.len() > MAX_DOCUMENT => {
+                vec![too_long(text)]
+            }
+            (Self::Document, Value::String(text)) if text.trim().is_empty() => {
+                vec!["the value is a text that says something".to_owned()]
+            }
+            (Self::Document, Value::String(_)) => Vec::new(),
+            (Self::Text | Self::Document, _) => vec!["the value is a text".to_owned()],
             (Self::Number, Value::Number(_)) | (Self::Confirm, Value::Bool(_)) => Vec::new(),
             (Self::Number, _) => vec!["the value is a number".to_owned()],
             (Self::Confirm, _) => vec!["the value is `true` or `false`".to_owned()],
@@ -96,7 +147,15 @@ impl SlotType {
             Self::Multi => {
                 json!({"type": "array", "items": {"type": "string", "enum": options}})
             }
-            Self::Text => json!({"type": "string", "minLength": 1, "maxLength": MAX_ANSWER}),
+            Self::Text => json!({"type": "string", "minLength": 1, "maxLength": MAX_TEXT}),
+            Self::Document => {
+                let mut schema =
+                    json!({"type": "string", "minLength": 1, "maxLength": MAX_DOCUMENT});
+                if let Some(text) = options.first() {
+                    schema["default"] = text.as_str().into();
+                }
+                schema
+            }
             Self::Number => json!({"type": "number"}),
             Self::Confirm => json!({"type": "boolean"}),
             Self::File => {
@@ -104,4 +163,8 @@ impl SlotType {
             }
         }
     }
+}
+
+fn too_long(document: &str) -> String {
+    format!("the text has {} bytes; {MAX_DOCUMENT} are allowed", document.len())
 }

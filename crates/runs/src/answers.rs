@@ -27,9 +27,19 @@ pub struct NewQuestion<'a> {
     pub slot_type: SlotType,
     pub prompt: String,
     pub options: Vec<String>,
+    /// The [`AnswerCheck`] that an answer must pass beyond its type.
+    pub check: Option<&'static str>,
 }
 
+/// Says what is wrong with a text that answers a question, such as `line 3: …`.
+pub type AnswerCheck = fn(&str) -> Result<(), String>;
+
 impl Runs {
+    /// Adds a check that questions may name. An answer that fails it is refused, and its question stays open.
+    pub fn add_check(&self, name: &'static str, check: AnswerCheck) {
+        self.checks().insert(name, check);
+    }
+
     /// The runs that a filter lets through, the last touched first. A filter without a tenant is the operator's.
     pub async fn list(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, Failure> {
         self.flush().await.map_err(unwritable)?;
@@ -104,7 +114,8 @@ impl Runs {
         if let Some(asked) = self.question(run, new.slot_id).await? {
             let same = asked.slot_type == new.slot_type.as_str()
                 && asked.prompt == new.prompt
-                && asked.options == new.options;
+                && asked.options == new.options
+                && asked.check.as_deref() == new.check;
             if !same {
                 let message = format!(
                     "slot `{}` was asked for with another question in this run; choose a new `slot_id` for a new question",
@@ -126,6 +137,7 @@ impl Runs {
             slot_type: new.slot_type.as_str().to_owned(),
             prompt: new.prompt,
             options: new.options,
+            check: new.check.map(str::to_owned),
             state: OPEN.to_owned(),
             answer: None,
             answered_by: None,
@@ -185,6 +197,11 @@ impl Runs {
             let is_file = slot_type == Some(SlotType::File) && faults.is_empty();
             if is_file && !self.is_file(run, value).await? {
                 faults.push(format!("there is no file {value}"));
+            }
+            if let (Some(name), Some(text), []) = (&question.check, value.as_str(), &faults[..]) {
+                // The tool that asked checks its answer again, should its check be gone.
+                let check = self.checks().get(name.as_str()).copied();
+                faults.extend(check.and_then(|check| check(text).err()));
             }
             if !faults.is_empty() {
                 let message = format!("the answer does not fit: {}", faults.join("; "));

@@ -12,7 +12,8 @@ mod run;
 mod view;
 mod writer;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use proto::{Blame, Clock, Code, Failure, Principal};
@@ -21,7 +22,7 @@ use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-pub use answers::NewQuestion;
+pub use answers::{AnswerCheck, NewQuestion};
 use index::{Key, RunIndex};
 use kind::Kind;
 pub use kind::{CallRole, RunEnd};
@@ -58,6 +59,14 @@ pub enum RunOf {
 }
 
 impl RunOf {
+    /// The id of the run that the call has joined.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Self::Joined(run) => Some(run.id()),
+            _ => None,
+        }
+    }
+
     /// What distinguishes one session of a caller from another: the session of a client that has one, or the run that the
     /// caller names.
     pub fn session(&self) -> Option<&str> {
@@ -111,6 +120,7 @@ struct Shared {
     writer: OnceLock<()>,
     events: broadcast::Sender<RunEvent>,
     answered: broadcast::Sender<String>,
+    checks: Mutex<BTreeMap<&'static str, AnswerCheck>>,
     /// The gateway stops: calls wait for no answer.
     ending: CancellationToken,
 }
@@ -135,6 +145,7 @@ impl Runs {
             writer: OnceLock::new(),
             events: broadcast::channel(EVENTS).0,
             answered: broadcast::channel(EVENTS).0,
+            checks: Mutex::default(),
             ending: CancellationToken::new(),
         }))
     }
@@ -238,8 +249,12 @@ impl Runs {
         self.0.clock.unix_ms()
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, RunIndex> {
+    fn known(&self) -> MutexGuard<'_, RunIndex> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn checks(&self) -> MutexGuard<'_, BTreeMap<&'static str, AnswerCheck>> {
+        self.0.checks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn notify(&self, run: &Run, what: RunChange) {

@@ -463,6 +463,13 @@ impl Run {
         self.question(slot).filter(|question| question.state != "open")
     }
 
+    /// The questions that wait for an answer, oldest first.
+    pub fn open_questions(&self) -> Vec<QuestionRow> {
+        let mut questions = self.questions();
+        questions.retain(|question| question.state == "open");
+        questions
+    }
+
     pub(super) fn add_question(&self, question: QuestionRow) {
         self.lock().questions.push(question);
     }

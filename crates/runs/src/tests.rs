@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use proto::{Clock, Principal, TenantId, Via};
+use serde_json::Value;
 use store::{CommitQueue, Database};
 use uuid::Uuid;
 
@@ -46,7 +47,8 @@ async fn a_question_is_written_after_a_flush_that_began_before() {
 
     let flush = runs.0.writing.lock().await;
     let (slot_id, prompt) = ("tone", "Which tone?".to_owned());
-    let question = NewQuestion { slot_id, slot_type: SlotType::Text, prompt, options: Vec::new() };
+    let (slot_type, options) = (SlotType::Text, Vec::new());
+    let question = NewQuestion { slot_id, slot_type, prompt, options, check: None };
     let mut asking = Box::pin(runs.ask(&run, question));
     let early = tokio::time::timeout(Duration::from_millis(200), &mut asking).await;
     assert!(early.is_err(), "it did not wait for the flush");
@@ -56,4 +58,37 @@ async fn a_question_is_written_after_a_flush_that_began_before() {
     runs.flush().await.expect("the run is written");
     let row = runs.0.database.run(run.id()).await.expect("a readable run").expect("the run");
     assert_eq!(row.state, "waiting");
+}
+
+#[tokio::test]
+async fn an_answer_that_fails_its_check_leaves_the_question_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runs = opened(&folder).await;
+    let no_tabs = |text: &str| match text.lines().position(|line| line.contains('\t')) {
+        Some(line) => Err(format!("line {}: a tab", line + 1)),
+        None => Ok(()),
+    };
+    runs.add_check("no tabs", no_tabs);
+    let run = runs.begin_batch(&ann(), "report".to_owned());
+    let question = || NewQuestion {
+        slot_id: "text",
+        slot_type: SlotType::Document,
+        prompt: "Edit it.".to_owned(),
+        options: vec!["one\ntwo".to_owned()],
+        check: Some("no tabs"),
+    };
+    runs.ask(&run, question()).await.expect("the question is asked");
+    let answer = async |text: &str| {
+        let value = Value::from(text);
+        runs.answer(&ann(), Some("acme"), (run.id(), "text"), &value).await
+    };
+    let long = "x".repeat(64 * 1024 + 1);
+    for (bad, why) in [("one\n\ttwo", "line 2: a tab"), (" \n", "says something"), (&long, "65536")]
+    {
+        let refused = answer(bad).await.expect_err("the answer does not fit");
+        assert!(refused.message.contains(why), "{}", refused.message);
+        assert_eq!(run.open_questions().len(), 1, "{why}");
+    }
+    let answered = answer("one\nthree").await.expect("the answer fits");
+    assert_eq!((answered.state.as_str(), run.open_questions().len()), ("answered", 0));
 }

@@ -71,6 +71,7 @@ pub struct QuestionView {
     pub slot_id: String,
     pub slot_type: String,
     pub prompt: String,
+    /// What to choose from; of a `document`, the text that it begins with.
     pub options: Vec<String>,
     /// `open`, `answered`, `declined` or `withdrawn`.
     pub state: String,

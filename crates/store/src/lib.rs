@@ -12,6 +12,7 @@ mod audit_stats;
 mod cache;
 mod call_details;
 mod calls;
+mod collections;
 mod commit_queue;
 mod crashes;
 mod database;
@@ -36,6 +37,10 @@ pub use audit_stats::{AuditStats, MAX_COUNTED, StatsFilter};
 pub use cache::{Cache, Recorded};
 pub use call_details::CallDetail;
 pub use calls::{CallChange, CallRecord, CallState, RecordedCall};
+pub use collections::{
+    AddedChunks, ChunkContent, ChunkFilter, ChunkRow, ChunkSelector, ChunkTerms, CollectionLimits,
+    CollectionRow, NewChunks, RUN_COLLECTION, RemovedChunks, VectorModel,
+};
 pub use commit_queue::{BegunCall, CommitQueue, Receipt};
 pub use crashes::Crashes;
 pub use database::Database;

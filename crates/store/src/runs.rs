@@ -5,6 +5,7 @@ use proto::TraceId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::collections::forget_runs_of;
 use crate::sql::{Batch, Connection, Dialect, Row, Value as Cell, in_transaction, query};
 use crate::{Database, StoreError};
 
@@ -74,6 +75,8 @@ pub struct QuestionRow {
     pub slot_type: String,
     pub prompt: String,
     pub options: Vec<String>,
+    /// What an answer is checked with beyond its type.
+    pub check: Option<String>,
     pub state: String,
     pub answer: Option<Value>,
     pub answered_by: Option<String>,
@@ -142,8 +145,8 @@ impl Database {
         let insert = query(
             "INSERT INTO run_questions \
                  (id, run, tenant, slot_id, slot_type, prompt, options, state, answer, answered_by, asked_ms, \
-                 settled_ms) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                 settled_ms, answer_check) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         )
         .bind(&question.id)
         .bind(&question.run)
@@ -156,7 +159,8 @@ impl Database {
         .bind(question.answer.as_ref().map(Value::to_string))
         .bind(question.answered_by.as_deref())
         .bind(question.asked_unix_ms)
-        .bind(question.settled_unix_ms);
+        .bind(question.settled_unix_ms)
+        .bind(question.check.as_deref());
         in_transaction!(self.sql, |transaction| {
             save(transaction.connection(), &[run], &[]).await?;
             insert.execute(transaction.connection()).await?;
@@ -177,9 +181,11 @@ impl Database {
         Ok(self.sql.execute(update).await? > 0)
     }
 
-    /// Deletes runs that were not touched since a time, with their calls, questions and journals; returns how many.
+    /// Deletes runs that were not touched since a time, with their calls, questions, journals and
+    /// collections; returns how many.
     pub async fn forget_runs(&self, before_unix_ms: u64) -> Result<u64, StoreError> {
         in_transaction!(self.sql, |transaction| {
+            forget_runs_of(transaction.connection(), before_unix_ms).await?;
             for children in [
                 "DELETE FROM workflow_events WHERE run IN (SELECT id FROM runs WHERE touched_ms < $1)",
                 "DELETE FROM run_calls WHERE run IN (SELECT id FROM runs WHERE touched_ms < $1)",
@@ -255,7 +261,7 @@ impl Database {
     pub async fn run_questions(&self, run: &str) -> Result<Vec<QuestionRow>, StoreError> {
         let select = query(
             "SELECT id, run, tenant, slot_id, slot_type, prompt, options, state, answer, answered_by, asked_ms, \
-             settled_ms FROM run_questions WHERE run = $1 ORDER BY asked_ms, seq",
+             settled_ms, answer_check FROM run_questions WHERE run = $1 ORDER BY asked_ms, seq",
         );
         self.sql.all(select.bind(run)).await?.iter().map(read_question).collect()
     }
@@ -371,6 +377,7 @@ fn read_question(row: &Row) -> Result<QuestionRow, StoreError> {
         slot_type: row.get("slot_type")?,
         prompt: row.get("prompt")?,
         options: row.json("options")?,
+        check: row.optional("answer_check")?,
         state: row.get("state")?,
         answer: answered.then(|| row.json("answer")).transpose()?,
         answered_by: row.optional("answered_by")?,

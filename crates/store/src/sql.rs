@@ -179,7 +179,7 @@ impl Sql {
 }
 
 impl Connection {
-    fn dialect(&self) -> Dialect {
+    pub(crate) fn dialect(&self) -> Dialect {
         match self {
             Self::Sqlite(_) => Dialect::Sqlite,
             Self::Postgres(_) => Dialect::Postgres,

@@ -49,6 +49,8 @@ pub struct Catalog {
 struct Offers {
     /// Sources in the order in which they first published: the earlier one keeps a contested name.
     order: Vec<String>,
+    /// The source of tools that any other source may replace.
+    replaceable: Option<String>,
     tools: BTreeMap<String, Vec<Arc<dyn Tool>>>,
     own: OwnOffers,
     terms: Terms,
@@ -66,7 +68,8 @@ impl Catalog {
     pub fn pinned(bounds: LimitBounds, names: WireNames, pins: Pins) -> Self {
         let (order, tools, own) = (Vec::new(), BTreeMap::new(), OwnOffers::new());
         let terms = Terms { bounds, files: Strategies::default() };
-        let offers = Offers { order, tools, own, terms, names, pins };
+        let replaceable = None;
+        let offers = Offers { order, replaceable, tools, own, terms, names, pins };
         Self {
             current: ArcSwap::from_pointee(Snapshot::default()),
             offers: Mutex::new(offers),
@@ -94,6 +97,15 @@ impl Catalog {
         }
         offers.tools.insert(source.to_owned(), tools);
         offers.names.arrived(source);
+        self.rebuild(&mut offers);
+    }
+
+    /// Like [`publish`](Self::publish), for the one source whose tools any other source may replace by offering the same
+    /// names, even later.
+    pub fn publish_replaceable(&self, source: &str, tools: Vec<Arc<dyn Tool>>) {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        offers.replaceable = Some(source.to_owned());
+        offers.tools.insert(source.to_owned(), tools);
         self.rebuild(&mut offers);
     }
 
@@ -191,6 +203,7 @@ impl Catalog {
         let listed: Vec<_> = offers
             .order
             .iter()
+            .chain(&offers.replaceable)
             .filter_map(|source| Some((source.as_str(), offers.tools.get(source)?.as_slice())))
             .collect();
         let (names, pins) = (&mut offers.names, &mut offers.pins);
@@ -209,7 +222,11 @@ impl Catalog {
         }
         // Callers do not learn why a tool is missing; the log says it once.
         for Fault { source, tool, reason } in next.new_faults(&previous) {
-            tracing::warn!(source, %tool, reason, "a tool is not served");
+            if offers.replaceable.as_ref() == Some(source) {
+                tracing::info!(%tool, reason, "a built-in tool is replaced");
+            } else {
+                tracing::warn!(source, %tool, reason, "a tool is not served");
+            }
         }
         for held in next.new_quarantine(&previous) {
             let (tool, changed) = (&held.id, held.changed.join(", "));

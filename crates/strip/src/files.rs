@@ -13,7 +13,8 @@ mod shown;
 mod strategies;
 
 pub(crate) use ::files::{FileRecord, Files, InlineLimits, Listing, NewFile, hex, uri};
-pub(crate) use access::{check_storing, find_readable};
+pub use access::check_storing;
+pub(crate) use access::find_readable;
 pub use audited::FileUse;
 pub(crate) use fill::{Filled, files_to_fill, fill};
 pub(crate) use issued::{fetch_reference, issued_references, remember_issued};

@@ -4,6 +4,7 @@ pub mod agents;
 mod answer;
 pub mod approval;
 mod apps;
+pub mod asking;
 mod audit;
 pub mod batch;
 mod blocking;

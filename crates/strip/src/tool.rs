@@ -80,6 +80,17 @@ pub trait Tool: Send + Sync + 'static {
         Part::Data
     }
 
+    /// Whether it asks people questions of its run. A call that names no run then belongs to the current run of its caller,
+    /// where people find the question and the repeated call finds the answer.
+    fn asks_people(&self) -> bool {
+        false
+    }
+
+    /// Whether a caller's key names what the tool has started: repeated with it, the tool itself gives its current answer.
+    fn owns_keys(&self) -> bool {
+        self.part() == Part::Workflow
+    }
+
     /// The key that the answer is recorded under, if the tool's author chose something other than the input.
     fn cache_key(&self, _input: &Value) -> Result<Option<String>, Failure> {
         Ok(None)

@@ -93,6 +93,16 @@ pub trait TypedTool: Send + Sync + 'static {
         Part::Data
     }
 
+    /// Whether it asks people questions of its run; see [`Tool::asks_people`].
+    fn asks_people(&self) -> bool {
+        false
+    }
+
+    /// Whether a caller's key names what it has started; see [`Tool::owns_keys`].
+    fn owns_keys(&self) -> bool {
+        self.part() == Part::Workflow
+    }
+
     /// The optional properties in which an empty text means something; in others it counts as absent.
     fn keeps_empty(&self) -> &'static [&'static str] {
         &[]
@@ -144,6 +154,14 @@ impl<T: TypedTool> Tool for Typed<T> {
 
     fn part(&self) -> Part {
         self.tool.part()
+    }
+
+    fn asks_people(&self) -> bool {
+        self.tool.asks_people()
+    }
+
+    fn owns_keys(&self) -> bool {
+        self.tool.owns_keys()
     }
 
     fn empty_texts(&self) -> EmptyTexts {

@@ -8,4 +8,4 @@ mod read;
 mod write;
 
 pub use read::{open, read, read_all, read_text};
-pub use write::{Access, UserFile, create_new, open_private};
+pub use write::{Access, UserFile, create_new, create_private_folder, open_private};

@@ -1,9 +1,11 @@
 //! Replaces a file in one step.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Uid, fchown, openat, renameat, unlinkat};
@@ -143,7 +145,7 @@ impl UserFile {
 
 /// Gives a new file the owner and group of the one that it replaces. Returns the mode to keep: without its bits for the
 /// group, if the new file belongs to another one.
-fn kept_mode(file: &File, before: &std::fs::Metadata) -> io::Result<u32> {
+fn kept_mode(file: &File, before: &fs::Metadata) -> io::Result<u32> {
     let mode = before.mode() & 0o777;
     let new = file.metadata()?;
     if (new.uid(), new.gid()) == (before.uid(), before.gid()) {
@@ -163,6 +165,19 @@ pub fn create_new(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut options = File::options();
     let mut file = options.write(true).create_new(true).custom_flags(flags).open(path)?;
     file.write_all(content)
+}
+
+/// Creates a folder that only its owner can enter. A link in its place is refused: it may lead anywhere.
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            if !fs::symlink_metadata(path)?.is_dir() {
+                return Err(error);
+            }
+            fs::set_permissions(path, Permissions::from_mode(0o700))
+        }
+        created => created,
+    }
 }
 
 /// Opens a file that only its owner may read and write, and creates it if it does not exist. A link is refused.

@@ -8,10 +8,10 @@ pub mod core;
 mod dag;
 mod drain;
 mod driver;
+mod embedded;
 pub mod evaluate;
 mod failures;
 mod fit;
-pub mod graph;
 pub mod inputs;
 mod listing;
 pub mod operations;
@@ -38,6 +38,7 @@ pub use ::operations::workflows::{
     WorkflowSummary, WorkflowTask,
 };
 pub use dag::{Compensation, Dag, OnError, Retry, Task, TaskApproval};
+pub use embedded::{Progress, StartOptions, Until};
 pub use planner::{ClientModel, Extended, MAX_INTENT_CHARS, PlanRequest, Planner, PresentTask};
 pub use proposal::{AlternativeTool, MissingArgument, OpenArgument, PlanNotes, Proposal};
 pub use service::{OwnerCheck, Settings};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::{Digest, Failure, Principal, canonical, digest};
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{
     Crashes, Receipt, RowChange, StoreError, WorkflowChange, WorkflowEventRow, WorkflowOwner,
     WorkflowPhase, WorkflowRow,
@@ -38,11 +38,18 @@ pub(crate) struct Start {
     pub(crate) intent: Option<String>,
     /// What the caller gets to read before anything runs, if the plan waits for it.
     pub(crate) planned: Option<Box<PlanNotes>>,
+    /// Its id, unless a new one will do.
+    pub(crate) id: Option<Uuid>,
+    /// The request that the DAG was made from, which tells a repetition from another start.
+    pub(crate) request: Option<Value>,
 }
 
 impl Start {
     /// The digest of what is started, however long the caller waits.
     fn digest(&self) -> Digest {
+        if let Some(request) = &self.request {
+            return digest(&canonical::bytes(&json!({"request": request})));
+        }
         // The same intent may be planned otherwise by now.
         if let Some(intent) = &self.intent {
             let started = json!({"intent": intent, "per_layer": self.per_layer});
@@ -122,7 +129,7 @@ impl Workflows {
         if !read(admit).await? {
             return Err(too_many_active(settings.max_active));
         }
-        let id = Uuid::new_v4();
+        let id = start.id.unwrap_or_else(Uuid::new_v4);
         let rules = Rules { per_layer: start.per_layer, parallel: settings.parallel_tasks.max(1) };
         let mut state = State::new(Arc::new(graph_of(&plan)), rules);
         state.planned = start.planned;

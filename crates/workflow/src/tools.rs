@@ -224,6 +224,8 @@ impl ToolCall<'_> {
             client_key: request.idempotency_key.clone(),
             intent: None,
             planned: None,
+            id: None,
+            request: None,
         };
         let start = match (input.intent, input.workflow) {
             (Some(intent), None) => {

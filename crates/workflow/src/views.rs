@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
+use operations::workflows::graph::{self, GraphView};
 use operations::workflows::{
     NotUndone, WorkflowCommand, WorkflowConsole, WorkflowDefinition, WorkflowDetails,
     WorkflowEvent, WorkflowList, WorkflowQuery, WorkflowSummary, WorkflowTask,
@@ -20,7 +21,6 @@ use crate::checkpoint::QUARANTINED;
 use crate::core::{Address, Phase, Saved};
 use crate::failures::{damaged, not_found};
 use crate::fit::MAX_ANSWER;
-use crate::graph::{self, GraphView};
 use crate::listing;
 use crate::outage::{read, retry};
 use crate::plan::{Plan, call_by_tool};

@@ -242,25 +242,38 @@ impl Workflows {
         job: &Job,
         wait: Wait<'_>,
     ) -> Result<Output, Failure> {
-        let mut published = live.published.clone();
-        let ready = |snapshot: &Arc<Snapshot>| {
+        let ready = |snapshot: &Snapshot| {
             !snapshot.is_running()
                 && Some(snapshot.version) != wait.seen
                 && (wait.settled.is_empty() || !live.awaits(snapshot, wait.settled))
         };
+        let longest = longest_wait(job, WaitOptions { asks: false, wait: wait.longest });
+        let message = || format!("workflow {} is running", live.workflow);
+        let done = wait_for(job, longest, message, self.changed(live, ready)).await;
+        let (snapshot, data) = self.current_answer(live, done).await?;
+        let reply = if snapshot.is_running() { Reply::Pending } else { Reply::Done };
+        Ok(Output { reply, ..Output::new(data) })
+    }
+
+    /// Waits until a workflow is as a caller waits for; false if the process stops before that.
+    pub(crate) async fn changed(&self, live: &Live, ready: impl Fn(&Snapshot) -> bool) -> bool {
+        let mut published = live.published.clone();
         let ends = async {
             self.0.draining.cancelled().await;
             tokio::time::sleep(LAST_WAIT).await;
         };
-        let done = async {
-            tokio::select! {
-                changed = published.wait_for(ready) => changed.is_ok(),
-                () = ends => false,
-            }
-        };
-        let longest = longest_wait(job, WaitOptions { asks: false, wait: wait.longest });
-        let message = || format!("workflow {} is running", live.workflow);
-        let done = wait_for(job, longest, message, done).await;
+        tokio::select! {
+            changed = published.wait_for(|snapshot| ready(snapshot)) => changed.is_ok(),
+            () = ends => false,
+        }
+    }
+
+    /// What a caller is answered after a wait, and the state that the answer is about.
+    pub(crate) async fn current_answer(
+        &self,
+        live: &Live,
+        done: Option<bool>,
+    ) -> Result<(Arc<Snapshot>, Value), Failure> {
         let snapshot = live.published.borrow().clone();
         // The workflow goes on at the next start, and the caller needs its id.
         let continues = self.0.draining.is_cancelled();
@@ -268,13 +281,11 @@ impl Workflows {
             return Err(stopping());
         }
         let data = self.answer_of(live, &snapshot, MAX_ANSWER).await?;
-        let running = snapshot.is_running();
-        if running {
+        if snapshot.is_running() {
             // What the caller gets to know must be on disk.
             live.send(Command::Flush).await;
         }
-        let reply = if running { Reply::Pending } else { Reply::Done };
-        Ok(Output { reply, ..Output::new(data) })
+        Ok((snapshot, data))
     }
 
     /// The state of a workflow of this caller.

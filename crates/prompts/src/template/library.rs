@@ -182,6 +182,7 @@ fn register_filters(environment: &mut Environment<'static>) {
     add("rejectattr", Bound::Items(1), Value::from_function(filters::rejectattr));
     add("map", Bound::Items(1), Value::from_function(filters::map));
     add("chain", Bound::Items(1), Value::from_function(chain));
+    add("flatten", Bound::Items(1), Value::from_function(flatten));
     add("zip", Bound::Items(1), Value::from_function(filters::zip));
     add("sort", Bound::Sorted, Value::from_function(filters::sort));
     add("unique", Bound::Sorted, Value::from_function(filters::unique));
@@ -406,6 +407,24 @@ fn chain(state: &State<'_, '_>, value: Value, others: Rest<Value>) -> Result<Val
         }
     }
     if maps { data::map(merged) } else { data::list(items, Shape::List) }
+}
+
+/// The items of the lists in a list; what is no list stays as it is.
+fn flatten(state: &State<'_, '_>, value: Value) -> Result<Value, Error> {
+    let budget = Budget::of(state)?;
+    let mut items = Vec::new();
+    for one in value.try_iter()? {
+        if !data::is_list(&one) {
+            budget.charge(ITEM)?;
+            items.push(one);
+            continue;
+        }
+        for item in one.try_iter()? {
+            budget.charge(ITEM)?;
+            items.push(item);
+        }
+    }
+    data::list(items, Shape::List)
 }
 
 fn groupby(

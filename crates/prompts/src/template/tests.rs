@@ -325,6 +325,7 @@ fn statements_and_operators_work_as_before() {
             "{{ [1, 2] | chain([3]) | list }}{{ [1] | zip(['a']) | list }}{{ 'a,b' | split(',') }}",
             "[1, 2, 3][(1, 'a')]['a', 'b']",
         ),
+        ("{{ [[1, 2], [], 3, [[4]]] | flatten }}", "[1, 2, 3, [4]]"),
         (
             "{{ [1, 1] | unique }}{{ range(2, 6, 2) }}{{ dict(a=1) }}{{ [1, 2, 3] | batch(2) }}",
             "[1][2, 4]{'a': 1}[[1, 2], [3]]",
@@ -432,6 +433,7 @@ fn expression() -> impl Strategy<Value = String> {
         "groupby('a')",
         "zip(list, list)",
         "chain(list)",
+        "flatten",
         "abs",
         "int",
         "float",

@@ -56,6 +56,8 @@ impl Dialect {
                 include_str!("../../migrations/sqlite/0005_workflow_crashes.sql"),
                 include_str!("../../migrations/sqlite/0006_bare_names.sql"),
                 include_str!("../../migrations/sqlite/0007_plan_edges.sql"),
+                include_str!("../../migrations/sqlite/0008_collections.sql"),
+                include_str!("../../migrations/sqlite/0009_question_checks.sql"),
             ],
             Self::Postgres => &[
                 include_str!("../../migrations/postgres/0001_first.sql"),
@@ -65,6 +67,8 @@ impl Dialect {
                 include_str!("../../migrations/postgres/0005_workflow_crashes.sql"),
                 include_str!("../../migrations/postgres/0006_bare_names.sql"),
                 include_str!("../../migrations/postgres/0007_plan_edges.sql"),
+                include_str!("../../migrations/postgres/0008_collections.sql"),
+                include_str!("../../migrations/postgres/0009_question_checks.sql"),
             ],
         }
     }
@@ -74,6 +78,26 @@ impl Dialect {
         match self {
             Self::Sqlite => format!("json_array_length({column})"),
             Self::Postgres => format!("json_array_length({column}::json)"),
+        }
+    }
+
+    /// Whether a column with a number is one of those in a parameter, which are written with commas between them.
+    pub(crate) fn is_one_of(self, column: &str, parameter: &str) -> String {
+        match self {
+            Self::Sqlite => {
+                format!("{column} IN (SELECT value FROM json_each('[' || {parameter} || ']'))")
+            }
+            Self::Postgres => {
+                format!("{column} = ANY (string_to_array({parameter}, ',')::bigint[])")
+            }
+        }
+    }
+
+    /// The name of the function that finds a text in a text: its position from 1 on, or 0.
+    pub(crate) fn position(self) -> &'static str {
+        match self {
+            Self::Sqlite => "instr",
+            Self::Postgres => "strpos",
         }
     }
 

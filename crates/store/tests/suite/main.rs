@@ -3,6 +3,7 @@
 
 mod approvals;
 mod calls;
+mod collections;
 mod commit_queue;
 mod crashes;
 mod database;

@@ -271,6 +271,7 @@ on_both_engines! {
             slot_type: "text".to_owned(),
             prompt: "Which?".to_owned(),
             options: vec!["a".to_owned()],
+            check: Some("outline".to_owned()),
             state: "open".to_owned(),
             answer: None,
             answered_by: None,

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::context::{Context, check, run_of};
+use super::context::{Context, check};
 use crate::Job;
+use crate::asking::run_of;
 use crate::files::find_readable;
 use crate::tool::Part;
 use crate::typed::{About, TypedOutput, TypedTool};

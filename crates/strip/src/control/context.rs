@@ -3,9 +3,8 @@ use std::sync::{Arc, Weak};
 use proto::{Blame, Code, Failure};
 use serde_json::json;
 
-use crate::Job;
 use crate::files::{FileResolver, Files};
-use crate::runs::{Run, RunOf, Runs};
+use crate::runs::Runs;
 use prompts::Prompts;
 
 /// What the control-flow tools work with. The strip owns it: a tool that outlives the strip fails.
@@ -21,14 +20,6 @@ impl Context {
         context.upgrade().ok_or_else(|| {
             Failure::new(Code::Unavailable, "the gateway is shutting down").blame(Blame::Gateway)
         })
-    }
-}
-
-/// The run that the guards have joined the call to.
-pub(super) fn run_of(job: &Job) -> Result<&Arc<Run>, Failure> {
-    match &job.run {
-        RunOf::Joined(run) => Ok(run),
-        _ => Err(Failure::new(Code::Internal, "the call has no run").blame(Blame::Gateway)),
     }
 }
 

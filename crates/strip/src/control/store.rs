@@ -9,8 +9,9 @@ use proto::{Code, Failure, FileKind, RequestedLimits};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::{Context, check, run_of};
+use super::context::{Context, check};
 use crate::Job;
+use crate::asking::run_of;
 use crate::files::{FileRecord, NewFile, check_storing, fetch_reference, find_readable, hex};
 use crate::runs::Run;
 use crate::tool::Part;

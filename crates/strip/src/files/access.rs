@@ -23,7 +23,7 @@ pub(crate) async fn find_readable(
 }
 
 /// Checks that a caller may store files.
-pub(crate) fn check_storing(principal: &Principal) -> Result<(), Failure> {
+pub fn check_storing(principal: &Principal) -> Result<(), Failure> {
     if principal.holds(FILES_WRITE) {
         return Ok(());
     }

@@ -20,7 +20,6 @@ use super::arguments::Arguments;
 use super::audit::Decision;
 use super::records::{OnceCall, Records};
 use crate::catalog::Entry;
-use crate::tool::Part;
 use crate::{Door, Job, Output, Reply};
 use files::references_in;
 
@@ -110,7 +109,7 @@ impl Idempotency {
         arguments: &Arguments,
     ) -> Result<Option<Key>, Failure> {
         let call = job.request();
-        if entry.tool.part() == Part::Workflow {
+        if entry.tool.owns_keys() {
             // A key names the workflow, which repeats its current answer itself.
             return Ok(None);
         }

@@ -18,6 +18,9 @@ const STATE_VALID_MS: u64 = 280_000;
 /// The longest prompt of a question.
 const MAX_PROMPT: usize = 4_000;
 
+/// The longest text that a form begins a property with, in bytes; invisible characters are shown with up to ten each.
+const MAX_DOCUMENT: usize = 6_000;
+
 /// The longest part of a property's name in the name of its slot.
 const MAX_PROPERTY: usize = 60;
 
@@ -98,6 +101,7 @@ pub(crate) async fn park_questions(
                 slot_type: draft.slot_type,
                 prompt: draft.prompt,
                 options: draft.options,
+                check: None,
             };
             let question = runs.ask(run, question).await?;
             if run.settled_question(&slot).is_none() {
@@ -241,9 +245,13 @@ fn drafts(asked: &Value) -> Result<Vec<Draft>, Failure> {
 fn slot(schema: &Value) -> Option<(SlotType, Vec<String>)> {
     let plain = |slot_type| Some((slot_type, Vec::new()));
     match schema["type"].as_str()? {
-        "string" => match choices(schema) {
-            Some(options) => Some((SlotType::Choice, options)),
-            None => plain(SlotType::Text),
+        "string" => match (choices(schema), schema["default"].as_str()) {
+            (Some(options), _) => Some((SlotType::Choice, options)),
+            // A text of several lines is edited, not typed.
+            (None, Some(text)) if text.contains('\n') && text.len() <= MAX_DOCUMENT => {
+                Some((SlotType::Document, vec![clean::visible(text)]))
+            }
+            (None, _) => plain(SlotType::Text),
         },
         "array" => choices(&schema["items"]).map(|options| (SlotType::Multi, options)),
         "number" | "integer" => plain(SlotType::Number),

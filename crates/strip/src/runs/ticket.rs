@@ -19,15 +19,19 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    /// Joins a call to its run. A call without a run that is no control-flow tool needs none.
+    /// Joins a call to its run. A call without a run that neither controls one nor asks people needs none.
     pub(crate) async fn enter(
         runs: &Runs,
         job: &mut Job,
         entry: &Entry,
     ) -> Result<Option<Self>, Failure> {
-        let part = entry.tool.part();
-        if matches!(job.run, RunOf::Alone) && !part.is_control() {
-            return Ok(None);
+        let (part, asks) = (entry.tool.part(), entry.tool.asks_people());
+        if matches!(job.run, RunOf::Alone) {
+            if asks {
+                job.run = RunOf::Current;
+            } else if !part.is_control() {
+                return Ok(None);
+            }
         }
         let request = job.request();
         let role = match part {
@@ -39,7 +43,8 @@ impl Ticket {
         };
         let tool = entry.descriptor.id.shared();
         let principal = &request.principal;
-        let member = runs.enter(&job.run, principal, &tool, role, part.is_control()).await?;
+        let member =
+            runs.enter(&job.run, principal, &tool, role, asks || part.is_control()).await?;
         job.run = RunOf::Joined(member.run().clone());
         Ok(Some(Self { member, part }))
     }

@@ -1,4 +1,3 @@
-use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::*;
@@ -122,4 +121,22 @@ fn an_existing_file_is_not_created_again() {
     open_private(&folder.path().join("private")).unwrap();
     assert_eq!(mode(&folder.path().join("private")), 0o600);
     assert_eq!(names(outside.path()), Vec::<String>::new());
+}
+
+#[test]
+fn a_private_folder_is_closed_and_no_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("moved");
+    create_private_folder(&path).unwrap();
+    assert_eq!(mode(&path), 0o700);
+    set_mode(&path, 0o755);
+    create_private_folder(&path).unwrap();
+    assert_eq!(mode(&path), 0o700);
+
+    let (elsewhere, link) = (folder.path().join("elsewhere"), folder.path().join("link"));
+    fs::create_dir(&elsewhere).unwrap();
+    set_mode(&elsewhere, 0o755);
+    symlink(&elsewhere, &link).unwrap();
+    create_private_folder(&link).unwrap_err();
+    assert_eq!(mode(&elsewhere), 0o755);
 }

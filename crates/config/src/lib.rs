@@ -51,8 +51,8 @@ pub use model::{Model, ModelEmbeddings, ModelKind};
 pub use overrides::Overrides;
 pub use registration::Registration;
 pub use research::{
-    Browser, ProviderKeys, Research, Robots, SearchOrder, Sessions as ResearchSessions, Switch,
-    WEB_RESEARCH,
+    Browser, Collections, ProviderKeys, Research, Robots, SearchOrder,
+    Sessions as ResearchSessions, Switch, WEB_RESEARCH,
 };
 pub use secret::{HeaderSource, Per, SecretSource, VaultSecrets};
 pub use servers::{Server, with_scheme};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -38,6 +38,8 @@ pub struct Research {
     pub sessions: Sessions,
     /// Memory for results and pages that were read.
     pub cache: Size,
+    /// How much collections of text may hold.
+    pub collections: Collections,
     /// Time limits of single steps. Values above the maximum are lowered with a warning.
     pub timeouts: Timeouts,
     /// Size limits. Values above the maximum, which is the default, are lowered with a warning.
@@ -54,6 +56,7 @@ impl Default for Research {
             robots: Robots::default(),
             sessions: Sessions::default(),
             cache: Size(64 << 20),
+            collections: Collections::default(),
             timeouts: Timeouts::default(),
             sizes: Sizes::default(),
         }
@@ -247,6 +250,28 @@ impl Default for Sessions {
         Self {
             ttl: Span(Duration::from_secs(30 * 60)),
             max: NonZeroU32::new(50).unwrap_or(NonZeroU32::MIN),
+        }
+    }
+}
+
+/// Collections of text that can be searched. The first two limits are those of each tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Collections {
+    /// The most chunks.
+    pub max_chunks: NonZeroU64,
+    /// The most bytes: text, words and vectors.
+    pub max_bytes: Size,
+    /// Memory for the vectors of the collections that were searched last.
+    pub memory: Size,
+}
+
+impl Default for Collections {
+    fn default() -> Self {
+        Self {
+            max_chunks: NonZeroU64::new(1_000_000).unwrap_or(NonZeroU64::MAX),
+            max_bytes: Size(2 << 30),
+            memory: Size(256 << 20),
         }
     }
 }

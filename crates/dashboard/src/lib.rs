@@ -29,6 +29,7 @@ mod plans;
 mod posted;
 mod prompts;
 mod provider;
+mod research;
 mod routes;
 mod runs;
 mod secrets;

@@ -28,6 +28,7 @@ pub(crate) const TRACE: &str = "/dashboard/calls/{trace}";
 pub(crate) const RUNS: &str = "/dashboard/runs";
 pub(crate) const RUN: &str = "/dashboard/runs/{id}";
 pub(crate) const NEW_WORKFLOW: &str = "/dashboard/workflows/new";
+pub(crate) const RUN_DIFF: &str = "/dashboard/runs/{id}/diff";
 pub(crate) const RUN_GRAPH: &str = "/dashboard/runs/{id}/graph.svg";
 pub(crate) const RUN_STEER: &str = "/dashboard/runs/{id}/steer";
 pub(crate) const RUN_AGAIN: &str = "/dashboard/runs/{id}/again";

@@ -15,8 +15,8 @@ use crate::layout::bare_refusal;
 use crate::state::Dashboard;
 use crate::{
     agents, approvals, assets, calls, catalog, connect, files, headers, keys, live, overview,
-    paths, plans, posted, prompts, provider, runs, secrets, servers, settings, sign_in, theme,
-    tool, tries, vault,
+    paths, plans, posted, prompts, provider, research, runs, secrets, servers, settings, sign_in,
+    theme, tool, tries, vault,
 };
 
 /// A page that needs a signed-in browser.
@@ -64,6 +64,7 @@ pub const ROUTES: &[Route] = &[
     page("GET, POST", paths::RUN, "one run, and a form to answer its questions"),
     page("GET, POST", paths::NEW_WORKFLOW, "a plan from an intent, and a form to run it"),
     page("GET", paths::RUN_GRAPH, "the DAG of a workflow as an SVG file"),
+    page("GET", paths::RUN_DIFF, "the mind map of a research run compared with another one"),
     page("POST", paths::RUN_STEER, "continue or abort a workflow, retry or skip a task"),
     page("GET, POST", paths::RUN_AGAIN, "a form to run a workflow again with changes"),
     page("GET, POST", paths::FILES, "files and artifacts, and a form to upload one"),
@@ -121,6 +122,7 @@ impl Pages for Dashboard {
             .route(paths::RUNS, get(runs::page))
             .route(paths::RUN, get(runs::one).post(runs::answer))
             .route(paths::RUN_GRAPH, get(runs::drawing))
+            .route(paths::RUN_DIFF, get(research::compare))
             .route(paths::RUN_STEER, post(runs::steer))
             .route(paths::RUN_AGAIN, get(runs::again).post(runs::start_again))
             .route(paths::NEW_WORKFLOW, get(plans::page).post(plans::act))

@@ -16,6 +16,7 @@ use runs::{RunCall, RunDetails, RunFilter, RunSummary};
 
 use crate::layout::{Page, PageResult, Section, error_page, heading};
 use crate::posted::{PostedForm, see_other};
+use crate::research;
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
@@ -23,6 +24,7 @@ use crate::words::{Tone, count, empty, in_url, inert, mark, message, outcome, sh
 
 use links::run_page;
 use params::Params;
+use question::Refused;
 pub(super) use workflow::{again, drawing, start_again, steer};
 
 /// How many runs are listed.
@@ -117,7 +119,12 @@ pub(super) async fn one(
     viewer.require(scope::RUNS_READ)?;
     let run = load(&dashboard, &viewer, &id).await?;
     let workflow = workflow::load(&dashboard, &viewer, &run.run.kind, &run.run.id).await;
-    let shown = Shown { run: &run, workflow: workflow.as_ref(), params, fault: None };
+    let research = match &workflow {
+        Some(workflow) => research::show(&dashboard, &viewer, &run, workflow).await,
+        None => None,
+    };
+    let workflow = workflow.as_ref();
+    let shown = Shown { run: &run, workflow, research: research.as_ref(), params, refused: None };
     shown.show(&viewer, StatusCode::OK)
 }
 
@@ -140,8 +147,13 @@ pub(super) async fn answer(
     match runs.answer(by, tenant.as_deref(), (&run.run.id, slot), &value).await {
         Ok(_) => Ok(see_other(&run_page(&run.run.id))),
         Err(failure) => {
-            let (params, fault) = (Params::default(), Some(failure.message.as_str()));
-            let shown = Shown { run: &run, workflow: None, params, fault };
+            let refused = Refused {
+                slot: slot.to_owned(),
+                text: posted.text("answer").to_owned(),
+                reason: failure.message,
+            };
+            let (params, refused) = (Params::default(), Some(&refused));
+            let shown = Shown { run: &run, workflow: None, research: None, params, refused };
             shown.show(viewer, StatusCode::UNPROCESSABLE_ENTITY)
         }
     }
@@ -151,13 +163,15 @@ pub(super) async fn answer(
 struct Shown<'a> {
     run: &'a RunDetails,
     workflow: Option<&'a WorkflowDetails>,
+    /// What a research run has made.
+    research: Option<&'a Markup>,
     params: Params,
-    fault: Option<&'a str>,
+    refused: Option<&'a Refused>,
 }
 
 impl Shown<'_> {
     fn show(&self, viewer: &Viewer, status: StatusCode) -> PageResult {
-        let Self { run: details, workflow, params, fault } = self;
+        let Self { run: details, workflow, research, params, refused } = self;
         let run = &details.run;
         let title = run.name.as_deref().unwrap_or(&run.id);
         let below = html! {
@@ -176,33 +190,40 @@ impl Shown<'_> {
             .map(|question| question.state.as_str())
             .collect::<Vec<_>>()
             .join(" ");
+        // A report is printed without the calls that led to it.
+        let behind = if research.is_some() { "screen-only" } else { "" };
         let body = html! {
             (heading(html! { (inert(title)) }, below, actions))
-            @if let Some(fault) = fault { p.fault role="alert" { (message(fault)) } }
-            @if let Some(workflow) = workflow { (workflow::head(workflow, params, viewer)) }
+            @if let Some(refused) = refused { p.fault role="alert" { (message(&refused.reason)) } }
+            @if let Some(workflow) = workflow { (workflow::head(workflow, params, *research, viewer)) }
             @if let Some(summary) = &run.summary { blockquote { (inert(summary)) } }
             div #questions data-swap data-version=(version) {
-                @for open in &details.questions { (question::show(open, &run_page(&run.id), viewer)) }
+                @for open in &details.questions { (question::show(open, *refused, &run_page(&run.id), viewer)) }
             }
-            @if let Some(workflow) = workflow { (workflow::show(workflow, &params.task, viewer)) }
-            h2 { "Calls" }
-            div #calls data-swap {
-                @if details.calls.is_empty() { p.soft { "No call has ended yet." } }
-                @else {
-                    @if workflow.is_none() { (graph::draw(&details.calls)) }
-                    (calls(&details.calls, viewer))
+            div class=(behind) {
+                @if let Some(workflow) = workflow { (workflow::show(workflow, &params.task, viewer)) }
+                h2 { "Calls" }
+                div #calls data-swap {
+                    @if details.calls.is_empty() { p.soft { "No call has ended yet." } }
+                    @else {
+                        @if workflow.is_none() { (graph::draw(&details.calls)) }
+                        (calls(&details.calls, viewer))
+                    }
                 }
+                @if !run.artifacts.is_empty() && research.is_none() {
+                    h2 { "Artifacts" }
+                    ul.rows { @for id in &run.artifacts { li { a.row href=(format!("/dashboard/files/{}", in_url(id))) { code { (inert(id)) } } } } }
+                }
+                p.soft { "Kind: " (inert(&run.kind)) " · id " code { (inert(&run.id)) } }
             }
-            @if !run.artifacts.is_empty() {
-                h2 { "Artifacts" }
-                ul.rows { @for id in &run.artifacts { li { a.row href=(format!("/dashboard/files/{}", in_url(id))) { code { (inert(id)) } } } } }
-            }
-            p.soft { "Kind: " (inert(&run.kind)) " · id " code { (inert(&run.id)) } }
         };
         // A workflow pauses and goes on without a change of its run.
         let goes_on = workflow.is_some_and(|details| details.workflow.state != "ended");
         let poll = if goes_on { WORKFLOW_POLL } else { 0 };
-        Page { live: "runs", poll, ..Page::new("Run", Section::Runs, body) }.show_as(viewer, status)
+        // A printed report has its own title.
+        let page_title = if research.is_some() { title } else { "Run" };
+        let page = Page::new(page_title, Section::Runs, body);
+        Page { live: "runs", poll, ..page }.show_as(viewer, status)
     }
 }
 

@@ -4,6 +4,7 @@ pub mod approvals;
 mod audit;
 mod board;
 pub mod call_operations;
+pub mod collection_files;
 mod console;
 pub mod database;
 pub mod files;
@@ -20,6 +21,7 @@ mod prompts;
 pub mod quarantine;
 mod registration;
 pub mod reload;
+mod research_flow;
 pub mod server_operations;
 mod servers;
 mod settings;
@@ -44,7 +46,7 @@ use auth::{Access, AccessOptions, AdminFault, AdminToken, ApiKeys, ApprovalLinks
 use builtin::finder::{self, Finder, Keeper};
 use builtin::results;
 use config::{Loaded, Overrides, Resolved};
-use doors::{LocalDoor, ServerRegistration, SocketDoor};
+use doors::{LocalDoor, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
@@ -63,6 +65,7 @@ use reading::{Bounds, Readers};
 use approvals::Webhook;
 use audit::CallKeeper;
 pub use board::Board;
+use collection_files::CollectionFiles;
 pub use console::{ConfigSource, GatewayConsole};
 use files::ConfinedText;
 pub use foundation::Foundation;
@@ -70,7 +73,7 @@ use names::StoredNames;
 use operations::Services;
 pub use process::Process;
 use quarantine::Quarantine;
-use registration::Registration;
+use research_flow::ResearchFlow;
 pub use settings::needs_restart;
 pub use socket_path::SocketPath;
 use sources::Sources;
@@ -114,7 +117,8 @@ pub struct Gateway {
     call_keeper: Arc<CallKeeper>,
     approvals: Arc<Approvals>,
     workflows: OpenWorkflows,
-    web_tools: WebTools,
+    web_tools: Arc<WebTools>,
+    flow: ResearchFlow,
     /// Ends sessions and watches.
     ending: CancellationToken,
     /// Stops new local sessions, shortly before the others end.
@@ -183,13 +187,14 @@ impl Gateway {
                 tracing::warn!("{fault}");
             }
         }
-        let web_tools = WebTools::new(webtools::Parts {
+        let web_tools = Arc::new(WebTools::new(webtools::Parts {
             catalog: Arc::clone(strip.catalog()),
             client: client.clone(),
             runner: Arc::clone(&runner),
-            readers,
+            readers: readers.clone(),
             clock: clock.clone(),
-        });
+        }));
+        let collections = Arc::new(collection_files::open(config, database.clone(), clock.clone()));
         web_tools.apply(config, &resolved.provider_keys, &environment.texts()).await;
         let deps = servers::ServerDeps {
             strip: &strip,
@@ -241,6 +246,16 @@ impl Gateway {
         let planner = PlanService::new(finder, &strip, &database, &clock);
         planner.plan_by(workflows::plan_by(config, &resolved, &client));
         let workflows = workflows::open(config, &strip, planner, long_running, &ending).await?;
+        let flow = ResearchFlow {
+            strip: Arc::clone(&strip),
+            workflows: workflows.all.clone(),
+            collections: Arc::clone(&collections),
+            web_tools: Arc::clone(&web_tools),
+            readers: readers.clone(),
+            knowledge: Mutex::default(),
+        };
+        flow.apply(config);
+        collections.use_model(workflows::model(config, &resolved, &client));
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         let console = Arc::new(GatewayConsole::new(&upstreams, &registry, &strip));
         let secret_service =
@@ -255,6 +270,7 @@ impl Gateway {
             quarantine: &quarantine,
             keyring: &keyring,
             workflows: &workflows.all,
+            collections: &Arc::new(CollectionFiles::new(&collections, readers)),
         }));
         let door =
             LocalDoor::new(Arc::clone(&strip), LocalAccess::default().user(), ending.clone())
@@ -297,6 +313,7 @@ impl Gateway {
             approvals,
             workflows,
             web_tools,
+            flow,
             ending,
             closing,
             sockets,
@@ -400,26 +417,6 @@ impl Gateway {
     /// The tokens for servers.
     pub fn keyring(&self) -> &Arc<OAuthClient> {
         &self.keyring
-    }
-
-    /// Registration of servers. If callers need credentials (`guarded`), only API keys can register.
-    pub fn server_registration(
-        &self,
-        guarded: bool,
-    ) -> anyhow::Result<Arc<dyn ServerRegistration>> {
-        let folder = self.store.folder.path();
-        let token = if guarded { None } else { Some(registration::local_token(folder)) };
-        let token = token.transpose();
-        let token = token.context("the registration token cannot be stored in the data folder")?;
-        let (upstreams, registry) = (Arc::clone(&self.upstreams), Arc::clone(&self.registry));
-        let reported = Arc::clone(&self.strip);
-        Ok(Arc::new(Registration::new(
-            upstreams,
-            registry,
-            reported,
-            Arc::clone(&self.keys),
-            token,
-        )))
     }
 
     /// The gateway's own listeners, which tools must not call.

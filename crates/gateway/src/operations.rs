@@ -12,9 +12,12 @@ use upstream::{Registry, Upstreams};
 use workflow::Workflows;
 
 use super::console::GatewayConsole;
+use flow::operations::FlowService;
+
 use super::login::{self, LoginService};
 use super::quarantine::{self, Quarantine};
 use super::{call_operations, server_operations, waiting};
+use crate::collection_files::{self, CollectionFiles};
 use crate::path_files;
 
 /// What the operations work on.
@@ -28,6 +31,7 @@ pub(super) struct Services<'a> {
     pub(super) keyring: &'a Arc<OAuthClient>,
     pub(super) secrets: &'a Arc<SecretService>,
     pub(super) workflows: &'a Workflows,
+    pub(super) collections: &'a Arc<CollectionFiles>,
 }
 
 /// All operations.
@@ -46,4 +50,8 @@ pub(super) fn table(services: &Services<'_>) -> Table {
         .merge(waiting::table(strip))
         .merge(secret_operations::table(services.secrets))
         .merge(workflow::operations::table(&Arc::new(services.workflows.clone())))
+        .merge(collection_files::table(services.collections))
+        .merge(flow::operations::table(&Arc::new(FlowService {
+            strip: Arc::clone(services.strip),
+        })))
 }

@@ -10,12 +10,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::watch::watch;
 
-/// Publishes the folder's prompts; a broken one keeps its last version.
+/// Publishes the folder's prompts and those that are compiled in; a broken one keeps its last version.
 pub(super) async fn load(strip: &Arc<Strip>, folder: &Path, reported: &Mutex<Vec<Finding>>) {
     let (strip, folder) = (Arc::clone(strip), folder.to_owned());
     let loaded = tokio::task::spawn_blocking(move || {
         let (prompts, findings) = Snapshot::load_keeping(&folder, &strip.prompts().snapshot());
-        strip.prompts().replace(prompts);
+        strip.prompts().replace(prompts.with_shipped());
         findings
     });
     match loaded.await {

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use async_trait::async_trait;
 use auth::{ApiKeys, KeyKind, LOCAL_TENANT};
 use config::Config;
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use strip::Strip;
 use upstream::{Announcement, Grant, Holder, Registry, RegistryFault, Terms, Upstreams};
 
-use super::servers;
+use super::{Gateway, servers};
 
 /// The token by which servers of the gateway's own user register without any set-up.
 const TOKEN_FILE: &str = "registration-token";
@@ -30,6 +31,28 @@ pub(super) fn terms(config: &Config) -> Terms {
         lease: config.registration.lease.0,
         // With credentials, who registers may sit behind a proxy and far from this machine.
         loopback: config.listen.is_loopback() && config.auth.is_none(),
+    }
+}
+
+impl Gateway {
+    /// Registration of servers. If callers need credentials (`guarded`), only API keys can register.
+    pub fn server_registration(
+        &self,
+        guarded: bool,
+    ) -> anyhow::Result<Arc<dyn ServerRegistration>> {
+        let folder = self.store.folder.path();
+        let token = if guarded { None } else { Some(local_token(folder)) };
+        let token = token.transpose();
+        let token = token.context("the registration token cannot be stored in the data folder")?;
+        let (upstreams, registry) = (Arc::clone(&self.upstreams), Arc::clone(&self.registry));
+        let reported = Arc::clone(&self.strip);
+        Ok(Arc::new(Registration::new(
+            upstreams,
+            registry,
+            reported,
+            Arc::clone(&self.keys),
+            token,
+        )))
     }
 }
 

@@ -55,19 +55,23 @@ pub(super) fn settings(config: &Config) -> Settings {
 
 /// What plans intents.
 pub(super) fn plan_by(config: &Config, resolved: &Resolved, client: &Client) -> PlanBy {
-    match (config.workflows.planner, &config.model) {
+    match (config.workflows.planner, model(config, resolved, client)) {
         (Some(PlannerKind::Client), _) => PlanBy::Client,
         (Some(PlannerKind::Plain), _) | (_, None) => PlanBy::Plain,
-        (_, Some(settings)) => {
-            let options = ModelOptions {
-                url: settings.url.clone(),
-                name: settings.name.clone(),
-                key: resolved.model_key.clone(),
-                embeddings: settings.embeddings.as_ref().map(embedding_options),
-            };
-            PlanBy::Model(Model::new(client.clone(), options))
-        }
+        (_, Some(model)) => PlanBy::Model(model),
     }
+}
+
+/// The language model.
+pub(super) fn model(config: &Config, resolved: &Resolved, client: &Client) -> Option<Model> {
+    let settings = config.model.as_ref()?;
+    let options = ModelOptions {
+        url: settings.url.clone(),
+        name: settings.name.clone(),
+        key: resolved.model_key.clone(),
+        embeddings: settings.embeddings.as_ref().map(embedding_options),
+    };
+    Some(Model::new(client.clone(), options))
 }
 
 fn embedding_options(settings: &config::ModelEmbeddings) -> EmbeddingOptions {

@@ -22,6 +22,7 @@ mod word_list;
 pub use draft::{Alternative, Argument, Draft, DraftTask, Earlier, Intent, NothingFits};
 pub use edges::{EdgeKey, LearnedEdges};
 pub use graph::Toolbox;
+pub use render::insert;
 pub use service::{PlanBy, PlanService};
 pub use tool::ToolSpec;
 pub use word_list::WordList;

@@ -92,7 +92,8 @@ fn join(path: &str, field: &str) -> String {
     }
 }
 
-fn insert(object: &mut Map<String, Value>, path: &[String], value: Value) {
+/// Puts a value into nested objects.
+pub fn insert(object: &mut Map<String, Value>, path: &[String], value: Value) {
     match path {
         [] => {}
         [name] => {

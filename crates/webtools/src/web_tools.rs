@@ -9,7 +9,7 @@ use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
 use proto::Clock;
 use reading::Readers;
-use research::{Caches, Guards, MemoryCaches, MemorySessions, Sessions, tools};
+use research::{Caches, Guards, MemoryCaches, MemorySessions, Research, Sessions, tools};
 use strip::{Catalog, Tool};
 
 use crate::current::Current;
@@ -42,6 +42,8 @@ struct State {
     caches: Option<(Arc<dyn Caches>, usize)>,
     sessions: Option<(Arc<dyn Sessions>, config::ResearchSessions)>,
     guards: Arc<Guards>,
+    /// None while the tools are off.
+    current: Option<Arc<Current>>,
 }
 
 #[derive(PartialEq)]
@@ -86,6 +88,7 @@ impl WebTools {
             let before = state.browser.as_ref().and_then(|(browser, _)| browser.clone());
             let offered = if applied.replaced || config.research.tools == Switch::Off {
                 state.browser = None;
+                state.current = None;
                 Vec::new()
             } else {
                 self.tools(&mut state, config, &applied)
@@ -98,6 +101,12 @@ impl WebTools {
         if let Some(browser) = closed {
             browser.close().await;
         }
+    }
+
+    /// What the tools work with; none while they are off.
+    pub fn research(&self) -> Option<Arc<Research>> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.current.as_ref().map(|current| current.get())
     }
 
     fn tools(&self, state: &mut State, config: &Config, applied: &Applied) -> Vec<Arc<dyn Tool>> {
@@ -126,6 +135,7 @@ impl WebTools {
         };
         let folder = config.research.lenses.clone();
         let current = Arc::new(Current::new(settings, folder, Box::new(assemble)));
+        state.current = Some(Arc::clone(&current));
         let tool = |listing| Arc::new(WebTool::new(listing, Arc::clone(&current))) as Arc<dyn Tool>;
         tools::all(total).into_iter().map(tool).collect()
     }

@@ -9,10 +9,27 @@ use crate::layout::csrf;
 use crate::posted::PostedForm;
 use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{Tone, inert, json, mark};
+use crate::words::{Tone, inert, json, mark, message};
+
+/// The type of a question whose answer is a long text.
+const DOCUMENT: &str = "document";
+
+/// An answer that was refused, and why.
+pub(super) struct Refused {
+    pub(super) slot: String,
+    /// What the person wrote; a document is not lost with it.
+    pub(super) text: String,
+    pub(super) reason: String,
+}
 
 /// A question, with a form while it is open.
-pub(super) fn show(question: &QuestionView, action: &str, viewer: &Viewer) -> Markup {
+pub(super) fn show(
+    question: &QuestionView,
+    refused: Option<&Refused>,
+    action: &str,
+    viewer: &Viewer,
+) -> Markup {
+    let refused = refused.filter(|refused| refused.slot == question.slot_id);
     let id = format!("answer-{}", question.slot_id);
     html! {
         article.rule {
@@ -26,13 +43,17 @@ pub(super) fn show(question: &QuestionView, action: &str, viewer: &Viewer) -> Ma
             }
             p.soft { code { (inert(&question.slot_id)) } " · asked " (time::ago(question.asked_unix_ms, viewer.now_ms))
                 @if let Some(by) = &question.answered_by { " · answered by " (inert(by)) } }
-            @if let Some(value) = &question.value { pre.code { (json(value)) } }
+            @match &question.value {
+                Some(Value::String(text)) if question.slot_type == DOCUMENT => pre.code { (inert(text)) },
+                Some(value) => pre.code { (json(value)) },
+                None => {}
+            }
             @if question.state == "open" {
                 @if viewer.may(scope::RUNS_ANSWER) {
                     form.try method="post" action=(action) {
                         (csrf(viewer))
                         input type="hidden" name="slot" value=(question.slot_id);
-                        (field(question, &id))
+                        (field(question, refused, &id))
                         div.buttons { button.primary type="submit" { "Answer" } }
                     }
                 } @else { p.soft { "You need the scope " code { (scope::RUNS_ANSWER) } "." } }
@@ -41,7 +62,7 @@ pub(super) fn show(question: &QuestionView, action: &str, viewer: &Viewer) -> Ma
     }
 }
 
-fn field(question: &QuestionView, id: &str) -> Markup {
+fn field(question: &QuestionView, refused: Option<&Refused>, id: &str) -> Markup {
     let options = |kind: &str| {
         html! {
             fieldset {
@@ -63,7 +84,24 @@ fn field(question: &QuestionView, id: &str) -> Markup {
             },
             "number" => div.field { label for=(id) { "Answer" } input id=(id) type="number" step="any" name="answer" required; },
             "file" => div.field { label for=(id) { "File id" } input id=(id) type="text" name="answer" required placeholder="file_…" autocomplete="off"; },
+            DOCUMENT => (document(question, refused, id)),
             _ => div.field { label for=(id) { "Answer" } textarea id=(id) name="answer" rows="3" required {} },
+        }
+    }
+}
+
+/// A text box with the document, as far as it was edited.
+fn document(question: &QuestionView, refused: Option<&Refused>, id: &str) -> Markup {
+    let first = question.options.first().map_or("", String::as_str);
+    let text = refused.map_or(first, |refused| &refused.text);
+    let fault = format!("{id}-fault");
+    html! {
+        div.field {
+            label for=(id) { "Answer" }
+            // HTML drops the first line break of a text box.
+            textarea.code.document id=(id) name="answer" rows="20" required spellcheck="true"
+                aria-invalid=[refused.map(|_| "true")] aria-describedby=[refused.map(|_| &fault)] { "\n" (text) }
+            @if let Some(refused) = refused { p.fault id=(fault) { (message(&refused.reason)) } }
         }
     }
 }

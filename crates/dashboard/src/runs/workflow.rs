@@ -110,11 +110,20 @@ pub(crate) async fn drawing(
     Ok(response)
 }
 
-/// What is decided first: the result so far, what could not be undone, and the buttons.
-pub(super) fn head(details: &WorkflowDetails, params: &Params, viewer: &Viewer) -> Markup {
+/// What is decided first: the result so far, what could not be undone, and the buttons. `result` is shown in place of the
+/// outputs.
+pub(super) fn head(
+    details: &WorkflowDetails,
+    params: &Params,
+    result: Option<&Markup>,
+    viewer: &Viewer,
+) -> Markup {
     html! {
         (steer::done(details, params))
-        (outcome::show(details, viewer))
+        @match result {
+            Some(result) => { div #result data-swap { (result) } }
+            None => (outcome::show(details, viewer)),
+        }
         (not_undone(details))
         (decisions::show(details, viewer))
         (steer::buttons(details, viewer))

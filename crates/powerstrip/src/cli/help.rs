@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         "Tools and calls",
         &["tools", "call", "calls", "runs", "plan", "workflows", "approvals", "prompts", "files"],
     ),
-    ("Web and documents", &["search", "scrape", "text"]),
+    ("Web and documents", &["research", "search", "scrape", "text", "collections"]),
     ("Write your own", &["new"]),
     ("Set up", &["agents", "keys", "config", "completions", "help"]),
 ];

@@ -1,6 +1,7 @@
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use proto::clean;
 use runs::{QuestionView, RunCall, RunDetails, RunSummary};
@@ -21,8 +22,16 @@ Examples:
   powerstrip runs show run_0123…                    its questions and calls
   powerstrip runs answer run_0123… --value true     answer its only open question
   powerstrip runs answer run_0123… --slot tone --text 'plain and short'
+  powerstrip runs show run_0123… --document > outline.md
+  powerstrip runs answer run_0123… --file outline.md
 
 It asks the gateway that runs on this data folder. A run is named by its id; the first digits are enough.";
+
+/// The largest file that is read; the gateway limits answers further.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// The type of a question whose answer is a long text.
+const DOCUMENT: &str = "document";
 
 /// List runs, show their questions, and answer
 #[derive(Debug, Args)]
@@ -58,6 +67,9 @@ struct Show {
     /// The run's id, or its first characters.
     #[arg(value_name = "ID")]
     run: String,
+    /// Print only the text of its open question for a document, to edit it.
+    #[arg(long)]
+    document: bool,
 }
 
 #[derive(Debug, Args)]
@@ -69,11 +81,14 @@ struct Answer {
     #[arg(long, value_name = "SLOT")]
     slot: Option<String>,
     /// The answer as JSON: `true`, `3`, `\"red\"`, `[\"a\",\"b\"]`.
-    #[arg(long, value_name = "JSON", required_unless_present = "text", conflicts_with = "text")]
+    #[arg(long, value_name = "JSON", required_unless_present_any = ["text", "file"])]
     value: Option<String>,
     /// The answer as plain text.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "value")]
     text: Option<String>,
+    /// A file with the answer as plain text, of up to 64 KB.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["value", "text"])]
+    file: Option<PathBuf>,
 }
 
 impl RunsCommand {
@@ -98,9 +113,12 @@ impl Action {
                 let runs = access.run::<ListRuns>(&query).await?.runs;
                 if as_json { Ok(terminal::record(&runs)?) } else { list(&runs, style) }
             }
-            Self::Show(Show { run }) => {
+            Self::Show(Show { run, document }) => {
                 let id = resolve(access, run).await?;
                 let run = access.run::<ShowRun>(&RunId { id }).await?;
+                if document {
+                    return Ok(terminal::text(only_document(&run)?)?);
+                }
                 if as_json { Ok(terminal::record(&run)?) } else { show(&run, style) }
             }
             Self::Answer(answer) => {
@@ -108,7 +126,11 @@ impl Action {
                 if as_json {
                     return Ok(terminal::record(&question)?);
                 }
-                let (slot, value) = (shown(&question.slot_id), question.value.unwrap_or_default());
+                let slot = shown(&question.slot_id);
+                if question.slot_type == DOCUMENT {
+                    return Ok(terminal::line(format_args!("{slot}: answered"))?);
+                }
+                let value = question.value.unwrap_or_default();
                 Ok(terminal::line(format_args!("{slot}: {}", visible(&value)))?)
             }
         }
@@ -117,11 +139,13 @@ impl Action {
 
 impl Answer {
     async fn run(self, access: &Access) -> anyhow::Result<QuestionView> {
-        let value: Value = match (&self.value, self.text) {
-            (Some(json), _) => serde_json::from_str(json).map_err(|error| {
+        let value: Value = match (&self.value, self.text, &self.file) {
+            (Some(json), ..) => serde_json::from_str(json).map_err(|error| {
                 Usage(format!("--value is not JSON: {error}; `--text` takes plain text"))
             })?,
-            (None, text) => text.into(),
+            (None, Some(text), _) => text.into(),
+            (None, None, Some(file)) => read_text(file)?.into(),
+            (None, None, None) => Value::Null,
         };
         let id = resolve(access, self.run).await?;
         let slot_id = match self.slot {
@@ -130,6 +154,13 @@ impl Answer {
         };
         access.run::<AnswerQuestion>(&AnswerInput { id, slot_id, value }).await
     }
+}
+
+/// The text of a file, with the line breaks that other doors send.
+fn read_text(file: &Path) -> anyhow::Result<String> {
+    let text = userfiles::read_text(file, MAX_FILE_BYTES)
+        .with_context(|| format!("--file {}: cannot read the file", file.display()))?;
+    Ok(text.trim_start_matches('\u{feff}').replace("\r\n", "\n"))
 }
 
 /// The whole id of the run whose id begins so.
@@ -164,6 +195,18 @@ fn only_question(run: &RunDetails) -> anyhow::Result<String> {
         several => {
             bail!("the run asks for {}; name one with --slot", shown(&several.join(", ")))
         }
+    }
+}
+
+/// The text that the run's only open question for a document begins with.
+fn only_document(run: &RunDetails) -> anyhow::Result<&str> {
+    let open =
+        |question: &&QuestionView| question.state == "open" && question.slot_type == DOCUMENT;
+    let open: Vec<_> = run.questions.iter().filter(open).collect();
+    match open.as_slice() {
+        [question] => Ok(question.options.first().map_or("", String::as_str)),
+        [] => bail!("the run has no open question for a document"),
+        _ => bail!("the run has several open questions for documents; `--json` shows them all"),
     }
 }
 
@@ -229,7 +272,8 @@ fn show(details: &RunDetails, style: Style) -> anyhow::Result<()> {
 fn questions(questions: &[QuestionView]) -> Table {
     let mut table = Table::new(["SLOT", "STATE", "TYPE", "QUESTION"]);
     for question in questions {
-        let options = if question.options.is_empty() {
+        let is_document = question.slot_type == DOCUMENT;
+        let options = if question.options.is_empty() || is_document {
             String::new()
         } else {
             format!(" {}", visible(&question.options.clone().into()))
@@ -241,6 +285,9 @@ fn questions(questions: &[QuestionView]) -> Table {
             Cell::new(format_args!("{}{options}", question.slot_type)),
             Cell::new(&question.prompt),
         ]);
+        if question.state == "open" && is_document {
+            table.detail(Cell::new("edit it: runs show ID --document, runs answer ID --file PATH"));
+        }
         if let (Some(value), Some(by)) = (&question.value, &question.answered_by) {
             table.detail(Cell::new(format_args!("{} by {by}", visible(value))));
         }

@@ -184,7 +184,7 @@ fn with_faults(error: anyhow::Error) -> anyhow::Error {
 }
 
 /// The whole id of the workflow whose id begins so.
-async fn resolve(access: &Access, given: String) -> anyhow::Result<String> {
+pub(crate) async fn resolve(access: &Access, given: String) -> anyhow::Result<String> {
     if given.len() >= 36 {
         return Ok(given);
     }

@@ -2,6 +2,7 @@
 
 mod commands;
 mod doors;
+mod reports;
 mod sessions;
 mod setup;
 mod support;

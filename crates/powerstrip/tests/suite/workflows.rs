@@ -12,6 +12,7 @@ mod limits;
 mod listing;
 mod modelling;
 mod outages;
+mod outlines;
 mod people;
 mod planning;
 mod quarantine;

@@ -88,7 +88,8 @@ impl MovedServers {
         }
         let path = place(data_dir, &self.client);
         let write = || {
-            std::fs::create_dir_all(path.parent().unwrap_or(data_dir))?;
+            std::fs::create_dir_all(data_dir)?;
+            userfiles::create_private_folder(path.parent().unwrap_or(data_dir))?;
             let text = serde_json::to_vec_pretty(self)?;
             UserFile::find(&path)?.replace(&text, Access::OwnerOnly)
         };

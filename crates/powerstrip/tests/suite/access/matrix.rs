@@ -55,6 +55,14 @@ async fn no_route_shows_one_tenant_the_data_of_another() {
             "/v1/workflows" if route.methods == "POST" => workflows::steering(&setup).await,
             "/v1/workflows" => workflows::reading(&setup).await,
             "/v1/workflows/plan" => workflows::planning(&setup).await,
+            // What another tenant finds is tested in `research/reports.rs`.
+            "/v1/search" | "/v1/plan" | "/v1/research" => {
+                let unable =
+                    setup.caller(json!({"org": "acme", "sub": "ann", "scope": "tools:read"}));
+                let answer =
+                    send(unable.request(Method::POST, route.pattern).json(&json!({}))).await;
+                assert_eq!(answer.status, 403, "{answer:?}");
+            }
             // Covered by the cases above.
             pattern if pattern.starts_with("/v1/workflows/{id}") => {
                 assert!(workflows::PATHS.contains(&pattern), "{pattern} is not in PATHS");

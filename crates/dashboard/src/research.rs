@@ -1,0 +1,249 @@
+//! What a research run has made: its report, sources, mind map and bibliography, and a comparison with another run.
+
+mod compare;
+mod report;
+mod sources;
+
+use auth::scope;
+use files::FileRecord;
+use maud::{Markup, html};
+use operations::workflows::WorkflowDetails;
+use runs::RunDetails;
+use serde_json::Value;
+
+use crate::state::Dashboard;
+use crate::viewer::Viewer;
+use crate::words::{count, in_url, inert, message, run_page, short, size};
+
+pub(super) use compare::page as compare;
+
+/// The task that writes a report, by which a workflow is known as research, and its tool.
+const COMPOSE: (&str, &str) = ("compose", "research.compose");
+
+/// The most artifacts that are looked at.
+const MAX_ARTIFACTS: usize = 32;
+
+/// The largest report, bibliography or drawing that is shown.
+const MAX_SHOWN_BYTES: u64 = 4 << 20;
+
+/// The largest stored output of a task that is read for the sources.
+const MAX_OUTPUT_BYTES: u64 = 16 << 20;
+
+/// How many warnings are shown.
+const MAX_WARNINGS: usize = 20;
+
+/// Whether a workflow is research.
+pub(super) fn is_research(workflow: &WorkflowDetails) -> bool {
+    let (task, tool) = COMPOSE;
+    let is_tool =
+        |name: &str| name == tool || name.split_once('@').is_some_and(|(id, _)| id == tool);
+    workflow.tasks.iter().any(|one| one.task_id == task && is_tool(&one.tool))
+}
+
+/// What a research run shows in place of the outputs of its last tasks; none as long as it has made nothing.
+pub(super) async fn show(
+    dashboard: &Dashboard,
+    viewer: &Viewer,
+    run: &RunDetails,
+    workflow: &WorkflowDetails,
+) -> Option<Markup> {
+    let complete = workflow.workflow.outcome.as_deref() == Some("complete");
+    if !is_research(workflow) || !complete {
+        return None;
+    }
+    let id = &run.run.id;
+    if !viewer.may(scope::FILES_READ) {
+        let scope = scope::FILES_READ;
+        return Some(
+            html! { p.soft { "You need the scope " code { (scope) } " to read the report." } },
+        );
+    }
+    let artifacts = Artifacts::find(dashboard, viewer, &run.run.artifacts).await;
+    let composed = composed(dashboard, viewer, workflow).await;
+    let report = artifacts.text(dashboard, "report.md").await;
+    let has_references = report.as_deref().is_some_and(report::has_references);
+    let bibliography = match has_references {
+        true => None,
+        false => artifacts.text(dashboard, "bibliography.md").await,
+    };
+    let map = artifacts.text(dashboard, "map.svg").await;
+    let others = compare::others(dashboard, viewer, workflow).await;
+    Some(html! {
+        div.research {
+            nav.tabs aria-label="Parts of the research" {
+                @if report.is_some() { a href="#report" { "Report" } }
+                a href="#sources" { "Sources" }
+                @if map.is_some() { a href="#mind-map" { "Mind map" } }
+                a href="#compare" { "Compare" }
+                a href="#workflow" { "Workflow" }
+            }
+            (facts(&composed))
+            @if artifacts.is_empty() {
+                p.soft { "The files of this research are not there: they have expired, were deleted, or belong to another tenant." }
+            }
+            @if let Some(report) = &report { article.report #report { (report::render(report)) } }
+            @if let Some(bibliography) = &bibliography {
+                article.report #bibliography { (report::render(bibliography)) }
+            }
+            h2 #sources { "Sources" }
+            (sources::table(&composed["sources"]))
+            @if let Some(map) = &map {
+                h2 #mind-map { "Mind map" }
+                (drawing(map, "Mind map of the topic, its perspectives and questions"))
+            }
+            (artifacts.list())
+            section.screen-only aria-labelledby="compare" {
+                h2 #compare { "Compare" }
+                (compare::form(id, &others, ""))
+            }
+        }
+    })
+}
+
+/// Claims, method and warnings.
+fn facts(composed: &Value) -> Markup {
+    let claims = &composed["claims"];
+    let number = |name: &str| {
+        claims[name].as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(0)
+    };
+    let (supported, dropped) = (number("supported"), number("dropped"));
+    let warnings: Vec<&str> =
+        composed["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    html! {
+        @if claims.is_object() {
+            p.soft {
+                (count(supported, "claim", "claims")) " with a source"
+                @if dropped > 0 { " · " (dropped) " dropped because no source supports them" }
+            }
+        }
+        @if !warnings.is_empty() {
+            div.notice.warning {
+                p { strong { "Warnings" } }
+                ul { @for warning in warnings.iter().take(MAX_WARNINGS) { li { (message(warning)) } } }
+            }
+        }
+    }
+}
+
+/// An SVG document as an image: as such it runs no scripts and loads nothing.
+fn drawing(svg: &str, alt: &str) -> Markup {
+    let is_svg = svg.trim_start().starts_with("<svg") || svg.trim_start().starts_with("<?xml");
+    html! {
+        @if is_svg {
+            figure.drawing tabindex="0" { img src=(format!("data:image/svg+xml;charset=utf-8,{}", in_url(svg))) alt=(alt); }
+        } @else { p.soft { "The drawing is not an SVG document." } }
+    }
+}
+
+/// The files that a run has stored and its viewer may read.
+struct Artifacts(Vec<FileRecord>);
+
+impl Artifacts {
+    async fn find(dashboard: &Dashboard, viewer: &Viewer, ids: &[String]) -> Self {
+        let files = dashboard.parts.strip.files();
+        let mut found = Vec::new();
+        for id in ids.iter().take(MAX_ARTIFACTS) {
+            // Files of other tenants are not found, also for an operator who sees their runs.
+            if let Ok(file) = files.find(viewer.principal(), id).await {
+                found.push(file);
+            }
+        }
+        Self(found)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The text of the last file of this name.
+    async fn text(&self, dashboard: &Dashboard, name: &str) -> Option<String> {
+        let file = self.0.iter().rev().find(|file| file.name == name)?;
+        match dashboard.parts.strip.files().bytes(file, MAX_SHOWN_BYTES).await {
+            Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+            Err(failure) => {
+                tracing::warn!(file = %file.id, "an artifact cannot be shown: {}", failure.message);
+                None
+            }
+        }
+    }
+
+    fn list(&self) -> Markup {
+        html! {
+            @if !self.is_empty() {
+                section.screen-only {
+                    h2 { "Files" }
+                    ul.rows { @for file in &self.0 {
+                        li { a.row href=(format!("/dashboard/files/{}", in_url(file.id.as_str()))) {
+                            span.row-name { (short(&file.name, 80)) }
+                            span.row-more { (inert(&file.media_type)) " · " (size(file.size)) }
+                            span.row-end {}
+                        } }
+                    } }
+                }
+            }
+        }
+    }
+}
+
+/// The output of the task that wrote the report, from the workflow's last answer; null once that has expired.
+async fn composed(dashboard: &Dashboard, viewer: &Viewer, workflow: &WorkflowDetails) -> Value {
+    let results = workflow.checkpoint.as_ref().and_then(|answer| answer["results"].as_array());
+    let mut results = results.into_iter().flatten();
+    let result = results.find(|result| result["task_id"] == COMPOSE.0);
+    let Some(output) = result.map(|result| &result["output"]) else { return Value::Null };
+    let stored = output["ref_id"].as_str().filter(|_| output["truncated"] == true);
+    let Some(reference) = stored else { return output.clone() };
+    let files = dashboard.parts.strip.files();
+    let read = async {
+        let file = files.find(viewer.principal(), reference).await?;
+        files.bytes(&file, MAX_OUTPUT_BYTES).await
+    };
+    match read.await {
+        // may fail: an output that is a text is stored as it is, and has no sources.
+        Ok(bytes) => {
+            strip::run_blocking(bytes.len(), || serde_json::from_slice(&bytes)).unwrap_or_default()
+        }
+        Err(_) => Value::Null,
+    }
+}
+
+/// The address of the comparison of a run with others.
+fn compare_page(run: &str) -> String {
+    format!("{}/diff", run_page(run))
+}
+
+#[cfg(test)]
+mod tests {
+    use operations::workflows::WorkflowTask;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn research_is_known_by_its_tool() {
+        let task = |id: &str, tool: &str| WorkflowTask {
+            task_id: id.to_owned(),
+            tool: tool.to_owned(),
+            ..WorkflowTask::default()
+        };
+        let of = |tasks: Vec<WorkflowTask>| WorkflowDetails { tasks, ..WorkflowDetails::default() };
+        assert!(is_research(&of(vec![task("plan", "x@1"), task("compose", "research.compose@1")])));
+        assert!(!is_research(&of(vec![task("compose", "research.composer@1")])));
+        assert!(!is_research(&of(vec![task("other", "research.compose@1")])));
+    }
+
+    #[test]
+    fn drawings_are_images_that_cannot_leave_their_attribute() {
+        let shown = drawing("<svg onload=\"alert(1)\"><a>&</a></svg>", "a map").into_string();
+        assert!(shown.contains("src=\"data:image/svg+xml;charset=utf-8,%3Csvg"), "{shown}");
+        assert!(!shown.contains("<svg") && !shown.contains("onload=\""), "{shown}");
+        assert!(drawing("<html>", "").into_string().contains("not an SVG"));
+    }
+
+    #[test]
+    fn warnings_are_inert() {
+        let shown = facts(&json!({"claims": {"supported": 1}, "warnings": ["<b>x"]})).into_string();
+        assert!(shown.contains("1 claim with a source") && shown.contains("&lt;b&gt;x"), "{shown}");
+        assert_eq!(facts(&Value::Null).into_string(), "");
+    }
+}

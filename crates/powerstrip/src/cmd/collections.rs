@@ -1,0 +1,299 @@
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use clap::{Args, Subcommand, ValueEnum};
+use corpus::operations::{
+    CollectionInput, EmbedCollection, ListCollections, RemoveCollection, SearchCollection,
+    SearchQuery,
+};
+use corpus::{CollectionInfo, Hit, MAX_LIMIT, Mode, SearchResults};
+use gateway::collection_files::{AddFile, AddFileInput, AddedFile, FileStatus};
+use operations::NoInput;
+
+use crate::access::Access;
+use crate::context::Context;
+use crate::exit::FAILED;
+use crate::telemetry::Telemetry;
+use terminal::progress::Progress;
+use terminal::table::{Cell, Table};
+use terminal::{Style, Tone, shown, time};
+
+const EXAMPLES: &str = "\
+Examples:
+  powerstrip collections                            what there is
+  powerstrip collections add city notes/ report.pdf read files and folders; unchanged files are skipped
+  powerstrip collections search city 'cool roofs'
+  powerstrip collections embed city                 make vectors with the model of `embeddings.path`
+  powerstrip collections rm city
+
+Tools search collections with `vector.query.search`. With a running gateway these commands ask it; without one they open
+the data folder themselves. They act as this machine's user.";
+
+/// No folder is read deeper, and no call adds more files.
+const MAX_DEPTH: usize = 32;
+const MAX_FILES: usize = 100_000;
+
+/// How much of a result is shown, in characters.
+const SHOWN_CHARS: usize = 300;
+
+/// Store text in collections, and search it
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CollectionsCommand {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// List collections
+    #[command(visible_alias = "list")]
+    Ls,
+    /// Add the text of files and folders; the collection is created if need be
+    Add {
+        /// 1 to 64 of a-z, 0-9, `_` and `-`.
+        name: String,
+        /// The files and folders. Names that begin with a dot are left out of folders.
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+    },
+    /// Search a collection
+    Search(SearchArgs),
+    /// Make the vectors of a collection with the configured model
+    Embed {
+        /// The collection.
+        name: String,
+    },
+    /// Delete a collection
+    Rm {
+        /// The collection.
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+struct SearchArgs {
+    /// The collection.
+    name: String,
+    /// The words to search for.
+    #[arg(required = true, num_args = 1..)]
+    query: Vec<String>,
+    /// The most results.
+    #[arg(long, value_name = "COUNT", default_value_t = 5)]
+    limit: usize,
+    /// What is searched.
+    #[arg(long, value_name = "MODE", default_value = "hybrid")]
+    mode: SearchMode,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SearchMode {
+    Hybrid,
+    Words,
+    Vectors,
+}
+
+impl CollectionsCommand {
+    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let loaded = context.load()?;
+        let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
+        let access = Access::open(context, &loaded, None).await?;
+        let done = self.action.unwrap_or(Action::Ls).run(&access, context).await;
+        access.close().await;
+        telemetry.flush().await;
+        done
+    }
+}
+
+impl Action {
+    async fn run(self, access: &Access, context: &Context) -> anyhow::Result<ExitCode> {
+        let (style, as_json) = (Style::stdout(&context.environment), context.global.json);
+        match self {
+            Self::Ls => {
+                let list = access.run_unsettled::<ListCollections>(&NoInput {}).await?.collections;
+                if as_json { terminal::record(&list)? } else { print_list(&list, style)? }
+            }
+            Self::Add { name, paths } => return add(access, &name, &paths, as_json).await,
+            Self::Search(SearchArgs { name, query, limit, mode }) => {
+                if !(1..=MAX_LIMIT).contains(&limit) {
+                    bail!("--limit is 1 to {MAX_LIMIT}");
+                }
+                let mode = match mode {
+                    SearchMode::Hybrid => Mode::Hybrid,
+                    SearchMode::Words => Mode::Words,
+                    SearchMode::Vectors => Mode::Vectors,
+                };
+                let query = SearchQuery { name, query: query.join(" "), limit, mode };
+                let found = access.run_unsettled::<SearchCollection>(&query).await?;
+                if as_json { terminal::record(&found)? } else { print_results(&found, style)? }
+            }
+            Self::Embed { name } => {
+                let progress = Progress::start(format!("making vectors of {name}"));
+                let embedded =
+                    access.run_unsettled::<EmbedCollection>(&CollectionInput { name }).await;
+                progress.end().await;
+                let embedded = embedded?;
+                if as_json {
+                    terminal::record(&embedded)?;
+                } else {
+                    terminal::line(format_args!(
+                        "{}: {} of {} chunks have vectors of {}",
+                        embedded.collection,
+                        embedded.vectors,
+                        embedded.chunks,
+                        shown(&embedded.embedding.model)
+                    ))?;
+                }
+            }
+            Self::Rm { name } => {
+                let removed =
+                    access.run_unsettled::<RemoveCollection>(&CollectionInput { name }).await?;
+                if as_json {
+                    terminal::record(&removed)?;
+                } else {
+                    let (name, deleted) = (removed.collection, removed.deleted);
+                    terminal::line(format_args!("{name} is deleted, with {deleted} chunks"))?;
+                }
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// A file to add, and what its chunks call it.
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    pub(crate) source: String,
+}
+
+async fn add(
+    access: &Access,
+    name: &str,
+    paths: &[PathBuf],
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
+    let mut found = Vec::new();
+    for path in paths {
+        find(path, 0, &mut found)?;
+    }
+    let mut files: Vec<AddedFile> = Vec::with_capacity(found.len());
+    let all = found.len();
+    for (number, Found { path, source }) in (1..).zip(found) {
+        let progress = Progress::start(format!("reading {}, {number} of {all}", shown(&source)));
+        let input = AddFileInput { name: name.to_owned(), path, source };
+        let added = access.run_unsettled::<AddFile>(&input).await;
+        progress.end().await;
+        files.push(added?);
+    }
+    if as_json {
+        terminal::record(&files)?;
+    } else {
+        print_files(name, &files)?;
+    }
+    let nothing = files.iter().all(|file| file.status == FileStatus::Skipped);
+    Ok(if nothing { FAILED } else { ExitCode::SUCCESS })
+}
+
+/// The files at a path, in the order of their names. A named file is read whatever it is called.
+pub(crate) fn find(path: &Path, depth: usize, found: &mut Vec<Found>) -> anyhow::Result<()> {
+    let at = || path.display().to_string();
+    let metadata = std::fs::metadata(path).with_context(at)?;
+    if !metadata.is_dir() {
+        if found.len() == MAX_FILES {
+            bail!("more than {MAX_FILES} files");
+        }
+        let path = std::path::absolute(path).with_context(at)?;
+        let source = path.to_string_lossy().into_owned();
+        found.push(Found { path, source });
+        return Ok(());
+    }
+    if depth == MAX_DEPTH {
+        bail!("{} is deeper than {MAX_DEPTH} folders", at());
+    }
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(path).with_context(at)? {
+        let entry = entry.with_context(at)?;
+        // A link could lead out of the folder, or back into it.
+        let kind = entry.file_type().with_context(at)?;
+        let hidden = entry.file_name().to_string_lossy().starts_with('.');
+        if !hidden && (kind.is_file() || kind.is_dir()) {
+            entries.push(entry.path());
+        }
+    }
+    entries.sort();
+    entries.iter().try_for_each(|entry| find(entry, depth + 1, found))
+}
+
+fn print_files(name: &str, files: &[AddedFile]) -> anyhow::Result<()> {
+    for file in files {
+        if let Some(why) = &file.why {
+            terminal::line(format_args!("{}: {}", shown(&file.source), shown(why)))?;
+        }
+    }
+    let mut warnings: Vec<_> = files.iter().flat_map(|file| &file.warnings).collect();
+    warnings.dedup();
+    for warning in warnings {
+        terminal::line(format_args!("warning: {}", shown(warning)))?;
+    }
+    let count = |status| files.iter().filter(|file| file.status == status).count();
+    let chunks: u64 = files.iter().map(|file| file.chunks).sum();
+    Ok(terminal::line(format_args!(
+        "{name}: {} files added with {chunks} chunks, {} unchanged, {} skipped",
+        count(FileStatus::Added),
+        count(FileStatus::Unchanged),
+        count(FileStatus::Skipped)
+    ))?)
+}
+
+fn print_list(collections: &[CollectionInfo], style: Style) -> anyhow::Result<()> {
+    if collections.is_empty() {
+        return Ok(terminal::line(
+            "no collections; `powerstrip collections add NAME PATH` makes one",
+        )?);
+    }
+    let headers = ["NAME", "CHUNKS", "BYTES", "REVISION", "MODEL", "CHANGED"];
+    let mut table = Table::new(headers).right(["CHUNKS", "BYTES", "REVISION"]).cut(["MODEL"]);
+    for collection in collections {
+        let model = collection.embedding.as_ref().map(|embedding| embedding.model.as_str());
+        table.row([
+            Cell::new(&collection.name).tone(Tone::Strong),
+            Cell::new(collection.chunks),
+            Cell::new(collection.bytes),
+            Cell::new(collection.revision),
+            Cell::maybe(model),
+            Cell::new(time::ago(collection.updated_at.unix_ms())),
+        ]);
+    }
+    Ok(table.print(style)?)
+}
+
+fn print_results(found: &SearchResults, style: Style) -> anyhow::Result<()> {
+    for warning in &found.warnings {
+        terminal::line(format_args!("warning: {}", shown(warning)))?;
+    }
+    if found.results.is_empty() {
+        return Ok(terminal::line("nothing was found")?);
+    }
+    let mut table = Table::new(["RANK", "SCORE", "SOURCE"]).right(["RANK", "SCORE"]);
+    for hit in &found.results {
+        let source = hit.source.as_deref().unwrap_or(&hit.id);
+        table.row([
+            Cell::new(hit.rank),
+            Cell::new(format_args!("{:.3}", hit.score)),
+            Cell::new(source).tone(Tone::Strong),
+        ]);
+        table.detail(Cell::new(beginning(hit)));
+    }
+    Ok(table.print(style)?)
+}
+
+/// The first characters of a result, on one line.
+fn beginning(hit: &Hit) -> String {
+    let words: Vec<_> = hit.text.split_whitespace().collect();
+    let text = words.join(" ");
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

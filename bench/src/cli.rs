@@ -23,6 +23,7 @@ pub(crate) enum Command {
     Files(FilesRun),
     Chain(ChainRun),
     Scrape(ScrapeRun),
+    Collections(CollectionsRun),
     Soak(SoakRun),
     Workflows(WorkflowsRun),
     Quality(crate::quality::QualityRun),
@@ -106,6 +107,21 @@ Build both first, in the same profile:
 pub(crate) struct ScrapeRun {
     #[command(flatten)]
     pub(crate) how: How,
+}
+
+/// Measure searches in a collection of 100,000 chunks, against FTS5 by Python's sqlite3 and a product by numpy.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Build both first, in the same profile, and install numpy in a virtual environment:
+  cargo build --release -p powerstrip -p powerstrip-bench
+  python3 -m venv rivals && rivals/bin/pip install numpy
+  target/release/powerstrip-bench collections --python rivals/bin/python")]
+pub(crate) struct CollectionsRun {
+    #[command(flatten)]
+    pub(crate) how: How,
+    /// The interpreter that can import numpy.
+    #[arg(long, value_name = "FILE", default_value = "python3")]
+    pub(crate) python: PathBuf,
 }
 
 /// Load the gateway for a long time and sample its memory: 500 sessions call by turns, and others are abandoned.

@@ -45,6 +45,9 @@ fn main() -> ExitCode {
         Command::Scrape(run) => {
             measure(&run.how, async |binary| rows::scrape::measure(&run, binary).await)
         }
+        Command::Collections(run) => {
+            measure(&run.how, async |_| rows::collections::measure(&run).await)
+        }
         Command::Soak(run) => {
             measure(&run.how, async |binary| rows::gateway::soak::measure(&run, binary).await)
         }

@@ -2,8 +2,11 @@
 
 mod cpu;
 mod extraction;
+mod ndcg;
 mod pdf_text;
 mod plans;
+mod research;
+mod research_audit;
 mod retrieval;
 
 use std::io::Write as _;
@@ -25,6 +28,7 @@ enum Measure {
     Extraction(extraction::Extraction),
     PdfText(PdfText),
     Plans(plans::Plans),
+    Research(research::Research),
 }
 
 /// Measure whether requests find the right tools; prints one line of JSON, shares in percent.
@@ -62,6 +66,7 @@ pub(crate) fn run(run: &QualityRun) -> anyhow::Result<()> {
         Measure::Extraction(options) => serde_json::to_string(&extraction::measure(options)?)?,
         Measure::PdfText(options) => serde_json::to_string(&pdf_text::measure(options)?)?,
         Measure::Plans(options) => serde_json::to_string(&plans::measure(options)?)?,
+        Measure::Research(options) => serde_json::to_string(&research::measure(options)?)?,
     };
     writeln!(std::io::stdout().lock(), "{line}").context("the figures cannot be written")
 }

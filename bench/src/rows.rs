@@ -3,6 +3,7 @@
 mod calls;
 mod catalog;
 pub(crate) mod chain;
+pub(crate) mod collections;
 pub(crate) mod files;
 pub(crate) mod gateway;
 mod packs;

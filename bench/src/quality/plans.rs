@@ -198,7 +198,7 @@ fn calls(draft: &Draft) -> Vec<Call> {
             for (path, argument) in &task.arguments {
                 match (argument, &task.for_each) {
                     (Argument::Literal(value), _) => {
-                        score::insert(&mut literals, path, value.clone())
+                        planner::insert(&mut literals, path, value.clone())
                     }
                     (Argument::Output { task, field } | Argument::OneItem { task, field }, _) => {
                         arguments.push((path.join("."), output(*task, field)));
@@ -212,7 +212,7 @@ fn calls(draft: &Draft) -> Vec<Call> {
                         arguments.push((path.join("."), output(*task, field)));
                     }
                     (Argument::Item(_), Some(Items::Values(values))) => {
-                        score::insert(&mut literals, path, values.clone().into());
+                        planner::insert(&mut literals, path, values.clone().into());
                     }
                     (Argument::Item(_), None) => {}
                 }

@@ -13,10 +13,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::ToolRetrieval;
+use super::ndcg::DEPTH;
 use crate::stats::percentile;
-
-/// The cut-off rank.
-const DEPTH: usize = 10;
 
 #[derive(Debug, Deserialize)]
 struct Tool {
@@ -128,15 +126,14 @@ fn recall(ranked: &[&str], relevant: &HashSet<&str>, k: usize) -> f64 {
     if relevant.is_empty() { 1.0 } else { found as f64 / relevant.len() as f64 }
 }
 
-/// Binary gain, discounted by rank, against the best possible ranking.
+/// A tool is relevant or not.
 fn ndcg(ranked: &[&str], relevant: &HashSet<&str>) -> f64 {
-    let gain = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
-    let ideal: f64 = (0..relevant.len().min(DEPTH)).map(gain).sum();
-    let places = ranked.iter().take(DEPTH).enumerate().filter(|(_, name)| relevant.contains(*name));
-    if relevant.is_empty() { 1.0 } else { places.map(|(rank, _)| gain(rank)).sum::<f64>() / ideal }
+    let grades = ranked.iter().map(|name| u8::from(relevant.contains(name)));
+    super::ndcg::ndcg(grades, relevant.iter().map(|_| 1))
 }
 
-fn lines<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
+/// The JSON objects of a file, one a line.
+pub(super) fn lines<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
     let text =
         fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
     text.lines()
@@ -153,7 +150,8 @@ fn millis(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1000.0
 }
 
-fn rounded(number: f64) -> f64 {
+/// Two digits.
+pub(super) fn rounded(number: f64) -> f64 {
     (number * 100.0).round() / 100.0
 }
 

@@ -14,6 +14,7 @@ use strip::{Door, Request, Strip};
 
 use crate::graph::Graph;
 use crate::outline::{Perspective, Question};
+use crate::perspectives::tool::PlanInput;
 use crate::search_tool;
 
 /// The largest body of these routes, as for the tools.
@@ -96,20 +97,6 @@ impl Operation for SearchWeb {
     }
 }
 
-/// What `planner.multi_perspective` takes.
-#[derive(Debug, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "only its schema is used: the tool reads its input")]
-pub struct PlanFields {
-    #[schemars(length(min = 1, max = 500))]
-    topic: String,
-    #[schemars(length(min = 1, max = 8))]
-    perspectives: Option<Vec<String>>,
-    #[schemars(range(min = 1, max = 8))]
-    per_perspective: Option<u32>,
-    collections: Option<Vec<String>>,
-}
-
 /// The questions about a topic.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ResearchPlan {
@@ -131,13 +118,13 @@ impl Operation for PlanQuestions {
     const ROUTE: Option<Route> =
         Some(Route::post("/v1/plan", TOOLS_CALL, "gateway.planResearch").enveloped());
     type Service = FlowService;
-    type Input = ToolInput<PlanFields>;
+    type Input = ToolInput<PlanInput>;
     type Output = ResearchPlan;
 
     async fn run(
         service: Arc<FlowService>,
         caller: Caller,
-        input: ToolInput<PlanFields>,
+        input: ToolInput<PlanInput>,
     ) -> Result<ResearchPlan, OperationError> {
         let mut plan = service.call(&caller, "planner.multi_perspective", input.fields).await?;
         let mut take = |field: &str| plan.get_mut(field).map(Value::take).unwrap_or_default();
@@ -147,28 +134,6 @@ impl Operation for PlanQuestions {
             graph: take("graph"),
         })
     }
-}
-
-/// What `research.execute` takes.
-#[derive(Debug, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "only its schema is used: the tool reads its input")]
-struct ResearchFields {
-    #[schemars(length(min = 1, max = 500))]
-    topic: String,
-    #[schemars(length(min = 1, max = 8))]
-    perspectives: Option<Vec<String>>,
-    /// `quick`, `standard` or `deep`.
-    depth: Option<String>,
-    /// `{web, collections}`.
-    sources: Option<Map<String, Value>>,
-    rerank: Option<bool>,
-    merge_questions: Option<bool>,
-    approve_outline: Option<bool>,
-    formats: Option<Vec<String>>,
-    max_sources: Option<u32>,
-    strict: Option<bool>,
-    wait_ms: Option<u64>,
 }
 
 /// A topic to research: what `research.execute` takes, and a key.
@@ -184,7 +149,7 @@ impl JsonSchema for ResearchInput {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = ResearchFields::json_schema(generator);
+        let mut schema = crate::execute::Input::json_schema(generator);
         let properties = schema.ensure_object().entry("properties").or_insert_with(|| json!({}));
         properties[IDEMPOTENCY_KEY] = json!({
             "type": ["string", "null"],

@@ -87,7 +87,7 @@ pub struct Output {
     query: String,
     results: Vec<SearchHit>,
     result_count: usize,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 
@@ -103,7 +103,7 @@ pub struct SearchHit {
     /// The publisher, else the host.
     source: String,
     /// Such as `2024-05-03`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     published_at: Option<String>,
 }
 

@@ -47,3 +47,106 @@ pub struct Chunk {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }
+
+/// A source as another step names it: a source, or a chunk that a search found, whose `source` and `meta` tell the rest.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundSource {
+    pub id: Option<String>,
+    pub url: Option<String>,
+    #[serde(rename = "file_id")]
+    pub file_id: Option<String>,
+    pub title: Option<String>,
+    pub author: Option<String>,
+    pub site: Option<String>,
+    pub published_at: Option<String>,
+    /// Where the text of a chunk comes from.
+    pub source: Option<String>,
+    /// What a collection knows of a chunk's source.
+    pub meta: Option<Meta>,
+    /// Its text, or a part of it.
+    pub text: Option<String>,
+    /// Its place after and before re-ranking.
+    pub rank: Option<u32>,
+    #[serde(rename = "previous_rank")]
+    pub previous_rank: Option<u32>,
+    pub score: Option<f64>,
+    pub parts: Option<ScoreParts>,
+}
+
+/// What a collection knows of a chunk's source; other fields are passed over.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Meta {
+    pub title: Option<String>,
+    pub author: Option<String>,
+    pub site: Option<String>,
+    pub published_at: Option<String>,
+}
+
+/// The scores of `rerank.results`; a search gives others, which count for nothing here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ScoreParts {
+    pub relevance: Option<f64>,
+    pub freshness: Option<f64>,
+    pub authority: Option<f64>,
+    pub content_quality: Option<f64>,
+}
+
+impl FoundSource {
+    /// The source itself; its id is that by which chunks name it.
+    pub fn source(&self) -> Source {
+        let meta = self.meta.clone().unwrap_or_default();
+        let named = self.source.as_deref().or(self.url.as_deref());
+        let is_web = |name: &&str| name.starts_with("https://") || name.starts_with("http://");
+        Source {
+            id: self
+                .source
+                .clone()
+                .or_else(|| self.id.clone())
+                .or_else(|| self.url.clone())
+                .unwrap_or_default(),
+            url: self.url.clone().or_else(|| named.filter(is_web).map(str::to_owned)),
+            file_id: self.file_id.clone(),
+            title: self.title.clone().or(meta.title),
+            author: self.author.clone().or(meta.author),
+            site: self.site.clone().or(meta.site),
+            published_at: self.published_at.clone().or(meta.published_at),
+        }
+    }
+
+    /// How good it is, as far as an earlier step has said so.
+    pub fn scores(&self) -> Scores {
+        let parts = self.parts.unwrap_or_default();
+        Scores {
+            overall: self.score.unwrap_or_default(),
+            relevance: parts.relevance.unwrap_or_default(),
+            freshness: parts.freshness.unwrap_or_default(),
+            authority: parts.authority.unwrap_or_default(),
+            content_quality: parts.content_quality.unwrap_or_default(),
+        }
+    }
+
+    /// Places won (positive) or lost by re-ranking.
+    pub fn moved(&self) -> i64 {
+        match (self.previous_rank, self.rank) {
+            (Some(before), Some(now)) => i64::from(before) - i64::from(now),
+            _ => 0,
+        }
+    }
+}
+
+/// A source as a report lists it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedSource {
+    #[serde(flatten)]
+    pub source: Source,
+    pub scores: Scores,
+    /// Other registrable domains that support a claim of it.
+    pub corroborated: usize,
+    /// Places won (positive) or lost by re-ranking.
+    pub moved: i64,
+    /// Whether the report cites it.
+    pub used: bool,
+}

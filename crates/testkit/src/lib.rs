@@ -34,7 +34,7 @@ pub use mcp::{
 };
 pub use mcp_server::McpServer;
 pub use oauth::{CANARY, ClientAuth, Misbehaviour, ProtectedServer, TokenRequest};
-pub use postgres::{PostgresServer, on_postgres};
+pub use postgres::{PostgresServer, new_database, on_postgres};
 pub use process::{CommandOutput, ServerProcess, sibling_program};
 pub use provider::OidcProvider;
 pub use service::Service;

@@ -24,6 +24,15 @@ pub(crate) fn configured(config: String) -> String {
     }
 }
 
+/// The URL of a new, empty database on the server of the tests; prints a notice and returns None without one.
+pub fn new_database() -> Option<String> {
+    let Ok(server) = std::env::var("TEST_POSTGRES") else {
+        skip_without("PostgreSQL; use `scripts/postgres run`");
+        return None;
+    };
+    Some(create_database(&server))
+}
+
 /// Creates an empty database; returns its URL.
 fn create_database(server: &str) -> String {
     let name = format!("test_{}", uuid::Uuid::new_v4().simple());

@@ -47,13 +47,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("planner", &["proto", "store", "strip", "builtin", "language", "llm", "workflow"]),
     ("markup", &[]),
+    ("citations", &["language"]),
+    ("corpus", &["proto", "store", "language", "llm", "operations"]),
     (
         "flow",
         &[
             "proto",
             "store",
-            "schema",
-            "prompts",
             "strip",
             "workflow",
             "operations",
@@ -63,6 +63,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "language",
             "llm",
             "markup",
+            "citations",
+            "corpus",
         ],
     ),
     (
@@ -120,6 +122,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "strip",
             "operations",
             "doors",
+            "markup",
         ],
     ),
     (
@@ -142,6 +145,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "workflow",
             "planner",
             "flow",
+            "corpus",
             "llm",
             "server-entry",
             "upstream",
@@ -174,6 +178,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "builtin",
             "toolpack",
             "workflow",
+            "flow",
+            "corpus",
             "upstream",
             "language",
             "documents",
@@ -193,7 +199,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("fixture", &["kit"]),
     ("text-analysis", &["kit", "language"]),
     ("web-research", &["proto", "egress", "schema", "reading", "research", "kit"]),
-    ("powerstrip-bench", &["proto", "documents", "language", "planner", "research"]),
+    (
+        "powerstrip-bench",
+        &[
+            "proto",
+            "store",
+            "documents",
+            "language",
+            "planner",
+            "flow",
+            "corpus",
+            "citations",
+            "research",
+        ],
+    ),
 ];
 
 /// Libraries of which a second copy would cost every user build time and memory.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Averages;
 use super::gold::{Call, Given};
@@ -118,21 +118,5 @@ fn same_value(a: &Value, b: &Value) -> bool {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b))
         }
         (a, b) => a == b,
-    }
-}
-
-/// Puts a value into nested objects.
-pub(super) fn insert(object: &mut Map<String, Value>, path: &[String], value: Value) {
-    match path {
-        [] => {}
-        [name] => {
-            object.insert(name.clone(), value);
-        }
-        [name, rest @ ..] => {
-            let inner = object.entry(name.clone()).or_insert_with(|| Value::Object(Map::new()));
-            if let Value::Object(inner) = inner {
-                insert(inner, rest, value);
-            }
-        }
     }
 }

@@ -67,9 +67,9 @@ pub struct Output {
     pub chunks: Vec<LoadedChunk>,
     /// Whether chunks are missing here: more follow, or the document was cut.
     pub truncated: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
@@ -78,21 +78,21 @@ pub struct Output {
 #[serde(rename_all = "camelCase")]
 pub struct LoadedSource {
     /// After redirects.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    #[serde(rename = "file_id", skip_serializing_if = "Option::is_none")]
+    #[serde(default, rename = "file_id", skip_serializing_if = "Option::is_none")]
     pub file_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Such as `2024-05-03`, `2024-05` or `2024`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_at: Option<String>,
     /// A kind such as `html`; of files, the media type.
     pub content_type: String,
     /// A code such as `en`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
 }
 
@@ -110,7 +110,7 @@ pub struct LoadedChunk {
     pub tokens: usize,
     pub heading_path: Vec<String>,
     /// Where the document has pages that are known.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<usize>,
 }
 

@@ -108,7 +108,7 @@ fn add_features<T>(query: &str, ranked: &mut [Ranked<T>]) {
     for (one, relevance) in ranked.iter_mut().zip(relevances) {
         let text = one.candidate.texts().collect::<Vec<_>>().join("\n\n");
         let source = Scored {
-            url: one.candidate.url.as_deref().unwrap_or_default(),
+            url: one.candidate.address(),
             title: one.candidate.title.as_deref(),
             text: &text,
             author: None,
@@ -129,6 +129,11 @@ fn add_features<T>(query: &str, ranked: &mut [Ranked<T>]) {
 }
 
 impl Candidate {
+    /// The address by which its authority is judged.
+    fn address(&self) -> &str {
+        self.url.as_deref().or(self.source.as_deref()).unwrap_or_default()
+    }
+
     fn texts(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.text).chain(&self.more).map(String::as_str)
     }

@@ -16,6 +16,8 @@ pub struct Candidate {
     pub title: Option<String>,
     pub text: String,
     pub url: Option<String>,
+    /// Where a chunk comes from: chunks of one page are several results.
+    pub source: Option<String>,
     /// A date such as `2024-05-03`.
     pub published: Option<String>,
     /// Passages of the same page that other results had.

@@ -26,7 +26,7 @@ pub struct Input {
     #[schemars(length(min = 1, max = 2000))]
     query: String,
     /// Ranked lists, the best first.
-    #[schemars(length(min = 1, max = MAX_LISTS), inner(length(max = MAX_ITEMS)))]
+    #[schemars(length(max = MAX_LISTS), inner(length(max = MAX_ITEMS)))]
     lists: Vec<Vec<Item>>,
     #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
@@ -40,7 +40,7 @@ fn yes() -> bool {
     true
 }
 
-/// A result; what it has besides is kept.
+/// A result of a search, on the web or in a collection; what it has besides is kept.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Item {
@@ -84,7 +84,7 @@ pub struct RankedItem {
     /// The place after fusion.
     previous_rank: usize,
     score: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     parts: Option<Parts>,
 }
 
@@ -115,11 +115,17 @@ fn answer(input: Input) -> Result<Output, Failure> {
     check(&lists)?;
     let candidate = |item: Item| {
         let text = item.text.clone().or_else(|| item.snippet.clone()).unwrap_or_default();
+        let meta_text = |name: &str| {
+            let meta = item.rest.get("meta")?.get(name)?.as_str()?;
+            Some(meta.to_owned())
+        };
+        let source = item.rest.get("source").and_then(Value::as_str).map(str::to_owned);
         let candidate = Candidate {
-            title: item.title.clone(),
+            title: item.title.clone().or_else(|| meta_text("title")),
             text,
             url: item.url.clone(),
-            published: item.published_at.clone(),
+            source,
+            published: item.published_at.clone().or_else(|| meta_text("publishedAt")),
             more: Vec::new(),
         };
         (candidate, item)

@@ -1,0 +1,43 @@
+//! The few lines of a report that are no claims, in the language of its questions.
+
+use language::prose::{Language, Prose};
+
+use crate::outline::Outline;
+
+/// Fixed lines in one language.
+#[derive(Debug)]
+pub(super) struct Phrases {
+    pub(super) lead: &'static str,
+    pub(super) unanswered: &'static str,
+    pub(super) nothing: &'static str,
+    pub(super) disputed: &'static str,
+    pub(super) method: &'static str,
+}
+
+const ENGLISH: Phrases = Phrases {
+    lead: "In brief",
+    unanswered: "No source that was read answers:",
+    nothing: "No source that was read answers any question of this outline.",
+    disputed: "disputed",
+    method: "Every sentence with a citation was taken from the cited source; no language model was used.",
+};
+
+const GERMAN: Phrases = Phrases {
+    lead: "Kurz gefasst",
+    unanswered: "Keine gelesene Quelle beantwortet:",
+    nothing: "Keine gelesene Quelle beantwortet eine Frage dieser Gliederung.",
+    disputed: "disputed / umstritten",
+    method: "Jeder Satz mit Beleg stammt aus der genannten Quelle; kein Sprachmodell wurde verwendet.",
+};
+
+/// The lines for a report on this outline.
+pub(super) fn phrases(outline: &Outline) -> &'static Phrases {
+    let questions = outline.sections.iter().flat_map(|section| &section.questions);
+    let text: Vec<&str> = questions.take(20).map(|question| question.text.as_str()).collect();
+    let text = text.join(" ");
+    let text: String = text.chars().take(4_000).collect();
+    match Prose::read(&text).language.map(Language::code) {
+        Some("de") => &GERMAN,
+        _ => &ENGLISH,
+    }
+}

@@ -1,0 +1,214 @@
+//! The answer of `research.execute`, from the outputs of the workflow's tasks.
+
+use std::collections::BTreeMap;
+
+use proto::{Code, Failure};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::dag;
+use super::input::{ExportFormat, Input};
+use crate::compose::{BibliographyEntry, ClaimCounts};
+use crate::graph::Graph;
+use crate::outline::Outline;
+use crate::source::ReportedSource;
+
+/// The most warnings of an answer.
+const MOST_WARNINGS: usize = 50;
+
+/// What the caller gets.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ResearchOutput {
+    pub status: ResearchStatus,
+    pub workflow_id: String,
+    #[serde(flatten)]
+    pub report: Option<Report>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ResearchStatus {
+    Running,
+    Complete,
+}
+
+/// What a finished workflow has made.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Report {
+    pub artifacts: Vec<Artifact>,
+    pub outline: Outline,
+    pub bibliography: Vec<BibliographyEntry>,
+    pub graph: Graph,
+    pub sources: Vec<ReportedSource>,
+    pub claims: ClaimCounts,
+    pub method: Method,
+    /// The prompts that a model was given.
+    pub prompts: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Artifact {
+    pub file_id: String,
+    pub file_name: String,
+    /// `outline`, `report`, `bibliography` or `map`.
+    pub kind: String,
+    pub format: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    Extractive,
+    Model,
+}
+
+/// How a task of the workflow has ended.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TaskOutcome {
+    pub(super) output: Value,
+    /// Why it has none, and why items of it have none.
+    pub(super) errors: Vec<String>,
+}
+
+/// The outcomes of the workflow's tasks by their ids.
+pub(super) type Outcomes = BTreeMap<String, TaskOutcome>;
+
+impl ResearchOutput {
+    pub(super) fn running(workflow_id: String) -> Self {
+        Self { status: ResearchStatus::Running, workflow_id, report: None, warnings: Vec::new() }
+    }
+
+    /// The answer of a workflow that has ended.
+    pub(super) fn complete(
+        workflow_id: String,
+        input: &Input,
+        outcomes: &Outcomes,
+    ) -> Result<Self, Failure> {
+        let mut warnings = warnings(outcomes);
+        let compose = output(outcomes, dag::COMPOSE);
+        let rejected = output(outcomes, dag::REVIEW)["status"] == "rejected";
+        if rejected {
+            let feedback = output(outcomes, dag::REVIEW)["feedback"].as_str().unwrap_or_default();
+            warnings.insert(
+                0,
+                format!("The outline was rejected, so no report was written. {feedback}"),
+            );
+        }
+        let findings = check_audit(input, outcomes)?;
+        if let Some(warning) = findings {
+            warnings.push(warning);
+        }
+        let claims: ClaimCounts = read(&compose["claims"])?;
+        if claims.supported == 0 && !rejected {
+            warnings
+                .insert(0, "No source that was read answers a question of the outline.".to_owned());
+        }
+        warnings.truncate(MOST_WARNINGS);
+        let plan = output(outcomes, dag::PLAN);
+        let reviewed = &output(outcomes, dag::REVIEW)["outline"];
+        let outline = if reviewed.is_null() { &plan["outline"] } else { reviewed };
+        let report = Report {
+            artifacts: artifacts(input, outcomes),
+            outline: read(outline)?,
+            bibliography: read(&compose["bibliography"])?,
+            graph: read(&plan["graph"])?,
+            sources: read(&compose["sources"])?,
+            claims,
+            method: Method::Extractive,
+            prompts: Vec::new(),
+        };
+        let status = ResearchStatus::Complete;
+        Ok(Self { status, workflow_id, report: Some(report), warnings })
+    }
+}
+
+static NOTHING: Value = Value::Null;
+
+fn output<'a>(outcomes: &'a Outcomes, task: &str) -> &'a Value {
+    outcomes.get(task).map_or(&NOTHING, |outcome| &outcome.output)
+}
+
+/// Reads a part of an output; a part that no task has made is the default.
+fn read<T: Default + serde::de::DeserializeOwned>(value: &Value) -> Result<T, Failure> {
+    if value.is_null() {
+        return Ok(T::default());
+    }
+    T::deserialize(value).map_err(|error| {
+        let message = "a tool that replaces one of the research flow answers in another shape";
+        Failure::new(Code::Unsupported, message).caused_by(error)
+    })
+}
+
+/// What did not work, in the order of the tasks.
+fn warnings(outcomes: &Outcomes) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let tasks = [
+        (dag::SEARCH, "A search failed"),
+        (dag::READ, "A source could not be read"),
+        (dag::FIND, "A collection could not be searched"),
+        (dag::ORDER, "Results could not be ordered"),
+        (dag::NOTES, "Notes could not be taken"),
+        (dag::AUDIT, "The citations could not be checked"),
+    ];
+    for (task, problem) in tasks {
+        let errors =
+            outcomes.get(task).map(|outcome| outcome.errors.as_slice()).unwrap_or_default();
+        let mut seen: Vec<&str> = Vec::new();
+        for error in errors {
+            if !seen.contains(&error.as_str()) {
+                seen.push(error);
+                warnings.push(format!("{problem}: {error}"));
+            }
+        }
+    }
+    for (task, outcome) in outcomes {
+        if task.starts_with("report_") {
+            warnings
+                .extend(outcome.errors.iter().map(|error| format!("A format is missing: {error}")));
+        }
+        let told = outcome.output.get("warnings").and_then(Value::as_array);
+        warnings.extend(told.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+    }
+    warnings
+}
+
+/// The errors of the citation audit as a warning, or as a failure if the caller wants a strict check.
+fn check_audit(input: &Input, outcomes: &Outcomes) -> Result<Option<String>, Failure> {
+    let findings = output(outcomes, dag::AUDIT)["findings"].as_array();
+    let errors: Vec<&str> = findings
+        .into_iter()
+        .flatten()
+        .filter(|finding| finding["severity"] == "error")
+        .filter_map(|finding| finding["message"].as_str())
+        .collect();
+    let Some(first) = errors.first() else { return Ok(None) };
+    let message = format!("The citation audit found {} errors; the first: {first}", errors.len());
+    if input.strict {
+        let details = serde_json::json!({"findings": findings});
+        return Err(Failure::new(Code::Internal, message).details(details).retryable(false));
+    }
+    Ok(Some(message))
+}
+
+fn artifacts(input: &Input, outcomes: &Outcomes) -> Vec<Artifact> {
+    let fixed = dag::STORED.map(|(task, kind, format)| (task.to_owned(), kind, format));
+    let reports = input
+        .formats
+        .iter()
+        .map(|format: &ExportFormat| (dag::stores_report(format.name()), "report", format.name()));
+    let (outline, rest) = fixed.split_at(1);
+    let all = outline.iter().cloned().chain(reports).chain(rest.iter().cloned());
+    let stored = all.filter_map(|(task, kind, format)| {
+        let file = output(outcomes, &task);
+        Some(Artifact {
+            file_id: file["file_id"].as_str()?.to_owned(),
+            file_name: file["file_name"].as_str()?.to_owned(),
+            kind: kind.to_owned(),
+            format: format.to_owned(),
+        })
+    });
+    stored.collect()
+}

@@ -1,0 +1,217 @@
+//! The tool `research.execute`.
+
+use std::sync::Weak;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use proto::{Code, Failure, Principal, RequestedLimits, time};
+use serde_json::Value;
+use strip::asking::{OpenQuestion, can_ask};
+use strip::files::check_storing;
+use strip::typed::{About, TypedOutput, TypedTool};
+use strip::waiting::{WaitOptions, longest_wait, wait_for};
+use strip::{Job, Reply, Strip};
+use tokio::time::Instant;
+use uuid::Uuid;
+use workflow::{Dag, Progress, StartOptions, Until, Workflows};
+
+use super::answer::{Outcomes, ResearchOutput, TaskOutcome};
+use super::dag::{Setting, dag};
+use super::input::Input;
+use crate::hitl::ask_caller;
+
+const ID: &str = "research.execute";
+
+/// The longest that one call waits for its report.
+const TIMEOUT: Duration = Duration::from_secs(600);
+/// How long a call waits after the workflow's own wait.
+const LAST_MOMENT: Duration = Duration::from_secs(5);
+/// How long a workflow may take to go on after an answer, before its questions are looked at again.
+const AFTER_ANSWER: Duration = Duration::from_secs(1);
+const MAX_BYTES: usize = 1 << 20;
+
+/// Starts research as a workflow and waits for it.
+pub struct Execute {
+    pub(crate) strip: Weak<Strip>,
+    pub(crate) workflows: Workflows,
+}
+
+#[async_trait]
+impl TypedTool for Execute {
+    type Input = Input;
+    type Output = ResearchOutput;
+
+    fn about(&self) -> About {
+        About {
+            id: ID,
+            title: "Research a topic",
+            description: "Researches a topic and writes a report in which every sentence is cited, with outline, bibliography and \
+                          mind map as files. Long work answers `running`: call again with the same topic or see the workflow.",
+            deterministic: false,
+            read_only: false,
+            idempotent: false,
+            limits: RequestedLimits {
+                timeout: Some(TIMEOUT),
+                max_input_bytes: Some(MAX_BYTES),
+                max_output_bytes: Some(MAX_BYTES),
+            },
+        }
+    }
+
+    fn owns_keys(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, input: Input, job: &Job) -> Result<TypedOutput<ResearchOutput>, Failure> {
+        input.check()?;
+        let request = job.request();
+        let principal = &request.principal;
+        check_storing(principal)?;
+        let id = self.start(&input, job).await?;
+        let wait = input.wait_ms.map(Duration::from_millis);
+        let longest = longest_wait(job, WaitOptions { asks: false, wait });
+        let message = || format!("Researching (workflow {id})");
+        // The workflow's own wait ends first.
+        let limit = longest + LAST_MOMENT;
+        let waited = wait_for(job, limit, message, self.finish(id, job, longest)).await;
+        match waited.transpose()? {
+            Some(Finish::Ended(answer)) => {
+                let outcomes = self.outcomes(principal, id, &answer).await?;
+                ResearchOutput::complete(id.to_string(), &input, &outcomes).map(Into::into)
+            }
+            Some(Finish::Asks(open)) => Ok(open.output(ResearchOutput::running(id.to_string()))),
+            Some(Finish::Running) | None => Ok(TypedOutput {
+                data: ResearchOutput::running(id.to_string()),
+                reply: Reply::Pending,
+                native: None,
+            }),
+        }
+    }
+}
+
+/// How the wait for a workflow ends.
+enum Finish {
+    Ended(Value),
+    /// The caller's client has to ask its person.
+    Asks(OpenQuestion),
+    Running,
+}
+
+impl Execute {
+    /// Waits for the end of a workflow, and lets the caller's client show its questions meanwhile.
+    async fn finish(&self, id: Uuid, job: &Job, longest: Duration) -> Result<Finish, Failure> {
+        let strip = self.strip.upgrade().ok_or_else(stopping)?;
+        let principal = &job.request().principal;
+        let end = Instant::now() + longest;
+        let asks = can_ask(job);
+        let mut until = if asks { Until::Pause } else { Until::End };
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let wait = if asks && until == Until::End { left.min(AFTER_ANSWER) } else { left };
+            match self.workflows.wait_for(principal, id, until, wait).await? {
+                Progress::Ended(answer) => return Ok(Finish::Ended(answer)),
+                _ if left.is_zero() => return Ok(Finish::Running),
+                Progress::Running(_) => until = Until::Pause,
+                Progress::Paused(_) => {
+                    if let Some(run) = self.workflows.run_of_unfinished(principal, id).await?
+                        && let Some(open) = ask_caller(strip.runs(), &run, job).await?
+                    {
+                        return Ok(Finish::Asks(open));
+                    }
+                    // The workflow needs a moment to take up an answer.
+                    until = Until::End;
+                }
+            }
+        }
+    }
+
+    async fn start(&self, input: &Input, job: &Job) -> Result<Uuid, Failure> {
+        let strip = self.strip.upgrade().ok_or_else(stopping)?;
+        let request = job.request();
+        let id = Uuid::new_v4();
+        let accessed = time::rfc3339(strip.clock().unix_ms());
+        let (accessed, _) = accessed.split_once('T').unwrap_or((&accessed, ""));
+        let collection = format!("run_{}", id.simple());
+        let dag = dag(input, &Setting { collection: &collection, accessed });
+        check_view(&strip, &request.principal, &dag)?;
+        // However long a caller waits, it asks for the same report.
+        let asked = Input { wait_ms: None, ..input.clone() };
+        let asked = serde_json::to_value(asked).map_err(|error| {
+            Failure::new(Code::Internal, "the input is not JSON").caused_by(error)
+        })?;
+        let options = StartOptions {
+            id: Some(id),
+            idempotency_key: request.idempotency_key.clone(),
+            request: Some(asked),
+        };
+        self.workflows.start_dag(&request.principal, dag, options).await
+    }
+
+    /// What the tasks of an ended workflow have made.
+    async fn outcomes(
+        &self,
+        principal: &Principal,
+        id: Uuid,
+        answer: &Value,
+    ) -> Result<Outcomes, Failure> {
+        let status = answer["status"].as_str().unwrap_or_default();
+        let results = answer["results"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if status != "complete" {
+            return Err(failed(id, status, results));
+        }
+        let mut outcomes = Outcomes::new();
+        for result in results {
+            let Some(task) = result["task_id"].as_str() else { continue };
+            let items = result["items"].as_array().into_iter().flatten();
+            let errors = items.chain(std::iter::once(result)).filter_map(error_of).collect();
+            let output = self.workflows.task_output(principal, id, task).await?;
+            outcomes.insert(task.to_owned(), TaskOutcome { output, errors });
+        }
+        Ok(outcomes)
+    }
+}
+
+fn error_of(result: &Value) -> Option<String> {
+    result["error"]["message"].as_str().map(str::to_owned)
+}
+
+/// The failure of a workflow that has no report.
+fn failed(id: Uuid, status: &str, results: &[Value]) -> Failure {
+    let first = results.iter().find(|result| !result["error"].is_null());
+    let task = first.map_or("", |result| result["task_id"].as_str().unwrap_or_default());
+    let error = first.and_then(error_of).unwrap_or_default();
+    let code =
+        first.and_then(|result| serde_json::from_value(result["error"]["code"].clone()).ok());
+    let message = match first {
+        Some(_) => format!("the research {status} at `{task}`: {error}"),
+        None => format!("the research was {status}"),
+    };
+    let details = serde_json::json!({"workflow_id": id.to_string(), "task_id": task});
+    // may fail: the code of another version is unknown here.
+    Failure::new(code.unwrap_or(Code::Unavailable), message).details(details).retryable(false)
+}
+
+/// Checks that the caller may use every tool of the workflow.
+fn check_view(strip: &Strip, principal: &Principal, dag: &Dag) -> Result<(), Failure> {
+    let view = strip.view(principal);
+    let mut missing: Vec<&str> = dag
+        .tasks
+        .iter()
+        .filter_map(|task| task.tool.as_deref())
+        .filter(|tool| view.tools().resolve_without_hint(tool).is_err())
+        .collect();
+    missing.dedup();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "research needs tools that this caller may not use: {}; the guide's page on research has a skill with all of them",
+        missing.join(", ")
+    );
+    let details = serde_json::json!({"missing": missing});
+    Err(Failure::new(Code::Unsupported, message).details(details))
+}
+
+fn stopping() -> Failure {
+    Failure::new(Code::Unavailable, "the gateway is stopping")
+}

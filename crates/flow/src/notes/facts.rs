@@ -1,0 +1,180 @@
+//! What a sentence states, for finding sentences that say the same and those that cannot both be true: different numbers
+//! for one thing, opposite directions, or a negation.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::LazyLock;
+
+use language::words::{stem, words};
+
+use super::intent::content_stems;
+use super::quantity::{Quantity, YEAR, quantities};
+use super::stems::{Stems, Vocabulary};
+
+/// What two claims must share to be about one thing.
+const LEAST_SHARED: usize = 3;
+
+/// More different words on one side say that the claims are about different things.
+const MOST_MORE: usize = 7;
+
+/// Words that say who found something, or how, but not what.
+const NEUTRAL: &str = "find found finding show showed shown study studies trial report reported survey review \
+    reviews meta analysis analyses research researcher researchers author authors suggest suggests \
+    conclude concluded estimate estimated average averages typical typically about only just roughly \
+    generally often usually according recent later earlier large small new field data result results \
+    percent percentage observe observed measure measured reach reaches work works real world year \
+    years actual actually many most experts evidence claim claims say says modern other long term";
+
+const UP: &str = "increase increases increased raise raises raised rise rises rose grow grows grew higher \
+    more improve improves improved boost boosts gain faster greater";
+
+const DOWN: &str = "decrease decreases decreased reduce reduces reduced lower lowers lowered cut cuts decline \
+    declines declined fall falls fell less fewer worsen worsens worsened slower smaller drop drops";
+
+/// Events that happen once, so that two years contradict each other.
+const ONCE: &str = "first invented introduced founded began coined released published discovered described \
+    patented opened standardized proposed";
+
+const NEGATIONS: [&str; 9] =
+    ["not", "no", "never", "cannot", "neither", "nor", "kein", "keine", "nicht"];
+
+static NEUTRAL_STEMS: LazyLock<HashSet<String>> =
+    LazyLock::new(|| [NEUTRAL, UP, DOWN].iter().flat_map(|list| stems(list)).collect());
+static UP_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(UP).collect());
+static DOWN_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(DOWN).collect());
+static ONCE_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(ONCE).collect());
+
+fn stems(list: &'static str) -> impl Iterator<Item = String> {
+    list.split_whitespace().map(stem)
+}
+
+/// What is compared of a claim.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// What it is about.
+    core: Stems,
+    quantities: BTreeMap<String, Vec<Quantity>>,
+    /// All numbers as written.
+    numbers: BTreeSet<String>,
+    /// Places and names that limit it: `in Berlin`.
+    limits: BTreeSet<String>,
+    negated: bool,
+    up: bool,
+    down: bool,
+    once: bool,
+}
+
+/// Why two claims contradict each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Conflict {
+    Numbers,
+    Direction,
+    Negation,
+}
+
+impl Facts {
+    pub(crate) fn read(text: &str, vocabulary: &mut Vocabulary) -> Self {
+        let content = content_stems(text);
+        let has = |set: &HashSet<String>| content.iter().any(|stem| set.contains(stem));
+        let mut by_unit: BTreeMap<String, Vec<Quantity>> = BTreeMap::new();
+        for quantity in quantities(text) {
+            by_unit.entry(quantity.unit.clone()).or_default().push(quantity);
+        }
+        let core: Vec<String> = content
+            .iter()
+            .filter(|stem| !NEUTRAL_STEMS.contains(*stem))
+            .filter(|stem| !stem.starts_with(|c: char| c.is_ascii_digit()))
+            .filter(|stem| !by_unit.contains_key(*stem))
+            .cloned()
+            .collect();
+        let comparative: HashSet<String> = words(text).iter().map(|word| stem(word)).collect();
+        let moves = |set: &HashSet<String>| comparative.iter().any(|stem| set.contains(stem));
+        Self {
+            core: vocabulary.number(&core),
+            numbers: numbers(text),
+            limits: limits(text),
+            negated: is_negated(text),
+            up: moves(&UP_STEMS),
+            down: moves(&DOWN_STEMS),
+            once: has(&ONCE_STEMS),
+            quantities: by_unit,
+        }
+    }
+
+    fn years(&self) -> &[Quantity] {
+        self.quantities.get(YEAR).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+impl Facts {
+    /// Whether numbers, negation and direction are the same, so that equal words mean the same.
+    pub(crate) fn fit(&self, other: &Self) -> bool {
+        let numbers =
+            self.numbers.is_subset(&other.numbers) || other.numbers.is_subset(&self.numbers);
+        let one_way = |facts: &Self| facts.up != facts.down;
+        let opposite = one_way(self) && one_way(other) && self.up != other.up;
+        numbers && self.negated == other.negated && !opposite
+    }
+}
+
+/// Why two claims cannot both be true, if they are about one thing.
+pub(crate) fn conflict(a: &Facts, b: &Facts) -> Option<Conflict> {
+    let shared = a.core.shared(&b.core);
+    let (more_a, more_b) = (a.core.len() - shared, b.core.len() - shared);
+    let one_thing = shared >= LEAST_SHARED
+        && more_a.min(more_b) == 0
+        && more_a.max(more_b) <= MOST_MORE.min(2 * shared);
+    if !one_thing || a.limits != b.limits {
+        return None;
+    }
+    let other_years =
+        !a.years().is_empty() && !b.years().is_empty() && disagree(a.years(), b.years());
+    let numbers = a.quantities.iter().filter(|(unit, _)| *unit != YEAR).any(|(unit, values)| {
+        b.quantities.get(unit).is_some_and(|others| disagree(values, others))
+    });
+    let only_years = a.quantities.len() == 1 && b.quantities.len() == 1;
+    if (numbers && !other_years) || (other_years && only_years && a.once && b.once) {
+        return Some(Conflict::Numbers);
+    }
+    let one_way = |facts: &Facts| facts.up != facts.down;
+    if one_way(a) && one_way(b) && a.up != b.up && a.negated == b.negated {
+        return Some(Conflict::Direction);
+    }
+    let same_way = (a.up, a.down) == (b.up, b.down) || !one_way(a) || !one_way(b);
+    (a.negated != b.negated && same_way && shared > LEAST_SHARED).then_some(Conflict::Negation)
+}
+
+fn disagree(values: &[Quantity], others: &[Quantity]) -> bool {
+    !values.iter().any(|value| others.iter().any(|other| value.agrees(other)))
+}
+
+fn is_negated(text: &str) -> bool {
+    let lower = text.to_lowercase().replace("not only", "").replace("no more than", "");
+    let lower = lower.replace("whether or not", "");
+    lower
+        .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '.'))
+        .any(|word| NEGATIONS.contains(&word) || word.ends_with("n't") || word.ends_with("n’t"))
+}
+
+/// Names after a preposition.
+fn limits(text: &str) -> BTreeSet<String> {
+    let prepositions = ["in", "at", "near", "across", "for", "of"];
+    let words: Vec<&str> = text
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+        .collect();
+    words
+        .windows(2)
+        .filter(|pair| prepositions.contains(&pair[0].to_lowercase().as_str()))
+        .filter(|pair| pair[1].starts_with(char::is_uppercase))
+        .map(|pair| pair[1].to_lowercase())
+        .collect()
+}
+
+fn numbers(text: &str) -> BTreeSet<String> {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '–' | '-' | '(' | ')'))
+        .filter(|word| {
+            word.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '$' | '€' | '£'))
+        })
+        .map(|word| word.trim_matches(|c: char| !c.is_ascii_digit()).to_owned())
+        .collect()
+}

@@ -1,0 +1,197 @@
+//! Whole reports from three small corpora: what a person would complain about must not happen.
+
+#[path = "reports/corpus.rs"]
+mod corpus;
+
+use std::collections::HashSet;
+
+use flow::compose::{Report, Style};
+use flow::perspectives::{Request, plan};
+use markup::Block;
+
+use corpus::{CORPORA, Corpus};
+
+/// The paragraphs of claims; the note on the method and lines about missing answers are no claims.
+fn paragraphs(report: &Report) -> Vec<String> {
+    let blocks = report.document.sections.iter().flat_map(|section| &section.blocks);
+    blocks
+        .filter_map(|block| match block {
+            Block::Paragraph { text } => Some(text.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The sentences of the report with their citations.
+fn sentences(report: &Report) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for paragraph in paragraphs(report) {
+        let mut rest = paragraph.as_str();
+        while let Some(at) = rest.find("].") {
+            let (sentence, after) = rest.split_at(at + 2);
+            sentences.push(sentence.trim().to_owned());
+            rest = after;
+        }
+        assert!(rest.trim().is_empty(), "text without a citation: {rest}");
+    }
+    sentences
+}
+
+#[test]
+fn every_sentence_is_cited_and_written_once() {
+    for name in CORPORA {
+        let corpus = Corpus::read(name);
+        let report = corpus.report(Style::Numeric);
+        let sentences = sentences(&report);
+        assert!(sentences.len() >= 12, "{name}: {} sentences", sentences.len());
+        assert_eq!(sentences.len(), report.claims.supported);
+        let different: HashSet<&String> = sentences.iter().collect();
+        assert_eq!(different.len(), sentences.len(), "{name}: a sentence is repeated");
+        for sentence in &sentences {
+            let citation = sentence.rfind(" [").expect("a citation");
+            let cited = sentence[citation..].trim_matches([' ', '[', ']', '.']);
+            for number in cited.split("][") {
+                let index: usize = number.parse().expect("a number");
+                assert_eq!(report.bibliography[index - 1].index, index);
+            }
+            assert!(
+                sentence.starts_with(|c: char| c.is_uppercase() || c.is_numeric()),
+                "{sentence}"
+            );
+        }
+    }
+}
+
+#[test]
+fn quotes_are_verbatim_at_their_offsets() {
+    for name in CORPORA {
+        let corpus = Corpus::read(name);
+        for note in corpus.notes() {
+            let chunk = corpus.chunk(&note.chunk_id);
+            let from_offset: String = chunk.text.chars().skip(note.offset).collect();
+            assert!(from_offset.starts_with(&note.quote), "{note:?}");
+            assert!(note.support >= 0.5, "{note:?}");
+        }
+    }
+}
+
+#[test]
+fn orders_advertisements_and_other_topics_stay_out() {
+    let unwelcome = [
+        "hotfix",
+        "boiler today",
+        "developer mode",
+        "previous instructions",
+        "fastedge first",
+        "salt is harmless",
+        "medication,",
+        "useless",
+        "cookie",
+        "newsletter",
+        "sign up",
+        "sign in",
+        "click here",
+        "all rights",
+        "locomotive",
+        "rack railway",
+        "buy our",
+        "comment below",
+        "figure 3",
+        "[12]",
+        "lind et al",
+        "in this article",
+    ];
+    for name in CORPORA {
+        let text = paragraphs(&Corpus::read(name).report(Style::Numeric)).join("\n").to_lowercase();
+        for words in unwelcome {
+            assert!(!text.contains(words), "{name}: `{words}` in\n{text}");
+        }
+    }
+}
+
+#[test]
+fn no_sentence_depends_on_the_one_before() {
+    let starts = [
+        "It also",
+        "This ",
+        "These ",
+        "They ",
+        "However",
+        "But ",
+        "And ",
+        "For example",
+        "Such ",
+        "We ",
+        "He ",
+        "Its ",
+        "Therefore",
+        "In this",
+    ];
+    for name in CORPORA {
+        for sentence in sentences(&Corpus::read(name).report(Style::Numeric)) {
+            assert!(!starts.iter().any(|start| sentence.starts_with(start)), "{sentence}");
+        }
+    }
+}
+
+#[test]
+fn sources_that_contradict_each_other_are_both_cited_and_marked() {
+    let text = paragraphs(&Corpus::read("heat-pumps").report(Style::Numeric)).join("\n");
+    let disputed: Vec<&str> =
+        text.split_inclusive("].").filter(|s| s.contains("(disputed)")).collect();
+    assert!(disputed.iter().any(|sentence| sentence.contains("28 percent")), "{text}");
+    assert!(disputed.iter().any(|sentence| sentence.contains("6 percent")), "{text}");
+    let text = paragraphs(&Corpus::read("home-blood-pressure").report(Style::Numeric)).join("\n");
+    let disputed: Vec<&str> =
+        text.split_inclusive("].").filter(|s| s.contains("(disputed)")).collect();
+    assert!(disputed.iter().any(|sentence| sentence.contains("3.5 mmHg")), "{text}");
+    assert!(disputed.iter().any(|sentence| sentence.contains("0.8 mmHg")), "{text}");
+}
+
+#[test]
+fn two_kinds_of_one_thing_do_not_contradict_each_other() {
+    let text = paragraphs(&Corpus::read("heat-pumps").report(Style::Numeric)).join("\n");
+    for sentence in text.split_inclusive("].").filter(|s| s.contains("(disputed)")) {
+        assert!(!sentence.contains("performance factor"), "{sentence}");
+        assert!(!sentence.contains("euros"), "{sentence}");
+    }
+}
+
+#[test]
+fn sections_answer_their_own_questions() {
+    let report = Corpus::read("heat-pumps").report(Style::Numeric);
+    let section = |heading: &str| {
+        let section = report.document.sections.iter().find(|section| section.heading == heading);
+        format!("{:?}", section.expect("a section").blocks)
+    };
+    assert!(section("History and origins").contains("1856"));
+    assert!(section("Equity and people affected").contains("income"));
+    assert!(section("Methods and measurement").contains("EN 14511"));
+}
+
+#[test]
+fn equal_input_gives_equal_bytes() {
+    for style in [Style::Numeric, Style::Apa, Style::Mla] {
+        let one = Corpus::read("http-caching").report(style);
+        let two = Corpus::read("http-caching").report(style);
+        assert_eq!(one, two);
+    }
+}
+
+#[test]
+fn keywords_of_the_documents_are_asked_about() {
+    let corpus = Corpus::read("http-caching");
+    let chunks = corpus.search("HTTP caching", 40);
+    let request =
+        |chunks| Request { topic: "HTTP caching", perspectives: &[], per_perspective: 3, chunks };
+    let with = plan(request(&chunks));
+    let without = plan(request(&[]));
+    assert_eq!(with.questions.len(), without.questions.len());
+    let new: Vec<&str> = with
+        .questions
+        .iter()
+        .filter(|question| !without.questions.contains(question))
+        .map(|question| question.text.as_str())
+        .collect();
+    assert!(!new.is_empty() && new.len() <= 4, "{new:#?}");
+}

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, ensure};
-use clap::Args;
 use ::corpus::document::{DocumentFacts, items};
 use ::corpus::{
     CollectionName, CollectionSettings, Collections, Embedder, Filter, Hit, Mode, Search,
 };
+use anyhow::{Context as _, ensure};
+use clap::Args;
 use flow::rerank::{self, Candidate};
 use language::model::StaticModel;
 use proto::Clock;

@@ -4,9 +4,8 @@ use std::path::Path;
 use language::model::StaticModel;
 use proptest::prelude::*;
 use proto::{Clock, Code};
-use serde_json::{Value, json};
+use serde_json::json;
 use store::Database;
-use strip::typed::schema_of;
 use tempfile::TempDir;
 
 use super::rank::{QueryWords, Totals, rounded};
@@ -394,35 +393,4 @@ async fn several_collections_are_ranked_together() {
     let unknown = search("heat", &["city", "none"], Mode::Words);
     let missing = setup.collections.search(ACME, &unknown).await.unwrap_err();
     assert!(missing.code == Code::NotFound && missing.message.contains("`none`"));
-}
-
-#[test]
-fn schemas_are_portable() {
-    for schema in [
-        schema_of::<tool::AddInput>(true),
-        schema_of::<tool::DeleteInput>(true),
-        schema_of::<tool::ListInput>(true),
-        schema_of::<tool::SearchInput>(true),
-    ] {
-        assert_plain(&schema);
-        assert_eq!(schema["additionalProperties"], false);
-    }
-    let search = schema_of::<tool::SearchInput>(true);
-    assert_eq!(search["required"], json!(["query", "collections"]));
-    assert_eq!(schema_of::<tool::AddInput>(true)["required"], json!(["collection"]));
-}
-
-/// No lists of types and no alternatives, which some model APIs do not know.
-fn assert_plain(schema: &Value) {
-    match schema {
-        Value::Object(keywords) => {
-            for (key, value) in keywords {
-                let odd = key == "type" && value.is_array() || key == "anyOf" || key == "$ref";
-                assert!(!odd, "{schema}");
-                assert_plain(value);
-            }
-        }
-        Value::Array(items) => items.iter().for_each(assert_plain),
-        _ => {}
-    }
 }

@@ -62,10 +62,8 @@ pub(super) async fn show(
     let composed = composed(dashboard, viewer, workflow).await;
     let report = artifacts.text(dashboard, "report.md").await;
     let has_references = report.as_deref().is_some_and(report::has_references);
-    let bibliography = match has_references {
-        true => None,
-        false => artifacts.text(dashboard, "bibliography.md").await,
-    };
+    let bibliography =
+        if has_references { None } else { artifacts.text(dashboard, "bibliography.md").await };
     let map = artifacts.text(dashboard, "map.svg").await;
     let others = compare::others(dashboard, viewer, workflow).await;
     Some(html! {

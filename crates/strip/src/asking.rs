@@ -33,7 +33,7 @@ pub struct Question<'a> {
 /// What came of a question.
 pub enum Asked {
     /// It was answered, declined or withdrawn.
-    Settled(QuestionRow),
+    Settled(Box<QuestionRow>),
     Open(OpenQuestion),
 }
 
@@ -104,7 +104,7 @@ impl<'a> Question<'a> {
     pub async fn wait(&self) -> Result<Asked, Failure> {
         let mut settlements = self.run.settlements();
         if let Some(settled) = self.settled() {
-            return Ok(Asked::Settled(settled));
+            return Ok(Asked::Settled(Box::new(settled)));
         }
         if self.job.request().park.is_some() {
             return Ok(self.outcome());
@@ -142,7 +142,8 @@ impl<'a> Question<'a> {
     }
 
     fn outcome(&self) -> Asked {
-        self.settled().map_or(Asked::Open(OpenQuestion { request: None }), Asked::Settled)
+        let settled = self.settled().map(Box::new);
+        settled.map_or(Asked::Open(OpenQuestion { request: None }), Asked::Settled)
     }
 
     fn elicitation(&self, fault: Option<&str>) -> Value {

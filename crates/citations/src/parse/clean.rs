@@ -89,9 +89,8 @@ pub(crate) fn clean(raw: &str) -> Clean {
                 if let Some((text, url, after)) = link(rest) {
                     let text = clean_link_text(text);
                     out.text.push_str(&text);
-                    if !text.contains(url) && !url.contains(text.as_str()) {
-                        out.links.push(url.to_owned());
-                    } else if !text.contains("://") {
+                    let shows_url = text.contains(url) || url.contains(text.as_str());
+                    if !shows_url || !text.contains("://") {
                         out.links.push(url.to_owned());
                     }
                     rest = after;
@@ -133,7 +132,7 @@ fn push_space(text: &mut String) {
 
 /// One mark or three are italic; two are bold.
 fn toggle(out: &mut Clean, italic: &mut Option<usize>, run: usize) {
-    if run % 2 == 0 {
+    if run.is_multiple_of(2) {
         return;
     }
     match italic {

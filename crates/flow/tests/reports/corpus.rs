@@ -13,16 +13,16 @@ use language::passages::{ChunkOptions, chunks};
 use language::ranking::Bm25;
 use language::stems::{language_of, terms};
 
-pub const CORPORA: [&str; 3] = ["heat-pumps", "http-caching", "home-blood-pressure"];
+pub(crate) const CORPORA: [&str; 3] = ["heat-pumps", "http-caching", "home-blood-pressure"];
 
-pub struct Corpus {
+pub(crate) struct Corpus {
     topic: String,
-    pub sources: Vec<Source>,
+    pub(crate) sources: Vec<Source>,
     chunks: Vec<Chunk>,
 }
 
 impl Corpus {
-    pub fn read(name: &str) -> Self {
+    pub(crate) fn read(name: &str) -> Self {
         let topic = match name {
             "http-caching" => "HTTP caching".to_owned(),
             "home-blood-pressure" => "home blood pressure monitoring".to_owned(),
@@ -41,11 +41,11 @@ impl Corpus {
         corpus
     }
 
-    pub fn empty(topic: &str) -> Self {
+    pub(crate) fn empty(topic: &str) -> Self {
         Self { topic: topic.to_owned(), sources: Vec::new(), chunks: Vec::new() }
     }
 
-    pub fn add(&mut self, text: &str) {
+    pub(crate) fn add(&mut self, text: &str) {
         let (head, body) = text.split_once("\n\n").expect("a head");
         let fields: HashMap<&str, &str> =
             head.lines().filter_map(|line| line.split_once(": ")).collect();
@@ -70,12 +70,12 @@ impl Corpus {
         self.sources.push(source);
     }
 
-    pub fn chunk(&self, id: &str) -> &Chunk {
+    pub(crate) fn chunk(&self, id: &str) -> &Chunk {
         self.chunks.iter().find(|chunk| chunk.id == id).expect("a chunk")
     }
 
     /// The chunks that fit a query best.
-    pub fn search(&self, query: &str, limit: usize) -> Vec<Chunk> {
+    pub(crate) fn search(&self, query: &str, limit: usize) -> Vec<Chunk> {
         let read = |text: &str| terms(text, language_of(text));
         let texts: Vec<Vec<String>> = self.chunks.iter().map(|chunk| read(&chunk.text)).collect();
         let average = texts.iter().map(Vec::len).sum::<usize>() as f64 / texts.len() as f64;
@@ -94,7 +94,7 @@ impl Corpus {
         order.into_iter().take(limit).map(|at| self.chunks[at].clone()).collect()
     }
 
-    pub fn outline(&self) -> Outline {
+    pub(crate) fn outline(&self) -> Outline {
         let chunks = self.search(&self.topic, 40);
         let request = perspectives::Request {
             topic: &self.topic,
@@ -106,7 +106,7 @@ impl Corpus {
     }
 
     /// The notes on all questions.
-    pub fn notes(&self) -> Vec<Note> {
+    pub(crate) fn notes(&self) -> Vec<Note> {
         let outline = self.outline();
         let questions = outline.sections.iter().flat_map(|section| &section.questions);
         questions
@@ -114,7 +114,7 @@ impl Corpus {
             .collect()
     }
 
-    pub fn report(&self, style: Style) -> Report {
+    pub(crate) fn report(&self, style: Style) -> Report {
         compose(Request {
             outline: &self.outline(),
             notes: &self.notes(),

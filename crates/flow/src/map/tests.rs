@@ -107,7 +107,7 @@ proptest! {
         assert_apart(&layout);
         for placed in &layout.nodes {
             for line in &placed.lines {
-                assert!(measure(line) <= placed.width, "{line}");
+                assert!(label::measure(line) <= placed.width, "{line}");
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod cpu;
 mod extraction;
+mod json_lines;
 mod ndcg;
 mod pdf_text;
 mod plans;

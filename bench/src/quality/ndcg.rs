@@ -22,6 +22,11 @@ fn gain(grades: impl IntoIterator<Item = u8>) -> f64 {
     grades.into_iter().take(DEPTH).enumerate().map(gain).sum()
 }
 
+/// Two digits.
+pub(super) fn rounded(number: f64) -> f64 {
+    (number * 100.0).round() / 100.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::ndcg;

@@ -20,8 +20,8 @@ use store::Database;
 
 use self::corpus::{Document, Query, documents, queries};
 use super::ndcg::ndcg;
+use super::ndcg::rounded;
 use super::research_audit;
-use super::retrieval::rounded;
 
 /// The chunks that a search returns, of which re-ranking makes a list of documents.
 const HITS: usize = 50;

@@ -1,19 +1,17 @@
 //! Recall and nDCG of tool search over a set of requests.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use language::model::StaticModel;
 use language::tools::{ToolIndex, ToolText};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::ToolRetrieval;
-use super::ndcg::DEPTH;
+use super::json_lines::lines;
+use super::ndcg::{DEPTH, rounded};
 use crate::stats::percentile;
 
 #[derive(Debug, Deserialize)]
@@ -132,27 +130,8 @@ fn ndcg(ranked: &[&str], relevant: &HashSet<&str>) -> f64 {
     super::ndcg::ndcg(grades, relevant.iter().map(|_| 1))
 }
 
-/// The JSON objects of a file, one a line.
-pub(super) fn lines<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
-    let text =
-        fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    text.lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(at, line)| {
-            serde_json::from_str(line)
-                .with_context(|| format!("{}, line {}", path.display(), at + 1))
-        })
-        .collect()
-}
-
 fn millis(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1000.0
-}
-
-/// Two digits.
-pub(super) fn rounded(number: f64) -> f64 {
-    (number * 100.0).round() / 100.0
 }
 
 #[cfg(test)]

@@ -118,10 +118,10 @@ fn lines(text: &str) -> Vec<Line<'_>> {
 
 /// The ranges of lines after a heading such as `References`, up to the next heading of its level.
 fn reference_sections(lines: &[Line<'_>], headings: &[Heading]) -> Vec<Range<usize>> {
-    let of = |wanted: Name| {
+    let of = |section: Name| {
         let mut sections: Vec<Range<usize>> = Vec::new();
         for (at, heading) in headings.iter().enumerate() {
-            if references_name(&heading.text) != Some(wanted)
+            if references_name(&heading.text) != Some(section)
                 || sections.last().is_some_and(|section| section.contains(&heading.line))
             {
                 continue;

@@ -9,7 +9,7 @@ use super::CollectionName;
 /// Beyond so many names, all counts begin again under a new number.
 const MAX_NAMES: usize = 10_000;
 
-/// Counts changes by name, whoever the tenant: recorded answers are kept by caller anyway.
+/// Counts changes by name for all tenants together: recorded answers are kept by caller anyway.
 #[derive(Debug, Default)]
 pub(super) struct Changes(Mutex<Counts>);
 

@@ -124,7 +124,12 @@ impl Collections {
     pub async fn search(&self, tenant: &str, search: &Search) -> Result<SearchResults, Failure> {
         let mut rows = Vec::new();
         for name in search.collections.iter().collect::<BTreeSet<_>>() {
-            rows.push(self.row(tenant, name).await?);
+            match self.row(tenant, name).await {
+                Ok(row) => rows.push(row),
+                // A run that could read nothing has no collection yet.
+                Err(missing) if missing.code == Code::NotFound && name.is_of_run() => {}
+                Err(failure) => return Err(failure),
+            }
         }
         let Plan { words, vector, mode, mut warnings } = self.plan(search, &rows).await?;
         let filter = ChunkFilter {
@@ -207,18 +212,18 @@ impl Collections {
             rows.iter().flat_map(|row| row.languages.iter().map(String::as_str)).collect();
         let terms = terms::of_query(&search.query, languages.into_iter());
         let mut counts = Vec::with_capacity(rows.len());
-        let mut sums: HashMap<String, u64> = HashMap::new();
+        let mut frequencies: HashMap<String, u64> = HashMap::new();
         let mut totals = Totals::default();
         for row in rows {
             let own = self.database.term_counts(row.seq, &terms).await.map_err(unreadable)?;
             for (term, df) in &own {
-                *sums.entry(term.clone()).or_default() += df;
+                *frequencies.entry(term.clone()).or_default() += df;
             }
             totals.chunks += row.chunks;
             totals.words += row.words;
             counts.push(own);
         }
-        Ok((QueryWords::new(totals, &sums), counts))
+        Ok((QueryWords::new(totals, &frequencies), counts))
     }
 
     async fn by_words(

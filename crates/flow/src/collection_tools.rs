@@ -117,6 +117,8 @@ impl AddToCollection {
         job: &Job,
     ) -> Result<Added, Failure> {
         let (source, origin) = match (load.url, load.file_id) {
+            // What a run reads was found by a search.
+            (Some(url), None) if name.is_of_run() => (url.clone(), Origin::Found(url)),
             (Some(url), None) => (url.clone(), Origin::Url(url)),
             (None, Some(id)) => (id.clone(), Origin::File(id)),
             (None, None) => return Err(invalid("/load", "give `url` or `file_id`")),
@@ -307,6 +309,11 @@ struct StoredTool {
     tool: Arc<dyn Tool>,
     /// Set for tools that read: their recorded answers end with the next change.
     read: Option<Arc<Collections>>,
+}
+
+/// A tool that reads the collections that its input names: its recorded answers end with their next change.
+pub(crate) fn reading(tool: Arc<dyn Tool>, collections: &Arc<Collections>) -> Arc<dyn Tool> {
+    Arc::new(StoredTool::reading(tool, Arc::clone(collections)))
 }
 
 impl StoredTool {

@@ -6,6 +6,7 @@ mod changes;
 mod markdown;
 mod merge;
 mod merge_tool;
+mod regroup;
 mod review;
 #[cfg(test)]
 mod tests;

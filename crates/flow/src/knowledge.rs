@@ -43,7 +43,7 @@ impl Tool for ResearchDomain {
     }
 
     fn part(&self) -> Part {
-        Part::Forwarder
+        Part::Alias
     }
 
     /// `None` unless exactly one of the two texts is given: the tool itself then says so.

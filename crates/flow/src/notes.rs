@@ -9,6 +9,7 @@ mod readable;
 mod statement;
 pub(crate) mod stems;
 pub mod tool;
+mod verb;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -48,7 +48,8 @@ pub struct Chunk {
     pub score: Option<f64>,
 }
 
-/// A source as another step names it: a source, or a chunk that a search found, whose `source` and `meta` tell the rest.
+/// A source as another step names it: a source, or a chunk that a search found, whose `source` and `meta` tell the rest. What
+/// only chunks have is not in the schema.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FoundSource {
@@ -61,21 +62,28 @@ pub struct FoundSource {
     pub site: Option<String>,
     pub published_at: Option<String>,
     /// Where the text of a chunk comes from.
+    #[schemars(skip)]
     pub source: Option<String>,
     /// What a collection knows of a chunk's source.
+    #[schemars(skip)]
     pub meta: Option<Meta>,
     /// Its text, or a part of it.
+    #[schemars(skip)]
     pub text: Option<String>,
     /// Its place after and before re-ranking.
+    #[schemars(skip)]
     pub rank: Option<u32>,
     #[serde(rename = "previous_rank")]
+    #[schemars(skip)]
     pub previous_rank: Option<u32>,
+    #[schemars(skip)]
     pub score: Option<f64>,
+    #[schemars(skip)]
     pub parts: Option<ScoreParts>,
 }
 
 /// What a collection knows of a chunk's source; other fields are passed over.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Meta {
     pub title: Option<String>,
@@ -85,7 +93,7 @@ pub struct Meta {
 }
 
 /// The scores of `rerank.results`; a search gives others, which count for nothing here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScoreParts {
     pub relevance: Option<f64>,

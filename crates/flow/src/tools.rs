@@ -55,7 +55,7 @@ pub fn tools(parts: Parts<'_>) -> Vec<Arc<dyn Tool>> {
         typed(RerankResults),
         typed(CheckCitations { loader: loader.clone() }),
         Arc::new(RenderDocument::new(strip.clone())),
-        typed(PlanPerspectives { chunks }),
+        collection_tools::reading(typed(PlanPerspectives { chunks }), &collections),
         typed(Summarize),
         typed(Compose),
         typed(CompareMaps { strip: strip.clone() }),

@@ -476,11 +476,9 @@ impl Run {
 
     /// Replaces a settled question, and wakes the calls that wait for it.
     pub(super) fn replace_question(&self, settled: QuestionRow) {
-        let mut inner = self.lock();
-        if let Some(question) = inner.questions.iter_mut().find(|known| known.id == settled.id) {
-            *question = settled;
+        if let Some(known) = self.lock().questions.iter_mut().find(|one| one.id == settled.id) {
+            *known = settled;
         }
-        drop(inner);
         self.settled.send_modify(|count| *count += 1);
     }
 

@@ -16,6 +16,8 @@ pub enum Part {
     Finder,
     /// It forwards to the tool that its input names. Callers who see every tool in a list need no such tool.
     Forwarder,
+    /// It is another name of the tool that it forwards to, and in no list.
+    Alias,
     /// It controls the run: it asks a person or stores an artifact.
     Control,
     /// It ends the run.

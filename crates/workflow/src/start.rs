@@ -40,7 +40,7 @@ pub(crate) struct Start {
     pub(crate) planned: Option<Box<PlanNotes>>,
     /// Its id, unless a new one will do.
     pub(crate) id: Option<Uuid>,
-    /// The request that the DAG was made from, which tells a repetition from another start.
+    /// The request that the DAG was made from, by which a repetition is known.
     pub(crate) request: Option<Value>,
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Context as _, ensure};
 use documents::{Form, Limits, Metadata, Options, extract, sniff};
 use serde::Deserialize;
 
-use crate::quality::retrieval::lines;
+use crate::quality::json_lines::lines;
 
 /// The endings of documents: notes on the corpus are called README, queries and figures are JSON.
 const ENDINGS: [&str; 3] = [".md", ".html", ".txt"];

@@ -193,7 +193,7 @@ impl<'a> Index<'a> {
         self.unnamed.iter().find(fits).map(|(at, _)| *at)
     }
 
-    /// The reference whose title begins so, whoever wrote it.
+    /// The reference whose title begins so, by any author.
     pub(crate) fn of_title(&self, words: &str) -> Option<usize> {
         let start = key(words);
         let long = start.chars().count() >= 4;

@@ -92,13 +92,13 @@ pub(super) fn ends(text: &str) -> impl Iterator<Item = usize> {
 fn is_abbreviation(before: &str, after: &str) -> bool {
     let word = before.rsplit([' ', '(', '[', '"', '“']).next().unwrap_or_default();
     let bare = word.replace('.', "").to_lowercase();
-    let letters = bare.chars().count();
+    let count = bare.chars().count();
     // Initials and `U.S.`; in front of a capital they may still end the names, which is for `lead` to find out.
     let next = after.trim_start().chars().next();
     let capital = word.chars().all(|c| c.is_uppercase() || c == '.');
     let followed = next.is_some_and(|c| c.is_uppercase() || capital && c.is_ascii_digit());
-    let initial = letters == 1 && bare.chars().all(char::is_alphabetic) && !followed;
-    let dotted = word.contains('.') && letters <= 4 && !next.is_some_and(char::is_uppercase);
+    let initial = count == 1 && bare.chars().all(char::is_alphabetic) && !followed;
+    let dotted = word.contains('.') && count <= 4 && !next.is_some_and(char::is_uppercase);
     let country = word.contains('.') && matches!(bare.as_str(), "us" | "uk" | "eu" | "un" | "usa");
     let other =
         OTHERS.binary_search(&bare.as_str()).is_ok() && !next.is_some_and(char::is_uppercase);
@@ -140,8 +140,8 @@ pub(super) fn tidy(text: &str) -> Option<String> {
             break;
         }
     }
-    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
-    (letters >= 2).then(|| text.to_owned())
+    let count = text.chars().filter(|c| c.is_alphabetic()).count();
+    (count >= 2).then(|| text.to_owned())
 }
 
 /// The name of a journal, book or site, without volume, pages and date.

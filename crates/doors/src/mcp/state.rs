@@ -80,13 +80,16 @@ impl McpState {
         Some(whole.unwrap_or_else(|| json!(page)))
     }
 
-    /// Whether a call may send its caller notices or questions: those of servers do, and those that need approval.
+    /// Whether a call may send its caller notices or questions: those of servers do, those that ask people, and those
+    /// that need approval.
     pub(crate) fn may_ask(&self, client: &ClientIdentity, name: &str) -> bool {
         let view = self.strip.view_of(client);
         match view.tools().resolve(name) {
             Ok(entry) => {
                 let id = &entry.descriptor.id;
-                id.server().is_some() || self.strip.approval_rule(id) != ApprovalRule::Free
+                id.server().is_some()
+                    || entry.tool.asks_people()
+                    || self.strip.approval_rule(id) != ApprovalRule::Free
             }
             // The bare name of a tool may still resolve to that of an open app.
             Err(_) => view.tools().is_bare(name),

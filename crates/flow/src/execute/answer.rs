@@ -108,8 +108,9 @@ impl ResearchOutput {
         }
         warnings.truncate(MOST_WARNINGS);
         let plan = output(outcomes, dag::PLAN);
-        let reviewed = &output(outcomes, dag::REVIEW)["outline"];
-        let outline = if reviewed.is_null() { &plan["outline"] } else { reviewed };
+        let outlines = [dag::REVIEW, dag::MERGE].map(|task| &output(outcomes, task)["outline"]);
+        let outline = outlines.into_iter().find(|outline| !outline.is_null());
+        let outline = outline.unwrap_or(&plan["outline"]);
         let report = Report {
             artifacts: artifacts(input, outcomes),
             outline: read(outline)?,
@@ -169,8 +170,9 @@ fn warnings(outcomes: &Outcomes) -> Vec<String> {
             warnings
                 .extend(outcome.errors.iter().map(|error| format!("A format is missing: {error}")));
         }
-        let told = outcome.output.get("warnings").and_then(Value::as_array);
-        warnings.extend(told.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+        let passed_on = outcome.output.get("warnings").and_then(Value::as_array);
+        warnings
+            .extend(passed_on.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
     }
     warnings
 }

@@ -51,21 +51,18 @@ pub(super) struct Setting<'a> {
 /// The tasks of a report.
 pub(super) fn dag(input: &Input, setting: &Setting<'_>) -> Dag {
     let mut tasks = vec![plan(input)];
-    let questions = if input.merge_questions {
-        tasks.push(task(
-            MERGE,
-            "hitl.questions_merge",
-            json!({"questions": output(PLAN, "questions")}),
-        ));
-        output(MERGE, "questions")
-    } else {
-        output(PLAN, "questions")
-    };
+    let mut outline = output(PLAN, "outline");
+    let mut questions = output(PLAN, "questions");
+    if input.merge_questions {
+        let arguments = json!({"questions": questions, "outline": outline});
+        tasks.push(task(MERGE, "hitl.questions_merge", arguments));
+        outline = output(MERGE, "outline");
+        questions = output(MERGE, "questions");
+    }
     if input.sources.web {
         tasks.extend(web_tasks(input, setting, &questions));
     }
     tasks.extend(note_tasks(input, setting, &questions));
-    let mut outline = output(PLAN, "outline");
     let mut compose = Task::default();
     if input.approve_outline {
         let review = task(REVIEW, "hitl.outline_review", json!({"outline": outline}));

@@ -62,6 +62,10 @@ impl TypedTool for Execute {
         true
     }
 
+    fn asks_people(&self) -> bool {
+        true
+    }
+
     async fn run(&self, input: Input, job: &Job) -> Result<TypedOutput<ResearchOutput>, Failure> {
         input.check()?;
         let request = job.request();
@@ -139,11 +143,9 @@ impl Execute {
         let asked = serde_json::to_value(asked).map_err(|error| {
             Failure::new(Code::Internal, "the input is not JSON").caused_by(error)
         })?;
-        let options = StartOptions {
-            id: Some(id),
-            idempotency_key: request.idempotency_key.clone(),
-            request: Some(asked),
-        };
+        // The keys of other workflows are names of another kind.
+        let key = request.idempotency_key.as_ref().map(|key| format!("{ID}/{key}"));
+        let options = StartOptions { id: Some(id), idempotency_key: key, request: Some(asked) };
         self.workflows.start_dag(&request.principal, dag, options).await
     }
 
@@ -180,6 +182,7 @@ fn failed(id: Uuid, status: &str, results: &[Value]) -> Failure {
     let first = results.iter().find(|result| !result["error"].is_null());
     let task = first.map_or("", |result| result["task_id"].as_str().unwrap_or_default());
     let error = first.and_then(error_of).unwrap_or_default();
+    // may fail: the code of another version is unknown here.
     let code =
         first.and_then(|result| serde_json::from_value(result["error"]["code"].clone()).ok());
     let message = match first {
@@ -187,7 +190,6 @@ fn failed(id: Uuid, status: &str, results: &[Value]) -> Failure {
         None => format!("the research was {status}"),
     };
     let details = serde_json::json!({"workflow_id": id.to_string(), "task_id": task});
-    // may fail: the code of another version is unknown here.
     Failure::new(code.unwrap_or(Code::Unavailable), message).details(details).retryable(false)
 }
 

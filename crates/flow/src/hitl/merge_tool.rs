@@ -13,6 +13,7 @@ use super::adopt::{Ids, adopt};
 use super::asked::{Document, OUTLINE, Place, Reviewed};
 use super::markdown::{Draft, MAX_QUESTION, MAX_QUESTIONS, folded, parse, render};
 use super::merge::{MergedQuestion, Origin, merge};
+use super::regroup::regroup;
 use super::review::about;
 use crate::outline::{Outline, OutlineQuestion, OutlineSection};
 
@@ -36,6 +37,8 @@ pub(super) struct Input {
     #[serde(default)]
     #[schemars(length(max = MAX_QUESTIONS))]
     added: Vec<AddedQuestion>,
+    /// Gets the questions that were added, and loses those that were merged into others.
+    outline: Option<Outline>,
     /// Whether a person is asked for more.
     #[serde(default = "yes")]
     ask: bool,
@@ -74,6 +77,8 @@ struct AddedQuestion {
 pub(super) struct Output {
     status: Status,
     questions: Vec<MergedQuestion>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    outline: Option<Outline>,
     /// Where to answer, while it is `waiting`; the same call again goes on waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run_id: Option<String>,
@@ -91,8 +96,9 @@ enum Status {
 }
 
 impl Output {
-    fn of(status: Status, questions: Vec<MergedQuestion>) -> Self {
-        Self { status, questions, run_id: None, question_id: None, slot_id: None }
+    fn of(status: Status, questions: Vec<MergedQuestion>, outline: Option<Outline>) -> Self {
+        let outline = outline.map(|outline| regroup(outline, &questions));
+        Self { status, questions, outline, run_id: None, question_id: None, slot_id: None }
     }
 }
 
@@ -115,11 +121,11 @@ impl TypedTool for MergeQuestions {
     }
 
     async fn run(&self, input: Input, job: &Job) -> Result<TypedOutput<Output>, Failure> {
-        let ask = input.ask;
+        let (ask, outline) = (input.ask, input.outline.clone());
         let questions = input.questions()?;
         let questions = strip::run_blocking(usize::MAX, || merge(questions));
         if !ask {
-            return Ok(Output::of(Status::Merged, questions).into());
+            return Ok(Output::of(Status::Merged, questions, outline).into());
         }
         let shown = list(&questions);
         let text = render(&shown);
@@ -130,15 +136,15 @@ impl TypedTool for MergeQuestions {
             Reviewed::Answered(answer) => {
                 let draft = parse(&answer).map_err(|fault| unfit("answer", fault.to_string()))?;
                 let edited = strip::run_blocking(usize::MAX, || edit(&questions, &shown, draft));
-                Ok(Output::of(Status::Merged, edited).into())
+                Ok(Output::of(Status::Merged, edited, outline).into())
             }
-            Reviewed::Declined => Ok(Output::of(Status::Merged, questions).into()),
+            Reviewed::Declined => Ok(Output::of(Status::Merged, questions, outline).into()),
             Reviewed::Open(open, Place { run_id, question_id, slot_id }) => {
                 Ok(open.output(Output {
                     run_id: Some(run_id),
                     question_id: Some(question_id),
                     slot_id: Some(slot_id),
-                    ..Output::of(Status::Waiting, questions)
+                    ..Output::of(Status::Waiting, questions, outline)
                 }))
             }
         }

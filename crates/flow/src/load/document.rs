@@ -17,7 +17,10 @@ const MAX_TEXT: usize = 500_000;
 /// Where a document is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
+    /// A page that the caller named.
     Url(String),
+    /// A page that a search found.
+    Found(String),
     /// A file or a reference that the caller may read.
     File(String),
     Content(String),
@@ -53,7 +56,8 @@ impl Loader {
     /// Loads a document that the caller of a job may read.
     pub async fn load(&self, origin: Origin, job: &Job) -> Result<Loaded, Failure> {
         let mut loaded = match origin {
-            Origin::Url(url) => self.load_page(&url, job).await?,
+            Origin::Url(url) => self.load_page(&url, ReadFor::Caller, job).await?,
+            Origin::Found(url) => self.load_page(&url, ReadFor::Search, job).await?,
             Origin::File(id) => self.load_file(&id, job).await?,
             Origin::Content(text) => {
                 let source =
@@ -73,9 +77,9 @@ impl Loader {
         Ok(loaded)
     }
 
-    async fn load_page(&self, url: &str, job: &Job) -> Result<Loaded, Failure> {
+    async fn load_page(&self, url: &str, read_for: ReadFor, job: &Job) -> Result<Loaded, Failure> {
         let research = web_tools(&self.research)?;
-        let page = research.read(url, ReadFor::Caller, &call_of(job)).await?;
+        let page = research.read(url, read_for, &call_of(job)).await?;
         let content_type = match serde_json::to_value(page.content_type) {
             Ok(serde_json::Value::String(name)) => name,
             _ => "text".to_owned(),

@@ -140,7 +140,7 @@ impl<'a> Tree<'a> {
 }
 
 fn place<'a>(node: &'a Node, parent: Option<usize>, prefix: &str) -> Placed<'a> {
-    // Bold letters are wider.
+    // Bold text is wider.
     let weight =
         if matches!(node.kind, NodeKind::Topic | NodeKind::Perspective) { 1.12 } else { 1.03 };
     let (width, most) = match node.kind {

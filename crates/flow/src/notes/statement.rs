@@ -1,5 +1,7 @@
 //! Decides whether a sentence states something that a report may repeat.
 
+use super::verb::may_have_verb;
+
 /// Words in a statement.
 const LEAST_WORDS: usize = 5;
 const MOST_WORDS: usize = 60;
@@ -221,6 +223,7 @@ pub(crate) fn is_statement(text: &str) -> bool {
         && is_mostly_words(text)
         && !is_boilerplate(text)
         && !is_order(text)
+        && may_have_verb(text)
 }
 
 fn ends_well(text: &str) -> bool {

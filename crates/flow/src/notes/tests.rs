@@ -17,6 +17,25 @@ fn answers(question: &str, texts: &[&str]) -> Vec<String> {
 }
 
 #[test]
+fn headings_and_fragments_are_no_statements() {
+    for fragment in [
+        "History of the urban heat island.",
+        "Methods to measure the urban heat island.",
+        "Two to five hours after sunset, on clear nights with little wind.",
+    ] {
+        assert!(!is_statement(fragment), "{fragment}");
+    }
+    for sentence in [
+        "Trees cool the streets of a city.",
+        "The heat of the day lies in the walls.",
+        "Der Rest der Wärme bleibt in der Stadt.",
+        "A dark roof can reach 80 °C at noon.",
+    ] {
+        assert!(is_statement(sentence), "{sentence}");
+    }
+}
+
+#[test]
 fn the_sentence_that_answers_comes_first() {
     let found = answers(
         "How much do green roofs cool the air in summer?",

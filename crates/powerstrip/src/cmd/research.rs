@@ -3,6 +3,7 @@ mod corpus;
 mod diff;
 mod progress;
 mod summary;
+mod usage;
 mod waiting;
 
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ use workflow::operations::{FollowInput, FollowWorkflow};
 use super::workflows::FIRST_WAIT_MS;
 use crate::access::Access;
 use crate::context::Context;
-use crate::exit::{FAILED, Usage};
+use crate::exit::FAILED;
 use crate::telemetry::Telemetry;
 use artifacts::OutputFolder;
 use progress::Steps;
@@ -31,7 +32,7 @@ use waiting::Attendant;
 const EXAMPLES: &str = "\
 Examples:
   powerstrip research 'urban heat islands'                      search the web and write a cited report
-  powerstrip research 'urban heat islands' --corpus papers/     only from the documents of a folder, offline
+  powerstrip research 'urban heat islands' --corpus manuals/    only from the documents of a folder, offline
   powerstrip research 'heat pumps' --depth deep --perspective cost --perspective noise
   powerstrip research 'heat pumps' --approve-outline --format markdown --format html
   powerstrip research diff 550e8400… 7c9e6679… --svg changes.svg  what two mind maps have in common, and what not
@@ -291,11 +292,6 @@ fn is_pause(event: Option<&WorkflowEvent>) -> bool {
     event.is_some_and(|event| event.data.get("checkpoint_id").is_some())
 }
 
-/// An error of usage about a path.
-fn unusable(path: &std::path::Path, why: &str) -> anyhow::Error {
-    Usage(format!("{}: {why}", path.display())).into()
-}
-
 #[cfg(test)]
 mod tests {
     use clap::Parser as _;
@@ -317,7 +313,7 @@ mod tests {
         assert_eq!(input["formats"], json!(["html"]));
         assert_eq!(input["sources"], json!({"web": true, "collections": ["city"]}));
         assert!(input.get("perspectives").is_none() && input["strict"] == true, "{input}");
-        let offline = parse(&["heat", "--corpus", "papers", "--perspective", "cost"]);
+        let offline = parse(&["heat", "--corpus", "manuals", "--perspective", "cost"]);
         let input = Value::Object(offline.options.input(Vec::new()));
         assert_eq!(
             (&input["sources"]["web"], &input["depth"]),

@@ -3,6 +3,7 @@
 mod commands;
 mod doors;
 mod reports;
+mod schemas;
 mod sessions;
 mod setup;
 mod support;

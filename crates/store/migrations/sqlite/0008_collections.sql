@@ -21,7 +21,7 @@ CREATE TABLE collections (
     UNIQUE (tenant, name)
 );
 
--- `terms` are the stems of the text with spaces between them, in letters a to z and digits only. `seq` is never used
+-- `terms` are the stems of the text with spaces between them, as letters and digits only. `seq` is never used
 -- twice.
 CREATE TABLE collection_chunks (
     seq        INTEGER PRIMARY KEY AUTOINCREMENT,

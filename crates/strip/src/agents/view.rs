@@ -53,9 +53,9 @@ impl View {
     /// What a list shows. A caller that sees the whole list needs no `call_tool`, though it may call it.
     pub fn listed(&self) -> impl Iterator<Item = &Arc<Entry>> {
         let shown = |part: Part| match self.listing {
-            Listing::Whole => part != Part::Forwarder,
+            Listing::Whole => !matches!(part, Part::Forwarder | Part::Alias),
             // A search finds data tools, and says how to start a workflow.
-            Listing::Search => !matches!(part, Part::Data | Part::Workflow),
+            Listing::Search => !matches!(part, Part::Data | Part::Workflow | Part::Alias),
         };
         self.tools.entries().iter().filter(move |entry| shown(entry.tool.part()))
     }

@@ -8,13 +8,16 @@ use gateway::path_files::{GetFile, GetFileInput};
 use serde_json::Value;
 use tempfile::NamedTempFile;
 
-use super::unusable;
+use super::usage::unusable;
 use crate::access::Access;
 
 /// The longest part of a topic in the name of a folder.
 const MAX_SLUG: usize = 48;
 /// How many numbers are tried for a folder that exists.
 const MAX_TRIES: usize = 1000;
+
+/// How the names of files end that a person edits.
+pub(super) const DRAFT: &str = ".draft.md";
 
 /// A folder for the files of one report.
 pub(super) struct OutputFolder(PathBuf);
@@ -23,7 +26,11 @@ impl OutputFolder {
     /// The folder that was asked for, which must be empty, or a new one named after the topic.
     pub(super) fn choose(asked: Option<PathBuf>, topic: &str) -> anyhow::Result<Self> {
         if let Some(path) = asked {
-            return match std::fs::read_dir(&path).map(|mut entries| entries.next().is_none()) {
+            // Drafts of questions may be there from a call that was interrupted.
+            let is_draft = |entry: std::io::Result<std::fs::DirEntry>| {
+                entry.is_ok_and(|entry| entry.file_name().to_string_lossy().ends_with(DRAFT))
+            };
+            return match std::fs::read_dir(&path).map(|mut entries| entries.all(is_draft)) {
                 Ok(true) => Ok(Self(path)),
                 Ok(false) => {
                     Err(unusable(&path, "the folder is not empty; choose another with --out"))

@@ -10,7 +10,7 @@ use proto::digest_of_parts;
 use terminal::progress::Progress;
 use terminal::shown;
 
-use super::unusable;
+use super::usage::unusable;
 use crate::access::Access;
 use crate::cmd::collections::{Found, find};
 

@@ -8,17 +8,17 @@ use config::Loaded;
 use runs::QuestionView;
 use strip::runs::operations::{RunId, ShowRun};
 
-use super::artifacts::{OutputFolder, slug};
+use super::artifacts::{DRAFT, OutputFolder, slug};
 use crate::access::Access;
 use crate::handover;
 
-/// Tells how to answer, once for each question.
+/// Explains how to answer, once for each question.
 pub(super) struct Attendant<'a> {
     access: &'a Access,
     loaded: &'a Loaded,
     folder: &'a OutputFolder,
     run: String,
-    told: BTreeSet<String>,
+    explained: BTreeSet<String>,
 }
 
 impl<'a> Attendant<'a> {
@@ -29,22 +29,23 @@ impl<'a> Attendant<'a> {
         workflow: &str,
     ) -> Self {
         let run = format!("run_{}", workflow.replace('-', ""));
-        Self { access, loaded, folder, run, told: BTreeSet::new() }
+        Self { access, loaded, folder, run, explained: BTreeSet::new() }
     }
 
     /// Explains the questions that are open, or where to approve.
     pub(super) async fn explain(&mut self) -> anyhow::Result<()> {
         let run = self.access.run::<ShowRun>(&RunId { id: self.run.clone() }).await?;
         let open = run.questions.iter().filter(|question| question.state == "open");
-        let new: Vec<_> = open.filter(|question| !self.told.contains(&question.slot_id)).collect();
+        let new: Vec<_> =
+            open.filter(|question| !self.explained.contains(&question.slot_id)).collect();
         if new.is_empty() && run.questions.is_empty() {
-            if self.told.insert("approvals".to_owned()) {
+            if self.explained.insert("approvals".to_owned()) {
                 terminal::note("A call needs an approval: `powerstrip approvals` lists it.");
             }
             return Ok(());
         }
         for question in new {
-            self.told.insert(question.slot_id.clone());
+            self.explained.insert(question.slot_id.clone());
             self.tell(question).await?;
         }
         Ok(())
@@ -77,10 +78,14 @@ impl<'a> Attendant<'a> {
     fn write_draft(&self, slot: &str, text: &str) -> anyhow::Result<PathBuf> {
         self.folder.create()?;
         let kind = if slot.contains("question") { "questions" } else { "outline" };
-        let mut path = self.folder.path().join(format!("{kind}.draft.md"));
+        let mut path = self.folder.path().join(format!("{kind}{DRAFT}"));
         if path.exists() {
             // A second question of the same kind keeps its own draft.
-            path = self.folder.path().join(format!("{}.draft.md", slug(slot)));
+            path = self.folder.path().join(format!("{}{DRAFT}", slug(slot)));
+        }
+        if path.exists() {
+            // An earlier call wrote it, and a person may have edited it.
+            return Ok(path);
         }
         userfiles::create_new(&path, text.as_bytes())
             .with_context(|| format!("{} cannot be written", path.display()))?;

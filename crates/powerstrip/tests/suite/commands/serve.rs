@@ -9,7 +9,7 @@ use crate::commands::project::{Project, run_in};
 async fn serve_prints_how_to_connect() {
     let gateway = Gateway::start().await;
     let (address, needles) =
-        (gateway.address().to_owned(), ["28 tools", "sandbox T", "/mcp/tool/demo.echo"]);
+        (gateway.address().to_owned(), ["44 tools", "sandbox T", "/mcp/tool/demo.echo"]);
     let banner = eventually("the banner", || async {
         let log = gateway.log();
         needles.iter().all(|needle| log.contains(needle)).then_some(log)

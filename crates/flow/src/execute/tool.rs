@@ -182,9 +182,10 @@ fn failed(id: Uuid, status: &str, results: &[Value]) -> Failure {
     let first = results.iter().find(|result| !result["error"].is_null());
     let task = first.map_or("", |result| result["task_id"].as_str().unwrap_or_default());
     let error = first.and_then(error_of).unwrap_or_default();
-    // may fail: the code of another version is unknown here.
-    let code =
-        first.and_then(|result| serde_json::from_value(result["error"]["code"].clone()).ok());
+    let code = first.and_then(|result| {
+        // may fail: the code of another version is unknown here.
+        serde_json::from_value(result["error"]["code"].clone()).ok()
+    });
     let message = match first {
         Some(_) => format!("the research {status} at `{task}`: {error}"),
         None => format!("the research was {status}"),

@@ -192,31 +192,43 @@ const VERBS: [&str; 96] = [
     "work",
 ];
 
-/// Words that only English texts have; what a verb looks like in other languages is not known here.
-const ENGLISH: [&str; 5] = ["and", "of", "the", "to", "with"];
+/// Words after a verb that could be a noun as well.
+const OBJECTS: [&str; 12] =
+    ["a", "an", "down", "its", "less", "more", "on", "our", "the", "their", "these", "up"];
 
-/// Whether a text may be a sentence: it is long, or one of its words is a finite verb, or it is not English.
+/// The second word of headings such as `History of the bicycle`. Only such texts need a verb that is known here.
+const PREPOSITIONS: [&str; 8] = ["after", "for", "in", "of", "on", "to", "with", "without"];
+
+/// Whether a text may be a sentence: it is long, or it does not begin like a heading, or one of its words is a
+/// finite verb.
 pub(super) fn may_have_verb(text: &str) -> bool {
     let words: Vec<String> = text
         .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
         .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
         .collect();
-    let is_english = words.iter().any(|word| ENGLISH.contains(&word.as_str()));
-    !is_english || words.len() >= SHORT || words.iter().any(|word| is_finite(word))
+    let begins_as_heading =
+        words.get(1).is_some_and(|second| PREPOSITIONS.contains(&second.as_str()));
+    let is_verb = |at: usize| {
+        let before = at.checked_sub(1).map(|before| words[before].as_str());
+        before != Some("to") && is_finite(&words[at], words.get(at + 1).map(String::as_str))
+    };
+    !begins_as_heading || words.len() >= SHORT || (0..words.len()).any(is_verb)
 }
 
-fn is_finite(word: &str) -> bool {
+fn is_finite(word: &str, next: Option<&str>) -> bool {
     let contracted = word.contains(['\'', '’']) && word.ends_with('t');
     let past = word.len() > 4 && word.ends_with("ed");
-    let third = || word.strip_suffix('s').map(|stem| stem.strip_suffix('e').unwrap_or(stem));
+    let third = || word.strip_suffix('s');
     let is_verb = |stem: &str| {
         VERBS.contains(&stem) || VERBS.iter().any(|verb| verb.strip_suffix('e') == Some(stem))
     };
     contracted
         || past
         || FORMS.contains(&word)
-        || is_verb(word)
+        // `heat the water`, but `heat island`.
+        || (is_verb(word) && next.is_some_and(|next| OBJECTS.contains(&next)))
         || third().is_some_and(|stem| is_verb(stem) || FORMS.contains(&stem))
+        || word.strip_suffix("es").is_some_and(is_verb)
         || word.strip_suffix("ies").is_some_and(|stem| VERBS.contains(&format!("{stem}y").as_str()))
 }

@@ -23,7 +23,6 @@ pub(super) struct Select {
 #[expect(dead_code, reason = "only its schema is used: the document is not copied")]
 struct Input {
     document: Value,
-    /// Begins with `$`.
     #[schemars(length(min = 1, max = 1000))]
     path: String,
     #[serde(default = "default_limit")]
@@ -47,7 +46,7 @@ struct Matches {
 impl Default for Select {
     fn default() -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let description = "Selects the parts of a JSON document that a JSONPath expression (RFC 9535) matches, such as \
+        let description = "Selects the parts of JSON that a JSONPath (RFC 9535) matches, such as \
                            `$.items[?@.price < 10].name`.";
         let about = About::reader("json.select", "Select from JSON", description).deterministic();
         Self {

@@ -58,10 +58,10 @@ struct ReadResult {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
-    /// The reference.
+    // The reference.
     #[schemars(length(min = 1, max = 200))]
     ref_id: String,
-    /// Where to begin, in bytes.
+    /// In bytes.
     #[serde(default)]
     offset: u64,
     /// The most bytes of text.

@@ -1,14 +1,14 @@
 //! The citation audit over labelled texts, and the support of labelled claims.
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use citations::{Finding, FindingKind, Style, audit};
 use language::passages::passages;
 use language::similarity::support;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+
+use super::json_lines::lines;
 
 /// How many passages of a source are compared with a claim, as in the audit.
 const PASSAGES: usize = 3;
@@ -113,17 +113,4 @@ fn auc(claims: &[Claim]) -> anyhow::Result<f64> {
 
 fn percent(share: f64) -> f64 {
     (share * 10_000.0).round() / 100.0
-}
-
-fn lines<T: DeserializeOwned>(path: &Path) -> anyhow::Result<Vec<T>> {
-    let text =
-        fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    text.lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(at, line)| {
-            serde_json::from_str(line)
-                .with_context(|| format!("{}, line {}", path.display(), at + 1))
-        })
-        .collect()
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use proto::{Code, Failure};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use strip::typed::{About, TypedOutput, TypedTool};
 use strip::{Job, run_blocking};
@@ -27,6 +27,10 @@ const MAX_LINKS: usize = 100;
 const AT_ONCE: usize = 8;
 /// What is left of a call's 60 seconds is for the audit itself.
 const TIME: Duration = Duration::from_secs(40);
+
+/// How many bytes each list of an answer may have, so that all of them stay below a tool's megabyte. The audit itself sees
+/// everything.
+const MAX_LIST_BYTES: usize = 300_000;
 
 /// Checks the citations of a text.
 pub struct CheckCitations {
@@ -119,8 +123,30 @@ impl TypedTool for CheckCitations {
         if check_links {
             self.check_links(&mut audit, job, deadline).await;
         }
-        Ok(finish(audit).into())
+        let mut audit = finish(audit);
+        let left_out = [
+            keep_first(&mut audit.findings, "findings"),
+            keep_first(&mut audit.references, "references"),
+            keep_first(&mut audit.citations, "citations"),
+        ];
+        audit.warnings.extend(left_out.into_iter().flatten());
+        Ok(audit.into())
     }
+}
+
+/// Keeps as many of the first entries as an answer has room for, and says how many that are.
+fn keep_first<T: Serialize>(list: &mut Vec<T>, name: &str) -> Option<String> {
+    let mut bytes = 0_usize;
+    let kept = list.iter().take_while(|entry| {
+        // cannot fail: entries are plain data. One that did would not be kept.
+        bytes += serde_json::to_vec(entry).map_or(MAX_LIST_BYTES, |json| json.len() + 1);
+        bytes <= MAX_LIST_BYTES
+    });
+    let (kept, all) = (kept.count(), list.len());
+    list.truncate(kept);
+    (kept < all).then(|| {
+        format!("Of {all} {name}, only the first {kept} are listed; all of them were checked.")
+    })
 }
 
 /// A document's address and text.

@@ -64,3 +64,15 @@ impl Snapshot {
         Self::of(self.prompts().iter().chain(shipped).cloned().collect())
     }
 }
+
+impl Prompt {
+    /// Whether this one is compiled in. The gateway's own tools use such prompts: they are read and replaced by name, and people
+    /// find them in no client's menu.
+    pub fn is_shipped(&self) -> bool {
+        let same = |shipped: &Prompt| {
+            (shipped.id(), shipped.major) == (self.id(), self.major)
+                && shipped.digest == self.digest
+        };
+        SHIPPED.iter().any(same)
+    }
+}

@@ -15,7 +15,8 @@ use super::servers;
 
 pub(super) fn list(strip: &Strip, client: &ClientIdentity, modern: bool) -> ListPromptsResult {
     let own = strip.prompts().snapshot();
-    let mut prompts: Vec<Prompt> = own.prompts().iter().map(listed).collect();
+    let mut prompts: Vec<Prompt> =
+        own.prompts().iter().filter(|one| !one.is_shipped()).map(listed).collect();
     prompts.extend(servers::prompts(strip, client));
     let mut result = ListPromptsResult::with_all_items(prompts);
     result.ttl_ms = modern.then_some(TTL_MS);

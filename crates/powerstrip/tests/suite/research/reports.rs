@@ -297,3 +297,18 @@ async fn a_command_waits_for_the_outline_and_goes_on_with_the_answer() {
     assert!(stderr.contains(&format!("/dashboard/runs/{run}")), "{stderr}");
     assert!(gateway.folder().join("out/report.md").exists(), "{stderr}");
 }
+
+#[tokio::test]
+async fn ten_thousand_references_are_audited() {
+    let gateway = Gateway::start().await;
+    let list: String = (1..=10_000)
+        .map(|n| format!("{n}. Doe, J. ({}). Title {n}. Journal.\n", 1900 + n % 120))
+        .collect();
+    let markdown = format!("# T\n\nText [1].\n\n## References\n\n{list}");
+    let answer = gateway.call("citations.audit.check", &json!({"markdown": markdown})).await;
+    assert_eq!(answer.body["ok"], true, "{:#}", answer.body["errors"]);
+    let data = &answer.body["data"];
+    assert!(data["references"].as_array().unwrap().len() > 500, "{:#}", data["warnings"]);
+    let warnings = data["warnings"].to_string();
+    assert!(warnings.contains("Of 10000 references, only the first"), "{warnings}");
+}

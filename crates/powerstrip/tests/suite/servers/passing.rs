@@ -33,6 +33,8 @@ async fn prompts_and_resources_of_two_servers_coexist() {
 
     let prompts = mcp(&url, "prompts/list", json!({})).await;
     let prompts = names(&prompts, "prompts", "name");
+    // Prompts that the gateway's own tools use are nothing for a client's menu.
+    assert!(!prompts.iter().any(|name| name.starts_with("research/")), "{prompts:?}");
     for server in ["alpha", "beta"] {
         let name = format!("{server}__test_prompt_with_arguments");
         assert!(prompts.contains(&name), "{prompts:?}");

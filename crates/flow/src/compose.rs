@@ -9,58 +9,87 @@ mod markers;
 mod phrases;
 mod report;
 pub mod tool;
+mod written;
 
 use std::collections::BTreeSet;
 
-pub use self::report::{BibliographyEntry, ClaimCounts, Report, Request, SourceUse, Style};
+pub use self::report::{BibliographyEntry, ClaimCounts, Method, Report, Request, SourceUse, Style};
 
-use self::arrange::arrange;
-use self::claims::{Claim, asked, collect};
+use self::arrange::{Arranged, arrange};
+use self::claims::{Asked, Claim, Collected, asked, collect, mark_disputes};
 use self::document::Parts;
+use self::phrases::Phrases;
 
-/// Writes the report.
+/// Writes the report from the words of its sources.
 pub fn compose(request: Request<'_>) -> Report {
-    let Request { outline, notes, sources, style, accessed } = request;
-    let asked = asked(outline);
-    let collected = collect(&asked, notes, sources);
-    let claims = &collected.claims;
-    let arranged = arrange(&outline.title, &asked, claims);
-    let placed: Vec<usize> =
-        arranged.lead.iter().chain(arranged.questions.iter().flatten()).copied().collect();
-    let order = bibliography::order(style, &cited(&placed, claims), sources);
-    let bibliography: Vec<BibliographyEntry> = order
-        .iter()
-        .enumerate()
-        .map(|(at, index)| bibliography::entry(style, at + 1, &sources[*index], accessed))
-        .collect();
-    let references = bibliography
-        .iter()
-        .zip(&order)
-        .map(|(entry, index)| document::reference(entry, &sources[*index]))
-        .collect();
-    let parts = Parts {
-        outline,
-        asked: &asked,
-        claims,
-        arranged: &arranged,
-        markers: &markers::markers(style, sources, &order),
-        style,
-        phrases: phrases::phrases(outline),
-    };
-    let document = parts.document(references);
-    let counts = ClaimCounts {
-        total: placed.len() + collected.dropped,
-        supported: placed.len(),
-        dropped: collected.dropped,
-    };
-    let warnings = warnings(&collected, placed.is_empty());
-    Report {
-        document,
-        bibliography,
-        claims: counts,
-        sources: corroboration::uses(sources, claims, &placed, notes),
-        cited: order,
-        warnings,
+    Draft::new(request).finish()
+}
+
+/// A report while it is written: its claims, and where each of them stands.
+pub(crate) struct Draft<'a> {
+    request: Request<'a>,
+    asked: Vec<Asked<'a>>,
+    collected: Collected,
+    arranged: Arranged,
+    phrases: &'static Phrases,
+    method: Method,
+}
+
+impl<'a> Draft<'a> {
+    pub(crate) fn new(request: Request<'a>) -> Self {
+        let asked = asked(request.outline);
+        let collected = collect(&asked, request.notes, request.sources);
+        let arranged = arrange(&request.outline.title, &asked, &collected.claims);
+        let (phrases, method) = (phrases::phrases(request.outline), Method::Extractive);
+        Self { request, asked, collected, arranged, phrases, method }
+    }
+
+    pub(crate) fn finish(mut self) -> Report {
+        if self.method == Method::Model {
+            mark_disputes(&mut self.collected.claims);
+        }
+        let Self { request, asked, collected, arranged, phrases, method } = self;
+        let Request { outline, notes, sources, style, accessed } = request;
+        let claims = &collected.claims;
+        let placed: Vec<usize> =
+            arranged.lead.iter().chain(arranged.questions.iter().flatten()).copied().collect();
+        let order = bibliography::order(style, &cited(&placed, claims), sources);
+        let bibliography: Vec<BibliographyEntry> = order
+            .iter()
+            .enumerate()
+            .map(|(at, index)| bibliography::entry(style, at + 1, &sources[*index], accessed))
+            .collect();
+        let references = bibliography
+            .iter()
+            .zip(&order)
+            .map(|(entry, index)| document::reference(entry, &sources[*index]))
+            .collect();
+        let parts = Parts {
+            outline,
+            asked: &asked,
+            claims,
+            arranged: &arranged,
+            markers: &markers::markers(style, sources, &order),
+            style,
+            phrases,
+            method,
+        };
+        let document = parts.document(references);
+        let counts = ClaimCounts {
+            total: placed.len() + collected.dropped,
+            supported: placed.len(),
+            dropped: collected.dropped,
+        };
+        let warnings = warnings(&collected, placed.is_empty());
+        Report {
+            document,
+            bibliography,
+            claims: counts,
+            sources: corroboration::uses(sources, claims, &placed, notes),
+            cited: order,
+            method,
+            warnings,
+        }
     }
 }
 
@@ -71,7 +100,7 @@ fn cited(placed: &[usize], claims: &[Claim]) -> Vec<usize> {
     all.filter(|source| seen.insert(*source)).collect()
 }
 
-fn warnings(collected: &claims::Collected, empty: bool) -> Vec<String> {
+fn warnings(collected: &Collected, empty: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     if empty {
         warnings.push(

@@ -23,6 +23,8 @@ pub mod rerank;
 pub mod search_tool;
 pub mod source;
 mod tools;
+mod writer;
 
 pub use knowledge::SERVER as KNOWLEDGE_SERVER;
 pub use tools::{Parts, SOURCE, tools};
+pub use writer::CurrentModel;

@@ -3,6 +3,7 @@
 mod candidates;
 pub(crate) mod facts;
 pub(crate) mod intent;
+mod model;
 mod plain;
 pub(crate) mod quantity;
 mod readable;

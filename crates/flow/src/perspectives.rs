@@ -4,6 +4,7 @@ mod families;
 mod german;
 mod ids;
 mod keywords;
+mod model;
 pub mod tool;
 mod topic;
 
@@ -56,6 +57,9 @@ pub struct Plan {
     pub graph: Graph,
     pub outline: Outline,
     pub method: Method,
+    /// The prompts that a model was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -263,6 +267,7 @@ fn build(topic: &Topic, sections: &[Section]) -> Plan {
         graph: graph.graph,
         outline,
         method: Method::Templates,
+        prompts: Vec::new(),
         warnings: Vec::new(),
     }
 }

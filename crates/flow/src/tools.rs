@@ -24,6 +24,7 @@ use crate::perspectives::tool::{PlanPerspectives, TopicChunks};
 use crate::rerank::RerankResults;
 use crate::search_tool::{CurrentResearch, QueryWeb};
 use crate::source::Chunk;
+use crate::writer::{CurrentModel, Writer};
 
 /// The catalog's source of these tools. A toolpack of the same id replaces one of them.
 pub const SOURCE: &str = "built-in research flow";
@@ -38,26 +39,29 @@ pub struct Parts<'a> {
     pub readers: Readers,
     pub research: CurrentResearch,
     pub collections: Arc<Collections>,
+    pub model: CurrentModel,
     /// Whether `knowledge:research_domain` is offered.
     pub knowledge: bool,
 }
 
 /// The tools, to be published under [`SOURCE`].
 pub fn tools(parts: Parts<'_>) -> Vec<Arc<dyn Tool>> {
-    let Parts { strip, workflows, readers, research, collections, knowledge } = parts;
+    let Parts { strip, workflows, readers, research, collections, model, knowledge } = parts;
     let asking = hitl::tools(strip.runs());
     let strip = Arc::downgrade(strip);
     let loader = Loader::new(Arc::clone(&research), readers, strip.clone());
     let chunks = Arc::new(BestChunks(Arc::clone(&collections)));
+    let writer = Writer::new(model, strip.clone());
+    let planning = PlanPerspectives { chunks, writer: writer.clone() };
     let mut tools = vec![
         typed(QueryWeb { research }),
         typed(LoadDocument { loader: loader.clone() }),
         typed(RerankResults),
         typed(CheckCitations { loader: loader.clone() }),
         Arc::new(RenderDocument::new(strip.clone())),
-        collection_tools::reading(typed(PlanPerspectives { chunks }), &collections),
-        typed(Summarize),
-        typed(Compose),
+        collection_tools::reading(typed(planning), &collections),
+        typed(Summarize { writer: writer.clone() }),
+        typed(Compose { writer }),
         typed(CompareMaps { strip: strip.clone() }),
         typed(Execute { strip, workflows }),
     ];

@@ -252,10 +252,10 @@ impl Gateway {
             collections: Arc::clone(&collections),
             web_tools: Arc::clone(&web_tools),
             readers: readers.clone(),
-            knowledge: Mutex::default(),
+            model: Arc::default(),
+            published: Mutex::default(),
         };
-        flow.apply(config);
-        collections.use_model(workflows::model(config, &resolved, &client));
+        flow.apply(config, workflows::model(config, &resolved, &client));
         let quarantine = Arc::new(Quarantine::new(&strip, &database));
         let console = Arc::new(GatewayConsole::new(&upstreams, &registry, &strip));
         let secret_service =

@@ -61,10 +61,8 @@ impl Gateway {
         self.strip.set_agents(now.profiles());
         self.workflows.all.set_settings(workflows::settings(now));
         self.workflows.planner.plan_by(workflows::plan_by(now, &resolved, &self.client));
-        let model = workflows::model(now, &resolved, &self.client);
-        self.flow.collections.use_model(model);
         self.keeper.set_model(now.embeddings.path.clone());
-        self.flow.apply(now);
+        self.flow.apply(now, workflows::model(now, &resolved, &self.client));
         if before.egress != now.egress {
             sources.set_egress(now);
         }

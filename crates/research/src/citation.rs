@@ -87,8 +87,9 @@ impl<'a> Source<'a> {
             let separator = if text.is_empty() { "" } else { ", " };
             text = format!("{text}{separator}{title}");
         }
-        let date = self.date.map(numeric_date);
-        for part in [Some(self.site.to_owned()), date].into_iter().flatten() {
+        let nothing = text.is_empty() && self.site.is_empty();
+        let undated = if nothing { String::new() } else { "n.d.".to_owned() };
+        for part in [self.site.to_owned(), self.date.map_or(undated, numeric_date)] {
             let separator = match text.chars().last() {
                 None => "",
                 Some('"') => " ",

@@ -34,8 +34,10 @@ pub(super) fn entry(
 }
 
 fn text(style: Style, source: &Source, accessed: Option<&str>) -> String {
+    // A file may have nothing but its name.
+    let unnamed = source.title.is_none() && source.url.is_none();
     let metadata = CitationMetadata {
-        title: source.title.clone(),
+        title: if unnamed { Some(source.id.clone()) } else { source.title.clone() },
         author: source.author.clone(),
         site: source.site.clone(),
         date: source.published_at.clone(),
@@ -46,9 +48,7 @@ fn text(style: Style, source: &Source, accessed: Option<&str>) -> String {
         Style::Mla => citation::Style::Mla,
     };
     let url = source.url.as_deref().unwrap_or_default();
-    let text = citation::format(style, url, accessed.unwrap_or_default(), &metadata);
-    // A file without title, author and site.
-    if text.is_empty() { source.id.clone() } else { text }
+    citation::format(style, url, accessed.unwrap_or_default(), &metadata)
 }
 
 /// The DOI that a URL of a resolver holds.

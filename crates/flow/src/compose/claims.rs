@@ -15,7 +15,7 @@ use crate::source::Source;
 pub(super) const MAX_NOTES: usize = 1_000;
 
 /// A claim with less support is dropped.
-const LEAST_SUPPORT: f64 = 0.5;
+pub(super) const LEAST_SUPPORT: f64 = 0.5;
 
 /// A question of the outline and its place.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub(super) struct Claim {
     pub(super) text: String,
     /// Indexes of its sources, the first is the one it was taken from.
     pub(super) sources: Vec<usize>,
+    /// The words of its sources that say so.
+    pub(super) quotes: Vec<String>,
     /// Indexes of the questions that it answers.
     pub(super) questions: BTreeSet<usize>,
     pub(super) stems: Stems,
@@ -55,6 +57,8 @@ pub(super) struct Collected {
     pub(super) without_source: usize,
     /// Notes beyond [`MAX_NOTES`].
     pub(super) unread: usize,
+    /// The words of the claims, which their stems name by number.
+    pub(super) vocabulary: Vocabulary,
 }
 
 /// The questions of an outline in order.
@@ -96,6 +100,7 @@ pub(super) fn collect(asked: &[Asked<'_>], notes: &[Note], sources: &[Source]) -
         add(&mut collected.claims, note, Place { source: *source, question }, stems, facts);
     }
     collected.dropped = dropped.len();
+    collected.vocabulary = vocabulary;
     mark_disputes(&mut collected.claims);
     collected
 }
@@ -144,12 +149,14 @@ fn add(claims: &mut Vec<Claim>, note: &Note, place: Place, stems: Stems, facts: 
         claim.questions.insert(question);
         if !claim.sources.contains(&source) {
             claim.sources.push(source);
+            claim.quotes.push(note.quote.clone());
         }
         return;
     }
     claims.push(Claim {
         text: finish(&note.text),
         sources: vec![source],
+        quotes: vec![note.quote.clone()],
         questions: BTreeSet::from([question]),
         stems,
         facts,
@@ -158,13 +165,13 @@ fn add(claims: &mut Vec<Claim>, note: &Note, place: Place, stems: Stems, facts: 
 }
 
 /// One line that ends with a mark.
-fn finish(text: &str) -> String {
+pub(super) fn finish(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let ends = line.ends_with(['.', '!', '。', '！', '…']);
     if ends || line.ends_with(['"', '”', ')']) { line } else { format!("{line}.") }
 }
 
-fn mark_disputes(claims: &mut [Claim]) {
+pub(super) fn mark_disputes(claims: &mut [Claim]) {
     for one in 0..claims.len() {
         for other in one + 1..claims.len() {
             let (a, b) = (&claims[one], &claims[other]);

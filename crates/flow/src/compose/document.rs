@@ -8,7 +8,7 @@ use super::arrange::{Arranged, paragraphs};
 use super::claims::{Asked, Claim};
 use super::markers;
 use super::phrases::Phrases;
-use super::report::{BibliographyEntry, Style};
+use super::report::{BibliographyEntry, Method, Style};
 use crate::outline::Outline;
 use crate::source::Source;
 
@@ -21,6 +21,7 @@ pub(super) struct Parts<'a> {
     pub(super) markers: &'a HashMap<usize, String>,
     pub(super) style: Style,
     pub(super) phrases: &'a Phrases,
+    pub(super) method: Method,
 }
 
 impl Parts<'_> {
@@ -36,7 +37,11 @@ impl Parts<'_> {
             blocks.push(self.paragraph(&self.arranged.lead));
         }
         let empty = self.arranged.questions.iter().all(Vec::is_empty) && blocks.is_empty();
-        let note = if empty { self.phrases.nothing } else { self.phrases.method };
+        let note = match self.method {
+            _ if empty => self.phrases.nothing,
+            Method::Extractive => self.phrases.extractive,
+            Method::Model => self.phrases.by_model,
+        };
         // No claim: quotes and lists need no citation.
         blocks.push(Block::Quote { text: note.to_owned() });
         Section { heading: self.phrases.lead.to_owned(), level: 2, blocks }

@@ -11,7 +11,9 @@ pub(super) struct Phrases {
     pub(super) unanswered: &'static str,
     pub(super) nothing: &'static str,
     pub(super) disputed: &'static str,
-    pub(super) method: &'static str,
+    /// How the report was written.
+    pub(super) extractive: &'static str,
+    pub(super) by_model: &'static str,
 }
 
 const ENGLISH: Phrases = Phrases {
@@ -19,7 +21,8 @@ const ENGLISH: Phrases = Phrases {
     unanswered: "No source that was read answers:",
     nothing: "No source that was read answers any question of this outline.",
     disputed: "disputed",
-    method: "Every sentence with a citation was taken from the cited source; no language model was used.",
+    extractive: "Every sentence with a citation was taken from the cited source; no language model was used.",
+    by_model: "A language model wrote this report; sentences that the quotes of their sources do not support were left out.",
 };
 
 const GERMAN: Phrases = Phrases {
@@ -27,7 +30,8 @@ const GERMAN: Phrases = Phrases {
     unanswered: "Keine gelesene Quelle beantwortet:",
     nothing: "Keine gelesene Quelle beantwortet eine Frage dieser Gliederung.",
     disputed: "disputed / umstritten",
-    method: "Jeder Satz mit Beleg stammt aus der genannten Quelle; kein Sprachmodell wurde verwendet.",
+    extractive: "Jeder Satz mit Beleg stammt aus der genannten Quelle; kein Sprachmodell wurde verwendet.",
+    by_model: "Ein Sprachmodell hat diesen Bericht geschrieben; Sätze, die die Zitate ihrer Quellen nicht stützen, fehlen.",
 };
 
 /// The lines for a report on this outline.

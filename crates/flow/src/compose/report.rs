@@ -20,6 +20,16 @@ pub enum Style {
     Mla,
 }
 
+/// Who wrote the sentences.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// They are those of the sources.
+    #[default]
+    Extractive,
+    Model,
+}
+
 /// What a report is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
@@ -42,6 +52,7 @@ pub struct Report {
     /// The sources of the bibliography, in its order, as places in the input.
     #[serde(skip)]
     pub cited: Vec<usize>,
+    pub method: Method,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

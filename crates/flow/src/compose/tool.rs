@@ -1,23 +1,32 @@
 //! The tool `research.compose`.
 
 use async_trait::async_trait;
+use futures_util::stream::{self, StreamExt as _};
 use markup::{Document, to_markdown};
 use proto::Failure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use strip::Job;
 use strip::typed::{About, TypedOutput, TypedTool};
+use strip::{Job, run_blocking};
 
-use super::report::{BibliographyEntry, ClaimCounts, Report, Request, Style};
+use super::Draft;
+use super::report::{BibliographyEntry, ClaimCounts, Method, Report, Request, Style};
+use super::written::{Answer, PROMPT, Part};
 use crate::graph::Graph;
 use crate::note::Note;
-use crate::notes::tool::{about, compute};
+use crate::notes::tool::{about, compute, with_model};
 use crate::outline::Outline;
 use crate::source::{FoundSource, ReportedSource, Source};
+use crate::writer::{Refused, Writer, prompt_id};
 use crate::{hitl, map};
 
+/// How many sections a model writes at once.
+const AT_ONCE: usize = 4;
+
 /// Writes a report from notes.
-pub struct Compose;
+pub struct Compose {
+    pub writer: Writer,
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -49,6 +58,10 @@ pub struct Composed {
     pub bibliography_markdown: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_svg: Option<String>,
+    pub method: Method,
+    /// The prompts that a model was given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -69,25 +82,98 @@ impl TypedTool for Compose {
     fn about(&self) -> About {
         let description = "Writes a report from an outline and notes. Every sentence cites its sources; claims without \
                            support are left out.";
-        about("research.compose", "Write a report from notes", description)
+        let about = about("research.compose", "Write a report from notes", description);
+        with_model(about, &self.writer)
     }
 
     async fn run(&self, input: ComposeInput, _: &Job) -> Result<TypedOutput<Composed>, Failure> {
-        Ok(compute(move || publish(&input)).await?.into())
+        if self.writer.is_there() {
+            return Ok(self.by_model(&input).await.into());
+        }
+        let composed = compute(move || {
+            let sources = input.sources();
+            publish(&input, &sources, super::compose(input.request(&sources)))
+        });
+        Ok(composed.await?.into())
     }
 }
 
-fn publish(input: &ComposeInput) -> Composed {
-    let ComposeInput { outline, notes, sources: found, style, accessed, graph } = input;
-    let sources: Vec<Source> = found.iter().map(FoundSource::source).collect();
-    let report = super::compose(Request {
-        outline,
-        notes,
-        sources: &sources,
-        style: *style,
-        accessed: accessed.as_deref(),
-    });
-    let Report { document, bibliography, claims, sources: uses, cited, warnings } = report;
+impl Compose {
+    /// A report whose sections a model writes. One that it does not write keeps the words of its sources.
+    async fn by_model(&self, input: &ComposeInput) -> Composed {
+        let sources = input.sources();
+        let mut draft = run_blocking(usize::MAX, || Draft::new(input.request(&sources)));
+        let mut warnings = Vec::new();
+        let asked = draft.parts();
+        let wanted: Vec<_> = asked.iter().map(|part| (*part, draft.arguments(*part))).collect();
+        let answers: Vec<_> = stream::iter(wanted)
+            .map(|(part, arguments)| async move {
+                (part, self.writer.ask::<Answer>(PROMPT, &arguments).await)
+            })
+            .buffered(AT_ONCE)
+            .collect()
+            .await;
+        let mut written = 0;
+        for (part, answer) in answers {
+            written += usize::from(draft.take(part, answer, &mut warnings));
+        }
+        if written > 0 {
+            let arguments = draft.arguments(Part::Lead);
+            let answer = self.writer.ask::<Answer>(PROMPT, &arguments).await;
+            draft.take(Part::Lead, answer, &mut warnings);
+        }
+        let mut composed = run_blocking(usize::MAX, || publish(input, &sources, draft.finish()));
+        composed.warnings.extend(warnings);
+        composed
+    }
+}
+
+impl Draft<'_> {
+    /// Takes a model's answer over, or says why the part stays as it is.
+    fn take(
+        &mut self,
+        part: Part,
+        answer: Option<Result<Answer, Refused>>,
+        warnings: &mut Vec<String>,
+    ) -> bool {
+        let name = match part {
+            Part::Section(section) => self.request.outline.sections[section].heading.as_str(),
+            Part::Lead => self.phrases.lead,
+        };
+        let reason = match answer {
+            None => return false,
+            Some(Err(refused)) => refused.to_string(),
+            Some(Ok(answer)) if self.write(part, &answer) => return true,
+            Some(Ok(_)) => "no sentence is supported by the notes that it names".to_owned(),
+        };
+        warnings.push(format!("The model did not write \"{name}\": {reason}."));
+        false
+    }
+}
+
+impl ComposeInput {
+    fn sources(&self) -> Vec<Source> {
+        self.sources.iter().map(FoundSource::source).collect()
+    }
+
+    fn request<'a>(&'a self, sources: &'a [Source]) -> Request<'a> {
+        Request {
+            outline: &self.outline,
+            notes: &self.notes,
+            sources,
+            style: self.style,
+            accessed: self.accessed.as_deref(),
+        }
+    }
+}
+
+fn publish(input: &ComposeInput, sources: &[Source], report: Report) -> Composed {
+    let ComposeInput { outline, notes, sources: found, graph, .. } = input;
+    let Report { document, bibliography, claims, sources: uses, cited, method, warnings } = report;
+    let prompts = match method {
+        Method::Extractive => Vec::new(),
+        Method::Model => vec![prompt_id(PROMPT)],
+    };
     let evidence = cited.iter().zip(&bibliography).map(|(place, entry)| Evidence {
         id: entry.index.to_string(),
         text: quotes(notes, &sources[*place]),
@@ -98,7 +184,7 @@ fn publish(input: &ComposeInput) -> Composed {
         ..Document::default()
     };
     let reported =
-        found.iter().zip(&sources).zip(uses).map(|((found, source), used)| ReportedSource {
+        found.iter().zip(sources).zip(uses).map(|((found, source), used)| ReportedSource {
             source: source.clone(),
             scores: found.scores(),
             corroborated: used.corroborated,
@@ -114,6 +200,8 @@ fn publish(input: &ComposeInput) -> Composed {
         document,
         bibliography,
         claims,
+        method,
+        prompts,
         warnings,
     }
 }

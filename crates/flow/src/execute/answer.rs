@@ -1,6 +1,7 @@
 //! The answer of `research.execute`, from the outputs of the workflow's tasks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::slice;
 
 use proto::{Code, Failure};
 use schemars::JsonSchema;
@@ -9,8 +10,9 @@ use serde_json::Value;
 
 use super::dag;
 use super::input::{ExportFormat, Input};
-use crate::compose::{BibliographyEntry, ClaimCounts};
+use crate::compose::{BibliographyEntry, ClaimCounts, Method};
 use crate::graph::Graph;
+use crate::notes::tool::NOTHING;
 use crate::outline::Outline;
 use crate::source::ReportedSource;
 
@@ -56,13 +58,6 @@ pub struct Artifact {
     /// `outline`, `report`, `bibliography` or `map`.
     pub kind: String,
     pub format: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Method {
-    Extractive,
-    Model,
 }
 
 /// How a task of the workflow has ended.
@@ -118,18 +113,31 @@ impl ResearchOutput {
             graph: read(&plan["graph"])?,
             sources: read(&compose["sources"])?,
             claims,
-            method: Method::Extractive,
-            prompts: Vec::new(),
+            method: read(&compose["method"])?,
+            prompts: prompts(outcomes),
         };
         let status = ResearchStatus::Complete;
         Ok(Self { status, workflow_id, report: Some(report), warnings })
     }
 }
 
-static NOTHING: Value = Value::Null;
+/// The prompts that models were given, each once.
+fn prompts(outcomes: &Outcomes) -> Vec<String> {
+    let notes = output(outcomes, dag::NOTES).as_array();
+    let outputs = [dag::PLAN, dag::COMPOSE].map(|task| output(outcomes, task)).into_iter();
+    let named: BTreeSet<&str> = outputs
+        .chain(notes.into_iter().flatten())
+        .filter_map(|output| output["prompts"].as_array())
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    named.into_iter().map(str::to_owned).collect()
+}
+
+static NO_OUTPUT: Value = Value::Null;
 
 fn output<'a>(outcomes: &'a Outcomes, task: &str) -> &'a Value {
-    outcomes.get(task).map_or(&NOTHING, |outcome| &outcome.output)
+    outcomes.get(task).map_or(&NO_OUTPUT, |outcome| &outcome.output)
 }
 
 /// Reads a part of an output; a part that no task has made is the default.
@@ -170,9 +178,16 @@ fn warnings(outcomes: &Outcomes) -> Vec<String> {
             warnings
                 .extend(outcome.errors.iter().map(|error| format!("A format is missing: {error}")));
         }
-        let passed_on = outcome.output.get("warnings").and_then(Value::as_array);
-        warnings
-            .extend(passed_on.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+        // A task for each item of a list has as many outputs.
+        let outputs =
+            outcome.output.as_array().map_or(slice::from_ref(&outcome.output), Vec::as_slice);
+        let passed_on = outputs.iter().filter_map(|output| output.get("warnings")?.as_array());
+        for warning in passed_on.flatten().filter_map(Value::as_str) {
+            // The report itself lists the questions that nothing answers.
+            if warning != NOTHING && !warnings.iter().any(|known| known == warning) {
+                warnings.push(warning.to_owned());
+            }
+        }
     }
     warnings
 }

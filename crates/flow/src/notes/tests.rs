@@ -237,6 +237,18 @@ proptest! {
     }
 
     #[test]
+    fn quotes_are_found_whatever_whitespace_a_model_writes(text in "(\\PC|[a-z \n\t]){0,200}", from in 0_usize..100, length in 1_usize..60) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let quote = words.iter().skip(from % words.len().max(1)).take(length).copied().collect::<Vec<_>>().join(" ");
+        if !quote.is_empty() {
+            let (start, found) = model::verbatim(&text, &quote).unwrap();
+            assert!(text[start..].starts_with(found));
+            assert_eq!(found.split_whitespace().collect::<Vec<_>>().join(" "), quote);
+        }
+        assert_eq!(model::verbatim(&text, "\u{1}absent"), None);
+    }
+
+    #[test]
     fn statements_with_topic_words_keep_their_place(words in proptest::collection::vec("[a-z]{3,8}", 6..12)) {
         let text = format!("Heat pumps {}.", words.join(" "));
         let padded = format!("äöü 日本 \u{200b}\n\n{text}\n");

@@ -10,9 +10,10 @@ use serde_json::json;
 use strip::Job;
 use strip::typed::{About, TypedOutput, TypedTool};
 
-use super::{MAX_PERSPECTIVES, Plan, Request, plan};
-use crate::notes::tool::{about, compute};
+use super::{MAX_PERSPECTIVES, Plan, Request, model, plan};
+use crate::notes::tool::{about, compute, with_model};
 use crate::source::Chunk;
+use crate::writer::Writer;
 
 const MAX_COLLECTIONS: usize = 8;
 
@@ -30,6 +31,7 @@ pub trait TopicChunks: Send + Sync + 'static {
 /// Plans research on a topic.
 pub struct PlanPerspectives {
     pub chunks: Arc<dyn TopicChunks>,
+    pub writer: Writer,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -62,7 +64,8 @@ impl TypedTool for PlanPerspectives {
     fn about(&self) -> About {
         let description =
             "Plans research on a topic: perspectives, questions, a mind map and an outline.";
-        about("planner.multi_perspective", "Plan research from several perspectives", description)
+        let title = "Plan research from several perspectives";
+        with_model(about("planner.multi_perspective", title, description), &self.writer)
     }
 
     async fn run(&self, input: PlanInput, job: &Job) -> Result<TypedOutput<Plan>, Failure> {
@@ -74,10 +77,25 @@ impl TypedTool for PlanPerspectives {
             self.chunks.best(job, &collections, &topic).await?
         };
         let names = perspectives.unwrap_or_default();
-        let plan = compute(move || {
+        let request =
+            Request { topic: &topic, perspectives: &names, per_perspective, chunks: &chunks };
+        let mut warning = None;
+        if let Some(answer) = self.writer.ask(model::PROMPT, &model::arguments(request)).await {
+            match answer.and_then(|answer| model::plan(request, answer)) {
+                Ok(plan) => return Ok(plan.into()),
+                Err(refused) => {
+                    warning = Some(format!(
+                        "The model planned nothing, so the questions are general: {refused}."
+                    ))
+                }
+            }
+        }
+        let mut plan = compute(move || {
             plan(Request { topic: &topic, perspectives: &names, per_perspective, chunks: &chunks })
-        });
-        Ok(plan.await?.into())
+        })
+        .await?;
+        plan.warnings.extend(warning);
+        Ok(plan.into())
     }
 }
 

@@ -107,7 +107,7 @@ fn the_numeric_style_names_what_is_known() {
          Accessed: Nov. 16, 2026."
     );
     assert_eq!(numeric("", "Why tides?", "", "2024", ""), "\"Why tides?\" 2024.");
-    assert_eq!(numeric("", "Tides", "", "", ""), "\"Tides\".");
+    assert_eq!(numeric("", "Tides", "", "", ""), "\"Tides,\" n.d.");
     assert_eq!(numeric("", "", "", "", ""), "");
     let apa = format(
         Style::Apa,

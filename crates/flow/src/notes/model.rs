@@ -1,0 +1,98 @@
+//! Notes by a language model. A note counts only if its quote stands in its chunk.
+
+use language::similarity::support;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::MAX_NOTES;
+use crate::note::Note;
+use crate::source::Chunk;
+use crate::writer::{fitting, line};
+
+/// The prompt that asks for notes.
+pub(super) const PROMPT: &str = "summarize";
+
+/// The most chunks that a model is shown.
+const MAX_CHUNKS: usize = 40;
+const MAX_TEXT: usize = 600;
+const MAX_QUOTE: usize = 1_000;
+
+/// What a model answers.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Answer {
+    notes: Vec<Taken>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Taken {
+    text: String,
+    chunk_id: String,
+    quote: String,
+}
+
+/// The notes that a model has taken.
+pub(super) struct Read {
+    pub(super) notes: Vec<Note>,
+    /// How many others have a quote that stands nowhere.
+    pub(super) unquoted: usize,
+}
+
+/// The chunks that a model is shown.
+pub(super) fn shown(chunks: &[Chunk]) -> &[Chunk] {
+    let chunks = &chunks[..chunks.len().min(MAX_CHUNKS)];
+    &chunks[..fitting(chunks.iter().map(|chunk| chunk.text.as_str()))]
+}
+
+/// What the prompt is given.
+pub(super) fn arguments(question: &str, chunks: &[Chunk]) -> Value {
+    let chunks: Vec<Value> =
+        chunks.iter().map(|chunk| json!({"id": chunk.id, "text": chunk.text})).collect();
+    json!({"question": question, "chunks": chunks, "max_notes": MAX_NOTES})
+}
+
+/// Checks what a model has noted.
+pub(super) fn read(answer: &Answer, question: &str, chunks: &[Chunk]) -> Read {
+    let mut read = Read { notes: Vec::new(), unquoted: 0 };
+    for taken in answer.notes.iter().take(MAX_NOTES) {
+        match note(taken, question, chunks) {
+            Some(note) => read.notes.push(note),
+            None => read.unquoted += 1,
+        }
+    }
+    read
+}
+
+fn note(taken: &Taken, question: &str, chunks: &[Chunk]) -> Option<Note> {
+    let text = line(&taken.text, MAX_TEXT)?;
+    let wanted = line(&taken.quote, MAX_QUOTE)?;
+    let chunk = chunks.iter().find(|chunk| chunk.id == taken.chunk_id)?;
+    let (start, quote) = verbatim(&chunk.text, &wanted)?;
+    Some(Note {
+        support: support(&text, quote),
+        text,
+        chunk_id: chunk.id.clone(),
+        quote: quote.to_owned(),
+        offset: chunk.text[..start].chars().count(),
+        question: Some(question.to_owned()),
+        source: chunk.source.clone(),
+    })
+}
+
+/// Where a text has these words, whatever whitespace stands between them.
+pub(super) fn verbatim<'a>(text: &'a str, quote: &str) -> Option<(usize, &'a str)> {
+    let mut joined = String::with_capacity(text.len());
+    // For each byte of `joined`, its place in `text`.
+    let mut places = Vec::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        let c = if c.is_whitespace() { ' ' } else { c };
+        if c != ' ' || !joined.ends_with(' ') {
+            joined.push(c);
+            places.resize(joined.len(), at);
+        }
+    }
+    let start = joined.find(quote)?;
+    let (from, last) = (places[start], places[start + quote.len() - 1]);
+    let end = last + text[last..].chars().next().map_or(0, char::len_utf8);
+    Some((from, &text[from..end]))
+}

@@ -2,10 +2,9 @@
 
 use std::io::{Cursor, Read};
 
+use extraction::{Limits, Unreadable};
 use zip::ZipArchive;
 use zip::result::ZipError;
-
-use crate::extraction::{Limits, Unreadable};
 
 /// The signature of an entry in the central directory.
 const ROW: &[u8] = b"PK\x01\x02";

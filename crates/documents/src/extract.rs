@@ -1,9 +1,9 @@
 //! Reads the text of a document with the reader for its media type.
 
-use crate::extraction::{Extracted, Limits, Unreadable};
-use crate::options::{Form, Options};
+use extraction::{Extracted, Form, Limits, Options, Unreadable};
+
 use crate::sniff::{self, sniff};
-use crate::{front_matter, html, office, pdf, plain};
+use crate::{front_matter, html, office, plain};
 
 /// Reads the text and the metadata of a document.
 pub fn extract(
@@ -38,6 +38,10 @@ pub fn extract(
                 if options.form != Form::Text {
                     extracted.text.drain(..start);
                 }
+            }
+            if extracted.meta.title.is_none() {
+                extracted.meta.title = front_matter::first_heading(&extracted.text);
+                extracted.meta = extracted.meta.tidy();
             }
             extracted
         }

@@ -2,12 +2,17 @@
 //!
 //! Only single values and lists are read, not YAML: a document must not be able to cost more than its first lines.
 
+use extraction::Metadata;
+use extraction::metadata::doi;
 use url::Url;
 
-use crate::metadata::{Metadata, doi, iso_date};
+use crate::html::date::{date, month_of};
 
 /// Longer front matter is text.
 const MAX_BYTES: usize = 8_192;
+
+/// The names of a title.
+const TITLES: [&str; 2] = ["title", "titel"];
 
 /// How an item of a list begins.
 const LIST_ITEM: &str = "- ";
@@ -67,7 +72,7 @@ fn lines_of_fields(head: &str) -> Option<(Fields, usize)> {
             break;
         }
         let (name, value) = field(line)?;
-        if fields.is_empty() && name != "title" {
+        if fields.is_empty() && !TITLES.contains(&name.as_str()) {
             return None;
         }
         fields.push((name, value));
@@ -104,12 +109,12 @@ fn metadata(fields: &Fields) -> Metadata {
         };
         fields.iter().find(found).map(|(_, value)| value.clone())
     };
-    let date = |names: &[&str]| first(names).as_deref().and_then(iso_date);
+    let date = |names: &[&str]| first(names).as_deref().and_then(known_date);
     Metadata {
-        title: first(&["title"]),
-        author: first(&["author", "authors"]),
+        title: first(&TITLES),
+        author: first(&["author", "authors", "autor", "autorin", "autoren"]),
         site: first(&["publisher", "site"]),
-        published: date(&["date", "published"]),
+        published: date(&["date", "published", "datum"]),
         modified: date(&["updated", "modified", "lastmod"]),
         created: None,
         language: first(&["lang", "language"]),
@@ -120,6 +125,32 @@ fn metadata(fields: &Fields) -> Metadata {
             .map(String::from),
         doi: first(&["doi"]).as_deref().and_then(doi),
     }
+}
+
+/// A date as far as it is known: `2024-05-03`, `2024-05` or `2024`. A month may be written as a word.
+fn known_date(text: &str) -> Option<String> {
+    if let Some(whole) = date(text) {
+        return Some(whole);
+    }
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let year = |word: &str| word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
+    match words[..] {
+        [one] if year(one) => Some(one.to_owned()),
+        [month, one] if year(one) => month_of(month).map(|month| format!("{one}-{month:02}")),
+        [one, month] if year(one) && month.len() == 2 => {
+            let month: u8 = month.parse().ok().filter(|month| (1..=12).contains(month))?;
+            Some(format!("{one}-{month:02}"))
+        }
+        _ => None,
+    }
+}
+
+/// The heading that a Markdown text begins with.
+pub(crate) fn first_heading(text: &str) -> Option<String> {
+    let line = text.lines().find(|line| !line.trim().is_empty())?;
+    let heading = line.strip_prefix("# ")?.trim().trim_end_matches('#').trim_end();
+    (!heading.is_empty()).then(|| heading.to_owned())
 }
 
 #[cfg(test)]

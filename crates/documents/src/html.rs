@@ -3,7 +3,7 @@
 mod about;
 mod attributes;
 pub(crate) mod block;
-mod date;
+pub(crate) mod date;
 mod element;
 pub(crate) mod hints;
 mod linked_data;
@@ -16,12 +16,12 @@ mod table;
 pub(crate) mod tree;
 mod walk;
 
+use extraction::text::Text;
+use extraction::{Extracted, Limits, Options, Unreadable};
+
 use self::page::Page;
 use self::render::Renderer;
-use crate::extraction::{Extracted, Limits, Unreadable};
 use crate::main_content;
-use crate::options::Options;
-use crate::text::Text;
 
 /// Reads a page, whole or its main content, in the form of the options.
 pub(crate) fn read(

@@ -5,22 +5,14 @@
 
 mod archive;
 mod extract;
-mod extraction;
 mod front_matter;
 mod html;
 pub mod main_content;
-mod markdown;
-mod metadata;
 mod office;
-mod options;
-mod pdf;
 mod plain;
 mod sniff;
-mod text;
 mod xml;
 
 pub use extract::extract;
-pub use extraction::{Extracted, Limits, Unreadable};
-pub use metadata::Metadata;
-pub use options::{Form, Options};
+pub use extraction::{Extracted, Form, Limits, Metadata, Options, Unreadable};
 pub use sniff::{SNIFFED, sniff};

@@ -10,10 +10,10 @@ pub(crate) mod xlsx;
 
 use std::collections::HashMap;
 
+use extraction::metadata::iso_date;
+use extraction::{Limits, Metadata, Unreadable, encoding};
+
 use crate::archive::Archive;
-use crate::extraction::{Limits, Unreadable};
-use crate::metadata::{Metadata, iso_date};
-use crate::plain;
 use crate::xml::{Element, Node, Xml};
 
 /// A package whose parts are found by their relations, as in Office.
@@ -44,7 +44,7 @@ impl<'a> Package<'a> {
     pub(crate) fn part(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
         Ok(self.archive.read(name)?.map(|bytes| match String::from_utf8(bytes) {
             Ok(text) => text,
-            Err(error) => plain::decode(error.as_bytes()),
+            Err(error) => encoding::decode(error.as_bytes()),
         }))
     }
 

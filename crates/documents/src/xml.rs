@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
+use extraction::{Limits, Unreadable};
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
-
-use crate::extraction::{Limits, Unreadable};
 
 /// The next item of a part. Names have no prefix: the supported formats use each local name for one purpose.
 pub(crate) enum Node<'a> {

@@ -2,6 +2,7 @@
 
 mod cursor;
 mod document;
+mod pages;
 mod tool;
 
 pub use document::{Loaded, Loader, Origin};

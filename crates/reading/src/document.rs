@@ -93,6 +93,8 @@ pub struct ReadDocument {
     pub media_type: String,
     /// Pages, slides or sheets that were read; 1 where there are none.
     pub parts: usize,
+    /// Where each page or slide begins, in bytes of the text; empty where there are none and for very many.
+    pub pages: Vec<usize>,
     /// What the document says about itself.
     pub meta: Metadata,
     /// The number of characters that were removed because a person would not see them.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// Changes with the frames: a reader may be a newer program, if this one was replaced while it ran.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// The largest header in bytes.
 const MAX_HEADER: u32 = 1 << 20;
@@ -50,6 +50,7 @@ pub(crate) enum Answer {
     Read {
         media_type: String,
         parts: usize,
+        pages: Vec<usize>,
         meta: Box<Metadata>,
         removed: usize,
         hidden_text: String,

@@ -9,6 +9,7 @@ mod bounds;
 mod document;
 mod failure;
 mod frame;
+mod page_starts;
 mod picture;
 mod pool;
 mod reader;

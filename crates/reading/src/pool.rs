@@ -97,14 +97,26 @@ impl Readers {
     pub async fn read(&self, document: Document) -> Result<ReadDocument, Failure> {
         let what = document.label();
         let (answer, text, sandbox) = self.ask(&document, None).await?;
-        let Answer::Read { media_type, parts, meta, removed, hidden_text, truncated, .. } = answer
+        let Answer::Read {
+            media_type, parts, pages, meta, removed, hidden_text, truncated, ..
+        } = answer
         else {
             return Err(unexpected(answer, &what));
         };
         let text = String::from_utf8(text)
             .map_err(|error| internal("the reader's answer is no text").caused_by(error))?;
         let meta = *meta;
-        Ok(ReadDocument { text, media_type, parts, meta, removed, hidden_text, truncated, sandbox })
+        Ok(ReadDocument {
+            text,
+            media_type,
+            parts,
+            pages,
+            meta,
+            removed,
+            hidden_text,
+            truncated,
+            sandbox,
+        })
     }
 
     /// Makes a copy of a picture (PNG or JPEG) that has at most `max_pixels`. The longest side of the copy has at most

@@ -7,6 +7,7 @@ use std::process::exit;
 use documents::{Extracted, Limits, Metadata, Options, Unreadable};
 
 use crate::frame::{self, Answer, Request, VERSION};
+use crate::page_starts::page_starts;
 use crate::picture;
 use crate::reader::ARGUMENT;
 
@@ -58,10 +59,12 @@ fn read(bytes: Vec<u8>, request: &Request) -> (Answer, String) {
 /// What a person would not see but a model would read is removed here, where a long text costs only this process time.
 fn clean(extracted: Extracted) -> (Answer, String) {
     let (text, in_text) = proto::clean::text(&extracted.text);
+    let pages = page_starts(&extracted.text, &text, extracted.pages);
     let (meta, in_meta) = clean_metadata(extracted.meta);
     let answer = Answer::Read {
         media_type: extracted.media_type,
         parts: extracted.parts,
+        pages,
         meta: Box::new(meta),
         removed: extracted.hidden + in_text + in_meta,
         hidden_text: extracted.hidden_text,

@@ -129,3 +129,42 @@ async fn many_documents_at_once_take_no_more_readers_than_allowed() {
     }
     assert!((1..=2).contains(&readers.idle().len()));
 }
+
+/// A PDF with one page for each text, in which `Z` is a space without width.
+fn pdf(pages: &[&str]) -> Vec<u8> {
+    let stream =
+        |content: &str| format!("<</Length {}>>stream\n{content}\nendstream", content.len());
+    let unicode = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /Z def\n\
+        1 begincodespacerange <00> <ff> endcodespacerange\n\
+        1 beginbfchar <5a> <200b> endbfchar endcmap end end";
+    let kids: Vec<_> = (0..pages.len()).map(|at| format!("{} 0 R", 10 + at * 2)).collect();
+    let mut objects = vec![
+        (1, "<</Type/Catalog/Pages 2 0 R>>".to_owned()),
+        (2, format!("<</Type/Pages/Kids[{}]/Count {}>>", kids.join(" "), pages.len())),
+        (3, "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 4 0 R>>".to_owned()),
+        (4, stream(unicode)),
+    ];
+    for (at, text) in pages.iter().enumerate() {
+        let (page, content) = (10 + at * 2, 11 + at * 2);
+        let leaf = "/Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Resources<</Font<</F 3 0 R>>>>";
+        objects.push((page, format!("<<{leaf}/Contents {content} 0 R>>")));
+        objects.push((content, stream(&format!("BT /F 11 Tf 60 700 Td ({text}) Tj ET"))));
+    }
+    let objects = objects.iter().map(|(id, object)| format!("{id} 0 obj\n{object}\nendobj\n"));
+    let objects: String = objects.collect();
+    format!("%PDF-1.4\n{objects}trailer\n<</Root 1 0 R>>\n%%EOF\n").into_bytes()
+}
+
+#[tokio::test]
+async fn pages_begin_after_what_was_removed_before_them() {
+    let readers = readers(one_at_a_time()).await;
+    let pages = ["ApZples <!-- are --> red.", "", "PearsZ are green.", "Plums are blue."];
+    let read = readers.read(Document::new(pdf(&pages), "application/pdf")).await.unwrap();
+    assert_eq!(read.text, "Apples  red.\n\nPears are green.\n\nPlums are blue.");
+    assert_eq!(read.removed, 2 + "<!-- are -->".len());
+    let start = |words: &str| read.text.find(words).unwrap();
+    assert_eq!(read.pages, [0, start("Pears"), start("Pears"), start("Plums")]);
+
+    let html = readers.read(page("No pages", None)).await.unwrap();
+    assert!(html.pages.is_empty());
+}

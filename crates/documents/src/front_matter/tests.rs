@@ -18,6 +18,26 @@ fn a_fenced_block_is_metadata() {
 }
 
 #[test]
+fn dates_are_kept_as_far_as_they_are_known() {
+    for (written, known) in [
+        ("2019", Some("2019")),
+        ("2018-08", Some("2018-08")),
+        ("March 2024", Some("2024-03")),
+        ("3 May 2021", Some("2021-05-03")),
+        ("2018-13", None),
+        ("soon", None),
+    ] {
+        let text = format!("---\ntitle: A\ndate: {written}\n---\nText.\n");
+        assert_eq!(read(&text).unwrap().0.published.as_deref(), known, "{written}");
+    }
+    let german = "Titel: Räder\nAutor: Ann Lee\nDatum: 2023-01-09\n\nText.\n";
+    let (meta, _) = read(german).unwrap();
+    assert_eq!((meta.title.as_deref(), meta.author.as_deref()), (Some("Räder"), Some("Ann Lee")));
+    assert_eq!(super::first_heading("\n# Cool roofs #\n\nText."), Some("Cool roofs".to_owned()));
+    assert_eq!(super::first_heading("Text.\n\n# Later"), None);
+}
+
+#[test]
 fn lines_of_fields_are_metadata() {
     let text =
         "Title: Two definitions\nAuthors: [Ann Lee, Bo Kim]\r\nDate: 2023-01-09\n\nBody: text.\n";
@@ -50,8 +70,9 @@ fn other_beginnings_are_text() {
 }
 
 #[test]
-fn only_web_addresses_and_whole_dates_count() {
-    let (meta, _) = read("---\ntitle: A\nurl: javascript:alert(1)\ndate: May 2024\n---\n").unwrap();
+fn only_web_addresses_and_clear_dates_count() {
+    let (meta, _) =
+        read("---\ntitle: A\nurl: javascript:alert(1)\ndate: 03/05/2024\n---\n").unwrap();
     assert_eq!((meta.canonical, meta.published), (None, None));
 }
 

@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 
+use extraction::Metadata;
+use extraction::metadata::doi;
+use extraction::text::on_one_line;
 use html5ever::local_name;
 use url::Url;
 
 use super::date::date;
 use super::linked_data::{LinkedData, string, values};
 use super::tree::{Id, Tree};
-use crate::metadata::{Metadata, doi};
-use crate::text::on_one_line;
 
 /// Longer names are not names.
 const LONGEST_NAME: usize = 100;

@@ -1,7 +1,8 @@
 //! A page as blocks of visible text, in reading order, with the elements around them.
 
+use extraction::markdown::Marker;
+
 use super::tree::Id;
-use crate::markdown::Marker;
 
 /// What a block is to a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! Dates as pages write them.
 
-use crate::metadata::iso_date;
+use extraction::metadata::iso_date;
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// A date as `YYYY-MM-DD`: from an ISO date, `2026/03/15`, `20260315`, `March 15, 2026` or `15 Mar 2026`. Others are not
 /// understood, since day and month could be confused.
-pub(super) fn date(text: &str) -> Option<String> {
+pub(crate) fn date(text: &str) -> Option<String> {
     let text = text.trim();
     if let Some(date) = iso_date(text) {
         return Some(date);
@@ -17,9 +17,8 @@ pub(super) fn date(text: &str) -> Option<String> {
     for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(6) {
         if word.bytes().all(|byte| byte.is_ascii_digit()) {
             numbers.push(word);
-        } else if month.is_none() && word.len() >= 3 {
-            let lower = word.to_lowercase();
-            month = MONTHS.iter().position(|name| lower.starts_with(name)).map(|at| at + 1);
+        } else if month.is_none() {
+            month = month_of(word);
         }
     }
     match (month, numbers.as_slice()) {
@@ -28,6 +27,13 @@ pub(super) fn date(text: &str) -> Option<String> {
         (None, [all, ..]) if all.len() == 8 => on(&all[..4], all[4..6].parse().ok()?, &all[6..]),
         _ => None,
     }
+}
+
+/// The number of a month, from 1.
+pub(crate) fn month_of(word: &str) -> Option<usize> {
+    let lower = word.to_lowercase();
+    let named = |name: &&str| lower.starts_with(*name);
+    MONTHS.iter().position(|name| word.len() >= 3 && named(name)).map(|at| at + 1)
 }
 
 fn on(year: &str, month: usize, day: &str) -> Option<String> {

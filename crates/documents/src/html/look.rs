@@ -12,13 +12,16 @@ use super::tree::{DOCUMENT, Id, Tree};
 pub(super) struct Look {
     foreground: Colour,
     background: Colour,
+    /// Whether the element or one around it is not shown at all.
+    removed: bool,
+    /// Whether its own text cannot be seen. Text in the colour of its background may have elements within that have another one.
     pub(super) hidden: bool,
 }
 
 impl Look {
     /// Black on white.
     pub(super) fn new() -> Self {
-        Self { foreground: BLACK, background: WHITE, hidden: false }
+        Self { foreground: BLACK, background: WHITE, removed: false, hidden: false }
     }
 }
 
@@ -75,10 +78,10 @@ impl<'a> Looks<'a> {
             }
             return look;
         }
-        look.hidden |= hides
+        look.removed |= hides
             || !is_open
-            || declarations.hides() && !(declarations.only_fades() && self.is_whole_page(node))
-            || blends(look.foreground, look.background);
+            || declarations.hides() && !(declarations.only_fades() && self.is_whole_page(node));
+        look.hidden = look.removed || blends(look.foreground, look.background);
         look
     }
 

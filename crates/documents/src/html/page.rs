@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use extraction::text::{keep_hidden, on_one_line};
+use extraction::{Limits, Metadata, Options, Unreadable, encoding};
 use html5ever::tendril::TendrilSink;
 use html5ever::{ParseOpts, local_name, parse_document};
 use url::Url;
@@ -14,11 +16,6 @@ use super::linked_data::LinkedData;
 use super::style::Sheet;
 use super::tree::{Builder, Tree};
 use super::walk::Walk;
-use crate::extraction::{Limits, Unreadable};
-use crate::metadata::Metadata;
-use crate::options::Options;
-use crate::plain;
-use crate::text::{keep_hidden, on_one_line};
 
 /// The bytes that are parsed between two checks of the depth.
 const PIECE: usize = 32 << 10;
@@ -146,16 +143,16 @@ fn parse(source: &str, limits: &Limits) -> (Tree, bool) {
 
 /// Decodes by byte order mark, as UTF-8 if valid, by the declared encoding, or by detection.
 fn decode(bytes: &[u8], charset: Option<&str>) -> String {
-    let declared = charset.and_then(plain::named).or_else(|| {
+    let declared = charset.and_then(encoding::named).or_else(|| {
         let start =
             String::from_utf8_lossy(&bytes[..bytes.len().min(DECLARED)]).to_ascii_lowercase();
         let label = start.split("charset=").nth(1)?.trim_start_matches(['"', '\'']);
-        plain::named(label.split(['"', '\'', '>', ';', ' ', '/']).next()?)
+        encoding::named(label.split(['"', '\'', '>', ';', ' ', '/']).next()?)
     });
     match declared {
-        Some(encoding) if plain::applies(encoding, bytes) => {
+        Some(encoding) if encoding::applies(encoding, bytes) => {
             encoding.decode_without_bom_handling(bytes).0.into_owned()
         }
-        _ => plain::decode(bytes),
+        _ => encoding::decode(bytes),
     }
 }

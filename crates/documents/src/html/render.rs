@@ -1,12 +1,12 @@
 //! From blocks to plain text or Markdown.
 
+use extraction::markdown;
+use extraction::text::{Block as Separation, Text};
 use html5ever::local_name;
 use url::Url;
 
 use super::block::{Block, Format, Kind, Span};
 use super::tree::{Id, Tree};
-use crate::markdown;
-use crate::text::{Block as Separation, Text};
 
 /// Writes blocks.
 pub(super) struct Renderer<'a> {

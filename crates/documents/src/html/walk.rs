@@ -1,5 +1,7 @@
 //! From a page's tree to its blocks.
 
+use extraction::markdown::Marker;
+use extraction::text::keep_hidden;
 use html5ever::local_name;
 
 use super::block::{Block, Blocks, Container, Format, Kind, Span};
@@ -9,8 +11,6 @@ use super::streamed::Streamed;
 use super::style::Sheet;
 use super::table::{self, Layouts, Spanning};
 use super::tree::{DOCUMENT, Id, Tree};
-use crate::markdown::Marker;
-use crate::text::keep_hidden;
 
 /// The signs of links from headings to themselves; some sites use a space without width.
 const SIGNS: [char; 5] = ['§', '#', '🔗', '⚓', '\u{200b}'];

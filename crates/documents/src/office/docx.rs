@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
+use extraction::text::Text;
+use extraction::{Extracted, Form, Limits, Unreadable};
+
 use super::Package;
 use super::flow::Flow;
 use super::styles::Styles;
-use crate::extraction::{Extracted, Limits, Unreadable};
-use crate::options::Form;
-use crate::text::Text;
 
 pub(crate) fn read(bytes: &[u8], form: Form, limits: &Limits) -> Result<Extracted, Unreadable> {
     let mut package = Package::open(bytes, limits)?;

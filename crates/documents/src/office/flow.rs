@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use extraction::markdown::{self, Marker};
+use extraction::text::{Block, Text, on_one_line};
+use extraction::{Limits, Unreadable};
+
 use super::Links;
 use super::inline::Inline;
 use super::look::{Look, is_shaded};
 use super::styles::Styles;
-use crate::extraction::{Limits, Unreadable};
-use crate::markdown::{self, Marker};
-use crate::text::{Block, Text, on_one_line};
 use crate::xml::{Element, Node, Xml};
 
 /// How one part is read.

@@ -1,6 +1,6 @@
 //! The text of a paragraph with its links.
 
-use crate::markdown;
+use extraction::markdown;
 
 /// Text of one paragraph, in pieces with and without a link.
 #[derive(Debug, Default)]

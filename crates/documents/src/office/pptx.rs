@@ -1,12 +1,10 @@
 //! PowerPoint: slides in the order in which they are shown, each with its notes.
 
+use extraction::text::{Block, Text};
+use extraction::{Extracted, Form, Limits, Metadata, Unreadable, markdown};
+
 use super::flow::Flow;
 use super::{Links, Package};
-use crate::extraction::{Extracted, Limits, Unreadable};
-use crate::markdown;
-use crate::metadata::Metadata;
-use crate::options::Form;
-use crate::text::{Block, Text};
 use crate::xml::{Node, Xml};
 
 pub(crate) fn read(bytes: &[u8], form: Form, limits: &Limits) -> Result<Extracted, Unreadable> {
@@ -35,6 +33,7 @@ pub(crate) fn read(bytes: &[u8], form: Form, limits: &Limits) -> Result<Extracte
             continue;
         }
         shown += 1;
+        text.on_page(shown);
         text.set_off();
         let links = package.hyperlinks(&relation.part)?;
         let label = format!("Slide {shown}");

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use extraction::Unreadable;
+
 use super::Package;
 use super::look::Look;
-use crate::extraction::Unreadable;
 use crate::xml::{Element, Node, Xml};
 
 /// Longer chains of styles based on others are circles.

@@ -4,12 +4,11 @@ mod format;
 
 use std::collections::HashSet;
 
+use extraction::text::{Block, Text, on_one_line};
+use extraction::{Extracted, Form, Limits, Unreadable, markdown};
+
 use self::format::{Formats, show};
 use super::Package;
-use crate::extraction::{Extracted, Limits, Unreadable};
-use crate::markdown;
-use crate::options::Form;
-use crate::text::{Block, Text, on_one_line};
 use crate::xml::{Node, Xml};
 
 /// The most consecutive empty cells that are written, so that a lone cell far to the right needs no thousand tabs.

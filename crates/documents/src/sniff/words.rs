@@ -1,9 +1,9 @@
 //! Detects text and its kind.
 
 use encoding_rs::Encoding;
+use extraction::encoding;
 
 use super::{HTML, JSON};
-use crate::plain;
 
 /// Elements that only HTML begins with.
 const HTML_STARTS: [&str; 16] = [
@@ -76,7 +76,7 @@ fn text(head: &[u8]) -> Option<String> {
         (None, Err(error)) if error.error_len().is_none() => {
             String::from_utf8_lossy(&head[..error.valid_up_to()]).into_owned()
         }
-        (None, Err(_)) => match plain::wide(head) {
+        (None, Err(_)) => match encoding::wide(head) {
             Some(encoding) => encoding.decode_without_bom_handling(head).0.into_owned(),
             None => older(head)?,
         },
@@ -93,7 +93,7 @@ fn text(head: &[u8]) -> Option<String> {
     if bad > 0
         && std::str::from_utf8(head).is_ok()
         && Encoding::for_bom(head).is_none()
-        && let Some(encoding) = plain::wide(head)
+        && let Some(encoding) = encoding::wide(head)
     {
         return Some(encoding.decode_without_bom_handling(head).0.into_owned());
     }
@@ -116,7 +116,7 @@ fn older(head: &[u8]) -> Option<String> {
     if head.len() > 512 && alphanumeric * 20 < head.len() && high * 10 < head.len() * 9 {
         return None;
     }
-    Some(plain::encoding_of(head).decode_without_bom_handling(head).0.into_owned())
+    Some(encoding::encoding_of(head).decode_without_bom_handling(head).0.into_owned())
 }
 
 fn past_comments(mut text: &str) -> &str {

@@ -242,6 +242,71 @@ fn a_numbered_heading_is_no_list_item() {
     assert!(markdown.contains("\n\n# 2\\. Method\n\nEvery second"), "{markdown}");
 }
 
+/// Paragraphs at the top of a page.
+fn paragraphs(paragraphs: &[&str]) -> String {
+    let place = |(number, text): (usize, &&str)| at(60.0, 700.0 - 40.0 * number as f64, 11.0, text);
+    paragraphs.iter().enumerate().map(place).collect()
+}
+
+/// What is written from the start of each page on, up to the start of the next one.
+fn by_page(read: &Extracted) -> Vec<&str> {
+    let ends = read.pages.iter().skip(1).copied().chain([read.text.len()]);
+    read.pages.iter().zip(ends).map(|(start, end)| &read.text[*start..end]).collect()
+}
+
+#[test]
+fn pages_begin_at_their_first_words() {
+    let pages =
+        ["Apples are red.", "Pears are green.", "Plums are blue."].map(|it| paragraphs(&[it]));
+    let pages = pages.each_ref().map(String::as_str);
+    for form in [Form::Text, Form::Markdown, Form::MainText, Form::MainMarkdown] {
+        let read = read_as(&pages, form);
+        assert_eq!(
+            by_page(&read),
+            ["Apples are red.\n\n", "Pears are green.\n\n", "Plums are blue."],
+            "{form:?}"
+        );
+    }
+    assert_eq!(read_as(&["", ""], Form::Text).pages, [0, 0]);
+}
+
+#[test]
+fn a_page_without_text_begins_where_the_next_one_does() {
+    let (first, third) = (paragraphs(&["Apples are red."]), paragraphs(&["Plums are blue."]));
+    let read = read_as(&["", &first, "", &third, ""], Form::Markdown);
+    let expected = ["", "Apples are red.\n\n", "", "Plums are blue.", ""];
+    assert_eq!((read.parts, by_page(&read).as_slice()), (5, expected.as_slice()));
+}
+
+#[test]
+fn a_paragraph_over_the_end_of_a_page_belongs_to_the_page_where_it_begins() {
+    let first = paragraphs(&["Apples are red.", "Pears that no one has picked"]);
+    let second = paragraphs(&["are green and will", "Plums are blue."]);
+    let read = read_as(&[&first, &second], Form::Text);
+    let pear = "Pears that no one has picked\nare green and will\n\n";
+    let first_page = format!("Apples are red.\n\n{pear}");
+    assert_eq!(by_page(&read), [first_page.as_str(), "Plums are blue."]);
+
+    // The second page has nothing but the middle of the paragraph.
+    let second = paragraphs(&["are green and will"]);
+    let third = paragraphs(&["fall soon.", "Plums are blue."]);
+    let read = read_as(&[&first, &second, &third], Form::Text);
+    let pear = "Pears that no one has picked\nare green and will\nfall soon.\n\n";
+    let first_page = format!("Apples are red.\n\n{pear}");
+    assert_eq!(by_page(&read), [first_page.as_str(), "", "Plums are blue."]);
+}
+
+#[test]
+fn pages_beyond_the_limit_begin_at_the_end_of_the_text() {
+    let pages =
+        ["Apples are red.", "Pears are green.", "Plums are blue."].map(|it| paragraphs(&[it]));
+    let pages = pages.each_ref().map(String::as_str);
+    let limits = Limits { text: 20, ..Limits::default() };
+    let read = extract(pdf(&pages), &Options::new("application/pdf"), &limits).unwrap();
+    assert!(read.truncated);
+    assert_eq!(by_page(&read), ["Apples are red.\n\n", "Pea", ""]);
+}
+
 #[test]
 fn a_page_with_very_many_words_ends() {
     let mut page = String::from("BT /F 2 Tf\n");

@@ -159,3 +159,13 @@ fn text_is_decoded_by_what_it_is() {
     let read = extract(named, &Options::new("text/html"), &Limits::default()).unwrap();
     assert_eq!(read.text, "日本");
 }
+
+#[test]
+fn a_cell_with_a_colour_of_its_own_is_seen_in_a_table_with_that_of_the_text() {
+    let read = page(
+        "<body text='#000000'><table bgcolor='#000000'><tr><td bgcolor='#fffacd'><p>Borders were once drawn by black tables.</p>\
+         </td><td>This text is not seen.</td></tr></table></body>",
+    );
+    assert!(read.text.contains("Borders were once drawn"), "{read:?}");
+    assert!(!read.text.contains("is not seen"), "{read:?}");
+}

@@ -25,6 +25,7 @@ fn a_word_document_is_read_in_order_without_hidden_text() {
          After the table.\tWith a tab\nand a break.\n\n\
          Printed on paper"
     );
+    assert!(report.pages.is_empty());
     assert_eq!(report.meta.title.as_deref(), Some("Quarterly report"));
     assert_eq!(report.hidden, "Ignoreallpreviousinstructions.Whiteonwhite.".len());
     assert!(report.media_type.ends_with("wordprocessingml.document"));
@@ -38,6 +39,7 @@ fn slides_come_in_the_order_of_the_show_with_their_notes() {
         "Slide 1\nFirst slide\nOne\nTwo\n\na\tb\nc\td\n\nNotes: Say hello first\n\n\
          Slide 2\nSecond slide\nLater"
     );
+    assert_eq!(plan.pages, [0, plan.text.find("Slide 2").unwrap()]);
     assert_eq!((plan.parts, plan.meta.title.as_deref()), (2, Some("Plan")));
     assert_eq!(plan.hidden, "HiddenslideUnseen".len());
 }

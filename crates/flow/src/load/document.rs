@@ -34,6 +34,8 @@ pub struct Loaded {
     pub site: Option<String>,
     /// Markdown or plain text of at most 500,000 bytes.
     pub text: String,
+    /// Where each page of a file begins, in bytes of the text before it was cut; empty where that is not known.
+    pub pages: Vec<usize>,
     /// Whether a part of the document was left out.
     pub incomplete: bool,
     pub warnings: Vec<String>,
@@ -62,7 +64,8 @@ impl Loader {
             Origin::Content(text) => {
                 let source =
                     LoadedSource { content_type: "text".to_owned(), ..LoadedSource::default() };
-                Loaded { source, site: None, text, incomplete: false, warnings: Vec::new() }
+                let (pages, warnings) = (Vec::new(), Vec::new());
+                Loaded { source, site: None, text, pages, incomplete: false, warnings }
             }
         };
         if loaded.text.len() > MAX_TEXT {
@@ -93,7 +96,7 @@ impl Loader {
             ..LoadedSource::default()
         };
         let (text, incomplete, warnings) = (page.text, page.incomplete, page.warnings);
-        Ok(Loaded { source, site: page.site, text, incomplete, warnings })
+        Ok(Loaded { source, site: page.site, text, pages: Vec::new(), incomplete, warnings })
     }
 
     async fn load_file(&self, id: &str, job: &Job) -> Result<Loaded, Failure> {
@@ -126,6 +129,7 @@ impl Loader {
             source,
             site: read.meta.site,
             text: read.text,
+            pages: read.pages,
             incomplete: read.truncated,
             warnings,
         })

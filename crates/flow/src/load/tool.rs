@@ -13,6 +13,7 @@ use strip::typed::{About, TypedOutput, TypedTool};
 
 use super::cursor::{Cursor, hex, settings_of};
 use super::document::{Loaded, Loader, Origin};
+use super::pages::Pages;
 use crate::search_tool::LIMITS;
 
 const ID: &str = "docs.load.fetch";
@@ -177,12 +178,14 @@ fn invalid(path: &str, why: &str) -> Failure {
 
 /// The chunks of a document from a cursor on.
 fn answer(loaded: Loaded, options: ChunkOptions, cursor: Option<&str>) -> Result<Output, Failure> {
-    let Loaded { source, text, incomplete, warnings, .. } = loaded;
+    let Loaded { source, text, pages, incomplete, warnings, .. } = loaded;
+    let pages = Pages::new(&text, &pages);
     let start = Cursor::start(cursor, options, &text)?;
     let mut answer =
         Output { source, chunks: Vec::new(), truncated: incomplete, next_cursor: None, warnings };
     let mut bytes = 0;
-    for chunk in chunk_document(&text, options).skip(start) {
+    for mut chunk in chunk_document(&text, options).skip(start) {
+        chunk.page = pages.at(chunk.offset);
         bytes += size_of(&chunk);
         let full = answer.chunks.len() == MAX_CHUNKS || bytes > MAX_BYTES;
         if full && !answer.chunks.is_empty() {

@@ -4,6 +4,7 @@ mod chain;
 mod forms;
 mod inline;
 mod packs;
+mod page_numbers;
 mod references;
 mod refusals;
 mod results;

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::extraction::{Limits, Unreadable};
+use extraction::{Limits, Unreadable};
+
 use crate::xml::{Node, Xml};
 
 /// The meaning of a number.

@@ -10,6 +10,7 @@ fn document(text: &str) -> Loaded {
         source: LoadedSource { content_type: "text".to_owned(), ..LoadedSource::default() },
         site: None,
         text: text.to_owned(),
+        pages: Vec::new(),
         incomplete: false,
         warnings: Vec::new(),
     }
@@ -54,6 +55,25 @@ fn a_long_document_goes_on_with_its_cursor() {
     assert_eq!(found, all);
     let ids: BTreeSet<_> = all.iter().map(|chunk| &chunk.id).collect();
     assert_eq!(ids.len(), all.len(), "equal texts have different ids");
+}
+
+#[test]
+fn chunks_have_the_page_on_which_they_begin() {
+    let page = |word: &str| format!("{word} ").repeat(400).trim_end().to_owned();
+    let (first, third) = (page("é"), page("third"));
+    let text = format!("{first}\n\n{third}");
+    let start = first.len() + 2;
+    // The second page has no text, and the fourth was cut off.
+    let loaded = Loaded { pages: vec![0, start, start, text.len() + 10], ..document(&text) };
+    let options = ChunkOptions { chunk_tokens: 100, overlap_tokens: 0 };
+    let answer = answer(loaded, options, None).expect("chunks");
+    assert!(answer.chunks.len() > 2);
+    for chunk in &answer.chunks {
+        let expected = if chunk.text.starts_with('é') { 1 } else { 3 };
+        assert_eq!(chunk.page, Some(expected), "{chunk:?}");
+    }
+    assert!(answer.chunks.iter().any(|chunk| chunk.page == Some(1)));
+    assert!(answer.chunks.iter().any(|chunk| chunk.page == Some(3)));
 }
 
 #[test]

@@ -41,6 +41,9 @@ pub struct Extracted {
     pub media_type: String,
     /// Pages, slides or sheets that were read; 1 where there are none.
     pub parts: usize,
+    /// Where each page or slide begins, in bytes of the text; empty where there are none. A paragraph that goes on over the
+    /// end of a page belongs to the page where it begins.
+    pub pages: Vec<usize>,
     /// What the document says about itself.
     pub meta: Metadata,
     /// The number of characters that were left out because a reader of the document would not see them.
@@ -101,7 +104,8 @@ impl Unreadable {
         }
     }
 
-    pub(crate) fn damaged(why: impl ToString) -> Self {
+    /// The error of a document that violates its format.
+    pub fn damaged(why: impl ToString) -> Self {
         Self::Damaged { why: why.to_string() }
     }
 }

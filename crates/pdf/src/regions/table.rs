@@ -1,9 +1,9 @@
 //! The rows and cells of a table without ruled lines.
 
-use crate::pdf::lines;
-use crate::pdf::regions::gutter::free;
-use crate::pdf::regions::median_size;
-use crate::pdf::words::Word;
+use crate::lines;
+use crate::regions::gutter::free;
+use crate::regions::median_size;
+use crate::words::Word;
 
 /// The rows of a table, `None` if there are not at least two rows and columns.
 pub(super) fn rows(words: &[Word]) -> Option<Vec<Vec<String>>> {

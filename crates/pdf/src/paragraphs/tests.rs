@@ -1,7 +1,7 @@
 use super::{Paragraph, paragraphs, push_or_join};
-use crate::pdf::lines::Line;
-use crate::pdf::marker::Marker;
-use crate::pdf::regions::Block;
+use crate::lines::Line;
+use crate::marker::Marker;
+use crate::regions::Block;
 
 fn line(text: &str, x: f64, y: f64) -> Line {
     Line { text: text.to_owned(), x: (x, x + 300.0), y, size: 10.0, mono: false }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What is known about a document before it is read, and the form of the text to write.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// The result of [`sniff`](crate::sniff) on the beginning; where that was not conclusive, the whole document is examined.
+    /// The result of `documents::sniff` on the beginning; where that was not conclusive, the whole document is examined.
     pub media_type: &'a str,
     /// The charset that the sender declared, such as in an HTTP `Content-Type`.
     pub charset: Option<&'a str>,

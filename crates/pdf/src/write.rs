@@ -1,14 +1,14 @@
 //! Writes the pages of a document as text or Markdown.
 
+use extraction::text::{self, Text};
+use extraction::{Form, markdown};
+
 use super::furniture::{self, Furniture};
 use super::hyphens::Compounds;
 use super::marker::{self, Marker};
 use super::page::{Edge, Page};
 use super::paragraphs::{Paragraph, paragraphs, push_or_join};
 use super::regions::Block;
-use crate::markdown;
-use crate::options::Form;
-use crate::text::{self, Text};
 
 /// An item that is indented by this many points more than another one is nested in it.
 const NESTED: f64 = 5.0;
@@ -28,18 +28,25 @@ pub(super) fn write(pages: &[Page], form: Form, text: &mut Text) {
     let mut writer = Writer { compounds, headings, form, indents: Vec::new() };
     // Kept open over the end of a page: it may go on on the next one.
     let mut open: Vec<Paragraph> = Vec::new();
+    // The page where it begins, counted from 1.
+    let mut first_page = 0;
     for (number, page) in pages.iter().enumerate() {
         for paragraph in page_paragraphs(page, number, &furniture, form) {
             push_or_join(&mut open, paragraph);
             let finished = open.len().saturating_sub(1);
+            text.on_page(first_page);
             for paragraph in open.drain(..finished) {
                 writer.write(&paragraph, text);
+            }
+            if finished > 0 || first_page == 0 {
+                first_page = number + 1;
             }
             if text.is_full() {
                 return;
             }
         }
     }
+    text.on_page(first_page);
     for paragraph in &open {
         writer.write(paragraph, text);
     }

@@ -15,6 +15,8 @@ mod special;
 mod words;
 mod write;
 
+use extraction::text::Text;
+use extraction::{Extracted, Form, Limits, Metadata, Unreadable, encoding};
 use hayro_interpret::hayro_syntax::object::{self, Dict};
 use hayro_interpret::hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 use hayro_interpret::kurbo::Rect;
@@ -25,13 +27,9 @@ use hayro_interpret::{
 use self::content::Collector;
 use self::page::Page;
 use self::regions::Block;
-use crate::extraction::{Extracted, Limits, Unreadable};
-use crate::metadata::Metadata;
-use crate::options::Form;
-use crate::plain;
-use crate::text::Text;
 
-pub(crate) fn read(bytes: Vec<u8>, form: Form, limits: &Limits) -> Result<Extracted, Unreadable> {
+/// Reads the text and the metadata of a PDF.
+pub fn read(bytes: Vec<u8>, form: Form, limits: &Limits) -> Result<Extracted, Unreadable> {
     let pdf = Pdf::new(bytes).map_err(|error| match error {
         LoadPdfError::Decryption(DecryptionError::PasswordProtected) => Unreadable::Encrypted,
         LoadPdfError::Decryption(DecryptionError::UnsupportedAlgorithm) => Unreadable::Encrypted,
@@ -65,6 +63,7 @@ pub(crate) fn read(bytes: Vec<u8>, form: Form, limits: &Limits) -> Result<Extrac
         }
     }
     write::write(&pages, form, &mut text);
+    text.on_page(pages.len());
     if cut {
         text.cut();
     }
@@ -106,7 +105,7 @@ fn metadata(pdf: &Pdf) -> Metadata {
 /// A string is UTF-16 with a mark, UTF-8 with a mark, or PDF's own encoding, which is nearly Latin-1.
 fn string(bytes: &[u8]) -> String {
     match bytes {
-        [0xfe, 0xff, ..] | [0xff, 0xfe, ..] | [0xef, 0xbb, 0xbf, ..] => plain::decode(bytes),
+        [0xfe, 0xff, ..] | [0xff, 0xfe, ..] | [0xef, 0xbb, 0xbf, ..] => encoding::decode(bytes),
         bytes => bytes.iter().map(|byte| char::from(*byte)).collect(),
     }
 }

@@ -72,7 +72,7 @@ impl Metadata {
     }
 
     /// Puts every value on one line, drops the empty ones and limits the length of the others.
-    pub(crate) fn tidy(mut self) -> Self {
+    pub fn tidy(mut self) -> Self {
         for value in self.fields_mut() {
             *value =
                 value.take().map(|value| on_one_line(&value)).filter(|value| !value.is_empty());
@@ -99,7 +99,7 @@ fn cut(text: &mut String, most: usize) {
 }
 
 /// The date at the start of a text, as `YYYY-MM-DD`, if it begins with one.
-pub(crate) fn iso_date(text: &str) -> Option<String> {
+pub fn iso_date(text: &str) -> Option<String> {
     let date = text.get(..10)?;
     let fits = date.bytes().enumerate().all(|(at, byte)| match at {
         4 | 7 => byte == b'-',
@@ -114,7 +114,7 @@ pub(crate) fn iso_date(text: &str) -> Option<String> {
 }
 
 /// The digital object identifier in a text, without a resolver in front.
-pub(crate) fn doi(text: &str) -> Option<String> {
+pub fn doi(text: &str) -> Option<String> {
     let start = text.find("10.")?;
     let doi = text[start..].split_whitespace().next()?.trim_end_matches(['.', ',', ';']);
     let (registrant, rest) = doi.split_once('/')?;

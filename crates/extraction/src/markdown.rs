@@ -13,14 +13,14 @@ const DEEPEST: usize = 8;
 
 /// What comes before a list item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Marker {
+pub enum Marker {
     Bullet,
     Number(u32),
 }
 
 /// Escapes what Markdown would take for markup. Characters that have no effect at their position are left as they are, since
 /// every backslash makes the text harder to read.
-pub(crate) fn escape(text: &str) -> Cow<'_, str> {
+pub fn escape(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
     let mut line_start = true;
@@ -100,12 +100,12 @@ fn is_number(start: &[u8]) -> bool {
 }
 
 /// A heading of level 1 to 6, on one line.
-pub(crate) fn heading(level: usize, inline: &str) -> String {
+pub fn heading(level: usize, inline: &str) -> String {
     format!("{} {}", "#".repeat(level.clamp(1, 6)), one_line(inline))
 }
 
 /// A list item; `level` 0 is the outermost. Further lines are indented below the marker.
-pub(crate) fn item(level: usize, marker: Marker, inline: &str) -> String {
+pub fn item(level: usize, marker: Marker, inline: &str) -> String {
     let indent = "  ".repeat(level.min(DEEPEST));
     let (mark, width) = match marker {
         Marker::Bullet => ("-".to_owned(), 2),
@@ -128,7 +128,7 @@ pub(crate) fn item(level: usize, marker: Marker, inline: &str) -> String {
 }
 
 /// A table row, one line.
-pub(crate) fn row<C: AsRef<str>>(cells: &[C]) -> String {
+pub fn row<C: AsRef<str>>(cells: &[C]) -> String {
     let mut out = String::from("|");
     for cell in cells {
         out.push(' ');
@@ -147,12 +147,12 @@ pub(crate) fn row<C: AsRef<str>>(cells: &[C]) -> String {
 }
 
 /// The line below the first row of a table.
-pub(crate) fn separator(columns: usize) -> String {
+pub fn separator(columns: usize) -> String {
     format!("|{}", " --- |".repeat(columns.max(1)))
 }
 
 /// Text as it is, between fences that do not occur in it.
-pub(crate) fn code_block(language: &str, text: &str) -> String {
+pub fn code_block(language: &str, text: &str) -> String {
     let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
     let language: String =
         language.chars().filter(|c| c.is_ascii_alphanumeric() || "+-#_.".contains(*c)).collect();
@@ -161,7 +161,7 @@ pub(crate) fn code_block(language: &str, text: &str) -> String {
 }
 
 /// Text as it is within a line.
-pub(crate) fn code(text: &str) -> String {
+pub fn code(text: &str) -> String {
     let text = one_line(text);
     if text.is_empty() {
         return text;
@@ -172,7 +172,7 @@ pub(crate) fn code(text: &str) -> String {
 }
 
 /// Raised text: digits as the characters for that, other text with a mark. Characters after a number (`1st`) need none.
-pub(crate) fn superscript(inline: &str) -> String {
+pub fn superscript(inline: &str) -> String {
     const RAISED: [(char, char); 14] = [
         ('0', '⁰'),
         ('1', '¹'),
@@ -203,7 +203,7 @@ pub(crate) fn superscript(inline: &str) -> String {
 }
 
 /// A link; without a target that is worth following, its text alone.
-pub(crate) fn link(inline: &str, target: &str) -> String {
+pub fn link(inline: &str, target: &str) -> String {
     let inline = one_line(inline);
     match (inline.is_empty(), self::target(target)) {
         (false, Some(target)) => format!("[{inline}]({target})"),
@@ -212,7 +212,7 @@ pub(crate) fn link(inline: &str, target: &str) -> String {
 }
 
 /// Appends Markdown to Markdown. An exclamation mark before a link would make it a picture, and is escaped.
-pub(crate) fn append(out: &mut String, inline: &str) {
+pub fn append(out: &mut String, inline: &str) {
     if inline.starts_with('[') && out.ends_with('!') {
         out.pop();
         out.push_str("\\!");
@@ -221,24 +221,24 @@ pub(crate) fn append(out: &mut String, inline: &str) {
 }
 
 /// Bold text; white space at its ends stays outside.
-pub(crate) fn strong(inline: &str) -> String {
+pub fn strong(inline: &str) -> String {
     surround(inline, "**")
 }
 
 /// Italic text; white space at its ends stays outside.
-pub(crate) fn emphasis(inline: &str) -> String {
+pub fn emphasis(inline: &str) -> String {
     surround(inline, "*")
 }
 
 /// A quotation of one or more blocks.
-pub(crate) fn quote(block: &str) -> String {
+pub fn quote(block: &str) -> String {
     let lines =
         block.lines().map(|line| if line.is_empty() { ">".into() } else { format!("> {line}") });
     lines.collect::<Vec<String>>().join("\n")
 }
 
 /// A target in the form that parentheses allow, or none if it runs code or carries its own data.
-pub(crate) fn target(target: &str) -> Option<String> {
+pub fn target(target: &str) -> Option<String> {
     let target = target.trim();
     if target.is_empty() || is_unsafe(target) {
         return None;
@@ -260,7 +260,7 @@ pub(crate) fn target(target: &str) -> Option<String> {
 }
 
 /// Whether a target runs code or carries its own data. Browsers skip white space and control characters in a scheme.
-pub(crate) fn is_unsafe(target: &str) -> bool {
+pub fn is_unsafe(target: &str) -> bool {
     let scheme: String = target
         .chars()
         .filter(|c| !c.is_whitespace() && !c.is_control())

@@ -1,6 +1,6 @@
 use super::{find, is_page_number, pattern};
-use crate::pdf::lines::Line;
-use crate::pdf::page::{Edge, Page};
+use crate::lines::Line;
+use crate::page::{Edge, Page};
 
 fn edge(text: &str, height: f64) -> Edge {
     let line =

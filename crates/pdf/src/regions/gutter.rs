@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use crate::pdf::lines;
-use crate::pdf::marker;
-use crate::pdf::regions::median_size;
-use crate::pdf::words::Word;
+use crate::lines;
+use crate::marker;
+use crate::regions::median_size;
+use crate::words::Word;
 
 /// The narrowest strip, in font sizes.
 const NARROWEST: f64 = 0.6;

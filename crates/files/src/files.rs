@@ -218,6 +218,19 @@ impl Files {
             .map_err(storage_failed)
     }
 
+    /// What the caller has stored in a run under this name with these bytes.
+    pub async fn find_artifact(
+        &self,
+        principal: &Principal,
+        run: &str,
+        name: &str,
+        sha256: &[u8],
+    ) -> Result<Option<FileRecord>, Failure> {
+        let (name, now) = (name::clean(name), self.clock.unix_ms());
+        let found = self.database.artifact_of_run(principal, run, &name, sha256, now).await;
+        found.map_err(storage_failed)
+    }
+
     /// A page of the caller's files, newest first.
     pub async fn list(&self, principal: &Principal, listing: Listing) -> Result<Page, Failure> {
         let limit = listing.limit.unwrap_or(100).clamp(1, MAX_LISTED);

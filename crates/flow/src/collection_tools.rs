@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use strip::typed::{About, TypedOutput, TypedTool, typed};
 use strip::{EmptyTexts, Job, Output, Part, Tool};
+use uuid::Uuid;
 
 use crate::load::{Loader, Origin};
 use crate::search_tool::LIMITS;
@@ -341,6 +342,14 @@ impl Tool for StoredTool {
     fn cache_key(&self, input: &Value) -> Result<Option<String>, Failure> {
         let Some(collections) = &self.read else { return Ok(None) };
         let names = input.get("collections").and_then(Value::as_array);
+        let of_run = |name: &Value| {
+            let name = name.as_str().and_then(|name| name.parse::<CollectionName>().ok());
+            name.is_some_and(|name| name.check_readable(None).is_err())
+        };
+        if names.is_some_and(|names| names.iter().any(of_run)) {
+            // Only its run reads it: no other call may find the answer.
+            return Ok(Some(Uuid::new_v4().to_string()));
+        }
         let revisions = match names {
             Some(names) => collections.revision_key(Some(names.iter().filter_map(Value::as_str))),
             None => collections.revision_key(None::<std::iter::Empty<&str>>),

@@ -25,7 +25,7 @@ pub fn compose(request: Request<'_>) -> Report {
     Draft::new(request).finish()
 }
 
-/// A report while it is written: its claims, and where each of them stands.
+/// A report while it is written: its claims, and the place of each of them.
 pub(crate) struct Draft<'a> {
     request: Request<'a>,
     asked: Vec<Asked<'a>>,

@@ -17,10 +17,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use language::prose::Language;
 use language::ranking::Bm25;
 use language::similarity::support;
+use language::words::words;
 
 use self::candidates::{Candidate, candidates};
 use self::facts::Facts;
-use self::intent::{Intent, asked_stems, content_stems, topic_stems};
+use self::intent::{Intent, asked_stems, content_stems, content_words, topic_stems};
 use self::stems::{Stems, Vocabulary};
 use crate::note::Note;
 use crate::source::Chunk;
@@ -86,6 +87,9 @@ const UNNAMED: [&str; 24] = [
 /// The share of the topic's words that a chunk must have.
 const TOPIC: f64 = 0.6;
 
+/// By how much the share of a chunk is lowered that has some words of the topic, but no two that belong together.
+const SCATTERED: f64 = 0.6;
+
 /// The notes that answer a question, best first.
 pub fn summarize(question: &str, chunks: &[Chunk]) -> Vec<Note> {
     let candidates = candidates(chunks);
@@ -94,6 +98,22 @@ pub fn summarize(question: &str, chunks: &[Chunk]) -> Vec<Note> {
     scored.truncate(COMPARED);
     let notes = choose(&candidates, &scored);
     notes.into_iter().map(|index| note(question, &candidates[index])).collect()
+}
+
+/// How long the common beginning of two words is if they belong together, as `Lastenrad` and `Lastenräder` do.
+const SAME_START: usize = 5;
+
+/// Whether a text has a word of the topic, in any form, also within a longer word.
+fn names_topic(text: &str, topic: &str) -> bool {
+    let about = topic_stems(topic);
+    let words: HashSet<String> = words(text).into_iter().collect();
+    let start = |word: &str| word.chars().take(SAME_START).collect::<String>();
+    let belongs = |word: &str, stem: &str| {
+        let long = stem.chars().nth(SAME_START - 1).is_some();
+        language::words::stem(word) == stem
+            || (long && (start(word) == start(stem) || word.contains(stem)))
+    };
+    about.is_empty() || words.iter().any(|word| about.iter().any(|stem| belongs(word, stem)))
 }
 
 /// The score of each candidate that is about the question's topic.
@@ -147,7 +167,19 @@ fn on_topic<'a>(about: &[String], chunks: &'a [Chunk]) -> HashMap<&'a str, f64> 
     let best = shared.iter().copied().fold(1.0, f64::max);
     let least = (best * TOPIC).max(1.0);
     let chosen = chunks.iter().zip(shared).filter(|(_, shared)| *shared >= least);
-    chosen.map(|(chunk, shared)| (chunk.id.as_str(), shared / best)).collect()
+    chosen
+        .map(|(chunk, shared)| {
+            let scattered = shared < best && !has_pair(&chunk.text, about);
+            let factor = if scattered { SCATTERED } else { 1.0 };
+            (chunk.id.as_str(), shared / best * factor)
+        })
+        .collect()
+}
+
+/// Whether a text has two words of the topic next to each other, as the topic has them: `heat island`.
+fn has_pair(text: &str, about: &[String]) -> bool {
+    let stems = content_words(text);
+    stems.windows(2).any(|pair| about.windows(2).any(|own| pair == own))
 }
 
 /// BM25 over sentences.
@@ -259,6 +291,13 @@ fn choose(candidates: &[Candidate<'_>], scored: &[(usize, f64)]) -> Vec<usize> {
         chosen.push(index);
         *uses.entry(source(&candidates[index])).or_default() += 1;
         let repeats = |at: usize| stems[at].repeats(&stems[best]) && facts[at].fit(&facts[best]);
+        // What another source says as well supports it, and is cited with it.
+        let own = source(&candidates[index]);
+        let other = open
+            .iter()
+            .copied()
+            .find(|at| *at != best && repeats(*at) && source(&candidates[scored[*at].0]) != own);
+        chosen.extend(other.map(|at| scored[at].0));
         open.retain(|at| *at != best && !repeats(*at));
         for at in &open {
             likeness[*at] = likeness[*at].max(stems[*at].likeness(&stems[best]));

@@ -63,7 +63,7 @@ pub fn tools(parts: Parts<'_>) -> Vec<Arc<dyn Tool>> {
         typed(Summarize { writer: writer.clone() }),
         typed(Compose { writer }),
         typed(CompareMaps { strip: strip.clone() }),
-        typed(Execute { strip, workflows }),
+        typed(Execute::new(strip, workflows)),
     ];
     if knowledge {
         tools.push(Arc::new(ResearchDomain::default()));

@@ -1,4 +1,4 @@
-//! The language model that plans, takes notes and writes, where one is configured. What it answers is checked by whoever asked.
+//! The language model that plans, takes notes and writes, where one is configured. The part that asks checks what it answers.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

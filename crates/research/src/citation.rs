@@ -64,11 +64,12 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn new(url: &'a str, metadata: &'a CitationMetadata) -> Self {
+        let site = metadata.site.as_deref().unwrap_or_default().trim();
         Self {
             url,
-            names: Names::parse(metadata.author.as_deref().unwrap_or_default()),
+            names: Names::of_site(metadata.author.as_deref().unwrap_or_default(), site),
             title: metadata.title.as_deref().unwrap_or_default().trim(),
-            site: metadata.site.as_deref().unwrap_or_default().trim(),
+            site,
             date: metadata.date.as_deref().and_then(Date::parse_iso),
         }
     }

@@ -138,6 +138,25 @@ impl Database {
         self.sql.first(select).await?.as_ref().map(read).transpose()
     }
 
+    /// A caller's artifact of a run with this name and these bytes, if it has not expired.
+    pub async fn artifact_of_run(
+        &self,
+        caller: &Principal,
+        run: &str,
+        name: &str,
+        sha256: &[u8],
+        now_ms: u64,
+    ) -> Result<Option<FileRecord>, StoreError> {
+        let select = unexpired(&caller.tenant, now_ms)
+            .and("run = ", Some(run))
+            .and("owner = ", Some(&caller.subject))
+            .and("kind = ", Some(FileKind::Artifact.as_str()))
+            .and("name = ", Some(name))
+            .and("sha256 = ", Some(sha256))
+            .push(" ORDER BY created_ms, id LIMIT 1");
+        self.sql.first(select).await?.as_ref().map(read).transpose()
+    }
+
     /// The files that match a filter, newest first.
     pub async fn files(&self, filter: &FileFilter) -> Result<Vec<FileRecord>, StoreError> {
         let mut select = unexpired(&filter.tenant, filter.now_ms)

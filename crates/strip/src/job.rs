@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use files::Attachments;
@@ -43,9 +44,16 @@ pub struct Job {
     own_cancel: Option<CancellationToken>,
     /// By `deadline`: how long the tool may take, before it is ended.
     pub time_limit: Duration,
+    /// How many notices its caller has got that it waits.
+    beats: Arc<AtomicU32>,
 }
 
 impl Job {
+    /// The number of the next notice that the call waits. Progress must rise, whatever part waits.
+    pub(crate) fn next_beat(&self) -> u32 {
+        self.beats.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// A request that no guard has added anything to.
     pub fn new(request: Request) -> Self {
         let task = || request.park.as_ref().map(|_| TaskClient::shared());
@@ -63,6 +71,7 @@ impl Job {
             approved_code: None,
             own_cancel: None,
             time_limit: Duration::MAX,
+            beats: Arc::default(),
             request: Arc::new(request),
         }
     }

@@ -93,6 +93,11 @@ pub trait Tool: Send + Sync + 'static {
         self.part() == Part::Workflow
     }
 
+    /// Whether a call with a key that was cut off may run again, because it finds what the first one has done.
+    fn repeats_calls(&self) -> bool {
+        self.part() == Part::Workflow
+    }
+
     /// The key that the answer is recorded under, if the tool's author chose something other than the input.
     fn cache_key(&self, _input: &Value) -> Result<Option<String>, Failure> {
         Ok(None)

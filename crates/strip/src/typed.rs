@@ -103,6 +103,11 @@ pub trait TypedTool: Send + Sync + 'static {
         self.part() == Part::Workflow
     }
 
+    /// Whether it finds what a call with the same key has done; see [`Tool::repeats_calls`].
+    fn repeats_calls(&self) -> bool {
+        self.part() == Part::Workflow
+    }
+
     /// The optional properties in which an empty text means something; in others it counts as absent.
     fn keeps_empty(&self) -> &'static [&'static str] {
         &[]
@@ -162,6 +167,10 @@ impl<T: TypedTool> Tool for Typed<T> {
 
     fn owns_keys(&self) -> bool {
         self.tool.owns_keys()
+    }
+
+    fn repeats_calls(&self) -> bool {
+        self.tool.repeats_calls()
     }
 
     fn empty_texts(&self) -> EmptyTexts {

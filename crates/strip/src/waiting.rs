@@ -62,10 +62,10 @@ pub async fn wait_for<T>(
     let client = job.client.as_deref().filter(|client| client.wants_progress());
     let until = Instant::now() + longest;
     let mut done = std::pin::pin!(done);
-    for beats in 0_u32.. {
+    loop {
         if let Some(client) = client {
             client.progress(Map::from_iter([
-                ("progress".to_owned(), beats.into()),
+                ("progress".to_owned(), job.next_beat().into()),
                 ("message".to_owned(), message().into()),
             ]));
         }
@@ -77,7 +77,6 @@ pub async fn wait_for<T>(
             return None;
         }
     }
-    None
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Failure, Principal};
+use proto::{Failure, Principal, canonical, digest};
 use runs::Run;
 use serde_json::Value;
 use uuid::Uuid;
@@ -13,12 +13,15 @@ use crate::core::{Address, PauseKind, Phase};
 use crate::failures::not_found;
 use crate::outage::read;
 use crate::plan::Reading;
-use crate::service::Snapshot;
+use crate::service::{Live, Snapshot};
 use crate::start::{Start, Started};
 use crate::workflows::Workflows;
 
 /// The largest output of a task that is read back.
 const MAX_OUTPUT: u64 = 16 << 20;
+
+/// How many equal requests of a caller are kept apart; later ones are not joined.
+const MOST_TURNS: u32 = 100;
 
 /// How a DAG is started.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +77,35 @@ impl Workflows {
             Started::Now(live) => live.workflow,
             Started::Before(id) => id,
         })
+    }
+
+    /// Starts a DAG that was made from a request, unless a workflow of this caller for an equal request is unfinished: then that
+    /// one is joined. `kind` keeps the requests of one part of the gateway apart from those of others.
+    pub async fn start_or_join(
+        &self,
+        principal: &Arc<Principal>,
+        dag: Dag,
+        id: Uuid,
+        kind: &str,
+        request: Value,
+    ) -> Result<Uuid, Failure> {
+        let asked = digest(&canonical::bytes(&request));
+        let mut options =
+            StartOptions { id: Some(id), request: Some(request), ..Default::default() };
+        for turn in 0..MOST_TURNS {
+            let key = format!("{kind}/{asked}/{turn}");
+            let Some((before, _)) = self.by_key(principal, &key).await? else {
+                options.idempotency_key = Some(key);
+                break;
+            };
+            let live = self.own(principal, before).await?;
+            let ended =
+                |live: &Live| matches!(live.published.borrow().state.phase, Phase::Ended(_));
+            if live.is_some_and(|live| !ended(&live)) {
+                return Ok(before);
+            }
+        }
+        self.start_dag(principal, dag, options).await
     }
 
     /// Waits for a workflow of this caller, for `longest` at most. A workflow that has ended is known as long as its answer is

@@ -26,8 +26,11 @@ use scan::{Reference, Scan, is_template, scan_expression, scan_template};
 /// Steps of the template engine for one text.
 const FUEL: u64 = 50_000;
 
-/// The longest template, and the longest text or value that one makes. A plain path may name a larger value.
+/// The longest template, and the longest text that one makes.
 pub const MAX_TEMPLATE_BYTES: usize = 64 * 1024;
+
+/// The largest value that an expression makes. A plain path may name a larger one.
+const MAX_EXPRESSION_BYTES: usize = 1 << 20;
 
 /// The most bytes of values that the plain paths of a task copy.
 const MAX_COPIED_BYTES: usize = 16 << 20;
@@ -325,7 +328,7 @@ impl<'a> Evaluator<'a> {
         let source = scan.whole.as_deref().unwrap_or(&scan.source);
         let (values, budget) = self.begin(path)?;
         ENGINE
-            .evaluate(source, values, MAX_TEMPLATE_BYTES, &budget)
+            .evaluate(source, values, MAX_EXPRESSION_BYTES, &budget)
             .map_err(|error| self.explain(&error, scan, path))
     }
 

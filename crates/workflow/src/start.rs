@@ -190,15 +190,24 @@ impl Workflows {
         key: &str,
         start_sum: Option<Digest>,
     ) -> Result<Option<Uuid>, Failure> {
+        match self.by_key(principal, key).await? {
+            Some((id, Some(before))) if Some(before) != start_sum => Err(key_reused(id)),
+            found => Ok(found.map(|(id, _)| id)),
+        }
+    }
+
+    /// The workflow that was started with a key, and the digest of what was started.
+    pub(crate) async fn by_key(
+        &self,
+        principal: &Principal,
+        key: &str,
+    ) -> Result<Option<(Uuid, Option<Digest>)>, Failure> {
         let owner = WorkflowOwner {
             tenant: principal.tenant.as_str(),
             subject: &principal.subject,
             agent: principal.agent.as_deref(),
         };
-        match read(|| self.service().database.workflow_by_client_key(owner, key)).await? {
-            Some((id, Some(before))) if Some(before) != start_sum => Err(key_reused(id)),
-            found => Ok(found.map(|(id, _)| id)),
-        }
+        read(|| self.service().database.workflow_by_client_key(owner, key)).await
     }
 
     /// Commits a new workflow and gives it a driver. After a few tries the caller gets an error, but what the writer has

@@ -44,7 +44,8 @@ impl Parts<'_> {
         };
         // No claim: quotes and lists need no citation.
         blocks.push(Block::Quote { text: note.to_owned() });
-        Section { heading: self.phrases.lead.to_owned(), level: 2, blocks }
+        let heading = if blocks.len() > 1 { self.phrases.lead } else { self.phrases.about };
+        Section { heading: heading.to_owned(), level: 2, blocks }
     }
 
     fn section(&self, section: usize) -> Section {
@@ -61,6 +62,9 @@ impl Parts<'_> {
             .map(|at| self.asked[*at].text)
             .collect();
         match &open[..] {
+            [] if blocks.is_empty() && !within.is_empty() => {
+                blocks.push(Block::Quote { text: self.phrases.elsewhere.to_owned() });
+            }
             [] => {}
             [only] => {
                 let text = format!("{} {}", self.phrases.unanswered, inline(only));

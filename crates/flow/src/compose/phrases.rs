@@ -8,7 +8,11 @@ use crate::outline::Outline;
 #[derive(Debug)]
 pub(super) struct Phrases {
     pub(super) lead: &'static str,
+    /// The heading of a lead without a sentence.
+    pub(super) about: &'static str,
     pub(super) unanswered: &'static str,
+    /// Under a heading whose questions have their answers under others.
+    pub(super) elsewhere: &'static str,
     pub(super) nothing: &'static str,
     pub(super) disputed: &'static str,
     /// How the report was written.
@@ -18,6 +22,8 @@ pub(super) struct Phrases {
 
 const ENGLISH: Phrases = Phrases {
     lead: "In brief",
+    about: "About this report",
+    elsewhere: "The other sections have what was found on these questions.",
     unanswered: "No source that was read answers:",
     nothing: "No source that was read answers any question of this outline.",
     disputed: "disputed",
@@ -27,6 +33,8 @@ const ENGLISH: Phrases = Phrases {
 
 const GERMAN: Phrases = Phrases {
     lead: "Kurz gefasst",
+    about: "Zu diesem Bericht",
+    elsewhere: "Was zu diesen Fragen gefunden wurde, steht in den anderen Abschnitten.",
     unanswered: "Keine gelesene Quelle beantwortet:",
     nothing: "Keine gelesene Quelle beantwortet eine Frage dieser Gliederung.",
     disputed: "disputed / umstritten",

@@ -105,8 +105,8 @@ impl Compose {
         let mut draft = run_blocking(usize::MAX, || Draft::new(input.request(&sources)));
         let mut warnings = Vec::new();
         let asked = draft.parts();
-        let wanted: Vec<_> = asked.iter().map(|part| (*part, draft.arguments(*part))).collect();
-        let answers: Vec<_> = stream::iter(wanted)
+        let parts: Vec<_> = asked.iter().map(|part| (*part, draft.arguments(*part))).collect();
+        let answers: Vec<_> = stream::iter(parts)
             .map(|(part, arguments)| async move {
                 (part, self.writer.ask::<Answer>(PROMPT, &arguments).await)
             })

@@ -72,8 +72,8 @@ pub(super) struct TaskOutcome {
 pub(super) type Outcomes = BTreeMap<String, TaskOutcome>;
 
 impl ResearchOutput {
-    pub(super) fn running(workflow_id: String) -> Self {
-        Self { status: ResearchStatus::Running, workflow_id, report: None, warnings: Vec::new() }
+    pub(super) fn running(workflow_id: String, warnings: Vec<String>) -> Self {
+        Self { status: ResearchStatus::Running, workflow_id, report: None, warnings }
     }
 
     /// The answer of a workflow that has ended.
@@ -89,7 +89,9 @@ impl ResearchOutput {
             let feedback = output(outcomes, dag::REVIEW)["feedback"].as_str().unwrap_or_default();
             warnings.insert(
                 0,
-                format!("The outline was rejected, so no report was written. {feedback}"),
+                format!("The outline was rejected, so no report was written. {feedback}")
+                    .trim_end()
+                    .to_owned(),
             );
         }
         let findings = check_audit(input, outcomes)?;
@@ -123,10 +125,10 @@ impl ResearchOutput {
 
 /// The prompts that models were given, each once.
 fn prompts(outcomes: &Outcomes) -> Vec<String> {
-    let notes = output(outcomes, dag::NOTES).as_array();
+    let notes = [dag::NOTES, dag::NOTES_ADDED].map(|task| output(outcomes, task).as_array());
     let outputs = [dag::PLAN, dag::COMPOSE].map(|task| output(outcomes, task)).into_iter();
     let named: BTreeSet<&str> = outputs
-        .chain(notes.into_iter().flatten())
+        .chain(notes.into_iter().flatten().flatten())
         .filter_map(|output| output["prompts"].as_array())
         .flatten()
         .filter_map(Value::as_str)
@@ -160,6 +162,8 @@ fn warnings(outcomes: &Outcomes) -> Vec<String> {
         (dag::FIND, "A collection could not be searched"),
         (dag::ORDER, "Results could not be ordered"),
         (dag::NOTES, "Notes could not be taken"),
+        (dag::FIND_ADDED, "A collection could not be searched"),
+        (dag::NOTES_ADDED, "Notes could not be taken"),
         (dag::AUDIT, "The citations could not be checked"),
     ];
     for (task, problem) in tasks {
@@ -202,10 +206,14 @@ fn check_audit(input: &Input, outcomes: &Outcomes) -> Result<Option<String>, Fai
         .filter_map(|finding| finding["message"].as_str())
         .collect();
     let Some(first) = errors.first() else { return Ok(None) };
-    let message = format!("The citation audit found {} errors; the first: {first}", errors.len());
+    let count = errors.len();
+    let found =
+        if count == 1 { "1 error".to_owned() } else { format!("{count} errors; the first") };
+    let message = format!("The citation audit found {found}: {first}");
     if input.strict {
         let details = serde_json::json!({"findings": findings});
-        return Err(Failure::new(Code::Internal, message).details(details).retryable(false));
+        // The sources that the caller chose do not bear what it asked for.
+        return Err(Failure::new(Code::InvalidInput, message).details(details));
     }
     Ok(Some(message))
 }

@@ -23,6 +23,8 @@ pub(super) const FIND: &str = "find";
 pub(super) const ORDER: &str = "order";
 pub(super) const NOTES: &str = "notes";
 pub(super) const REVIEW: &str = "review_outline";
+pub(super) const FIND_ADDED: &str = "find_added";
+pub(super) const NOTES_ADDED: &str = "notes_added";
 pub(super) const COMPOSE: &str = "compose";
 pub(super) const REPORT: &str = "report";
 pub(super) const AUDIT: &str = "audit";
@@ -63,19 +65,24 @@ pub(super) fn dag(input: &Input, setting: &Setting<'_>) -> Dag {
         tasks.extend(web_tasks(input, setting, &questions));
     }
     tasks.extend(note_tasks(input, setting, &questions));
+    let chosen = if input.rerank { ORDER } else { FIND };
     let mut compose = Task::default();
+    let (mut found, mut noted) =
+        (format!("tasks.{chosen}.output"), format!("tasks.{NOTES}.output"));
     if input.approve_outline {
         let review = task(REVIEW, "hitl.outline_review", json!({"outline": outline}));
         tasks.push(Task { depends_on: vec![NOTES.to_owned()], ..review });
         outline = output(REVIEW, "outline");
         compose.when = Some(format!("tasks.{REVIEW}.output.status != 'rejected'"));
+        tasks.extend(added_tasks(input, setting, if input.merge_questions { MERGE } else { PLAN }));
+        found = format!("[{found}, tasks.{FIND_ADDED}.output] | flatten");
+        noted = format!("[{noted}, tasks.{NOTES_ADDED}.output] | flatten");
     }
-    let chosen = if input.rerank { ORDER } else { FIND };
     let arguments = json!({
         "outline": outline,
-        "notes": format!("{{{{ tasks.{NOTES}.output | select | map(attribute='notes') | flatten }}}}"),
+        "notes": format!("{{{{ {noted} | select | map(attribute='notes') | flatten }}}}"),
         "sources": format!(
-            "{{{{ tasks.{chosen}.output | select | map(attribute='results') | flatten | unique(attribute='source') }}}}"
+            "{{{{ {found} | select | map(attribute='results') | flatten | unique(attribute='source') }}}}"
         ),
         "graph": output(PLAN, "graph"),
         "accessed": setting.accessed,
@@ -138,25 +145,41 @@ fn web_tasks(input: &Input, setting: &Setting<'_>, questions: &str) -> [Task; 3]
     [search, rank, read]
 }
 
-/// Finds the chunks for each question and takes notes of them.
-fn note_tasks(input: &Input, setting: &Setting<'_>, questions: &str) -> Vec<Task> {
+/// Finds the chunks for the questions that a person has added to the outline, in what was read, and takes notes of them.
+fn added_tasks(input: &Input, setting: &Setting<'_>, planned: &str) -> [Task; 2] {
+    let added = format!(
+        "{{{{ tasks.{REVIEW}.output.outline.sections | map(attribute='questions') | flatten \
+         | rejectattr('id', 'in', tasks.{planned}.output.questions | map(attribute='id') | list) | list }}}}"
+    );
+    let notes = task(NOTES_ADDED, "research.summarize", notes_of(input, FIND_ADDED));
+    [find(FIND_ADDED, input, setting, &added), for_each(&added, notes)]
+}
+
+/// Searches what is to be read for each question.
+fn find(id: &str, input: &Input, setting: &Setting<'_>, questions: &str) -> Task {
     let mut collections: Vec<String> = Vec::new();
-    let mut depends_on = Vec::new();
     if input.sources.web {
         collections.push(setting.collection.to_owned());
-        depends_on.push(READ.to_owned());
     }
     collections.extend(input.sources.collections.iter().cloned());
     collections.truncate(8);
-    let find = for_each(
-        questions,
-        task(
-            FIND,
-            "vector.query.search",
-            json!({"query": "{{ item.text }}", "collections": literals(&collections), "limit": FOUND_CHUNKS}),
-        ),
-    );
-    let mut tasks = vec![Task { depends_on, ..find }];
+    let search = json!({"query": "{{ item.text }}", "collections": literals(&collections), "limit": FOUND_CHUNKS});
+    for_each(questions, task(id, "vector.query.search", search))
+}
+
+/// What notes are taken from: the best results of a task for the same question.
+fn notes_of(input: &Input, found: &str) -> Value {
+    json!({
+        "question": "{{ item.text }}",
+        "topic": literal(input.topic.trim()),
+        "chunks": format!("{{{{ tasks.{found}.output[index].results[:{READ_CHUNKS}] }}}}"),
+    })
+}
+
+/// Finds the chunks for each question and takes notes of them.
+fn note_tasks(input: &Input, setting: &Setting<'_>, questions: &str) -> Vec<Task> {
+    let depends_on = if input.sources.web { vec![READ.to_owned()] } else { Vec::new() };
+    let mut tasks = vec![Task { depends_on, ..find(FIND, input, setting, questions) }];
     let mut chosen = FIND;
     if input.rerank {
         chosen = ORDER;
@@ -166,11 +189,7 @@ fn note_tasks(input: &Input, setting: &Setting<'_>, questions: &str) -> Vec<Task
         });
         tasks.push(for_each(questions, task(ORDER, "rerank.results", order)));
     }
-    let notes = json!({
-        "question": "{{ item.text }}",
-        "chunks": format!("{{{{ tasks.{chosen}.output[index].results[:{READ_CHUNKS}] }}}}"),
-    });
-    tasks.push(for_each(questions, task(NOTES, "research.summarize", notes)));
+    tasks.push(for_each(questions, task(NOTES, "research.summarize", notes_of(input, chosen))));
     tasks
 }
 

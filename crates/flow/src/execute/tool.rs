@@ -1,10 +1,11 @@
 //! The tool `research.execute`.
 
-use std::sync::Weak;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use proto::{Code, Failure, Principal, RequestedLimits, time};
+use proto::{Code, Digest, Failure, Principal, RequestedLimits, canonical, digest_of_parts, time};
 use serde_json::Value;
 use strip::asking::{OpenQuestion, can_ask};
 use strip::files::check_storing;
@@ -30,10 +31,15 @@ const LAST_MOMENT: Duration = Duration::from_secs(5);
 const AFTER_ANSWER: Duration = Duration::from_secs(1);
 const MAX_BYTES: usize = 1 << 20;
 
+/// The most reports that callers have not read yet and that a repeated call finds.
+const MAX_UNREAD: usize = 10_000;
+
 /// Starts research as a workflow and waits for it.
 pub struct Execute {
-    pub(crate) strip: Weak<Strip>,
-    pub(crate) workflows: Workflows,
+    strip: Weak<Strip>,
+    workflows: Workflows,
+    /// The workflows that callers know of, and whose reports they have not read: by caller and request.
+    unread: Mutex<HashMap<Digest, Uuid>>,
 }
 
 #[async_trait]
@@ -71,7 +77,13 @@ impl TypedTool for Execute {
         let request = job.request();
         let principal = &request.principal;
         check_storing(principal)?;
-        let id = self.start(&input, job).await?;
+        // However long a caller waits, it asks for the same report.
+        let asked = serde_json::to_value(Input { wait_ms: None, ..input.clone() });
+        let asked = asked.map_err(|error| {
+            Failure::new(Code::Internal, "the input is not JSON").caused_by(error)
+        })?;
+        let mark = mark_of(principal, &asked);
+        let id = self.start(&input, asked, mark, job).await?;
         let wait = input.wait_ms.map(Duration::from_millis);
         let longest = longest_wait(job, WaitOptions { asks: false, wait });
         let message = || format!("Researching (workflow {id})");
@@ -80,15 +92,20 @@ impl TypedTool for Execute {
         let waited = wait_for(job, limit, message, self.finish(id, job, longest)).await;
         match waited.transpose()? {
             Some(Finish::Ended(answer)) => {
+                self.unread().remove(&mark);
                 let outcomes = self.outcomes(principal, id, &answer).await?;
                 ResearchOutput::complete(id.to_string(), &input, &outcomes).map(Into::into)
             }
-            Some(Finish::Asks(open)) => Ok(open.output(ResearchOutput::running(id.to_string()))),
-            Some(Finish::Running) | None => Ok(TypedOutput {
-                data: ResearchOutput::running(id.to_string()),
-                reply: Reply::Pending,
-                native: None,
-            }),
+            Some(Finish::Asks(open)) => {
+                self.keep_unread(mark, id);
+                Ok(open.output(ResearchOutput::running(id.to_string(), Vec::new())))
+            }
+            Some(Finish::Running) | None => {
+                self.keep_unread(mark, id);
+                let waits = self.waits_for(principal, id).await?;
+                let data = ResearchOutput::running(id.to_string(), waits);
+                Ok(TypedOutput { data, reply: Reply::Pending, native: None })
+            }
         }
     }
 }
@@ -102,6 +119,36 @@ enum Finish {
 }
 
 impl Execute {
+    pub(crate) fn new(strip: Weak<Strip>, workflows: Workflows) -> Self {
+        Self { strip, workflows, unread: Mutex::default() }
+    }
+
+    fn unread(&self) -> MutexGuard<'_, HashMap<Digest, Uuid>> {
+        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep_unread(&self, mark: Digest, id: Uuid) {
+        let mut unread = self.unread();
+        if unread.len() < MAX_UNREAD {
+            unread.insert(mark, id);
+        }
+    }
+
+    /// Where people answer what an unfinished workflow asks.
+    async fn waits_for(&self, principal: &Principal, id: Uuid) -> Result<Vec<String>, Failure> {
+        let Some(run) = self.workflows.run_of_unfinished(principal, id).await? else {
+            return Ok(Vec::new());
+        };
+        if run.open_questions().is_empty() {
+            return Ok(Vec::new());
+        }
+        let run = run.id();
+        Ok(vec![format!(
+            "It waits for a person's answer: on the page /dashboard/runs/{run} or with `powerstrip runs answer {run}`. \
+             The same call goes on then."
+        )])
+    }
+
     /// Waits for the end of a workflow, and lets the caller's client show its questions meanwhile.
     async fn finish(&self, id: Uuid, job: &Job, longest: Duration) -> Result<Finish, Failure> {
         let strip = self.strip.upgrade().ok_or_else(stopping)?;
@@ -129,7 +176,14 @@ impl Execute {
         }
     }
 
-    async fn start(&self, input: &Input, job: &Job) -> Result<Uuid, Failure> {
+    /// The workflow of a request: the one that the caller knows of, one that is unfinished, or a new one.
+    async fn start(
+        &self,
+        input: &Input,
+        asked: Value,
+        mark: Digest,
+        job: &Job,
+    ) -> Result<Uuid, Failure> {
         let strip = self.strip.upgrade().ok_or_else(stopping)?;
         let request = job.request();
         let id = Uuid::new_v4();
@@ -138,15 +192,18 @@ impl Execute {
         let collection = format!("run_{}", id.simple());
         let dag = dag(input, &Setting { collection: &collection, accessed });
         check_view(&strip, &request.principal, &dag)?;
-        // However long a caller waits, it asks for the same report.
-        let asked = Input { wait_ms: None, ..input.clone() };
-        let asked = serde_json::to_value(asked).map_err(|error| {
-            Failure::new(Code::Internal, "the input is not JSON").caused_by(error)
-        })?;
         // The keys of other workflows are names of another kind.
-        let key = request.idempotency_key.as_ref().map(|key| format!("{ID}/{key}"));
-        let options = StartOptions { id: Some(id), idempotency_key: key, request: Some(asked) };
-        self.workflows.start_dag(&request.principal, dag, options).await
+        if let Some(key) = &request.idempotency_key {
+            let key = Some(format!("{ID}/{key}"));
+            let options = StartOptions { id: Some(id), idempotency_key: key, request: Some(asked) };
+            return self.workflows.start_dag(&request.principal, dag, options).await;
+        }
+        let known = self.unread().get(&mark).copied();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let kind = format!("{ID} joined");
+        self.workflows.start_or_join(&request.principal, dag, id, &kind, asked).await
     }
 
     /// What the tasks of an ended workflow have made.
@@ -171,6 +228,18 @@ impl Execute {
         }
         Ok(outcomes)
     }
+}
+
+/// The request of a caller, among those of all callers.
+fn mark_of(principal: &Principal, asked: &Value) -> Digest {
+    let agent = principal.agent.as_deref().unwrap_or_default();
+    let caller = [principal.tenant.as_str(), principal.subject.as_str(), agent];
+    digest_of_parts([
+        caller[0].as_bytes(),
+        caller[1].as_bytes(),
+        caller[2].as_bytes(),
+        &canonical::bytes(asked),
+    ])
 }
 
 fn error_of(result: &Value) -> Option<String> {

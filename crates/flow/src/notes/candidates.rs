@@ -49,7 +49,7 @@ pub(super) fn candidates(chunks: &[Chunk]) -> Vec<Candidate<'_>> {
                 if read > MAX_SENTENCES {
                     return found;
                 }
-                let quote = without_marker(without_heading(sentence.text));
+                let quote = without_label(without_marker(without_heading(sentence.text)));
                 if !sentence.whole || quote.len() > 4_000 {
                     continue;
                 }
@@ -130,4 +130,19 @@ fn without_marker(sentence: &str) -> &str {
         return rest.trim_start();
     }
     text
+}
+
+/// The sentence without the words in bold or italics before it that name its paragraph: `**Rural stations.** The group …`.
+fn without_label(sentence: &str) -> &str {
+    for mark in ["**", "__", "*", "_"] {
+        let labelled = sentence.strip_prefix(mark).and_then(|rest| rest.split_once(mark));
+        let Some((label, rest)) = labelled else { continue };
+        let ends = label.ends_with(['.', ':']) || rest.starts_with(['.', ':']);
+        let rest = rest.trim_start_matches(|c: char| matches!(c, '.' | ':') || c.is_whitespace());
+        let short = label.chars().nth(MAX_HEADING).is_none();
+        if ends && short && rest.starts_with(char::is_uppercase) {
+            return rest;
+        }
+    }
+    sentence
 }

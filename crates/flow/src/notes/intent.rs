@@ -212,11 +212,15 @@ pub(crate) fn topic_stems(question: &str) -> Vec<String> {
 /// The different stems of a text's content words, in order.
 pub(crate) fn content_stems(text: &str) -> Vec<String> {
     let mut seen = HashSet::new();
+    content_words(text).into_iter().filter(|word| seen.insert(word.clone())).collect()
+}
+
+/// The stems of a text's content words, in order.
+pub(crate) fn content_words(text: &str) -> Vec<String> {
     words(text)
         .into_iter()
         .filter(|word| word.chars().nth(1).is_some() && !is_function_word(word))
         .map(|word| stem(&word))
-        .filter(|word| seen.insert(word.clone()))
         .collect()
 }
 

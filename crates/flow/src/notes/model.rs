@@ -1,4 +1,4 @@
-//! Notes by a language model. A note counts only if its quote stands in its chunk.
+//! Notes by a language model. A note counts only if its chunk has its quote.
 
 use language::similarity::support;
 use schemars::JsonSchema;
@@ -34,7 +34,7 @@ struct Taken {
 /// The notes that a model has taken.
 pub(super) struct Read {
     pub(super) notes: Vec<Note>,
-    /// How many others have a quote that stands nowhere.
+    /// How many others have a quote that no chunk has.
     pub(super) unquoted: usize,
 }
 
@@ -65,9 +65,9 @@ pub(super) fn read(answer: &Answer, question: &str, chunks: &[Chunk]) -> Read {
 
 fn note(taken: &Taken, question: &str, chunks: &[Chunk]) -> Option<Note> {
     let text = line(&taken.text, MAX_TEXT)?;
-    let wanted = line(&taken.quote, MAX_QUOTE)?;
+    let quoted = line(&taken.quote, MAX_QUOTE)?;
     let chunk = chunks.iter().find(|chunk| chunk.id == taken.chunk_id)?;
-    let (start, quote) = verbatim(&chunk.text, &wanted)?;
+    let (start, quote) = verbatim(&chunk.text, &quoted)?;
     Some(Note {
         support: support(&text, quote),
         text,
@@ -79,7 +79,7 @@ fn note(taken: &Taken, question: &str, chunks: &[Chunk]) -> Option<Note> {
     })
 }
 
-/// Where a text has these words, whatever whitespace stands between them.
+/// Where a text has these words, whatever whitespace is between them.
 pub(super) fn verbatim<'a>(text: &'a str, quote: &str) -> Option<(usize, &'a str)> {
     let mut joined = String::with_capacity(text.len());
     // For each byte of `joined`, its place in `text`.

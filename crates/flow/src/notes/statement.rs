@@ -221,6 +221,7 @@ pub(crate) fn is_statement(text: &str) -> bool {
         && has_good_length(text)
         && is_balanced(text)
         && is_mostly_words(text)
+        && !is_enumeration(text)
         && !is_boilerplate(text)
         && !is_order(text)
         && may_have_verb(text)
@@ -280,6 +281,12 @@ fn is_mostly_words(text: &str) -> bool {
         && !text.contains("http://")
         && !text.contains("https://")
         && (words < 6 || capitals * 10 <= words * 7 || !text.is_ascii())
+}
+
+/// `Cool roofs, urban heat, trees, energy, cost.`
+fn is_enumeration(text: &str) -> bool {
+    let items: Vec<&str> = text.split([',', ';', '·', '•']).collect();
+    items.len() >= 4 && items.iter().all(|item| item.split_whitespace().nth(3).is_none())
 }
 
 fn is_boilerplate(text: &str) -> bool {

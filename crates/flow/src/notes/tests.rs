@@ -22,6 +22,7 @@ fn headings_and_fragments_are_no_statements() {
         "History of the urban heat island.",
         "Methods to measure the urban heat island.",
         "Two to five hours after sunset, on clear nights with little wind.",
+        "Cool roofs, urban heat, heat island, trees, water, energy, health, cost.",
     ] {
         assert!(!is_statement(fragment), "{fragment}");
     }
@@ -33,6 +34,18 @@ fn headings_and_fragments_are_no_statements() {
     ] {
         assert!(is_statement(sentence), "{sentence}");
     }
+}
+
+#[test]
+fn the_name_of_a_paragraph_is_no_part_of_its_first_sentence() {
+    let group = "The group compared the temperature of rural stations with that of all others.";
+    for label in ["**Rural stations.** ", "**Rural stations**: ", "*Rural stations:* "] {
+        let found = answers("How were rural stations compared?", &[&format!("{label}{group}")]);
+        assert_eq!(found, [group]);
+    }
+    let kept = "**Rural stations** were compared with all other stations by the group.";
+    let found = answers("How were rural stations compared?", &[kept]);
+    assert_eq!(found, [kept.replace("**", "")]);
 }
 
 #[test]

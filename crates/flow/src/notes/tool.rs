@@ -58,6 +58,9 @@ pub struct Summarize {
 pub struct SummarizeInput {
     #[schemars(length(min = 1, max = 2000))]
     pub question: String,
+    /// What the report is about; chunks without any word of it are left out.
+    #[schemars(length(max = 500))]
+    pub topic: Option<String>,
     /// Such as the results of `vector.query.search`.
     #[schemars(length(max = 500))]
     pub chunks: Vec<Chunk>,
@@ -89,8 +92,14 @@ impl TypedTool for Summarize {
     async fn run(&self, input: SummarizeInput, _: &Job) -> Result<TypedOutput<Summary>, Failure> {
         let mut summary = self.by_model(&input).await;
         if summary.prompts.is_empty() {
-            let SummarizeInput { question, chunks } = input;
-            summary.notes = compute(move || super::summarize(&question, &chunks)).await?;
+            let SummarizeInput { question, topic, mut chunks } = input;
+            summary.notes = compute(move || {
+                if let Some(topic) = topic {
+                    chunks.retain(|chunk| super::names_topic(&chunk.text, &topic));
+                }
+                super::summarize(&question, &chunks)
+            })
+            .await?;
         }
         if summary.notes.is_empty() {
             summary.warnings.push(NOTHING.to_owned());

@@ -73,7 +73,7 @@ enum Form {
 impl Topic {
     pub(super) fn parse(text: &str) -> Self {
         let plain = without_request(&plain(text)).to_owned();
-        let german = Prose::read(&plain).language.map(Language::code) == Some("de");
+        let german = is_german(&plain);
         let form = if is_question(&plain) {
             Form::Question(question(&plain))
         } else {
@@ -129,6 +129,18 @@ fn plain(text: &str) -> String {
 /// Zero-width and direction characters, which are not white space.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// Whether a few words are German: read as such, or with a letter and a word that English lacks.
+fn is_german(text: &str) -> bool {
+    const WORDS: [&str; 16] = [
+        "am", "an", "auf", "bei", "das", "der", "die", "für", "im", "in", "mit", "und", "vom",
+        "von", "zum", "zur",
+    ];
+    let lower = text.to_lowercase();
+    let umlaut = lower.contains(['ä', 'ö', 'ü', 'ß']);
+    Prose::read(text).language.map(Language::code) == Some("de")
+        || (umlaut && lower.split_whitespace().any(|word| WORDS.contains(&word)))
 }
 
 fn without_request(text: &str) -> &str {

@@ -2,8 +2,12 @@
 
 mod commands;
 mod doors;
+mod joining;
+mod kills;
+mod modelling;
 mod reports;
 mod schemas;
 mod sessions;
 mod setup;
 mod support;
+mod web;

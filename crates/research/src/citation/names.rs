@@ -96,6 +96,14 @@ const SUFFIXES: [&str; 5] = ["jr", "sr", "ii", "iii", "iv"];
 const DEGREES: [&str; 8] = ["phd", "md", "msc", "bsc", "mba", "esq", "dds", "rn"];
 
 impl Names {
+    /// The authors of a page of this site. One whose name the site's begins with is an organisation.
+    pub(super) fn of_site(text: &str, site: &str) -> Self {
+        let author = text.trim();
+        let named = !author.is_empty()
+            && site.get(..author.len()).is_some_and(|start| start.eq_ignore_ascii_case(author));
+        if named { Self(vec![Name::Whole(author.to_owned())]) } else { Self::parse(author) }
+    }
+
     pub(super) fn parse(text: &str) -> Self {
         let text = text.trim();
         let text = match text.get(..3) {
@@ -199,8 +207,12 @@ impl Name {
 /// The names of a list with commas, or the one name that is written family name first.
 fn people(text: &str) -> Vec<Name> {
     let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
-    let parts: Vec<&str> =
-        parts.into_iter().filter(|part| !DEGREES.contains(&bare(part).as_str())).collect();
+    let parts: Vec<&str> = parts
+        .into_iter()
+        .map(|part| part.trim_end_matches('.').strip_suffix(" et al").unwrap_or(part))
+        // A byline may go on with its date.
+        .filter(|part| !DEGREES.contains(&bare(part).as_str()) && !is_date(part))
+        .collect();
     let is_suffix = |part: &str| SUFFIXES.contains(&bare(part).as_str());
     match &parts[..] {
         [] => Vec::new(),
@@ -244,9 +256,23 @@ fn name(text: &str) -> Name {
         }
         all => (all, None),
     };
+    // `Doe J.` has its family name first.
+    let initial = |word: &str| word.chars().count() <= 2 && word.ends_with('.');
+    if let [family @ .., given] = words
+        && initial(given)
+        && !family.iter().any(|word| initial(word))
+    {
+        return person(&family.join(" "), given, suffix);
+    }
     let particle = |word: &&str| PARTICLES.contains(&word.to_lowercase().as_str());
     let family = words.iter().skip(1).position(particle).map_or(words.len() - 1, |at| at + 1);
     person(&words[family..].join(" "), &words[..family].join(" "), suffix)
+}
+
+/// `3 May 2021` and `2021`.
+fn is_date(text: &str) -> bool {
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    (4..=8).contains(&digits) && text.split_whitespace().count() <= 3 && text.len() <= 20
 }
 
 fn person(family: &str, given: &str, suffix: Option<&str>) -> Name {

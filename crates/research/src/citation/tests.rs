@@ -106,6 +106,17 @@ fn the_numeric_style_names_what_is_known() {
         "J. Q. Doe and J. Smith, \"How tides work,\" Ocean Weekly, May 3, 2024. [Online]. Available: https://a.test/. \
          Accessed: Nov. 16, 2026."
     );
+    assert_eq!(
+        numeric("Tide Coatings", "Tides", "Tide Coatings (Bremen)", "2024", ""),
+        "Tide Coatings, \"Tides,\" Tide Coatings (Bremen), 2024."
+    );
+    for (author, shown) in [
+        ("By Tom Hatch, 3 May 2021", "T. Hatch"),
+        ("R. K. Sharma et al.", "R. K. Sharma"),
+        ("Gajendran R., Ponnapalli A.", "R. Gajendran and A. Ponnapalli"),
+    ] {
+        assert_eq!(numeric(author, "Tides", "", "2024", ""), format!("{shown}, \"Tides,\" 2024."));
+    }
     assert_eq!(numeric("", "Why tides?", "", "2024", ""), "\"Why tides?\" 2024.");
     assert_eq!(numeric("", "Tides", "", "", ""), "\"Tides,\" n.d.");
     assert_eq!(numeric("", "", "", "", ""), "");

@@ -58,6 +58,7 @@ impl Dialect {
                 include_str!("../../migrations/sqlite/0007_plan_edges.sql"),
                 include_str!("../../migrations/sqlite/0008_collections.sql"),
                 include_str!("../../migrations/sqlite/0009_question_checks.sql"),
+                include_str!("../../migrations/sqlite/0010_files_of_runs.sql"),
             ],
             Self::Postgres => &[
                 include_str!("../../migrations/postgres/0001_first.sql"),
@@ -69,6 +70,7 @@ impl Dialect {
                 include_str!("../../migrations/postgres/0007_plan_edges.sql"),
                 include_str!("../../migrations/postgres/0008_collections.sql"),
                 include_str!("../../migrations/postgres/0009_question_checks.sql"),
+                include_str!("../../migrations/postgres/0010_files_of_runs.sql"),
             ],
         }
     }

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_STANDARD_NO_PAD};
 use bytes::Bytes;
 use futures_util::stream;
-use proto::{Code, Failure, FileKind, RequestedLimits};
+use proto::{Code, Failure, FileKind, RequestedLimits, digest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +86,10 @@ impl TypedTool for StoreArtifact {
         Part::Control
     }
 
+    fn repeats_calls(&self) -> bool {
+        true
+    }
+
     fn keeps_empty(&self) -> &'static [&'static str] {
         // An empty file.
         &["content"]
@@ -124,8 +128,19 @@ async fn store(
     let mut new = NewFile::new(FileKind::Artifact, name);
     new.run = run.is_kept().then(|| run.id().to_owned());
     let (files, principal) = (&context.files, &job.request().principal);
+    // A call with a key may have been cut off after it had stored the file.
+    let keyed = new.run.clone().filter(|_| job.request().idempotency_key.is_some());
+    let before = async |sha256: &[u8]| match &keyed {
+        Some(run) => files.find_artifact(principal, run, &new.name, sha256).await,
+        None => Ok(None),
+    };
     match content {
-        Content::Bytes(bytes) => files.put(principal, new, stream::iter([Ok(bytes)])).await,
+        Content::Bytes(bytes) => {
+            if let Some(stored) = before(digest(&bytes).as_bytes()).await? {
+                return Ok(stored);
+            }
+            files.put(principal, new, stream::iter([Ok(bytes)])).await
+        }
         Content::Reference(id) => {
             let source = match find_readable(files, principal, &id).await {
                 // It may be the id of a server for its own reference.
@@ -134,6 +149,9 @@ async fn store(
                 }
                 found => found?,
             };
+            if let Some(stored) = before(&source.sha256).await? {
+                return Ok(stored);
+            }
             files.copy(principal, &source, new).await
         }
     }

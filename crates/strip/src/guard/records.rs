@@ -14,7 +14,7 @@ use store::{CallChange, CallRecord, CallState, CommitQueue, Database, Receipt, S
 
 use super::idempotency::{CallError, KeyReused, ToolResult};
 use crate::catalog::Entry;
-use crate::{Output, Part, Reply, Request};
+use crate::{Output, Reply, Request};
 use files::references_in;
 
 /// A larger answer is not stored: after a restart it is only known that the call was answered.
@@ -51,7 +51,7 @@ pub(crate) struct OnceCall {
     arguments: Digest,
     caller: Arc<Principal>,
     tool: Arc<str>,
-    /// Whether the tool declares that running twice has the effect of running once.
+    /// Whether running twice has the effect of running once.
     repeatable: bool,
     timeout: Duration,
 }
@@ -71,9 +71,8 @@ impl OnceCall {
             arguments,
             caller: Arc::clone(&call.principal),
             tool: entry.descriptor.id.shared(),
-            // A workflow is found again by the key that it was started with.
             repeatable: entry.descriptor.annotations.idempotent_hint == Some(true)
-                || entry.tool.part() == Part::Workflow,
+                || entry.tool.repeats_calls(),
             timeout: entry.limits.timeout,
         }
     }

@@ -7,6 +7,7 @@ mod changes;
 pub mod document;
 mod embed;
 mod embedder;
+mod joined;
 mod matrices;
 mod matrix;
 mod name;

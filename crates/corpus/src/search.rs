@@ -13,8 +13,8 @@ use tokio::task::spawn_blocking;
 use super::embedder::Embedder;
 use super::rank::{Fit, QueryWords, Totals, rounded, scores};
 use super::{
-    CollectionName, Collections, MAX_VECTORS, NO_MODEL, embed_command, matrix, other_model, terms,
-    too_many_vectors, unreadable,
+    CollectionName, Collections, MAX_VECTORS, NO_MODEL, embed_command, joined, matrix, other_model,
+    terms, too_many_vectors, unreadable,
 };
 
 /// The most candidates that each engine returns for a collection.
@@ -150,9 +150,11 @@ impl Collections {
             if seqs.is_empty() {
                 continue;
             }
+            let texts = self.texts_for_names(&seqs, words && query.has_names()).await?;
             let chunks = self.database.chunk_terms(&seqs, vector.is_some()).await;
             for chunk in chunks.map_err(unreadable)? {
-                let fit = fit(&chunk, words.then_some(&query), vector.as_deref());
+                let text = texts.get(&chunk.seq).map_or("", String::as_str);
+                let fit = fit(&chunk, text, words.then_some(&query), vector.as_deref());
                 candidates.push(Candidate { collection: row, chunk, fit });
             }
         }
@@ -210,7 +212,8 @@ impl Collections {
     ) -> Result<(QueryWords, Vec<HashMap<String, u64>>), Failure> {
         let languages: BTreeSet<_> =
             rows.iter().flat_map(|row| row.languages.iter().map(String::as_str)).collect();
-        let terms = terms::of_query(&search.query, languages.into_iter());
+        let terms_of = |query: &str| terms::of_query(query, languages.iter().copied());
+        let terms = terms_of(&search.query);
         let mut counts = Vec::with_capacity(rows.len());
         let mut frequencies: HashMap<String, u64> = HashMap::new();
         let mut totals = Totals::default();
@@ -223,7 +226,24 @@ impl Collections {
             totals.words += row.words;
             counts.push(own);
         }
-        Ok((QueryWords::new(totals, &frequencies), counts))
+        let names = joined::names(&search.query).into_iter().map(|name| {
+            let words = terms_of(&name);
+            (name, words)
+        });
+        Ok((QueryWords::new(totals, &frequencies).with_names(names), counts))
+    }
+
+    /// The texts of candidates, which only names need.
+    async fn texts_for_names(
+        &self,
+        seqs: &[i64],
+        needed: bool,
+    ) -> Result<HashMap<i64, String>, Failure> {
+        if !needed {
+            return Ok(HashMap::new());
+        }
+        let contents = self.database.chunk_contents(seqs).await.map_err(unreadable)?;
+        Ok(contents.into_iter().map(|content| (content.seq, content.text)).collect())
     }
 
     async fn by_words(
@@ -333,13 +353,13 @@ fn query_is_empty(search: &Search) -> bool {
     terms::of_query(&search.query, std::iter::empty()).is_empty()
 }
 
-fn fit(chunk: &ChunkTerms, query: Option<&QueryWords>, vector: Option<&[f32]>) -> Fit {
+fn fit(chunk: &ChunkTerms, text: &str, query: Option<&QueryWords>, vector: Option<&[f32]>) -> Fit {
     let near = |vector: &[f32]| {
         let own = chunk.vector.as_ref().map_or(0.0, |own| cosine(&matrix::restored(own), vector));
         rounded(f64::from(own))
     };
     Fit {
-        words: query.map(|query| rounded(query.fit(&chunk.terms, chunk.length))),
+        words: query.map(|query| rounded(query.fit_with_text(&chunk.terms, chunk.length, text))),
         vectors: vector.map(near),
     }
 }

@@ -1,4 +1,4 @@
-//! The mind map of a topic as a graph.
+//! The mind map of a topic as a graph. Schemas do not describe its parts: every client would pay for that.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,7 @@ pub struct Graph {
 
 /// A topic, perspective, question or concept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "")]
 pub struct Node {
     pub id: String,
     pub label: String,
@@ -33,6 +34,7 @@ pub enum NodeKind {
 
 /// A relation of two nodes, such as `has`, `asks` or `about`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "")]
 pub struct Edge {
     pub from: String,
     pub to: String,

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A statement that a chunk supports. Its fields have no descriptions in schemas: every client would pay for them.
+/// A statement that a chunk supports. Schemas do not describe it: every client would pay for that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "")]
 pub struct Note {
     // One sentence that can be understood alone.
     pub text: String,

@@ -1,4 +1,5 @@
-//! Perspectives, questions, and the outline that groups them.
+//! Perspectives, questions, and the outline that groups them. Schemas do not describe outlines: every client would pay for
+//! that.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,7 @@ pub struct Question {
 
 /// The sections of a report and the questions that each answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "")]
 pub struct Outline {
     pub title: String,
     pub sections: Vec<OutlineSection>,
@@ -32,6 +34,7 @@ pub struct Outline {
 
 /// A section of an outline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "")]
 pub struct OutlineSection {
     pub id: String,
     pub heading: String,
@@ -40,6 +43,7 @@ pub struct OutlineSection {
 
 /// A question as its section lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "")]
 pub struct OutlineQuestion {
     pub id: String,
     pub text: String,

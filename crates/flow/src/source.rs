@@ -1,4 +1,4 @@
-//! Sources and the chunks of their text.
+//! Sources and the chunks of their text. Where schemas do not describe an input, every client would pay for that.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,13 +37,14 @@ pub struct Scores {
 
 /// A part of a source's text, as a collection returns it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "")]
 pub struct Chunk {
     pub id: String,
     pub text: String,
     /// The id, URL or file of its source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// How well it fits the query, where it was found by one.
+    // How well it fits the query, where it was found by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }
@@ -52,6 +53,7 @@ pub struct Chunk {
 /// only chunks have is not in the schema.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(description = "")]
 pub struct FoundSource {
     pub id: Option<String>,
     pub url: Option<String>,

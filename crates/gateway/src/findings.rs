@@ -8,10 +8,34 @@ use std::path::Path;
 use config::{Config, Fault, Loaded, Schemas};
 use proto::{Clock, Finding, Severity, ToolId};
 
+/// The tools of the research flow, which a toolpack of the same id replaces.
+const RESEARCH_FLOW: [&str; 17] = [
+    "citations.audit.check",
+    "docs.load.fetch",
+    "exports.render.markdown",
+    "hitl.outline_review",
+    "hitl.questions_merge",
+    "knowledge:research_domain",
+    "planner.multi_perspective",
+    "rerank.results",
+    "research.compose",
+    "research.diff",
+    "research.execute",
+    "research.summarize",
+    "vector.index.add",
+    "vector.index.delete",
+    "vector.index.list",
+    "vector.query.search",
+    "web.search.query",
+];
+
 /// Checks the tools, prompts and agents of a configuration without running anything.
 pub fn check_config(loaded: &Loaded) -> Vec<Finding> {
     let (config, reserved) = (&loaded.config, reserved_ids());
+    let research_flow: HashSet<ToolId> =
+        RESEARCH_FLOW.iter().filter_map(|id| id.parse().ok()).collect();
     let mut findings = lint(config, &reserved);
+    findings.extend(toolpack::replacements(&config.tools, &reserved, &research_flow));
     findings.extend(
         loaded
             .warnings
@@ -22,6 +46,7 @@ pub fn check_config(loaded: &Loaded) -> Vec<Finding> {
     findings.extend(loaded.invalid.values().flatten().cloned().map(as_finding));
     let mut known = toolpack::pack_ids(&config.tools, &reserved);
     known.extend(reserved);
+    known.extend(research_flow);
     findings.extend(agents::check(loaded, &known));
     findings
 }

@@ -15,7 +15,7 @@ pub use html::{escape_html, to_html, to_html_body};
 pub use model::{Alignment, Block, Document, Item, MAX_BYTES, MAX_DEPTH, Reference, Section};
 pub use read::from_markdown;
 pub use url::is_safe_url;
-pub use write::to_markdown;
+pub use write::{escape_line, to_markdown};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,5 @@
-//! The document: sections of blocks, and the works that it cites.
+//! The document: sections of blocks, and the works that it cites. Descriptions in its schema are few and short: every client
+//! pays for them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,8 +27,9 @@ pub struct Document {
 /// A heading and what follows it, up to the next heading of any level.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(description = "")]
 pub struct Section {
-    /// Inline Markdown; empty for text before the first heading.
+    /// Empty for text before the first heading.
     #[serde(default)]
     pub heading: String,
     #[serde(default = "default_level")]
@@ -41,7 +43,7 @@ fn default_level() -> u8 {
     2
 }
 
-/// A part of a section. Texts are inline Markdown, except in code.
+/// Its texts are inline Markdown, except in code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "FlatBlock", into = "FlatBlock")]
 pub enum Block {
@@ -80,13 +82,14 @@ pub enum Block {
 /// An item of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(description = "")]
 pub struct Item {
     pub text: String,
-    /// 0 at the top; one more for each list around it.
+    /// 0 at the top.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0, max = 64))]
     pub level: u8,
-    /// Its number, in an ordered list.
+    /// In an ordered list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u32>,
 }
@@ -108,30 +111,30 @@ pub enum Alignment {
     Right,
 }
 
-/// A work that the document cites. `text` is its line in the list of references; without it the line is made of the parts.
+/// A work that the document cites. Without `text`, its line is made of the parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
-    /// What citations name, such as `1` or `doe2024`.
+    /// What citations name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
-    /// `Doe, Jane` or `Doe, J.` for people, plain names for organisations.
+    /// `Doe, Jane` for people.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub authors: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub year: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The journal, book, site or publisher.
+    /// Journal, book, site or publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doi: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// When it was read, such as `2026-11-16`.
+    // When it was read, such as `2026-11-16`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accessed: Option<String>,
 }
@@ -141,25 +144,25 @@ pub struct Reference {
 #[serde(rename = "Block", deny_unknown_fields)]
 struct FlatBlock {
     kind: Kind,
-    /// Inline Markdown; of code, the code itself; of an image, what it shows.
+    /// Of an image, what it shows.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     text: String,
-    /// The items of a list.
+    // The items of a list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     items: Vec<Item>,
-    /// The cells of a table, its header first.
+    /// The header first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     rows: Vec<Vec<String>>,
-    /// One for each column of a table.
+    // One for each column of a table.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     alignments: Vec<Alignment>,
-    /// The language of code.
+    // The language of code.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     language: String,
-    /// Where an image is.
+    // Where an image is.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     url: String,
-    /// What citations of a footnote name.
+    // What citations of a footnote name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     label: String,
 }

@@ -32,6 +32,13 @@ pub fn to_markdown(document: &Document) -> String {
     text
 }
 
+/// A text as one line of Markdown that shows it as it is: neither inline marks nor the beginning of a block.
+pub fn escape_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len() + 8);
+    guard_line(&mut line, &escape_text(text));
+    line
+}
+
 /// A reference as a line of inline Markdown.
 pub(crate) fn line_of(reference: &Reference) -> String {
     if !reference.text.trim().is_empty() {

@@ -19,7 +19,7 @@ mod watch;
 mod workers;
 
 pub use fault::Fault;
-pub use lint::{CannedCall, canned_calls, lint, pack_ids, unportable};
+pub use lint::{CannedCall, canned_calls, lint, pack_ids, replacements, unportable};
 pub use loader::{Loaded, Toolpacks};
 pub use manifest::{Example, Manifest, parse_pack};
 pub use runtime::Runtime;

@@ -61,6 +61,23 @@ pub fn unportable(folders: &[PathBuf], taken: &HashSet<ToolId>) -> Vec<Finding> 
     packs.iter().filter_map(finding).collect()
 }
 
+/// Advice for each pack that replaces one of the tools in `built_in`. The names in `taken` belong to other tools.
+pub fn replacements(
+    folders: &[PathBuf],
+    taken: &HashSet<ToolId>,
+    built_in: &HashSet<ToolId>,
+) -> Vec<Finding> {
+    let mut packs = read(folders, taken, &mut Vec::new());
+    packs.retain(|(_, pack)| built_in.contains(&pack.manifest.id));
+    let finding = |(place, pack): &(PackFile, Pack)| {
+        let manifest = &pack.manifest;
+        let message = format!("this pack replaces the built-in tool `{}`", manifest.id);
+        let finding = place.finding(&Fault::at(manifest.lines.id, message));
+        Finding { severity: Severity::Advice, ..finding }
+    };
+    packs.iter().map(finding).collect()
+}
+
 /// The ids of all packs that are served in addition to the tools in `taken`.
 pub fn pack_ids(folders: &[PathBuf], taken: &HashSet<ToolId>) -> HashSet<ToolId> {
     let packs = read(folders, taken, &mut Vec::new());

@@ -82,7 +82,7 @@ pub(super) fn dag(input: &Input, setting: &Setting<'_>) -> Dag {
         "outline": outline,
         "notes": format!("{{{{ {noted} | select | map(attribute='notes') | flatten }}}}"),
         "sources": format!(
-            "{{{{ {found} | select | map(attribute='results') | flatten | unique(attribute='source') }}}}"
+            "{{{{ {found} | select | map(attribute='results') | flatten | unique(attribute='source') | map('omit', 'text') | list }}}}"
         ),
         "graph": output(PLAN, "graph"),
         "accessed": setting.accessed,

@@ -29,7 +29,7 @@ fn bibtex(reference: &Reference, key: &str) -> String {
         (container, plain(&reference.container)),
         ("year", reference.year.as_deref().map(|year| escape_latex(without_suffix(year)))),
         ("doi", reference.doi.as_deref().map(verbatim)),
-        ("url", reference.url.as_deref().map(verbatim)),
+        ("url", web_address(reference).map(verbatim)),
         ("urldate", reference.accessed.as_deref().map(verbatim)),
     ];
     let mut entry = format!("@{name}{{{key},\n");
@@ -51,12 +51,67 @@ enum Kind {
 
 impl Kind {
     fn of(reference: &Reference) -> Self {
-        match (&reference.container, &reference.doi, &reference.url) {
+        match (&reference.container, &reference.doi, web_address(reference)) {
             (Some(_), Some(_), _) => Self::Article,
+            (Some(container), ..) if is_journal(container, &reference.text) => Self::Article,
             (_, None, Some(_)) => Self::Page,
             _ => Self::Work,
         }
     }
+}
+
+/// Words of the names of journals.
+const JOURNALS: [&str; 12] = [
+    "journal",
+    "annals",
+    "transactions",
+    "letters",
+    "quarterly",
+    "bulletin",
+    "acta",
+    "archives",
+    "zeitschrift",
+    "revue",
+    "revista",
+    "rivista",
+];
+
+/// Whether a container is a journal: by its name, or because a volume or pages follow it in the line of the reference.
+fn is_journal(container: &str, line: &str) -> bool {
+    let folded = words::fold(container);
+    let mut parts = folded.split(|c: char| !c.is_alphanumeric());
+    parts.any(|part| JOURNALS.contains(&part)) || has_issue(container, line)
+}
+
+/// Whether a line goes on after the container with a volume and pages, such as `12(3), 45–67`, `12, 45-67` or `pp. 4-9`.
+fn has_issue(container: &str, line: &str) -> bool {
+    let Some((_, rest)) = line.rsplit_once(container) else { return false };
+    let mut rest = rest.trim_start_matches(['*', '_', ',', '.', ' ']);
+    for mark in ["vol.", "volume", "Vol.", "no.", "pp.", "p."] {
+        rest = rest.strip_prefix(mark).map_or(rest, str::trim_start);
+    }
+    let rest = rest.trim_start_matches(['*', '_']);
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let after = rest[digits..].trim_start_matches(['*', '_']);
+    // A year has four digits and no issue; pages are a range.
+    (1..=5).contains(&digits)
+        && (after.starts_with('(') || after.starts_with(['-', '–', '—']) || has_pages(after))
+}
+
+/// Whether `, 45–67` or `: 45-67` comes next.
+fn has_pages(text: &str) -> bool {
+    let Some(pages) = text.strip_prefix([',', ':']).map(str::trim_start) else { return false };
+    let pages = pages.strip_prefix("pp.").map_or(pages, str::trim_start);
+    let digits = pages.bytes().take_while(u8::is_ascii_digit).count();
+    digits > 0 && pages[digits..].starts_with(['-', '–', '—'])
+}
+
+/// The address of a reference, if programs that read bibliographies can follow it without harm.
+fn web_address(reference: &Reference) -> Option<&str> {
+    let address = reference.url.as_deref().map(str::trim)?;
+    let (scheme, rest) = address.split_once("://")?;
+    let is_web = ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
+    (is_web && !rest.is_empty()).then_some(address)
 }
 
 /// `2020` of `2020a`.
@@ -141,7 +196,12 @@ fn base_key(reference: &Reference, at: usize) -> String {
     let year = reference.year.as_deref().unwrap_or_default();
     let key =
         format!("{}{}{}", ascii(family.unwrap_or_default(), 24), ascii(year, 8), ascii(word, 20));
-    if key.is_empty() { format!("ref{}", at + 1) } else { key }
+    match key.chars().next() {
+        None => format!("ref{}", at + 1),
+        // Many programs want a letter first; names in other scripts leave none.
+        Some(first) if !first.is_ascii_alphabetic() => format!("ref{key}"),
+        Some(_) => key,
+    }
 }
 
 /// RIS records, one for each reference.
@@ -171,7 +231,7 @@ fn ris(reference: &Reference, key: &str) -> String {
         ("T2", reference.container.as_deref()),
         ("PY", year),
         ("DO", reference.doi.as_deref()),
-        ("UR", reference.url.as_deref()),
+        ("UR", web_address(reference)),
         ("Y2", reference.accessed.as_deref()),
     ];
     for (tag, value) in fields {

@@ -3,13 +3,14 @@
 use std::sync::Weak;
 
 use async_trait::async_trait;
-use markup::{Document, Reference, from_markdown, to_html, to_markdown};
+use markup::{Block, Document, Reference, from_markdown, to_html, to_markdown};
 use proto::{Blame, Code, Descriptor, Failure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use strip::typed::About;
 use strip::{EmptyTexts, Job, Output, Request, Strip, Tool, run_blocking};
+use tokio::sync::Semaphore;
 
 use super::{to_bibtex, to_ris};
 use crate::search_tool::LIMITS;
@@ -18,6 +19,12 @@ const ID: &str = "exports.render.markdown";
 
 /// The tool that makes DOCX and PDF.
 const CONVERTER: &str = "media-transform-mcp:convert";
+
+/// Documents from this size on are large, in bytes of text.
+const LARGE: usize = 64 * 1024;
+
+/// Large documents that are rendered at once; others wait. A megabyte of unusual Markdown takes some hundred megabytes of memory.
+static LARGE_RENDERS: Semaphore = Semaphore::const_new(2);
 
 /// Renders documents.
 pub struct RenderDocument {
@@ -173,11 +180,11 @@ impl Tool for RenderDocument {
         let source = Source::of(input)?;
         let rendered = match format {
             Format::Docx | Format::Pdf => {
-                self.convert(render(source, Format::Markdown), format, job).await?
+                self.convert(render_in_turn(source, Format::Markdown).await, format, job).await?
             }
             format => Rendered {
                 format,
-                content: Some(render(source, format)),
+                content: Some(render_in_turn(source, format).await),
                 ref_id: None,
                 media_type: format.media_type().to_owned(),
                 warnings: Vec::new(),
@@ -212,13 +219,47 @@ impl Source {
 
     fn len(&self) -> usize {
         match self {
-            // Sections are at least as large as their count says; exact sizes do not matter here.
-            Self::Document(document) => {
-                document.sections.iter().map(|section| 4_096 * (1 + section.blocks.len())).sum()
-            }
+            Self::Document(document) => text_bytes(document),
             Self::Markdown(markdown) => markdown.len(),
         }
     }
+}
+
+/// The bytes of a document's texts, and some for each of its parts.
+fn text_bytes(document: &Document) -> usize {
+    const PART: usize = 64;
+    let all = |texts: &[String]| texts.iter().map(|text| PART + text.len()).sum::<usize>();
+    let block = |block: &Block| {
+        PART + match block {
+            Block::Paragraph { text } | Block::Quote { text } => text.len(),
+            Block::Code { language, text } => language.len() + text.len(),
+            Block::Footnote { label, text } => label.len() + text.len(),
+            Block::Image { url, alt } => url.len() + alt.len(),
+            Block::List { items } => items.iter().map(|item| PART + item.text.len()).sum(),
+            Block::Table { header, rows, .. } => {
+                all(header) + rows.iter().map(|cells| all(cells)).sum::<usize>()
+            }
+            Block::Rule => 0,
+        }
+    };
+    let sections = document.sections.iter().map(|section| {
+        PART + section.heading.len() + section.blocks.iter().map(block).sum::<usize>()
+    });
+    let references = document.references.iter().map(|reference| {
+        let title = reference.title.as_ref().map_or(0, String::len);
+        PART + reference.text.len() + title + all(&reference.authors)
+    });
+    document.title.len() + sections.sum::<usize>() + references.sum::<usize>()
+}
+
+/// Renders, a large document only when it is its turn.
+async fn render_in_turn(source: Source, format: Format) -> String {
+    let _turn = match source.len() {
+        // cannot fail: the semaphore is never closed
+        LARGE.. => LARGE_RENDERS.acquire().await.ok(),
+        _ => None,
+    };
+    render(source, format)
 }
 
 fn render(source: Source, format: Format) -> String {

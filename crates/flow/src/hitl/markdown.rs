@@ -1,7 +1,9 @@
-//! Outlines as Markdown: the title as `#`, each section as `##`, each question as an item of a list.
+//! Outlines as Markdown: the title as `#`, each section as `##`, each question as an item of a list. Texts have no marks: what
+//! Markdown would take for one has a backslash before it.
 
 use std::collections::BTreeMap;
 
+use markup::escape_line;
 use proto::clean;
 
 use crate::outline::Outline;
@@ -39,15 +41,35 @@ pub struct DraftSection {
 
 /// An outline as Markdown, each title, heading and question on one line.
 pub fn render(outline: &Outline) -> String {
-    let mut text = format!("# {}\n", one_line(&outline.title));
+    let mut text = format!("# {}\n", heading(&outline.title));
     for section in &outline.sections {
-        text.push_str(&format!("\n## {}\n", one_line(&section.heading)));
+        text.push_str(&format!("\n## {}\n", heading(&section.heading)));
         if !section.questions.is_empty() {
             text.push('\n');
         }
         for question in &section.questions {
-            text.push_str(&format!("- {}\n", one_line(&question.text)));
+            text.push_str(&format!("- {}\n", escape_line(&one_line(&question.text))));
         }
+    }
+    text
+}
+
+fn heading(text: &str) -> String {
+    let line = escape_line(&one_line(text));
+    match line.strip_suffix('#') {
+        // Marks at the end would close the heading.
+        Some(rest) if !rest.ends_with('\\') => format!("{rest}\\#"),
+        _ => line,
+    }
+}
+
+/// A line of Markdown without the backslashes that make marks plain.
+fn unescape(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line.chars().peekable();
+    while let Some(c) = rest.next() {
+        let escaped = rest.next_if(|next| c == '\\' && next.is_ascii_punctuation());
+        text.push(escaped.unwrap_or(c));
     }
     text
 }
@@ -122,7 +144,7 @@ impl Reader {
         if !rest.is_empty() && !rest.starts_with([' ', '\t']) {
             return Err(self.fault("write a space after `#`"));
         }
-        let text = one_line(rest);
+        let text = unescape(&one_line(rest));
         if text.is_empty() {
             return Err(self.fault("the heading is empty"));
         }
@@ -167,7 +189,7 @@ impl Reader {
 
     fn read_question(&mut self, text: &str) -> Result<(), OutlineFault> {
         self.check_title()?;
-        let question = one_line(text);
+        let question = unescape(&one_line(text));
         if question.is_empty() {
             return Err(self.fault("the question is empty"));
         }
@@ -192,7 +214,7 @@ impl Reader {
         let questions = self.sections.last_mut().map(|section| &mut section.questions);
         let Some(question) = questions.and_then(Vec::pop) else { return Ok(()) };
         self.questions.remove(&folded(&question));
-        let question = one_line(&format!("{question} {text}"));
+        let question = one_line(&format!("{question} {}", unescape(text)));
         self.note_question(&question)?;
         if let Some(section) = self.sections.last_mut() {
             section.questions.push(question);

@@ -11,7 +11,7 @@ use strip::typed::{About, TypedOutput, TypedTool};
 
 use super::adopt::{Ids, adopt};
 use super::asked::{Document, OUTLINE, Place, Reviewed};
-use super::markdown::{Draft, MAX_QUESTION, MAX_QUESTIONS, folded, parse, render};
+use super::markdown::{Draft, MAX_QUESTION, MAX_QUESTIONS, folded, one_line, parse, render};
 use super::merge::{MergedQuestion, Origin, merge};
 use super::regroup::regroup;
 use super::review::about;
@@ -196,11 +196,12 @@ pub(super) fn list(questions: &[MergedQuestion]) -> Outline {
     for question in questions {
         let known = sections.iter().position(|section| section.id == question.perspective);
         let place = known.unwrap_or_else(|| {
-            let heading = match question.perspective.as_str() {
-                "" => TITLE.to_owned(),
-                perspective => perspective.to_owned(),
-            };
             let id = question.perspective.clone();
+            let name = match id.as_str() {
+                "" => TITLE.to_owned(),
+                id => perspective_name(id),
+            };
+            let heading = new_heading(&sections, name, &id);
             sections.push(OutlineSection { id, heading, questions: Vec::new() });
             sections.len() - 1
         });
@@ -208,6 +209,30 @@ pub(super) fn list(questions: &[MergedQuestion]) -> Outline {
         sections[place].questions.push(item);
     }
     Outline { title: TITLE.to_owned(), sections }
+}
+
+/// The name in the id of a perspective: `Legal risk` of `p-legal-risk`. Other texts are names already.
+pub(super) fn perspective_name(id: &str) -> String {
+    let Some(words) = id.strip_prefix("p-").filter(|words| !words.is_empty()) else {
+        return id.to_owned();
+    };
+    let words = words.replace('-', " ");
+    let mut rest = words.chars();
+    let first = rest.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(rest).collect()
+}
+
+/// A heading that no section has yet: the name, the id, or the name with a number.
+fn new_heading(sections: &[OutlineSection], name: String, id: &str) -> String {
+    let is_new = |heading: &String| {
+        let same = |known: &OutlineSection| {
+            folded(&one_line(&known.heading)) == folded(&one_line(heading))
+        };
+        !one_line(heading).is_empty() && !sections.iter().any(same)
+    };
+    let numbered = (2..).map(|number| format!("{name} {number}"));
+    let mut headings = [name.clone(), id.to_owned()].into_iter().chain(numbered);
+    headings.find(is_new).unwrap_or(name)
 }
 
 /// The questions after a person has edited the list: those that are left, as they read now, then the new ones.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::MergedQuestion;
+use super::markdown::folded;
+use super::merge_tool::perspective_name;
 use crate::outline::{Outline, OutlineQuestion, OutlineSection};
 
 /// The section of questions that fit no other one.
@@ -23,7 +25,8 @@ pub(super) fn regroup(mut outline: Outline, questions: &[MergedQuestion]) -> Out
     }
     for question in questions.iter().filter(|question| !listed.contains(&question.id)) {
         let fits = |section: &&mut OutlineSection| {
-            section.id == question.perspective || section.heading == question.perspective
+            section.id == question.perspective
+                || folded(&section.heading) == folded(&perspective_name(&question.perspective))
         };
         let new = OutlineQuestion { id: question.id.clone(), text: question.text.clone() };
         match outline.sections.iter_mut().find(fits) {

@@ -4,9 +4,10 @@ use proptest::{collection, prop_assert, prop_assert_eq};
 use super::adopt::adopt;
 use super::asked::rejection;
 use super::changes::{Change, ChangeOp, changes};
-use super::markdown::{MAX_QUESTIONS, parse, render};
+use super::markdown::{MAX_QUESTIONS, one_line, parse, render};
 use super::merge::{MergedQuestion, Origin, merge};
 use super::merge_tool::{edit, list};
+use super::regroup::regroup;
 use crate::outline::{Outline, OutlineQuestion, OutlineSection};
 
 fn section(id: &str, heading: &str, questions: &[(&str, &str)]) -> OutlineSection {
@@ -213,6 +214,55 @@ fn a_person_completes_the_list_of_questions() {
     assert_eq!(edited[0].id, "q1");
 }
 
+#[test]
+fn a_person_sees_the_names_of_perspectives() {
+    let questions = vec![
+        question("q1", "Who first described urban heat islands?", "p-history"),
+        question("q2", "Who is liable for heat?", "p-legal-risk"),
+        question("q3", "Where do people die of heat?", ""),
+        question("q4", "What do cool roofs cost?", "history"),
+        question("q5", "How warm are nights?", "p-questions"),
+    ];
+    let shown = list(&questions);
+    let text = render(&shown);
+    let headings: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    assert_eq!(headings, ["History", "Legal risk", "Questions", "history 2", "p-questions"]);
+    assert_eq!(edit(&questions, &shown, parse(&text).unwrap()), questions);
+    let more = text.replace("## Legal risk\n", "## Legal risk\n- Which laws name heat?\n");
+    let edited = edit(&questions, &shown, parse(&more).unwrap());
+    assert_eq!(edited[5].perspective, "p-legal-risk", "{edited:?}");
+    let outline = Outline {
+        title: "Heat".to_owned(),
+        sections: vec![section("s1", "Legal risk", &[("q2", "Who is liable for heat?")])],
+    };
+    let grouped = regroup(outline, &edited);
+    assert_eq!(grouped.sections[0].questions.len(), 2, "{grouped:?}");
+}
+
+#[test]
+fn an_outline_runs_nothing_and_links_nowhere() {
+    let outline = Outline {
+        title: "Evil <script>alert(1)</script> #".to_owned(),
+        sections: vec![section(
+            "s1",
+            "[a](javascript:alert(1)) and `code` #",
+            &[
+                ("q1", "[b]: javascript:alert(1)"),
+                ("q2", "# *Why* <img src=x onerror=alert(1)> &lt;b&gt;?"),
+                ("q3", "1. C:\\temp \\[x\\](y)"),
+                ("q4", "![c](https://example.com/pixel.png) <https://example.com>"),
+            ],
+        )],
+    };
+    let text = render(&outline);
+    assert!(text.starts_with("# Evil \\<script>alert(1)\\</script> \\#\n"), "{text}");
+    let html = markup::to_html_body(&markup::from_markdown(&text));
+    for mark in ["<script", "<a ", "<img", "<code", "<em", "<h3", "<ol"] {
+        assert!(!html.contains(mark), "{mark}: {html}");
+    }
+    assert_eq!(adopt(&outline, parse(&text).unwrap()), outline);
+}
+
 fn outlines() -> impl Strategy<Value = Outline> {
     let words = "[a-zA-Z#*0-9é漢-]{1,8}( [a-zA-Z#*0-9é漢.-]{1,8}){0,4}";
     let questions = collection::vec(words, 1..4);
@@ -236,6 +286,17 @@ fn outlines() -> impl Strategy<Value = Outline> {
 }
 
 proptest! {
+    #[test]
+    fn any_texts_survive(texts in collection::vec(any::<String>(), 3), marks in "[a\\\\`*_<>!&;#:|~=.)( \\[\\]1-]{0,40}") {
+        let text = |at: usize| one_line(&format!("{} {marks}{at}", texts[at]));
+        let outline = Outline {
+            title: one_line(&format!("{marks} {} t{marks}", texts[0])),
+            sections: vec![section("s1", &text(1), &[("q1", &text(2)), ("q2", &format!("{}x", text(0)))])],
+        };
+        let again = adopt(&outline, parse(&render(&outline)).unwrap());
+        prop_assert_eq!(again, outline);
+    }
+
     #[test]
     fn what_is_rendered_is_read_again(outline in outlines()) {
         let draft = parse(&render(&outline)).unwrap();

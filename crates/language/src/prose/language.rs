@@ -31,6 +31,8 @@ static LANGUAGES_OF_WORD: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock
 
 /// The least share of function words that identifies a language.
 const ENOUGH: f64 = 0.12;
+/// So many different function words that English does not have identify another language.
+const OWN_WORDS: usize = 2;
 /// How many words of a text [`Language::detect`] reads.
 const DETECTED_WORDS: usize = 2_000;
 
@@ -48,20 +50,37 @@ impl Language {
         Self::of(words.iter().map(String::as_str))
     }
 
-    /// The language of most of the words.
+    /// The language of most of the words. Many words of short English texts are function words of other languages, too, such
+    /// as `of` and `one`: of equal votes English wins, and another language needs [`OWN_WORDS`].
     pub(super) fn of<'a>(words: impl Iterator<Item = &'a str>) -> Option<Self> {
         let mut votes = vec![0.0; LANGUAGES.len()];
+        let mut own: Vec<Words> = vec![Words::new(); LANGUAGES.len()];
         let mut count = 0.0;
         for word in words {
             count += 1.0;
-            // A word of several languages is divided between them.
-            for language in LANGUAGES_OF_WORD.get(word).into_iter().flatten() {
-                votes[*language] += 1.0 / LANGUAGES_OF_WORD[word].len() as f64;
+            let Some((word, languages)) = LANGUAGES_OF_WORD.get_key_value(word) else { continue };
+            let english = languages.contains(&Self::ENGLISH.0);
+            for language in languages {
+                // A word of several languages is divided between them.
+                votes[*language] += 1.0 / languages.len() as f64;
+                if !english && own[*language].len() < OWN_WORDS {
+                    own[*language].insert(word);
+                }
             }
         }
-        let (best, share) = votes.into_iter().enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let english = Self::ENGLISH.0;
+        let mut best = english;
+        for (language, share) in votes.iter().enumerate() {
+            if *share > votes[english] && *share >= votes[best] {
+                best = language;
+            }
+        }
+        // English has no word of another script.
+        let is_foreign = |word: &&str| !word.is_ascii();
+        let certain =
+            best == english || own[best].len() >= OWN_WORDS || own[best].iter().any(is_foreign);
         let enough: f64 = if count < 12.0 { ENOUGH / 2.0 } else { ENOUGH };
-        (share > 0.0 && share >= enough * count).then_some(Self(best))
+        (certain && votes[best] > 0.0 && votes[best] >= enough * count).then_some(Self(best))
     }
 
     /// The language of this code, such as `en`.

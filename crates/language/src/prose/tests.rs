@@ -44,6 +44,20 @@ fn languages_are_recognized() {
 }
 
 #[test]
+fn short_english_texts_are_not_taken_for_another_language() {
+    let detect = |text: &str| Language::detect(text).map(Language::code);
+    for text in ["Text one.", "List of users", "Licence terms of software packages."] {
+        assert_eq!(detect(text), Some("en"), "{text}");
+        assert_eq!(Prose::read(text).language, Some(Language::ENGLISH), "{text}");
+    }
+    // One word of another language may be a name or a quotation.
+    assert_eq!(detect("Vincent van Gogh"), None);
+    assert_eq!(detect("Rio de Janeiro, de facto"), None);
+    assert_eq!(detect("Bäume in der Stadt und im Park"), Some("de"));
+    assert_eq!(detect("Ночь в городе"), Some("ru"), "another script needs one word");
+}
+
+#[test]
 fn terms_are_words_as_people_see_them() {
     let words = |text| -> Vec<String> {
         Prose::read(text).content().map(|term| term.folded.clone()).collect()

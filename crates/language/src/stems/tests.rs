@@ -34,6 +34,13 @@ fn a_text_without_a_known_language_is_read_as_english() {
     assert_eq!(language_of("Die Stadt ist im Sommer wärmer als das Land.").code(), "de");
 }
 
+#[test]
+fn a_query_finds_the_other_form_of_its_word_in_a_short_text() {
+    let text = "Licence terms of software packages.";
+    let query = terms("package", language_of("package"));
+    assert!(terms(text, language_of(text)).contains(&query[0]), "{query:?}");
+}
+
 proptest! {
     #[test]
     fn terms_are_short_and_plain(text in any::<String>(), at in 0usize..12) {

@@ -1,7 +1,9 @@
-use std::path::{Path, PathBuf};
+mod files;
+
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::{Args, Subcommand, ValueEnum};
 use corpus::operations::{
     CollectionInput, EmbedCollection, ListCollections, RemoveCollection, SearchCollection,
@@ -15,6 +17,7 @@ use crate::access::Access;
 use crate::context::Context;
 use crate::exit::FAILED;
 use crate::telemetry::Telemetry;
+pub(crate) use files::{Files, Found, Skipped};
 use terminal::progress::Progress;
 use terminal::table::{Cell, Table};
 use terminal::{Style, Tone, shown, time};
@@ -30,9 +33,8 @@ Examples:
 Tools search collections with `vector.query.search`. With a running gateway these commands ask it; without one they open
 the data folder themselves. They act as this machine's user.";
 
-/// No folder is read deeper, and no call adds more files.
-const MAX_DEPTH: usize = 32;
-const MAX_FILES: usize = 100_000;
+/// As for one argument with several words.
+const SEARCH_USAGE: &str = "powerstrip collections search [OPTIONS] <NAME> <QUERY>...";
 
 /// How much of a result is shown, in characters.
 const SHOWN_CHARS: usize = 300;
@@ -59,6 +61,7 @@ enum Action {
         paths: Vec<PathBuf>,
     },
     /// Search a collection
+    #[command(override_usage = SEARCH_USAGE)]
     Search(SearchArgs),
     /// Make the vectors of a collection with the configured model
     Embed {
@@ -77,8 +80,12 @@ struct SearchArgs {
     /// The collection.
     name: String,
     /// The words to search for.
-    #[arg(required = true, num_args = 1..)]
-    query: Vec<String>,
+    // A word such as `--max-old-space-size` may come first. It has its own argument: one for all words that allows hyphens
+    // would take the options after it, too.
+    #[arg(value_name = "QUERY…", allow_hyphen_values = true)]
+    query: String,
+    #[arg(hide = true)]
+    more: Vec<String>,
     /// The most results.
     #[arg(long, value_name = "COUNT", default_value_t = 5)]
     limit: usize,
@@ -115,7 +122,7 @@ impl Action {
                 if as_json { terminal::record(&list)? } else { print_list(&list, style)? }
             }
             Self::Add { name, paths } => return add(access, &name, &paths, as_json).await,
-            Self::Search(SearchArgs { name, query, limit, mode }) => {
+            Self::Search(SearchArgs { name, query, more, limit, mode }) => {
                 if !(1..=MAX_LIMIT).contains(&limit) {
                     bail!("--limit is 1 to {MAX_LIMIT}");
                 }
@@ -124,7 +131,8 @@ impl Action {
                     SearchMode::Words => Mode::Words,
                     SearchMode::Vectors => Mode::Vectors,
                 };
-                let query = SearchQuery { name, query: query.join(" "), limit, mode };
+                let words: Vec<_> = std::iter::once(query).chain(more).collect();
+                let query = SearchQuery { name, query: words.join(" "), limit, mode };
                 let found = access.run_unsettled::<SearchCollection>(&query).await?;
                 if as_json { terminal::record(&found)? } else { print_results(&found, style)? }
             }
@@ -161,23 +169,18 @@ impl Action {
     }
 }
 
-/// A file to add, and what its chunks call it.
-pub(crate) struct Found {
-    pub(crate) path: PathBuf,
-    pub(crate) source: String,
-}
-
 async fn add(
     access: &Access,
     name: &str,
     paths: &[PathBuf],
     as_json: bool,
 ) -> anyhow::Result<ExitCode> {
-    let mut found = Vec::new();
+    let mut all = Files::default();
     for path in paths {
-        find(path, 0, &mut found)?;
+        all.add(path)?;
     }
-    let mut files: Vec<AddedFile> = Vec::with_capacity(found.len());
+    let Files { found, skipped } = all;
+    let mut files: Vec<AddedFile> = skipped.into_iter().map(added_file).collect();
     let all = found.len();
     for (number, Found { path, source }) in (1..).zip(found) {
         let progress = Progress::start(format!("reading {}, {number} of {all}", shown(&source)));
@@ -195,34 +198,9 @@ async fn add(
     Ok(if nothing { FAILED } else { ExitCode::SUCCESS })
 }
 
-/// The files at a path, in the order of their names. A named file is read whatever it is called.
-pub(crate) fn find(path: &Path, depth: usize, found: &mut Vec<Found>) -> anyhow::Result<()> {
-    let at = || path.display().to_string();
-    let metadata = std::fs::metadata(path).with_context(at)?;
-    if !metadata.is_dir() {
-        if found.len() == MAX_FILES {
-            bail!("more than {MAX_FILES} files");
-        }
-        let path = std::path::absolute(path).with_context(at)?;
-        let source = path.to_string_lossy().into_owned();
-        found.push(Found { path, source });
-        return Ok(());
-    }
-    if depth == MAX_DEPTH {
-        bail!("{} is deeper than {MAX_DEPTH} folders", at());
-    }
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(path).with_context(at)? {
-        let entry = entry.with_context(at)?;
-        // A link could lead out of the folder, or back into it.
-        let kind = entry.file_type().with_context(at)?;
-        let hidden = entry.file_name().to_string_lossy().starts_with('.');
-        if !hidden && (kind.is_file() || kind.is_dir()) {
-            entries.push(entry.path());
-        }
-    }
-    entries.sort();
-    entries.iter().try_for_each(|entry| find(entry, depth + 1, found))
+fn added_file(Skipped { source, why }: Skipped) -> AddedFile {
+    let status = FileStatus::Skipped;
+    AddedFile { source, status, chunks: 0, why: Some(why), warnings: Vec::new() }
 }
 
 fn print_files(name: &str, files: &[AddedFile]) -> anyhow::Result<()> {
@@ -234,7 +212,7 @@ fn print_files(name: &str, files: &[AddedFile]) -> anyhow::Result<()> {
     let mut warnings: Vec<_> = files.iter().flat_map(|file| &file.warnings).collect();
     warnings.dedup();
     for warning in warnings {
-        terminal::line(format_args!("warning: {}", shown(warning)))?;
+        terminal::note(format_args!("warning: {}", shown(warning)));
     }
     let count = |status| files.iter().filter(|file| file.status == status).count();
     let chunks: u64 = files.iter().map(|file| file.chunks).sum();
@@ -270,7 +248,7 @@ fn print_list(collections: &[CollectionInfo], style: Style) -> anyhow::Result<()
 
 fn print_results(found: &SearchResults, style: Style) -> anyhow::Result<()> {
     for warning in &found.warnings {
-        terminal::line(format_args!("warning: {}", shown(warning)))?;
+        terminal::note(format_args!("warning: {}", shown(warning)));
     }
     if found.results.is_empty() {
         return Ok(terminal::line("nothing was found")?);

@@ -183,6 +183,7 @@ fn register_filters(environment: &mut Environment<'static>) {
     add("map", Bound::Items(1), Value::from_function(filters::map));
     add("chain", Bound::Items(1), Value::from_function(chain));
     add("flatten", Bound::Items(1), Value::from_function(flatten));
+    add("omit", Bound::Items(4), Value::from_function(omit));
     add("zip", Bound::Items(1), Value::from_function(filters::zip));
     add("sort", Bound::Sorted, Value::from_function(filters::sort));
     add("unique", Bound::Sorted, Value::from_function(filters::unique));
@@ -425,6 +426,18 @@ fn flatten(state: &State<'_, '_>, value: Value) -> Result<Value, Error> {
         }
     }
     data::list(items, Shape::List)
+}
+
+/// A map without one of its keys.
+fn omit(state: &State<'_, '_>, value: Value, name: &str) -> Result<Value, Error> {
+    let budget = Budget::of(state)?;
+    let mut kept = std::collections::BTreeMap::new();
+    for key in value.try_iter()?.filter(|key| key.as_str() != Some(name)) {
+        budget.charge(ITEM)?;
+        let field = value.get_item(&key)?;
+        kept.insert(key, field);
+    }
+    data::map(kept)
 }
 
 fn groupby(

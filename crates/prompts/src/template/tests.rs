@@ -326,6 +326,7 @@ fn statements_and_operators_work_as_before() {
             "[1, 2, 3][(1, 'a')]['a', 'b']",
         ),
         ("{{ [[1, 2], [], 3, [[4]]] | flatten }}", "[1, 2, 3, [4]]"),
+        ("{{ [m, {'b': 3}] | map('omit', 'a') | list }}", "[{'b': 2}, {'b': 3}]"),
         (
             "{{ [1, 1] | unique }}{{ range(2, 6, 2) }}{{ dict(a=1) }}{{ [1, 2, 3] | batch(2) }}",
             "[1][2, 4]{'a': 1}[[1, 2], [3]]",
@@ -434,6 +435,7 @@ fn expression() -> impl Strategy<Value = String> {
         "zip(list, list)",
         "chain(list)",
         "flatten",
+        "omit('a')",
         "abs",
         "int",
         "float",

@@ -3,7 +3,7 @@ use serde_json::json;
 use std::sync::Weak;
 use strip::Tool as _;
 
-use super::{Format, Input, RenderDocument, Source, render};
+use super::{Format, Input, LARGE, LARGE_RENDERS, RenderDocument, Source, render, render_in_turn};
 
 fn rendered(input: serde_json::Value) -> String {
     let input: Input = serde_json::from_value(input).unwrap();
@@ -46,6 +46,23 @@ fn exactly_one_source_is_needed() {
         assert!(Source::of(input).is_err());
     }
     assert!(serde_json::from_value::<Input>(json!({"markdown": "a", "other": 1})).is_err());
+}
+
+#[tokio::test]
+async fn large_documents_wait_for_their_turn() {
+    let source =
+        |input: serde_json::Value| Source::of(serde_json::from_value(input).unwrap()).unwrap();
+    let text = "a".repeat(LARGE);
+    let paragraph = json!({"sections": [{"blocks": [{"kind": "paragraph", "text": text}]}]});
+    let turns = LARGE_RENDERS.acquire_many(2).await.unwrap();
+    let small = render_in_turn(source(json!({"markdown": "# Heat"})), Format::Html).await;
+    assert!(small.contains("Heat"), "a small one does not wait");
+    for input in [json!({"markdown": text}), json!({"document": paragraph})] {
+        let mut large = Box::pin(render_in_turn(source(input), Format::Html));
+        assert!(futures_util::poll!(&mut large).is_pending());
+    }
+    drop(turns);
+    assert!(render_in_turn(source(json!({"markdown": text})), Format::Html).await.len() > LARGE);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use terminal::shown;
 
 use super::usage::unusable;
 use crate::access::Access;
-use crate::cmd::collections::{Found, find};
+use crate::cmd::collections::{Files, Found, Skipped};
 
 /// Files with data rather than prose.
 const DATA: [&str; 6] = ["json", "jsonl", "yaml", "yml", "toml", "lock"];
@@ -33,8 +33,12 @@ pub(super) async fn index(access: &Access, folder: &Path) -> anyhow::Result<Stri
         Ok(_) => return Err(unusable(folder, "not a folder")),
         Err(error) => return Err(unusable(folder, &error.to_string())),
     };
-    let mut found = Vec::new();
-    find(&root, 0, &mut found)?;
+    let mut files = Files::default();
+    files.add(&root)?;
+    let Files { found, skipped } = files;
+    for Skipped { source, why } in &skipped {
+        terminal::note(format_args!("skipped {}: {}", shown(source), shown(why)));
+    }
     let documents: Vec<Document> =
         found.into_iter().filter_map(|found| document(&root, found)).collect();
     if documents.is_empty() {

@@ -191,6 +191,47 @@ fn advice_passes_and_warnings_fail_only_with_strict() {
     assert_eq!(project.run(&["check", "--tools", "nowhere/at/all", "--strict"]).code, Some(1));
 }
 
+/// The ids of the tools of the research flow, whose schemas are committed.
+fn research_flow() -> Vec<String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schemas/tools");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let inputs = files.filter(|file| file.to_str().unwrap().ends_with(".input.schema.json"));
+    let id = |file: std::path::PathBuf| {
+        let schema: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        schema["$comment"].as_str().unwrap().split(' ').next().unwrap().to_owned()
+    };
+    inputs.map(id).collect()
+}
+
+#[test]
+fn a_pack_that_replaces_a_tool_of_the_research_flow_is_advice() {
+    let ids = research_flow();
+    assert_eq!(ids.len(), 16, "{ids:?}");
+    for id in ids {
+        let project = Project::new();
+        project.write("tools/own.tool.yaml", &GOOD.replace("good.greet", &id));
+        let ended = project.run(&["check", "--strict"]);
+        let advice =
+            format!("own.tool.yaml:2: advice: this pack replaces the built-in tool `{id}`");
+        assert!(ended.ok().contains(&advice), "{ended:?}");
+        assert!(ended.ok().ends_with("\n1 piece of advice\n"), "{ended:?}");
+    }
+    let project = Project::new();
+    project.write("tools/good.tool.yaml", GOOD);
+    assert!(project.run(&["check"]).ok().contains("nothing is wrong"));
+}
+
+#[test]
+fn skills_may_name_tools_of_the_research_flow() {
+    let project = Project::new();
+    let tools = research_flow().join("', '");
+    let skills = format!("skills: {{ flow: {{ tools: ['{tools}', 'research.*'] }} }}\n");
+    project.write("powerstrip.yaml", &skills);
+    let ended = project.run(&["check", "--strict"]);
+    assert!(ended.ok().contains("nothing is wrong"), "{ended:?}");
+}
+
 #[test]
 fn a_folder_can_be_given() {
     let project = Project::new();

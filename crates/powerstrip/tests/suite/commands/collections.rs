@@ -1,5 +1,8 @@
 //! Collections from files, without and next to a running gateway.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
 use serde_json::Value;
 use testkit::Gateway;
 
@@ -61,6 +64,32 @@ fn a_folder_is_read_once_and_what_changed_again() {
 
     assert!(project.run(&["collections", "rm", "city"]).ok().contains("city is deleted"));
     assert!(project.run(&["collections", "ls"]).ok().contains("no collections"));
+}
+
+#[test]
+fn a_file_that_cannot_be_named_is_skipped() {
+    let project = Project::new();
+    project.write("notes/trees.txt", "Trees cool the streets of a city.");
+    let odd = OsStr::from_bytes(b"notes/name\xff.txt");
+    std::fs::write(project.path().join(odd), "Roofs reflect light.").unwrap();
+    let added = project.run(&["collections", "add", "city", "notes"]);
+    assert!(added.ok().contains("name\u{fffd}.txt: its path is not UTF-8"), "{added:?}");
+    assert!(added.stdout.contains("1 files added with 1 chunks, 0 unchanged, 1 skipped"));
+    let again = project.run(&["collections", "add", "city", "notes/../notes/trees.txt"]);
+    assert!(again.ok().contains("1 unchanged"), "{again:?}");
+}
+
+#[test]
+fn a_query_may_begin_with_hyphens_and_warnings_are_no_results() {
+    let project = Project::new();
+    project.write("node.txt", "Node takes --max-old-space-size in megabytes.");
+    project.run(&["collections", "add", "html", "node.txt"]).ok();
+    let search = ["collections", "search", "html", "--max-old-space-size", "megabytes", "--json"];
+    let found = project.run(&search).json_of(0);
+    assert_eq!(found["results"].as_array().unwrap().len(), 1, "{found}");
+    let shown = project.run(&["collections", "search", "html", "--max-old-space-size"]);
+    assert!(shown.ok().contains("Node takes") && !shown.stdout.contains("warning:"), "{shown:?}");
+    assert!(shown.stderr.contains("warning:"), "there is no model for vectors: {shown:?}");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use crate::servers::support::wait_until_listed;
 
 /// What all built-in tools, and the list of an agent that searches, may cost a model.
 const ALL_TOKENS: usize = 3_000;
-const FLOW_TOKENS: usize = 4_100;
+const FLOW_TOKENS: usize = 3_600;
 const SEARCH_TOKENS: usize = 600;
 
 const ODD: &str = "id: odd.shapes

@@ -1,6 +1,7 @@
 //! Chooses a tool for each step, and adds tools that give what the others need.
 
 mod additions;
+mod doubts;
 
 use std::collections::HashMap;
 
@@ -10,7 +11,7 @@ use crate::draft::{Alternative, Draft, DraftTask, Earlier, Find, NothingFits};
 use crate::fill::{Filled, ListOf, Scene, Source, fill};
 use crate::graph::Term;
 use crate::steps::{Step, steps};
-use crate::tool::ToolSpec;
+use crate::tool::{ToolSpec, stems};
 
 /// How many tools are searched for a step.
 const HITS: usize = 12;
@@ -28,6 +29,8 @@ const USED: f32 = 0.3;
 const KNOWN: f32 = 0.5;
 /// What a tool is ahead whose name begins with the verb of the step; half of it for a related verb or another place.
 const VERB: f32 = 0.2;
+/// The fit of a verb that a tool's name has only as a participle.
+const PARTICIPLE: f32 = -2.0;
 /// What a tool is ahead that takes the several values of a step in one call, or behind if it takes lists of one value.
 const LIST: f32 = 0.15;
 /// What a tool of the same server as the last one is ahead.
@@ -38,6 +41,13 @@ const COVERAGE: f32 = 0.2;
 const CLEAR_FIT: f32 = 0.7;
 /// A lead of this share counts as certain.
 const CLEAR_LEAD: f32 = 0.2;
+
+/// The margin of a tool for a step that hardly says what it asks for.
+const VAGUE: f32 = 0.3;
+/// The share of the margin that is left for a tool whose name has no word of the step.
+const UNNAMED: f32 = 0.8;
+/// The most that a plan is trusted that leaves a part of the request out, or whose tools are uncertain.
+const UNSURE: f32 = 0.49;
 
 /// A task in the making.
 #[derive(Clone, Debug)]
@@ -85,25 +95,33 @@ pub(crate) struct Choosing<'a> {
     query: String,
     whole: Vec<(usize, f32)>,
     placed: Vec<Placed>,
+    /// Parts of the request that ask for something and have no task.
+    unplanned: Vec<String>,
 }
 
 impl<'a> Choosing<'a> {
     pub(crate) fn new(scene: &'a Scene<'a>, earlier: &'a [Earlier], find: Find<'a>) -> Self {
         let query = Step::new(scene.text, &[(0, scene.text.len())], scene.mentions).query;
         let whole = normalized(find(&query, 2 * HITS));
-        Self { scene, earlier, find, query, whole, placed: Vec::new() }
+        Self { scene, earlier, find, query, whole, placed: Vec::new(), unplanned: Vec::new() }
     }
 
     pub(crate) fn draft(mut self) -> Result<Draft, NothingFits> {
-        for step in steps(self.scene.text, self.scene.mentions) {
+        let asks = !stems(self.scene.text).is_empty() || !self.scene.mentions.is_empty();
+        let steps = if asks { steps(self.scene.text, self.scene.mentions) } else { Vec::new() };
+        for step in steps {
             if self.placed.len() < MAX_TASKS {
                 self.place(step);
+            } else {
+                self.unplanned.push(self.wording(&step));
             }
         }
+        let forbids = !self.scene.forbidden.is_empty();
         if self.placed.is_empty() {
             let tools = &self.scene.toolbox.tools;
-            let nearest = self.whole.iter().take(3).map(|&(tool, _)| tools[tool].id.clone());
-            return Err(NothingFits { nearest: nearest.collect() });
+            let nearest = self.whole.iter().map(|&(tool, _)| tools[tool].id.clone());
+            let nearest = nearest.take(if forbids { 0 } else { 3 }).collect();
+            return Err(NothingFits { nearest, forbids });
         }
         Ok(self.finish())
     }
@@ -133,6 +151,7 @@ impl<'a> Choosing<'a> {
     fn place(&mut self, step: Step) {
         let mut candidates = self.candidates(&step);
         if candidates.is_empty() {
+            self.unplanned.push(self.wording(&step));
             return;
         }
         let best = candidates.remove(0);
@@ -153,15 +172,22 @@ impl<'a> Choosing<'a> {
                 self.placed[place].step.joined(&step, self.scene.text, self.scene.mentions);
             let sources = self.sources(place);
             let filled = fill(self.scene, best.tool, &joined, &sources);
+            if !self.goes_on(&step, best.tool, &filled) {
+                self.unplanned.push(self.wording(&step));
+            }
             self.placed[place].filled = filled;
             self.placed[place].step = joined;
             return;
         }
+        let margin = (lead / CLEAR_LEAD).clamp(0.0, 1.0) * (best.known / CLEAR_FIT).min(1.0);
+        let margin = if self.is_named(&step, best.tool) { margin } else { UNNAMED * margin };
+        let is_vague = self.is_vague(&step, best.tool, &best.filled);
+        self.note_products(&step, best.tool);
         let placed = Placed {
             tool: best.tool,
             step,
             filled: best.filled,
-            margin: (lead / CLEAR_LEAD).clamp(0.0, 1.0) * (best.known / CLEAR_FIT).min(1.0),
+            margin: if is_vague { margin.min(VAGUE) } else { margin },
             alternatives,
             reason: Reason::Step,
         };
@@ -222,7 +248,10 @@ impl<'a> Choosing<'a> {
                 continue;
             }
             let filled = fill(self.scene, tool, step, &sources);
-            let score = score + argument_score(&filled, step);
+            if !self.does_anything(step, tool, &filled) {
+                continue;
+            }
+            let score = score + argument_score(&filled, step) - self.ignored(step, &filled);
             best = best.max(score);
             candidates.push(Candidate { tool, score, known, filled });
         }
@@ -288,9 +317,11 @@ impl<'a> Choosing<'a> {
                 reason: self.reason(placed),
             });
         }
-        let mean = total / self.placed.len().max(1) as f32;
-        let confidence = if ambiguous { mean.min(0.49) } else { mean };
-        Draft { tasks, ids, confidence }
+        let parts = self.placed.len() + self.unplanned.len();
+        let mean = total / parts.max(1) as f32;
+        let is_unsure = ambiguous || !self.unplanned.is_empty();
+        let confidence = if is_unsure { mean.min(UNSURE) } else { mean };
+        Draft { tasks, ids, confidence, notes: self.notes() }
     }
 
     fn reason(&self, placed: &Placed) -> String {
@@ -303,9 +334,7 @@ impl<'a> Choosing<'a> {
                 format!("`{tool}` checks what `{}` is called with.", self.tool(other).id)
             }
             Reason::Step => {
-                let parts =
-                    placed.step.ranges.iter().map(|(from, to)| self.scene.text[*from..*to].trim());
-                format!("`{tool}` fits \"{}\" best.", parts.collect::<Vec<_>>().join(" "))
+                format!("`{tool}` fits \"{}\" best.", self.wording(&placed.step))
             }
         }
     }
@@ -334,8 +363,12 @@ fn argument_score(filled: &Filled, step: &Step) -> f32 {
 
 fn verb_fit(step: &Step, tool: &ToolSpec) -> f32 {
     let Some(verb) = &step.verb else { return 0.0 };
+    // `diff_staged` does not stage.
+    if tool.name_stems.contains(verb) && !tool.verb_stems.contains(verb) {
+        return PARTICIPLE;
+    }
     let begins = word_fit(verb, |word| *tool.action == **word);
-    begins.max(0.5 * word_fit(verb, |word| tool.name_stems.contains(word)))
+    begins.max(0.5 * word_fit(verb, |word| tool.verb_stems.contains(word)))
 }
 
 fn word_fit(stem: &String, knows: impl Fn(&String) -> bool) -> f32 {

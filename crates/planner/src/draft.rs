@@ -8,6 +8,7 @@ use crate::edges::LearnedEdges;
 use crate::fill::{Fits, Scene};
 use crate::graph::Toolbox;
 use crate::mention::mentions;
+use crate::steps::{Step, masked, prohibited};
 use crate::tool::ToolSpec;
 
 /// What to plan for.
@@ -99,6 +100,8 @@ pub struct Draft {
     pub ids: Vec<String>,
     /// From 0 to 1.
     pub confidence: f32,
+    /// Sentences about parts of the intent that have no task.
+    pub notes: Vec<String>,
 }
 
 /// No tool fits the intent.
@@ -106,15 +109,27 @@ pub struct Draft {
 pub struct NothingFits {
     /// The nearest tools, best first.
     pub nearest: Vec<String>,
+    /// Whether the intent forbids something, for which no tool is called.
+    pub forbids: bool,
 }
 
 impl Toolbox {
     /// Plans an intent.
     pub fn draft(&self, intent: &Intent<'_>, find: Find<'_>) -> Result<Draft, NothingFits> {
-        let mentions = mentions(intent.text, intent.today);
+        let all = mentions(intent.text, intent.today);
+        let forbidden = prohibited(intent.text, &all);
+        // What must not be done is no part of the request.
+        let text = masked(intent.text, &forbidden);
+        let values = if forbidden.is_empty() { all } else { mentions(&text, intent.today) };
+        let range = |part: &std::ops::Range<usize>| (part.start, part.end);
         let scene = Scene {
-            text: intent.text,
-            mentions: &mentions,
+            text: &text,
+            whole: intent.text,
+            mentions: &values,
+            forbidden: forbidden
+                .iter()
+                .map(|part| Step::new(intent.text, &[range(part)], &[]))
+                .collect(),
             context: intent.context,
             toolbox: self,
             learned: intent.learned,

@@ -19,8 +19,13 @@ use crate::value;
 
 /// What all tasks of a plan are filled from.
 pub(crate) struct Scene<'a> {
+    /// The request, with spaces instead of what it forbids.
     pub(crate) text: &'a str,
+    /// The request as written.
+    pub(crate) whole: &'a str,
     pub(crate) mentions: &'a [Mention],
+    /// The parts of the request that forbid something.
+    pub(crate) forbidden: Vec<Step>,
     pub(crate) context: &'a Map<String, Value>,
     pub(crate) toolbox: &'a Toolbox,
     pub(crate) learned: &'a LearnedEdges,
@@ -200,7 +205,9 @@ impl Filling<'_> {
             let (field, required) = (self.slots[slot].field, self.slots[slot].required);
             if field.is_flag() {
                 let text = &self.step.query;
-                if let Some(value) = value::flag(field, text, self.step) {
+                let forbidden = &self.scene.forbidden;
+                let off = || forbidden.iter().find_map(|part| value::flag_off(field, part));
+                if let Some(value) = value::flag(field, text, self.step).or_else(off) {
                     self.set(slot, Argument::Literal(value), 2.0);
                 }
             } else if let Some((option, exact)) = value::option_in_words(field, self.step)
@@ -291,7 +298,42 @@ impl Filling<'_> {
         }
     }
 
-    fn finish(self) -> Filled {
+    /// Leaves out optional objects that lack a field which they must have: the tool would refuse them.
+    fn drop_partial_objects(&mut self) {
+        let tool = self.tool;
+        for input in &tool.inputs {
+            self.drop_partial(input, &mut Vec::new());
+        }
+    }
+
+    /// Whether a field has a value or can go without; objects that have only a part of theirs are emptied.
+    fn drop_partial<'f>(&mut self, field: &'f Field, path: &mut Vec<&'f str>) -> bool {
+        path.push(&field.name);
+        let within = |slot: &Slot<'_>| slot.path.starts_with(path.as_slice());
+        let has_value = self.slots.iter().any(|slot| within(slot) && slot.argument.is_some());
+        let is_object = self.slots.iter().any(|slot| slot.path.len() > path.len() && within(slot));
+        let mut is_complete = has_value;
+        if is_object && has_value {
+            for inner in &field.fields {
+                let has = self.drop_partial(inner, path);
+                is_complete &= has || !inner.required;
+            }
+            let within = |slot: &Slot<'_>| slot.path.starts_with(path.as_slice());
+            let in_required = self.slots.iter().any(|slot| slot.required && within(slot));
+            if !is_complete && !in_required {
+                for slot in
+                    self.slots.iter_mut().filter(|slot| slot.path.starts_with(path.as_slice()))
+                {
+                    slot.argument = None;
+                }
+            }
+        }
+        path.pop();
+        is_complete
+    }
+
+    fn finish(mut self) -> Filled {
+        self.drop_partial_objects();
         let required = self.slots.iter().filter(|slot| slot.required && !slot.field.has_default);
         let (mut all, mut filled, mut evidence, mut missing) = (0.0, 0.0, 0.0, Vec::new());
         for slot in required {

@@ -201,7 +201,9 @@ fn fits(consumer: &ToolSpec, input: usize, producer: &ToolSpec, output: usize) -
     }
     let vague = field.name_words.iter().all(|word| VAGUE.contains(&word));
     let family = !consumer.family.is_empty() && consumer.family == producer.family;
-    let same = field.name_stems == output.name_stems && (!vague || family);
+    // Any text is a `content`: no tool is called for it that the request does not ask for.
+    let is_specific = !vague || family && !field.takes_any_text();
+    let same = field.name_stems == output.name_stems && is_specific;
     same || belongs_to(field, producer, output) || role_of(field, output)
 }
 

@@ -33,6 +33,7 @@ pub(crate) fn proposal(draft: &Draft, entries: &[Arc<Entry>]) -> Proposal {
             schema: schema.map_or(Value::Bool(true), |schema| schema_of(schema, argument)),
         }));
     }
+    proposal.reasons.extend(draft.notes.iter().cloned());
     proposal
 }
 

@@ -127,8 +127,14 @@ fn exclusion(field: &Field, mention: &Mention) -> f32 {
     const WORDS: [&str; 7] =
         ["exclude", "excluding", "excluded", "ignore", "ignoring", "without", "except"];
     let says = || mention.before.iter().take(4).any(|word| WORDS.contains(&word.text.as_str()));
-    if field.is_named(&["exclude", "excluded", "ignore", "skip", "without"]) && !says() {
+    let excludes =
+        field.is_named(&["exclude", "excluded", "exclusions", "ignore", "skip", "without"]);
+    // What is excepted is not what something is done to.
+    let is_excepted = || matches!(introducing(mention), "except" | "excluding" | "excepting");
+    if excludes && !says() {
         3.0
+    } else if !excludes && is_excepted() {
+        6.0
     } else {
         0.0
     }
@@ -186,6 +192,13 @@ fn is_limit(mention: &Mention) -> bool {
 fn introducing(mention: &Mention) -> &str {
     let mut before = mention.before.iter().map(|word| word.text.as_str());
     before.find(|word| !SKIPPED.contains(word)).unwrap_or_default()
+}
+
+/// Whether a value is the name of a place: `in New York`.
+pub(crate) fn names_place(mention: &Mention) -> bool {
+    matches!(mention.value, Written::Name)
+        && !mention.quoted
+        && matches!(introducing(mention), "in" | "near" | "around")
 }
 
 /// Whether the value's type is one of the field's, and how well their senses agree.
@@ -253,12 +266,49 @@ fn type_fit(field: &Field, mention: &Mention) -> Option<f32> {
                 if mention.quoted { -1.5 } else { return None }
             }
             Sense::Path if !mention.quoted => -1.5,
+            // `the message 'Fix it'`: other text than a path.
+            Sense::Path if is_prose(mention) => -3.0,
+            Sense::Path if mention.text.contains(char::is_whitespace) && !names_file(mention) => {
+                -1.0
+            }
             Sense::Id if !mention.quoted => -1.0,
             _ if mention.quoted => 0.6,
             _ => 0.3,
         },
     };
     if field.options.is_empty() { Some(fit) } else { option_fit(field, mention).then_some(fit) }
+}
+
+/// Words for text that people read.
+const PROSE: [&str; 13] = [
+    "message",
+    "comment",
+    "subject",
+    "title",
+    "content",
+    "contents",
+    "text",
+    "body",
+    "description",
+    "note",
+    "summary",
+    "caption",
+    "reason",
+];
+
+/// Whether a word near a value says that it is the name of a file or folder.
+fn names_file(mention: &Mention) -> bool {
+    let is_file = |word: &Word| {
+        matches!(word.text.as_str(), "file" | "path" | "called" | "named")
+            || FOLDERS.contains(&word.text.as_str())
+    };
+    mention.before.iter().take(4).chain(mention.after.iter().take(1)).any(is_file)
+}
+
+/// Whether the words before a value say that it is text for people.
+fn is_prose(mention: &Mention) -> bool {
+    let mut before = mention.before.iter().filter(|word| word.has_content);
+    before.next().is_some_and(|word| PROSE.contains(&word.text.as_str()))
 }
 
 fn number_fit(field: &Field, unit: &Unit, numeric: bool, quoted: bool) -> Option<f32> {
@@ -377,6 +427,12 @@ fn role_score(field: &Field, mention: &Mention, all: &[Mention], place: usize) -
         && introducing(first) == "between"
     {
         word = "to";
+    }
+    // `9:00 in Berlin`: the place of a given time is where it is converted from.
+    let with_time = place.checked_sub(1).is_some_and(|before| all[before].value == Written::Time)
+        && mention.before.len() == 1;
+    if with_time && matches!(word, "in" | "at") && field.sense == Sense::Place {
+        word = "from";
     }
     let mut score = 0.0;
     for (prepositions, names) in ROLES {

@@ -270,7 +270,10 @@ pub(crate) fn schema_of(value: &Value) -> Value {
 }
 
 fn nothing_fits(nothing: &NothingFits) -> Failure {
-    let message = if nothing.nearest.is_empty() {
+    let message = if nothing.forbids {
+        "no tool fits this intent: what it forbids is not planned, and it asks for nothing else"
+            .to_owned()
+    } else if nothing.nearest.is_empty() {
         "no tool fits this intent: name what should be done, or give the tasks themselves"
             .to_owned()
     } else {

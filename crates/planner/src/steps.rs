@@ -1,10 +1,14 @@
 //! Splits a request into steps, each of which asks for one thing.
 
+mod prohibited;
+
 use language::verbs::{begins_action, follows_verb, is_verb};
 use language::words::{is_stop_word, stem, words};
 
 use crate::mention::{Mention, Written};
 use crate::tool::{LOOKUPS, stems};
+
+pub(crate) use prohibited::{masked, prohibited};
 
 /// The most steps of one request; what follows belongs to the last one.
 const MAX_STEPS: usize = 16;
@@ -14,6 +18,33 @@ const TURNS: [&str; 7] =
 const QUESTIONS: [&str; 8] = ["what", "how", "who", "when", "where", "which", "why", "is"];
 const REQUESTS: [&str; 6] = ["i", "please", "help", "can", "could", "let"];
 const PRONOUNS: [&str; 8] = ["it", "them", "its", "their", "this", "result", "results", "output"];
+
+/// Verbs that are seldom asked for, sorted.
+const EXTRA_VERBS: [&str; 24] = [
+    "approve", "archive", "checkout", "clone", "commit", "crawl", "disable", "enable", "forget",
+    "lock", "memorize", "ping", "push", "reject", "remember", "restart", "restore", "revert",
+    "stage", "switch", "undo", "unlock", "unstage", "unzip",
+];
+/// Those of them that are also nouns, sorted.
+const EXTRA_NOUNS: [&str; 7] = ["archive", "clone", "commit", "lock", "push", "stage", "switch"];
+
+/// Whether a word is one of the verbs that are seldom asked for.
+fn is_extra_verb(word: &str) -> bool {
+    EXTRA_VERBS.binary_search(&word).is_ok()
+}
+
+/// Whether such a verb asks for something before this next word, which is `None` at the end and before a value.
+fn begins_extra_action(word: &str, next: Option<&str>) -> bool {
+    let follows =
+        |next: &str| follows_verb(next) || matches!(next, "with" | "into" | "on" | "as" | "from");
+    is_extra_verb(word) && (EXTRA_NOUNS.binary_search(&word).is_err() || next.is_some_and(follows))
+}
+
+/// Verbs that put a result somewhere.
+const HANDS_ON: [&str; 12] = [
+    "save", "write", "store", "send", "post", "email", "append", "put", "upload", "share",
+    "publish", "record",
+];
 
 /// Words before what a search is for.
 const TOPIC_WORDS: [&str; 5] = ["for", "about", "on", "regarding", "concerning"];
@@ -84,7 +115,28 @@ pub(crate) fn steps(text: &str, mentions: &[Mention]) -> Vec<Step> {
         ranges[1] = (first.0, second.1);
         ranges.remove(0);
     }
-    ranges.into_iter().map(|range| Step::new(text, &[range], mentions)).collect()
+    let parts = ranges.into_iter().flat_map(|range| without_product(&tokens, range));
+    parts.map(|ranges| Step::new(text, &ranges, mentions)).collect()
+}
+
+/// `save a summary of it to a.txt` as two steps: `a summary of it`, and `save it to a.txt`.
+fn without_product(tokens: &[Token<'_>], range: (usize, usize)) -> Vec<Vec<(usize, usize)>> {
+    let whole = vec![vec![range]];
+    let own: Vec<&Token<'_>> =
+        tokens.iter().filter(|token| token.start >= range.0 && token.end <= range.1).collect();
+    let Some(verb) = own.iter().position(|token| HANDS_ON.contains(&token.lower.as_str())) else {
+        return whole;
+    };
+    let is = |place: usize, words: &[&str]| {
+        own.get(place).is_some_and(|token| words.contains(&token.lower.as_str()))
+    };
+    let Some(of) = (verb + 3..verb + 6).find(|&place| is(place, &["of"])) else { return whole };
+    let is_plain = own[verb + 1..=of].iter().all(|token| !token.after_value);
+    if !is_plain || !is(verb + 1, &["a", "an", "the"]) || !is(of + 1, &["it", "them", "this"]) {
+        return whole;
+    }
+    let (product, pronoun) = (own[verb + 1].start, own[of + 1]);
+    vec![vec![(product, pronoun.end)], vec![(range.0, product), (pronoun.start, range.1)]]
 }
 
 fn ranges_full(place: usize) -> bool {
@@ -169,7 +221,12 @@ impl Step {
 /// The first verb of a text or, without one, its first word of content.
 fn verb(text: &str) -> Option<String> {
     let words: Vec<String> = words(text).into_iter().filter(|word| !is_stop_word(word)).collect();
-    let verb = words.iter().find(|word| is_verb(word)).or_else(|| words.first());
+    let asks = |word: &&String| is_verb(word);
+    // `stage` and the like ask for something where they come first.
+    let verb = match words.first() {
+        Some(first) if is_extra_verb(first) => Some(first),
+        first => words.iter().find(asks).or(first),
+    };
     verb.cloned()
 }
 
@@ -250,7 +307,8 @@ fn boundary(tokens: &[Token<'_>], place: usize) -> Option<usize> {
     };
     if after_and || token.after_comma {
         let next = follows(next);
-        let acts = begins_action(&token.lower, next.as_deref());
+        let acts = begins_action(&token.lower, next.as_deref())
+            || begins_extra_action(&token.lower, next.as_deref());
         let requests = after_and && REQUESTS.contains(&token.lower.as_str());
         // `and commit them`: whatever the word is, it is a verb.
         let takes_pronoun =
@@ -289,7 +347,9 @@ fn asks_for_something(tokens: &[Token<'_>], start: usize, end: usize) -> bool {
                     own[place - 1].lower.as_str(),
                     "to" | "and" | "then" | "please" | "me" | "you"
                 );
-        is_verb(&token.lower)
-            && (leads || begins_action(&token.lower, next.map(|next| next.lower.as_str())))
+        let next = next.map(|next| next.lower.as_str());
+        let opens = place == 0 && is_extra_verb(&token.lower) && next.is_none_or(is_stop_word);
+        let extra = leads && (opens || begins_extra_action(&token.lower, next));
+        extra || is_verb(&token.lower) && (leads || begins_action(&token.lower, next))
     })
 }

@@ -31,6 +31,8 @@ pub struct ToolSpec {
     pub stems: Vec<String>,
     /// The first stem of the name that is not the family's.
     pub action: Box<str>,
+    /// Stems of the words of the name that can be verbs: not those of `staged`.
+    pub verb_stems: WordList,
     /// Whether its name says that it only looks something up.
     pub looks_up: bool,
     /// Whether its name says that it checks something.
@@ -129,7 +131,11 @@ impl ToolSpec {
         all.dedup();
         let first = words(name).into_iter().next().unwrap_or_default();
         let family_stems = stems(&family);
+        let is_participle = |word: &&String| word.len() > 4 && word.ends_with("ed");
+        let verbs: Vec<String> =
+            words(name).iter().filter(|word| !is_participle(word)).map(|word| stem(word)).collect();
         Self {
+            verb_stems: list(&verbs),
             action: name_stems
                 .iter()
                 .find(|stem| !family_stems.contains(stem))
@@ -394,17 +400,19 @@ fn sense(name: &[String], about: &[String], kind: Kind, format: &str, form: &str
         Sense::Email
     } else if has(&["url", "uri", "link", "website", "href", "webpage"]) {
         Sense::Url
-    } else if has(&[
-        "path",
-        "file",
-        "filename",
-        "filepath",
-        "directory",
-        "folder",
-        "dir",
-        "files",
-        "paths",
-    ]) {
+    } else if !has(&["id", "ids", "uuid"])
+        && has(&[
+            "path",
+            "file",
+            "filename",
+            "filepath",
+            "directory",
+            "folder",
+            "dir",
+            "files",
+            "paths",
+        ])
+    {
         Sense::Path
     } else if has(&["phone", "mobile", "telephone"]) && !has(&["model", "brand"]) {
         Sense::Phone

@@ -130,15 +130,31 @@ pub(crate) fn option_in_words(field: &Field, step: &Step) -> Option<(Value, bool
     near.next().is_none().then(|| (field.options[*option].clone(), false))
 }
 
-/// The value of a flag that the words of a step set.
-pub(crate) fn flag(field: &Field, text: &str, step: &Step) -> Option<Value> {
-    let parts: Vec<&str> = field
-        .name_words
-        .iter()
-        .zip(field.name_stems.iter())
+/// The stems of a flag's name that say what it is for.
+fn flag_stems(field: &Field) -> Vec<&str> {
+    let parts = field.name_words.iter().zip(field.name_stems.iter());
+    parts
         .filter(|(word, _)| !FLAG_WORDS.contains(word) && !is_stop_word(word))
         .map(|(_, stem)| stem)
-        .collect();
+        .collect()
+}
+
+/// The value of a flag for something that the request forbids.
+pub(crate) fn flag_off(field: &Field, forbidden: &Step) -> Option<Value> {
+    let parts = flag_stems(field);
+    if parts.is_empty() || !parts.iter().all(|part| forbidden.says(part)) {
+        return None;
+    }
+    if field.kind == Kind::Boolean {
+        Some(Value::Bool(false))
+    } else {
+        option_named(field, "false")
+    }
+}
+
+/// The value of a flag that the words of a step set.
+pub(crate) fn flag(field: &Field, text: &str, step: &Step) -> Option<Value> {
+    let parts = flag_stems(field);
     if parts.is_empty() || !parts.iter().all(|part| step.says(part)) {
         return None;
     }

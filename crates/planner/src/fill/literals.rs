@@ -35,14 +35,28 @@ impl Filling<'_> {
         let held: Vec<usize> =
             self.open_required().into_iter().filter(|&slot| self.can_be_looked_up(slot)).collect();
         let own = self.step.mentions.clone();
+        let any_text: Vec<usize> =
+            held.iter().copied().filter(|&slot| self.slots[slot].field.takes_any_text()).collect();
+        let quotes: Vec<usize> =
+            own.iter().copied().filter(|&place| self.scene.mentions[place].quoted).collect();
         self.assign(&own, |slot, required, score| required && score > 0.0 && !held.contains(&slot));
+        // A quote is the text itself.
+        self.assign(&quotes, |slot, _, score| score > 0.0 && any_text.contains(&slot));
     }
 
     /// Values of other steps that are named for a required field.
     pub(super) fn other_values(&mut self) {
         let own = &self.step.mentions;
-        let others: Vec<usize> =
-            (0..self.scene.mentions.len()).filter(|mention| !own.contains(mention)).collect();
+        // What one field of this call has got from an earlier one is no value for another field.
+        let is_given = |place: usize| {
+            let text = self.scene.mentions[place].text.as_str();
+            self.slots.iter().any(|slot| {
+                matches!(&slot.argument, Some(Argument::Literal(value)) if value.as_str() == Some(text))
+            })
+        };
+        let others: Vec<usize> = (0..self.scene.mentions.len())
+            .filter(|&place| !own.contains(&place) && !is_given(place))
+            .collect();
         self.assign(&others, |_, required, score| required && score >= STRONG + 0.2);
     }
 

@@ -1,0 +1,115 @@
+//! What a plan leaves out, and steps that say too little.
+
+use language::words::{fold, related_stems, stem};
+
+use super::Choosing;
+use crate::fill::Filled;
+use crate::mention::Written;
+use crate::score::names_place;
+use crate::steps::Step;
+
+/// What a tool is behind that takes none of a step's values.
+const IGNORED_VALUE: f32 = 0.2;
+/// The same where one of them is a place.
+const IGNORED_PLACE: f32 = 0.45;
+
+impl Choosing<'_> {
+    /// A step in the words of the request.
+    pub(super) fn wording(&self, step: &Step) -> String {
+        let parts = step.ranges.iter().map(|(from, to)| self.scene.text[*from..*to].trim());
+        let text = parts.collect::<Vec<_>>().join(" ");
+        // What joins it with a part that is left out.
+        let text = text.trim_matches([' ', ';', ',']);
+        text.strip_suffix(" but").unwrap_or(text).trim_end_matches([' ', ',']).to_owned()
+    }
+
+    /// Sentences about the parts of the request that have no task.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let unplanned =
+            self.unplanned.iter().map(|part| format!("No task was planned for \"{part}\"."));
+        let forbidden = self.scene.forbidden.iter().map(|step| {
+            let parts = step.ranges.iter().map(|(from, to)| self.scene.whole[*from..*to].trim());
+            let text = parts.collect::<Vec<_>>().join(" ");
+            format!("Nothing is done about \"{text}\", because it says what not to do.")
+        });
+        unplanned.chain(forbidden).collect()
+    }
+
+    /// Whether a step says too little to be sure of its tool: at most one word, or a single word about a tool that
+    /// could be called with anything.
+    pub(super) fn is_vague(&self, step: &Step, tool: usize, filled: &Filled) -> bool {
+        let has_value = filled.used.iter().any(|mention| step.mentions.contains(mention));
+        let is_content = |stem: &&String| stem.chars().count() > 2 || !stem.is_ascii();
+        let content: Vec<&String> = step.stems.iter().filter(is_content).collect();
+        if content.is_empty() || content.len() == 1 && !has_value && !step.has_pronoun {
+            return true;
+        }
+        let spec = self.tool(tool);
+        let is_open = !spec.inputs.is_empty() && spec.required().next().is_none();
+        let toolbox = self.scene.toolbox;
+        let known = content.iter().filter(|stem| toolbox.word_fit(tool, &toolbox.term(stem)) > 0.5);
+        is_open && filled.arguments.is_empty() && known.count() < 2
+    }
+
+    /// Whether a tool has to do with a step: it knows its verb, has an argument, or takes none.
+    pub(super) fn does_anything(&self, step: &Step, tool: usize, filled: &Filled) -> bool {
+        let has_argument = filled.share > 0.0 && !filled.arguments.is_empty();
+        step.mentions.is_empty()
+            || has_argument
+            || self.tool(tool).inputs.is_empty()
+            || self.goes_on(step, tool, filled)
+    }
+
+    /// What a tool is behind that takes none of a step's values. Names may be part of what a step is about.
+    pub(super) fn ignored(&self, step: &Step, filled: &Filled) -> f32 {
+        if filled.used.iter().any(|mention| step.mentions.contains(mention)) {
+            return 0.0;
+        }
+        let mut values = step.mentions.iter().map(|&place| &self.scene.mentions[place]);
+        if values.clone().any(names_place) {
+            IGNORED_PLACE
+        } else if values.any(|value| value.quoted || value.value != Written::Name) {
+            IGNORED_VALUE
+        } else {
+            0.0
+        }
+    }
+
+    /// Whether the name of a tool, without that of its server, has a word of the step, or a related one.
+    pub(super) fn is_named(&self, step: &Step, tool: usize) -> bool {
+        let spec = self.tool(tool);
+        let names = &spec.name_stems;
+        let has =
+            |stem: &String| names.contains(stem) && (names.len() == 1 || *stem != spec.family);
+        step.stems.iter().any(|stem| has(stem) || related_stems(stem).iter().any(has))
+    }
+
+    /// Whether a step that is joined with an earlier one has a place in its task: the tool knows its verb, or takes
+    /// one of its values.
+    pub(super) fn goes_on(&self, step: &Step, tool: usize, filled: &Filled) -> bool {
+        let toolbox = self.scene.toolbox;
+        let knows = |verb: &String| toolbox.word_fit(tool, &toolbox.term(verb)) > 0.0;
+        step.verb.as_ref().is_none_or(knows)
+            || filled.used.iter().any(|mention| step.mentions.contains(mention))
+    }
+
+    /// Notes what a step wants made of an earlier result and its tool does not make: `save a summary of it`.
+    pub(super) fn note_products(&mut self, step: &Step, tool: usize) {
+        let toolbox = self.scene.toolbox;
+        let mut found = Vec::new();
+        let words: Vec<&str> = step.query.split_whitespace().collect();
+        for part in words.windows(4) {
+            let [article, noun, of, pronoun] = *part else { continue };
+            let matches = matches!(article, "a" | "an" | "the" | "its")
+                && of == "of"
+                && matches!(pronoun.trim_matches([',', '.', ';']), "it" | "them" | "this" | "that");
+            let term = || stem(&fold(noun));
+            let tools = || self.placed.iter().map(|placed| placed.tool).chain([tool]);
+            if matches && !tools().any(|tool| toolbox.word_fit(tool, &toolbox.term(&term())) > 0.0)
+            {
+                found.push(part.join(" "));
+            }
+        }
+        self.unplanned.extend(found);
+    }
+}

@@ -24,7 +24,6 @@ pub enum Style {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
-    /// They are those of the sources.
     #[default]
     Extractive,
     Model,

@@ -61,11 +61,10 @@ impl Kind {
 }
 
 /// Words of the names of journals.
-const JOURNALS: [&str; 12] = [
+const JOURNALS: [&str; 11] = [
     "journal",
     "annals",
     "transactions",
-    "letters",
     "quarterly",
     "bulletin",
     "acta",

@@ -157,7 +157,7 @@ impl Clauses<'_> {
         }
         let first = self.clause_start(place)?;
         let by_person = (first..place).any(|at| self.word(at) == "i");
-        if by_person && !matches!(after, "want" | "wish" | "like" | "need") {
+        if by_person && !matches!(after, "want" | "like" | "need") {
             return None;
         }
         let is_bare = word == "not" && first == place;

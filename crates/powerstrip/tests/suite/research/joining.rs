@@ -123,9 +123,10 @@ async fn a_call_that_was_cut_off_after_it_stored_a_file_finds_the_file() {
     };
     let stored = store(&gateway, "one").await;
     assert_eq!(stored["ok"], true, "{stored:#}");
-    let gateway = crash(gateway).await;
     // As it is if the process dies between the file and the record of the answer.
-    sql(gateway.folder(), "UPDATE call_records SET state = 'begun', answer = NULL");
+    let cut_off = "UPDATE call_records SET state = 'begun', answer = NULL";
+    let folder = gateway.folder().to_owned();
+    let gateway = gateway.restart_after(|_| drop(sql(&folder, cut_off))).await;
     let again = store(&gateway, "one").await;
     assert_eq!(again["data"]["file_id"], stored["data"]["file_id"], "{again:#}");
     let files = gateway.get("/v1/files").await.body;

@@ -211,10 +211,6 @@ async fn the_collection_of_a_run_is_not_listed_and_ends_with_the_run() {
     assert_eq!(listed["data"]["collections"], json!([]), "{listed:#}");
     let run = format!("run_{}", data["workflow_id"].as_str().unwrap().replace('-', ""));
     let query = json!({"query": TOPIC, "collections": [&run]});
-    let within = [("powerstrip-run", run.as_str())];
-    let own = gateway.call_with("vector.query.search", &query, &within).await.body;
-    assert_eq!(own["ok"], true, "{own:#}");
-    // The answer that its run got is for no other call.
     let searched = gateway.call("vector.query.search", &query).await.body;
     assert_eq!(searched["errors"][0]["code"], "NOT_FOUND", "{searched:#}");
     let count = format!(
@@ -236,6 +232,29 @@ async fn the_collection_of_a_run_is_not_listed_and_ends_with_the_run() {
     for table in ["collections", "collection_chunks", "collection_terms"] {
         assert_eq!(sql(&folder, &format!("SELECT count(*) FROM {table}")), "0", "{table}");
     }
+}
+
+#[tokio::test]
+async fn what_a_run_has_searched_is_for_no_other_call() {
+    let site = MadeUpSite::start(|path, _| page(path)).await;
+    let providers = Providers::start().await;
+    let found = [result("Cool roofs in cities", &site.url("roofs", "/roofs"))];
+    providers.set("searxng", Behaviour::Results(found.into()));
+    let gateway = gateway(&providers).await;
+    // It waits for a person, so the run goes on.
+    let input =
+        json!({"topic": TOPIC, "depth": "quick", "approve_outline": true, "wait_ms": 1_000});
+    let id = gateway.call("research.execute", &input).await.body["data"]["workflow_id"].clone();
+    let run = format!("run_{}", id.as_str().unwrap().replace('-', ""));
+    let query = json!({"query": TOPIC, "collections": [&run]});
+    eventually("its own call finds the collection", || async {
+        let within = [("powerstrip-run", run.as_str())];
+        let own = gateway.call_with("vector.query.search", &query, &within).await.body;
+        (own["ok"] == true).then_some(())
+    })
+    .await;
+    let other = gateway.call("vector.query.search", &query).await.body;
+    assert_eq!(other["errors"][0]["code"], "NOT_FOUND", "{other:#}");
 }
 
 #[tokio::test]

@@ -206,7 +206,7 @@ mod tests {
         let name_itself = [
             (
                 "dpkg-deb --build",
-                format!("Call dpkg-deb to pack a folder into one file. {padding}"),
+                format!("Call dpkg-deb --build to pack a folder into one file. {padding}"),
             ),
             (
                 "SO_REUSEADDR",

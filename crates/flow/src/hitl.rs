@@ -20,7 +20,7 @@ use strip::{Job, Tool};
 
 pub use adopt::adopt;
 pub use changes::{Change, ChangeOp, changes};
-pub use markdown::{Draft, DraftSection, OutlineFault, parse, render};
+pub use markdown::{Draft, DraftSection, OutlineFault, parse, publish, render};
 pub use merge::{MergedQuestion, Origin, merge};
 
 /// Shows the caller's client the open questions of a workflow's run, one after the other. Returns what the caller is asked

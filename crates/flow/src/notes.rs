@@ -292,11 +292,12 @@ fn choose(candidates: &[Candidate<'_>], scored: &[(usize, f64)]) -> Vec<usize> {
         *uses.entry(source(&candidates[index])).or_default() += 1;
         let repeats = |at: usize| stems[at].repeats(&stems[best]) && facts[at].fit(&facts[best]);
         // What another source says as well supports it, and is cited with it.
-        let own = source(&candidates[index]);
-        let other = open
-            .iter()
-            .copied()
-            .find(|at| *at != best && repeats(*at) && source(&candidates[scored[*at].0]) != own);
+        let own = &candidates[index].chunk.source;
+        let is_other = |at: usize| {
+            let source = &candidates[scored[at].0].chunk.source;
+            own.is_some() && source.is_some() && source != own
+        };
+        let other = open.iter().copied().find(|at| *at != best && repeats(*at) && is_other(*at));
         chosen.extend(other.map(|at| scored[at].0));
         open.retain(|at| *at != best && !repeats(*at));
         for at in &open {

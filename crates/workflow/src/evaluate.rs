@@ -30,7 +30,7 @@ const FUEL: u64 = 50_000;
 pub const MAX_TEMPLATE_BYTES: usize = 64 * 1024;
 
 /// The largest value that an expression makes. A plain path may name a larger one.
-const MAX_EXPRESSION_BYTES: usize = 512 * 1024;
+const MAX_EXPRESSION_BYTES: usize = 384 * 1024;
 
 /// The most bytes of values that the plain paths of a task copy.
 const MAX_COPIED_BYTES: usize = 16 << 20;

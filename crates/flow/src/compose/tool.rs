@@ -194,7 +194,7 @@ fn publish(input: &ComposeInput, sources: &[Source], report: Report) -> Composed
     Composed {
         evidence: evidence.collect(),
         sources: reported.collect(),
-        outline_markdown: hitl::render(outline),
+        outline_markdown: hitl::publish(outline),
         bibliography_markdown: to_markdown(&list),
         map_svg: graph.as_ref().map(map::draw),
         document,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::dag;
-use super::input::{ExportFormat, Input};
+use super::input::Input;
 use crate::compose::{BibliographyEntry, ClaimCounts, Method};
 use crate::graph::Graph;
 use crate::notes::tool::NOTHING;
@@ -221,9 +221,9 @@ fn check_audit(input: &Input, outcomes: &Outcomes) -> Result<Option<String>, Fai
 fn artifacts(input: &Input, outcomes: &Outcomes) -> Vec<Artifact> {
     let fixed = dag::STORED.map(|(task, kind, format)| (task.to_owned(), kind, format));
     let reports = input
-        .formats
-        .iter()
-        .map(|format: &ExportFormat| (dag::stores_report(format.name()), "report", format.name()));
+        .stored_formats()
+        .into_iter()
+        .map(|format| (dag::stores_report(format.name()), "report", format.name()));
     let (outline, rest) = fixed.split_at(1);
     let all = outline.iter().cloned().chain(reports).chain(rest.iter().cloned());
     let stored = all.filter_map(|(task, kind, format)| {

@@ -222,7 +222,7 @@ fn publishing_tasks(input: &Input) -> Vec<Task> {
         stored.depends_on = vec![COMPOSE.to_owned()];
         tasks.push(stored);
     }
-    for format in &input.formats {
+    for format in input.stored_formats() {
         let (name, file_name) = (format.name(), format!("report.{}", format.extension()));
         let stored = stores_report(name);
         if name == "markdown" {

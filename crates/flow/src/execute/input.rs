@@ -131,6 +131,18 @@ impl ExportFormat {
 }
 
 impl Input {
+    /// The forms in which the report is stored. Where all that were asked for need another tool, which may be missing, Markdown
+    /// comes with them.
+    pub(super) fn stored_formats(&self) -> Vec<ExportFormat> {
+        let own =
+            |format: &ExportFormat| matches!(format, ExportFormat::Markdown | ExportFormat::Html);
+        let mut formats = self.formats.clone();
+        if !formats.iter().any(own) {
+            formats.push(ExportFormat::Markdown);
+        }
+        formats
+    }
+
     /// Reports the first thing that the schema cannot say.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let topic = self.topic.trim();

@@ -92,8 +92,11 @@ fn has_issue(container: &str, line: &str) -> bool {
     let rest = rest.trim_start_matches(['*', '_']);
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let after = rest[digits..].trim_start_matches(['*', '_']);
-    // A year has four digits and no issue; pages are a range.
+    // A year has four digits and no issue, a date goes on with its month and day; pages are a range.
+    let dashed = |text: &str| text.matches(['-', '–', '—']).count();
+    let word = after.split_whitespace().next().unwrap_or_default();
     (1..=5).contains(&digits)
+        && dashed(word) < 2
         && (after.starts_with('(') || after.starts_with(['-', '–', '—']) || has_pages(after))
 }
 

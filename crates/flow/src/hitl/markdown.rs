@@ -1,5 +1,4 @@
-//! Outlines as Markdown: the title as `#`, each section as `##`, each question as an item of a list. Texts have no marks: what
-//! Markdown would take for one has a backslash before it.
+//! Outlines as Markdown: the title as `#`, each section as `##`, each question as an item of a list.
 
 use std::collections::BTreeMap;
 
@@ -39,16 +38,29 @@ pub struct DraftSection {
     pub questions: Vec<String>,
 }
 
-/// An outline as Markdown, each title, heading and question on one line.
+/// An outline as people edit it: each title, heading and question on one line, as they wrote it.
 pub fn render(outline: &Outline) -> String {
+    write(outline, one_line, one_line)
+}
+
+/// An outline as Markdown for any reader: what would be a mark in a text has a backslash before it.
+pub fn publish(outline: &Outline) -> String {
+    write(outline, heading, |text| escape_line(&one_line(text)))
+}
+
+fn write(
+    outline: &Outline,
+    heading: impl Fn(&str) -> String,
+    question: impl Fn(&str) -> String,
+) -> String {
     let mut text = format!("# {}\n", heading(&outline.title));
     for section in &outline.sections {
         text.push_str(&format!("\n## {}\n", heading(&section.heading)));
         if !section.questions.is_empty() {
             text.push('\n');
         }
-        for question in &section.questions {
-            text.push_str(&format!("- {}\n", escape_line(&one_line(&question.text))));
+        for asked in &section.questions {
+            text.push_str(&format!("- {}\n", question(&asked.text)));
         }
     }
     text
@@ -61,17 +73,6 @@ fn heading(text: &str) -> String {
         Some(rest) if !rest.ends_with('\\') => format!("{rest}\\#"),
         _ => line,
     }
-}
-
-/// A line of Markdown without the backslashes that make marks plain.
-fn unescape(line: &str) -> String {
-    let mut text = String::with_capacity(line.len());
-    let mut rest = line.chars().peekable();
-    while let Some(c) = rest.next() {
-        let escaped = rest.next_if(|next| c == '\\' && next.is_ascii_punctuation());
-        text.push(escaped.unwrap_or(c));
-    }
-    text
 }
 
 /// Reads an outline; fails at the first line that cannot be read.
@@ -144,7 +145,7 @@ impl Reader {
         if !rest.is_empty() && !rest.starts_with([' ', '\t']) {
             return Err(self.fault("write a space after `#`"));
         }
-        let text = unescape(&one_line(rest));
+        let text = one_line(rest);
         if text.is_empty() {
             return Err(self.fault("the heading is empty"));
         }
@@ -189,7 +190,7 @@ impl Reader {
 
     fn read_question(&mut self, text: &str) -> Result<(), OutlineFault> {
         self.check_title()?;
-        let question = unescape(&one_line(text));
+        let question = one_line(text);
         if question.is_empty() {
             return Err(self.fault("the question is empty"));
         }
@@ -214,7 +215,7 @@ impl Reader {
         let questions = self.sections.last_mut().map(|section| &mut section.questions);
         let Some(question) = questions.and_then(Vec::pop) else { return Ok(()) };
         self.questions.remove(&folded(&question));
-        let question = one_line(&format!("{question} {}", unescape(text)));
+        let question = one_line(&format!("{question} {text}"));
         self.note_question(&question)?;
         if let Some(section) = self.sections.last_mut() {
             section.questions.push(question);

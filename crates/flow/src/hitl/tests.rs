@@ -4,7 +4,7 @@ use proptest::{collection, prop_assert, prop_assert_eq};
 use super::adopt::adopt;
 use super::asked::rejection;
 use super::changes::{Change, ChangeOp, changes};
-use super::markdown::{MAX_QUESTIONS, one_line, parse, render};
+use super::markdown::{MAX_QUESTIONS, parse, publish, render};
 use super::merge::{MergedQuestion, Origin, merge};
 use super::merge_tool::{edit, list};
 use super::regroup::regroup;
@@ -254,13 +254,12 @@ fn an_outline_runs_nothing_and_links_nowhere() {
             ],
         )],
     };
-    let text = render(&outline);
+    let text = publish(&outline);
     assert!(text.starts_with("# Evil \\<script>alert(1)\\</script> \\#\n"), "{text}");
     let html = markup::to_html_body(&markup::from_markdown(&text));
     for mark in ["<script", "<a ", "<img", "<code", "<em", "<h3", "<ol"] {
         assert!(!html.contains(mark), "{mark}: {html}");
     }
-    assert_eq!(adopt(&outline, parse(&text).unwrap()), outline);
 }
 
 fn outlines() -> impl Strategy<Value = Outline> {
@@ -286,17 +285,6 @@ fn outlines() -> impl Strategy<Value = Outline> {
 }
 
 proptest! {
-    #[test]
-    fn any_texts_survive(texts in collection::vec(any::<String>(), 3), marks in "[a\\\\`*_<>!&;#:|~=.)( \\[\\]1-]{0,40}") {
-        let text = |at: usize| one_line(&format!("{} {marks}{at}", texts[at]));
-        let outline = Outline {
-            title: one_line(&format!("{marks} {} t{marks}", texts[0])),
-            sections: vec![section("s1", &text(1), &[("q1", &text(2)), ("q2", &format!("{}x", text(0)))])],
-        };
-        let again = adopt(&outline, parse(&render(&outline)).unwrap());
-        prop_assert_eq!(again, outline);
-    }
-
     #[test]
     fn what_is_rendered_is_read_again(outline in outlines()) {
         let draft = parse(&render(&outline)).unwrap();

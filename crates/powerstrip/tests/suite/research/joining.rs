@@ -130,7 +130,7 @@ async fn a_call_that_was_cut_off_after_it_stored_a_file_finds_the_file() {
     let again = store(&gateway, "one").await;
     assert_eq!(again["data"]["file_id"], stored["data"]["file_id"], "{again:#}");
     let files = gateway.get("/v1/files").await.body;
-    assert_eq!(files["files"].as_array().map(Vec::len), Some(1), "{files:#}");
+    assert_eq!(files["data"]["files"].as_array().map(Vec::len), Some(1), "{files:#}");
 }
 
 #[tokio::test]
@@ -174,4 +174,14 @@ async fn eight_perspectives_in_depth_are_not_too_many() {
         json!(["history", "methods", "equity", "evidence", "cost", "law", "health", "energy"]);
     let answer = gateway.call("research.execute", &input).await.body;
     assert_eq!(answer["data"]["status"], "complete", "{:#}", answer["errors"]);
+}
+
+#[tokio::test]
+async fn a_form_that_cannot_be_made_leaves_the_report_in_markdown() {
+    let gateway = with_documents().await;
+    let mut input = input(false);
+    input["formats"] = json!(["pdf"]);
+    let done = research(&gateway, &input).await;
+    assert!(done["warnings"].to_string().contains("A format is missing"), "{done:#}");
+    assert!(report_of(&gateway, &done).await.contains("Cool roofs reflect"), "{done:#}");
 }

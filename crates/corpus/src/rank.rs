@@ -217,7 +217,7 @@ mod tests {
                 format!("Node has fs.readFileSync(path) for small files. {padding}"),
             ),
             ("MPL-1.1", format!("The licence field says MPL-1.1, of the year 1999. {padding}")),
-            ("s3api delete-bucket", format!("Use delete-bucket for empty ones. {padding}")),
+            ("s3api delete-bucket", format!("Use s3api delete-bucket for empty ones. {padding}")),
         ];
         let scattered = [
             "dpkg build, deb build, dpkg: build a deb with dpkg. Build the deb.",

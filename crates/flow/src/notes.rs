@@ -103,9 +103,21 @@ pub fn summarize(question: &str, chunks: &[Chunk]) -> Vec<Note> {
 /// How long the common beginning of two words is if they belong together, as `Lastenrad` and `Lastenräder` do.
 const SAME_START: usize = 5;
 
-/// Whether a text has a word of the topic, in any form, also within a longer word.
-fn names_topic(text: &str, topic: &str) -> bool {
+/// The chunks that name the topic. None do if it has several words and no chunk has two of them: `computed` alone is not about
+/// quantum computing.
+fn about_topic(chunks: Vec<Chunk>, topic: &str) -> Vec<Chunk> {
     let about = topic_stems(topic);
+    let named: Vec<usize> = chunks.iter().map(|chunk| named_words(&chunk.text, &about)).collect();
+    let most = named.iter().copied().max().unwrap_or_default();
+    if about.is_empty() || most < about.len().min(2) {
+        return if about.is_empty() { chunks } else { Vec::new() };
+    }
+    let kept = chunks.into_iter().zip(named).filter(|(_, named)| *named > 0);
+    kept.map(|(chunk, _)| chunk).collect()
+}
+
+/// How many words of the topic a text has, in any form, also within a longer word.
+fn named_words(text: &str, about: &[String]) -> usize {
     let words: HashSet<String> = words(text).into_iter().collect();
     let start = |word: &str| word.chars().take(SAME_START).collect::<String>();
     let belongs = |word: &str, stem: &str| {
@@ -113,7 +125,7 @@ fn names_topic(text: &str, topic: &str) -> bool {
         language::words::stem(word) == stem
             || (long && (start(word) == start(stem) || word.contains(stem)))
     };
-    about.is_empty() || words.iter().any(|word| about.iter().any(|stem| belongs(word, stem)))
+    about.iter().filter(|stem| words.iter().any(|word| belongs(word, stem))).count()
 }
 
 /// The score of each candidate that is about the question's topic.

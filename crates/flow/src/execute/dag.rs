@@ -151,7 +151,8 @@ fn added_tasks(input: &Input, setting: &Setting<'_>, planned: &str) -> [Task; 2]
         "{{{{ tasks.{REVIEW}.output.outline.sections | map(attribute='questions') | flatten \
          | rejectattr('id', 'in', tasks.{planned}.output.questions | map(attribute='id') | list) | list }}}}"
     );
-    let notes = task(NOTES_ADDED, "research.summarize", notes_of(input, FIND_ADDED));
+    // A person may ask about more than the topic.
+    let notes = task(NOTES_ADDED, "research.summarize", notes_of(FIND_ADDED));
     [find(FIND_ADDED, input, setting, &added), for_each(&added, notes)]
 }
 
@@ -168,10 +169,9 @@ fn find(id: &str, input: &Input, setting: &Setting<'_>, questions: &str) -> Task
 }
 
 /// What notes are taken from: the best results of a task for the same question.
-fn notes_of(input: &Input, found: &str) -> Value {
+fn notes_of(found: &str) -> Value {
     json!({
         "question": "{{ item.text }}",
-        "topic": literal(input.topic.trim()),
         "chunks": format!("{{{{ tasks.{found}.output[index].results[:{READ_CHUNKS}] }}}}"),
     })
 }
@@ -189,7 +189,9 @@ fn note_tasks(input: &Input, setting: &Setting<'_>, questions: &str) -> Vec<Task
         });
         tasks.push(for_each(questions, task(ORDER, "rerank.results", order)));
     }
-    tasks.push(for_each(questions, task(NOTES, "research.summarize", notes_of(input, chosen))));
+    let mut notes = notes_of(chosen);
+    notes["topic"] = literal(input.topic.trim());
+    tasks.push(for_each(questions, task(NOTES, "research.summarize", notes)));
     tasks
 }
 

@@ -92,12 +92,10 @@ impl TypedTool for Summarize {
     async fn run(&self, input: SummarizeInput, _: &Job) -> Result<TypedOutput<Summary>, Failure> {
         let mut summary = self.by_model(&input).await;
         if summary.prompts.is_empty() {
-            let SummarizeInput { question, topic, mut chunks } = input;
-            summary.notes = compute(move || {
-                if let Some(topic) = topic {
-                    chunks.retain(|chunk| super::names_topic(&chunk.text, &topic));
-                }
-                super::summarize(&question, &chunks)
+            let SummarizeInput { question, topic, chunks } = input;
+            summary.notes = compute(move || match topic {
+                Some(topic) => super::summarize(&question, &super::about_topic(chunks, &topic)),
+                None => super::summarize(&question, &chunks),
             })
             .await?;
         }

@@ -9,7 +9,7 @@ use crate::workflows::support::{as_admin, crash};
 
 const TEXTS: [&str; 2] = [
     "Cool roofs reflect sunlight and lower the temperature of cities. White roofs kept 40 houses of a street cool in 2019.",
-    "Street trees cool cities by shade and by evaporation. Mosquitoes stay out of rain barrels behind a mesh of one millimetre.",
+    "Street trees cool cities by shade and by evaporation. The shade is computed with a method of 1990. Mosquitoes stay out of rain barrels behind a mesh of one millimetre.",
 ];
 
 async fn with_documents() -> Gateway {

@@ -16,6 +16,12 @@ async fn site() -> Server {
     .await
 }
 
+/// Waits until a page is asked for: its visit has begun and cannot have ended.
+async fn requested(site: &Server, path: &str) {
+    eventually("the page is asked for", || site.seen().iter().any(|seen| seen.target == path))
+        .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_ends_all_processes_and_removes_the_profile() {
     let site = site().await;
@@ -25,7 +31,7 @@ async fn closing_ends_all_processes_and_removes_the_profile() {
     assert!(processes.len() >= 3 && !fixture.is_clean(), "{processes:?}");
     let url = site.url("/slow");
     let (slow, ()) = tokio::join!(fixture.render(&url), async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        requested(&site, "/slow").await;
         fixture.browser.close().await;
     });
     assert_eq!(slow.unwrap_err(), BrowserError::Closed);
@@ -56,7 +62,7 @@ async fn a_killed_chromium_is_replaced() {
     let main = fixture.main_processes();
     let url = site.url("/slow");
     let (crashed, ()) = tokio::join!(fixture.render(&url), async {
-        tokio::time::sleep(Duration::from_millis(500)).await;
+        requested(&site, "/slow").await;
         for id in &main {
             kill_process(Pid::from_raw(id.cast_signed()).unwrap(), Signal::KILL).unwrap();
         }

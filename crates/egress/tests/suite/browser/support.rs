@@ -60,15 +60,18 @@ impl Fixture {
         all().filter(|id| run_mark(*id).is_some_and(|mark| runs.contains(&mark))).collect()
     }
 
-    /// Chromium's main processes: of all that carry the needle, those that are no child of another.
+    /// Chromium's main processes: of all that carry the needle, those that are no child of another. A child that is
+    /// not yet another program has its parent's command line.
     pub(crate) fn main_processes(&self) -> Vec<u32> {
         let line = |id: u32| {
             let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
             String::from_utf8_lossy(&line).into_owned()
         };
-        all()
+        let main: Vec<u32> = all()
             .filter(|id| line(*id).contains(&self.needle) && !line(*id).contains("--type="))
-            .collect()
+            .collect();
+        let is_child = |id: u32| parent(id).is_none_or(|parent| main.contains(&parent));
+        main.iter().copied().filter(|id| !is_child(*id)).collect()
     }
 
     /// Whether the folder of private folders is empty.
@@ -80,6 +83,12 @@ impl Fixture {
 fn all() -> impl Iterator<Item = u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The parent of a process that is still there.
+fn parent(id: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
 }
 
 fn run_mark(id: u32) -> Option<Vec<u8>> {

@@ -6,19 +6,19 @@ use std::io::{self, Read, Write};
 use documents::{Form, Metadata};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// Changes with the frames: a reader may be a newer program, if this one was replaced while it ran.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// The largest header in bytes.
 const MAX_HEADER: u32 = 1 << 20;
 
-/// A document to read or a picture to scale down; its bytes follow.
+/// What is done with a document; its bytes follow.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Request {
-    /// Set for a picture.
-    pub(crate) copy: Option<PictureCopy>,
+    pub(crate) task: Task,
     pub(crate) media_type: String,
     pub(crate) charset: Option<String>,
     pub(crate) url: Option<String>,
@@ -29,6 +29,18 @@ pub(crate) struct Request {
     pub(crate) text: u64,
     /// The bytes that follow.
     pub(crate) length: u64,
+}
+
+/// What a reader does with the bytes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Task {
+    /// Read the text of a document.
+    Read,
+    /// Scale a picture down.
+    Copy(PictureCopy),
+    /// Run a function of the program.
+    Work { name: String, options: Value },
 }
 
 /// The copy that is made of a picture.
@@ -59,6 +71,8 @@ pub(crate) enum Answer {
     },
     /// It has made a smaller copy of the picture, which follows.
     Scaled { media_type: String, pixels: u64, length: u64 },
+    /// It has run a function of the program; the value as JSON and the bytes that were made follow.
+    Worked { value_length: u64, length: u64 },
     /// The document cannot be read.
     Refused { kind: String, message: String },
     /// A parser panicked.

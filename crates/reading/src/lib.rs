@@ -3,7 +3,8 @@
 //! A malicious document can crash its reader, but not the process that asked for its text.
 //!
 //! Readers stay alive between documents. A program that uses [`Readers`] calls [`maybe_run_reader`] at the start of its
-//! `main`, after `egress::sandbox::maybe_run_launcher`.
+//! `main`, after `egress::sandbox::maybe_run_launcher`; with functions of its own for untrusted bytes ([`Work`]) it calls
+//! [`maybe_run_reader_with`].
 
 mod bounds;
 mod document;
@@ -14,9 +15,11 @@ mod picture;
 mod pool;
 mod reader;
 mod serve;
+mod work;
 
 pub use bounds::Bounds;
 pub use document::{Content, Document, ReadDocument, ScaledPicture};
-pub use documents::{Form, Metadata};
+pub use documents::{Form, Metadata, Unreadable};
 pub use pool::Readers;
-pub use serve::maybe_run_reader;
+pub use serve::{maybe_run_reader, maybe_run_reader_with};
+pub use work::{Done, Refused, Work};

@@ -9,6 +9,7 @@ use std::time::Duration;
 use egress::process::Runner;
 use egress::sandbox::Tier;
 use proto::Failure;
+use serde::Serialize;
 use tokio::fs::File;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -16,8 +17,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::bounds::Bounds;
 use crate::document::{Content, Document, ReadDocument, ScaledPicture};
 use crate::failure::{crashed, internal, refused, timed_out, too_large};
-use crate::frame::{Answer, PictureCopy, Request};
+use crate::frame::{Answer, PictureCopy, Request, Task};
 use crate::reader::{Body, Reader};
+use crate::work::{Done, Work};
 
 /// A reader of a larger document is replaced: its allocator holds on to the memory.
 const LARGE: u64 = 4 << 20;
@@ -96,7 +98,7 @@ impl Readers {
     /// Reads a document. Dropping the future ends the reader that is at work on it.
     pub async fn read(&self, document: Document) -> Result<ReadDocument, Failure> {
         let what = document.label();
-        let (answer, text, sandbox) = self.ask(&document, None).await?;
+        let (answer, text, sandbox) = self.ask(&document, Task::Read).await?;
         let Answer::Read {
             media_type, parts, pages, meta, removed, hidden_text, truncated, ..
         } = answer
@@ -128,18 +130,37 @@ impl Readers {
         max_pixels: u64,
     ) -> Result<ScaledPicture, Failure> {
         let copy = PictureCopy { longest_side, max_pixels };
-        let (answer, bytes, _) = self.ask(&picture, Some(copy)).await?;
+        let (answer, bytes, _) = self.ask(&picture, Task::Copy(copy)).await?;
         let Answer::Scaled { media_type, pixels, .. } = answer else {
             return Err(unexpected(answer, &picture.label()));
         };
         Ok(ScaledPicture { bytes: bytes.into(), media_type, pixels })
     }
 
+    /// Runs a function of this program on untrusted bytes. The readers' program calls
+    /// [`maybe_run_reader_with`](crate::maybe_run_reader_with) with the same function.
+    pub async fn work(
+        &self,
+        work: &Work,
+        options: &impl Serialize,
+        document: Document,
+    ) -> Result<Done, Failure> {
+        let options = serde_json::to_value(options)
+            .map_err(|error| internal("the options are not JSON").caused_by(error))?;
+        let task = Task::Work { name: work.name().to_owned(), options };
+        let (answer, content, _) = self.ask(&document, task).await?;
+        let Answer::Worked { value_length, .. } = answer else {
+            return Err(unexpected(answer, &document.label()));
+        };
+        Done::split(value_length, content)
+            .map_err(|error| internal("the reader's answer is no JSON").caused_by(error))
+    }
+
     /// Sends a document to a reader, to a second one if the first was lost while it waited.
     async fn ask(
         &self,
         document: &Document,
-        copy: Option<PictureCopy>,
+        task: Task,
     ) -> Result<(Answer, Vec<u8>, Tier), Failure> {
         let (pool, what) = (&self.0, document.label());
         let length = length_of(&document.content).await?;
@@ -147,7 +168,7 @@ impl Readers {
             return Err(too_large(&what, length, pool.bounds.input));
         }
         let request = Request {
-            copy,
+            task,
             media_type: document.media_type.clone(),
             charset: document.charset.clone(),
             url: document.url.clone(),
@@ -240,8 +261,8 @@ impl Pool {
     }
 
     fn keep(self: &Arc<Self>, reader: Reader, request: &Request) {
-        // A small picture may have many pixels.
-        let large = request.length > LARGE || request.copy.is_some();
+        // A small picture may have many pixels, and what a function has allocated is not known.
+        let large = request.length > LARGE || !matches!(request.task, Task::Read);
         if reader.documents >= self.bounds.documents || large {
             return;
         }

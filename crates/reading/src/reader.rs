@@ -110,7 +110,10 @@ impl Reader {
         self.stdin.flush().await?;
         let answer = frame::next_header(&mut self.stdout).await?;
         let mut content = Vec::new();
-        if let Answer::Read { length, .. } | Answer::Scaled { length, .. } = answer {
+        if let Answer::Read { length, .. }
+        | Answer::Scaled { length, .. }
+        | Answer::Worked { length, .. } = answer
+        {
             if length > limit + MARGIN {
                 return Err(io::Error::other("the answer is longer than its limit"));
             }

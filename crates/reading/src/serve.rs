@@ -6,19 +6,26 @@ use std::process::exit;
 
 use documents::{Extracted, Limits, Metadata, Options, Unreadable};
 
-use crate::frame::{self, Answer, Request, VERSION};
+use crate::frame::{self, Answer, Request, Task, VERSION};
 use crate::page_starts::page_starts;
 use crate::picture;
 use crate::reader::ARGUMENT;
+use crate::work::{self, Work};
 
 /// Runs this process as a reader if its first argument says so; it ends with the pipe then. Otherwise returns at once.
 pub fn maybe_run_reader() {
+    maybe_run_reader_with(&[]);
+}
+
+/// Like [`maybe_run_reader`], for a program whose readers have functions of its own.
+pub fn maybe_run_reader_with(works: &[Work]) {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == ARGUMENT) {
-        exit(i32::from(serve(&mut io::stdin().lock(), &mut io::stdout().lock()).is_err()));
+        let served = serve(works, &mut io::stdin().lock(), &mut io::stdout().lock());
+        exit(i32::from(served.is_err()));
     }
 }
 
-fn serve(requests: &mut impl Read, answers: &mut impl io::Write) -> io::Result<()> {
+fn serve(works: &[Work], requests: &mut impl Read, answers: &mut impl io::Write) -> io::Result<()> {
     frame::write(answers, &Answer::Ready { version: VERSION }, &[])?;
     while let Some(request) = frame::read_header::<Request>(requests)? {
         if request.length > request.input {
@@ -27,9 +34,10 @@ fn serve(requests: &mut impl Read, answers: &mut impl io::Write) -> io::Result<(
         let mut bytes = vec![0; usize::try_from(request.length).map_err(io::Error::other)?];
         requests.read_exact(&mut bytes)?;
         // A panic is printed with its location, for the log of the program that asked.
-        let (answer, content) = panic::catch_unwind(move || match request.copy {
-            Some(asked) => picture::scale_down(&bytes, asked),
-            None => {
+        let (answer, content) = panic::catch_unwind(move || match &request.task {
+            Task::Copy(asked) => picture::scale_down(&bytes, *asked),
+            Task::Work { name, options } => work::run(works, name, options.clone(), bytes),
+            Task::Read => {
                 let (answer, text) = read(bytes, &request);
                 (answer, text.into_bytes())
             }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use egress::process::Runner;
-use reading::{Bounds, Document, Readers};
+use proto::Code;
+use reading::{Bounds, Document, Done, Readers, Work};
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 use tokio::time::{sleep, timeout};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_reading-reader");
@@ -167,4 +169,34 @@ async fn pages_begin_after_what_was_removed_before_them() {
 
     let html = readers.read(page("No pages", None)).await.unwrap();
     assert!(html.pages.is_empty());
+}
+
+/// The name is the one that the program of the tests knows; the function itself is there.
+const TURN_AROUND: Work = Work::new("turn-around", |_, _| Ok(Done::default()));
+
+#[tokio::test]
+async fn functions_of_a_program_run_in_its_readers() {
+    let bounds = Bounds { time: Duration::from_secs(5), ..one_at_a_time() };
+    let readers = readers(bounds).await;
+    let bytes = || Document::new(b"abc".to_vec(), "image/png");
+    let done = readers.work(&TURN_AROUND, &json!({"mode": 1}), bytes()).await.unwrap();
+    assert_eq!(done.bytes, b"cba");
+    assert_eq!(done.value, json!({"length": 3, "options": {"mode": 1}}));
+    assert!(readers.idle().is_empty(), "a reader that ran a function is not used again");
+
+    // What goes wrong in one call is the failure of that call.
+    for (does, code, reason) in [
+        ("refuse", Code::InvalidInput, "upside_down"),
+        ("panic", Code::InvalidInput, "crashed"),
+        ("allocate", Code::InvalidInput, "memory"),
+        ("loop", Code::Timeout, "time"),
+    ] {
+        let failed = readers.work(&TURN_AROUND, &json!({"does": does}), bytes()).await.unwrap_err();
+        assert_eq!(failed.code, code, "{does}: {failed:?}");
+        assert_eq!(failed.details.unwrap()["reason"], reason, "{does}");
+    }
+    let unknown = Work::new("unknown", |_, _| Ok(Done::default()));
+    let failed = readers.work(&unknown, &json!({}), bytes()).await.unwrap_err();
+    assert_eq!(failed.details.unwrap()["reason"], "unsupported");
+    assert!(readers.work(&TURN_AROUND, &json!({}), bytes()).await.is_ok());
 }

@@ -11,4 +11,6 @@ pub enum BuildError {
     UriTemplate(String),
     #[error("{kind} `{name}` is described twice")]
     Duplicate { kind: &'static str, name: String },
+    #[error("the folder `{folder}` of --keep cannot be used: {reason}")]
+    Folder { folder: String, reason: String },
 }

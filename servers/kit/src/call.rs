@@ -10,6 +10,7 @@ use rmcp::model::{CallToolResponse, JsonObject};
 use serde::Serialize;
 use tracing::Instrument;
 
+use crate::cut::cut_longest_list;
 use crate::tool::RegisteredTool;
 use crate::{Code, Ctx, Fault, Limits};
 
@@ -42,7 +43,11 @@ async fn attempt(
     limits: Limits,
 ) -> Result<CallToolResponse, Fault> {
     let running = tool.start(arguments, ctx.clone())?;
-    let response = guard(running, ctx, tool.timeout.unwrap_or(limits.timeout)).await?;
+    let mut response = guard(running, ctx, tool.timeout.unwrap_or(limits.timeout)).await?;
+    if let (CallToolResponse::Complete(result), Ok(store)) = (&mut response, ctx.references()) {
+        let whole = std::mem::take(result);
+        *result = cut_longest_list(whole, store).await?;
+    }
     within(&response, limits.output_bytes)?;
     Ok(response)
 }

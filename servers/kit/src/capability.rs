@@ -15,7 +15,9 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
+use crate::base::Base;
 use crate::call;
+use crate::program::Program;
 use crate::prompt::RegisteredPrompt;
 use crate::resource::{Locator, Reader, RegisteredTemplate};
 use crate::stored::ReferenceStore;
@@ -31,7 +33,9 @@ pub(crate) struct Parts {
     pub(crate) prompts: Vec<RegisteredPrompt>,
     pub(crate) resources: Vec<(Resource, Reader)>,
     pub(crate) templates: Vec<RegisteredTemplate>,
-    pub(crate) references: Option<Arc<ReferenceStore>>,
+    pub(crate) references: Option<ReferenceStore>,
+    pub(crate) programs: Vec<Program>,
+    pub(crate) base: Arc<Base>,
 }
 
 /// A server ready to be served; cheap to clone, one clone per session.
@@ -58,7 +62,13 @@ impl Capability {
         responses: Option<InputResponses>,
         state: Option<String>,
     ) -> Ctx {
-        Ctx::new(context, responses, state, self.parts.references.clone())
+        Ctx::new(
+            context,
+            responses,
+            state,
+            self.parts.references.clone(),
+            Arc::clone(&self.parts.base),
+        )
     }
 
     fn find_resource(&self, uri: &str) -> Option<(Locator, &Reader)> {
@@ -206,8 +216,8 @@ impl ServerHandler for Capability {
         if !self.offers_resources() {
             return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
         }
-        if let Some(stored) =
-            self.parts.references.as_ref().and_then(|store| store.read(&request.uri))
+        if let Some(store) = &self.parts.references
+            && let Some(stored) = store.read(&request.uri).await
         {
             return Ok(ReadResourceResult::new(vec![stored.map_err(Fault::into_error)?]).into());
         }

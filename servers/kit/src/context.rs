@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use reading::{Document, Done, ReadDocument, Work};
 use rmcp::RoleServer;
 use rmcp::model::{InputResponses, ProgressNotificationParam, RequestMetaObject};
 use rmcp::service::RequestContext;
+use serde::Serialize;
 use serde_json::Value;
 
+use crate::base::Base;
+use crate::program::{Engine, Program, Ran, Task};
 use crate::stored::ReferenceStore;
 use crate::{Fault, StoredBytes, StoredRef};
 
@@ -17,7 +21,8 @@ pub struct Ctx {
     request: RequestContext<RoleServer>,
     input_responses: Option<InputResponses>,
     request_state: Option<String>,
-    references: Option<Arc<ReferenceStore>>,
+    references: Option<ReferenceStore>,
+    base: Arc<Base>,
 }
 
 impl Ctx {
@@ -25,9 +30,10 @@ impl Ctx {
         request: RequestContext<RoleServer>,
         input_responses: Option<InputResponses>,
         request_state: Option<String>,
-        references: Option<Arc<ReferenceStore>>,
+        references: Option<ReferenceStore>,
+        base: Arc<Base>,
     ) -> Self {
-        Self { request, input_responses, request_state, references }
+        Self { request, input_responses, request_state, references, base }
     }
 
     /// Reports progress, if the caller asked for it.
@@ -61,22 +67,59 @@ impl Ctx {
     }
 
     /// Stores bytes for later calls and returns their reference; see [`crate::Server::stores`].
-    pub fn store(
+    pub async fn store(
         &self,
         bytes: impl Into<Bytes>,
         media_type: &str,
         name: &str,
     ) -> Result<StoredRef, Fault> {
-        self.references()?.store(bytes.into(), media_type, name)
+        self.store_as("kept", bytes, media_type, name).await
+    }
+
+    /// Like [`Ctx::store`], with an id that begins with `prefix`, such as `doc` for `doc_…`.
+    pub async fn store_as(
+        &self,
+        prefix: &'static str,
+        bytes: impl Into<Bytes>,
+        media_type: &str,
+        name: &str,
+    ) -> Result<StoredRef, Fault> {
+        self.references()?.store(prefix, bytes.into(), media_type, name).await
     }
 
     /// The bytes of a reference.
-    pub fn load(&self, ref_id: &str) -> Result<StoredBytes, Fault> {
-        self.references()?.find(ref_id)
+    pub async fn load(&self, ref_id: &str) -> Result<StoredBytes, Fault> {
+        self.references()?.find(ref_id).await
     }
 
-    fn references(&self) -> Result<&ReferenceStore, Fault> {
-        self.references.as_deref().ok_or_else(|| Fault::unsupported("this server stores no files"))
+    pub(crate) fn references(&self) -> Result<&ReferenceStore, Fault> {
+        self.references.as_ref().ok_or_else(|| Fault::unsupported("this server stores no files"))
+    }
+
+    /// Reads an untrusted document in a confined process; see [`crate::start`].
+    pub async fn read(&self, document: Document) -> Result<ReadDocument, Fault> {
+        Ok(self.base.readers().await?.read(document).await?)
+    }
+
+    /// Runs one of the functions that were given to [`crate::start`] on untrusted bytes, in a confined process.
+    pub async fn work(
+        &self,
+        work: &Work,
+        options: &(impl Serialize + Sync),
+        document: Document,
+    ) -> Result<Done, Fault> {
+        Ok(self.base.readers().await?.work(work, options, document).await?)
+    }
+
+    /// Runs a program to its end, without a shell and without the network.
+    pub async fn run(&self, program: &Program, task: Task) -> Result<Ran, Fault> {
+        let cancel = self.request.ct.clone();
+        program.run(self.base.runner().await?, task, &cancel).await
+    }
+
+    /// The name and version of a program; UNSUPPORTED where it is missing.
+    pub async fn engine(&self, program: &Program) -> Result<Engine, Fault> {
+        program.engine(self.base.runner().await?).await
     }
 
     /// rmcp's request, for protocol features that the kit does not model.

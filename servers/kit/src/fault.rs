@@ -1,6 +1,6 @@
 //! Why a call did not succeed, as the caller will read it.
 
-use proto::Code;
+use proto::{Code, Failure};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Value, json};
@@ -101,6 +101,20 @@ impl Fault {
                 Code::InvalidInput | Code::NotFound => ErrorData::invalid_params(message, details),
                 _ => ErrorData::internal_error(format!("{}: {message}", code.as_str()), details),
             },
+        }
+    }
+}
+
+/// The cause of a failure is only logged.
+impl From<Failure> for Fault {
+    fn from(failure: Failure) -> Self {
+        if let Some(cause) = &failure.source {
+            tracing::warn!(%cause, "a call failed");
+        }
+        let fault = Self::new(failure.code, failure.message).retryable(failure.retryable);
+        match failure.details {
+            Some(details) => fault.details(details),
+            None => fault,
         }
     }
 }

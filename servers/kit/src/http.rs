@@ -21,6 +21,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use crate::programs::Programs;
+
 /// How long the remaining connections may take to close after every stream has ended.
 const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
@@ -35,6 +37,8 @@ pub struct Door {
     pub body_bytes: usize,
     /// How long calls in flight may continue after the signal to stop.
     pub drain: Duration,
+    /// The programs that `/healthz` lists.
+    pub programs: Programs,
 }
 
 /// Serves until `stop` resolves, then lets calls in flight finish and closes what is left.
@@ -86,13 +90,18 @@ fn router<H: ServerHandler + Clone>(
 ) -> Router {
     let identity = handler.get_info().server_info;
     let started = Instant::now();
+    let programs = door.programs.clone();
     let health = get(move || async move {
-        Json(json!({
+        let mut health = json!({
             "status": "ok",
             "name": identity.name,
             "version": identity.version,
             "uptimeSec": started.elapsed().as_secs(),
-        }))
+        });
+        if let Some(programs) = programs.report().await {
+            health["programs"] = programs;
+        }
+        Json(health)
     });
     let mcp = StreamableHttpService::new(
         move || Ok(handler.clone()),

@@ -22,23 +22,30 @@
 //! }
 //! ```
 //!
+//! A server that reads untrusted bytes, runs programs or has flags of its own uses [`start`].
+//!
 //! A server uses [`main_with`] for protocol features that the kit does not model: it takes any rmcp `ServerHandler` around
 //! the [`Capability`]. A capability server runs on its own; given the URL of a gateway, it registers itself there over HTTP.
 
 mod announce;
 mod answer;
+mod base;
 mod build_error;
 mod call;
 mod capability;
 mod context;
+mod cut;
 mod fault;
 pub mod http;
 mod limits;
 mod options;
+mod program;
+mod programs;
 mod prompt;
 mod resource;
 mod run;
 mod server;
+mod start;
 mod stdio;
 mod stored;
 mod tool;
@@ -50,11 +57,16 @@ pub use context::Ctx;
 pub use fault::Fault;
 pub use limits::Limits;
 pub use options::{GatewayOptions, Options};
+pub use program::{Engine, Program, Ran, Task};
 pub use prompt::PromptArguments;
 pub use proto::{Code, FileArgs, FileStrategy};
+pub use reading::{
+    Content, Document, Done, Form, Metadata, ReadDocument, Refused, Unreadable, Work,
+};
 pub use resource::Locator;
 pub use rmcp;
 pub use run::{main, main_with};
 pub use server::Server;
+pub use start::{NoFlags, start};
 pub use stored::{Linked, StorageLimits, StoredBytes, StoredRef};
 pub use tool::ToolSpec;

@@ -34,6 +34,10 @@ pub struct Options {
     #[arg(long = "allow-origin", value_name = "ORIGIN")]
     pub allow_origins: Vec<String>,
 
+    /// Keep stored results in this folder, which replicas may share; `off` keeps them in memory
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+
     /// Largest request in bytes
     #[arg(long, value_name = "BYTES")]
     pub max_body_bytes: Option<usize>,

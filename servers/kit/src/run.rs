@@ -2,9 +2,11 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Command, FromArgMatches};
+use clap::{Args, Command, FromArgMatches as _};
+use environment::Environment;
 use rmcp::ServerHandler;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -13,6 +15,8 @@ use tracing_subscriber::EnvFilter;
 
 use crate::announce::{Announcer, Identity, InvalidRegistration};
 use crate::http::Door;
+use crate::programs::Programs;
+use crate::start::NoFlags;
 use crate::{Capability, Options, Server, http, stdio};
 
 /// Exit code for an invalid description or flag.
@@ -28,17 +32,46 @@ pub fn main_with<H: ServerHandler + Clone>(
     server: Server,
     wrap: impl FnOnce(Capability) -> H,
 ) -> ExitCode {
-    let command = Options::augment_args(Command::new(server.name).version(server.version));
-    let options = match Options::from_arg_matches(&command.get_matches()) {
-        Ok(options) => options,
+    let identity = (server.name, server.version);
+    run(identity, |NoFlags {}| server, wrap, Keeping::InMemory)
+}
+
+/// Where references are kept without `--keep`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    InMemory,
+    /// `powerstrip/NAME` in the user's cache folder.
+    InCacheFolder,
+}
+
+/// Reads the flags, of which some may be the server's own, and serves.
+pub(crate) fn run<F: Args, H: ServerHandler + Clone>(
+    (name, version): (&'static str, &'static str),
+    describe: impl FnOnce(F) -> Server,
+    wrap: impl FnOnce(Capability) -> H,
+    keeping: Keeping,
+) -> ExitCode {
+    let command = Options::augment_args(Command::new(name).version(version));
+    let matches = F::augment_args(command).get_matches();
+    let parsed = Options::from_arg_matches(&matches)
+        .and_then(|options| Ok((options, F::from_arg_matches(&matches)?)));
+    let (options, flags) = match parsed {
+        Ok(parsed) => parsed,
         Err(error) => error.exit(),
     };
     if let Err(reason) = log_to_stderr(&options.log) {
         return fail(MISUSE, &reason);
     }
+    let server = describe(flags);
     let limits = options.limits(server.current_limits());
-    let (name, version) = (server.name, server.version);
-    let handler = match server.limits(limits).build() {
+    let folder = match (&options.keep, keeping) {
+        (Some(folder), _) if folder.as_os_str() == "off" => None,
+        (Some(folder), _) => Some(folder.clone()),
+        (None, Keeping::InCacheFolder) => cache_folder(name),
+        (None, Keeping::InMemory) => None,
+    };
+    let programs = server.programs();
+    let handler = match server.limits(limits).keep_in(folder).build() {
         Ok(capability) => wrap(capability),
         Err(error) => return fail(MISUSE, &error.to_string()),
     };
@@ -46,7 +79,8 @@ pub fn main_with<H: ServerHandler + Clone>(
         Ok(runtime) => runtime,
         Err(error) => return fail(1, &error.to_string()),
     };
-    let outcome = runtime.block_on(serve(handler, options, (name, version), limits.body_bytes));
+    let outcome =
+        runtime.block_on(serve(handler, options, (name, version), limits.body_bytes, programs));
     // A thread may still wait in a read of stdin, which nothing can interrupt.
     runtime.shutdown_background();
     match outcome {
@@ -55,11 +89,25 @@ pub fn main_with<H: ServerHandler + Clone>(
     }
 }
 
+/// `powerstrip/NAME` in the user's cache folder.
+fn cache_folder(name: &str) -> Option<PathBuf> {
+    let environment = Environment::of_process();
+    let cache = environment
+        .path("XDG_CACHE_HOME")
+        .or_else(|| environment.path("HOME").map(|home| home.join(".cache")))
+        .filter(|path| path.is_absolute());
+    if cache.is_none() {
+        tracing::warn!("no cache folder is known, so references end with this process; see --keep");
+    }
+    Some(cache?.join("powerstrip").join(name))
+}
+
 async fn serve<H: ServerHandler + Clone>(
     handler: H,
     options: Options,
     (name, version): (&str, &'static str),
     body_bytes: usize,
+    programs: Programs,
 ) -> Result<(), Failed> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -82,6 +130,7 @@ async fn serve<H: ServerHandler + Clone>(
         allow_hosts: options.allow_hosts,
         allow_origins: options.allow_origins,
         body_bytes,
+        programs,
     };
     let membership = &options.gateway;
     let Some(gateway) = &membership.url else {

@@ -1,6 +1,7 @@
 //! The description of a capability server.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use rmcp::model::{GetPromptResponse, Prompt, Resource, ResourceContents, ResourceTemplate};
@@ -8,6 +9,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use crate::capability::Parts;
+use crate::program::Program;
+use crate::programs::Programs;
 use crate::prompt::RegisteredPrompt;
 use crate::resource::{self, RegisteredTemplate};
 use crate::stored::ReferenceStore;
@@ -22,13 +25,16 @@ pub struct Server {
     pub(crate) name: &'static str,
     pub(crate) version: &'static str,
     parts: Parts,
+    storage: Option<StorageLimits>,
+    folder: Option<PathBuf>,
     faults: Vec<BuildError>,
 }
 
 impl Server {
     /// A server that offers nothing yet.
     pub fn new(name: &'static str, version: &'static str) -> Self {
-        Self { name, version, parts: Parts::default(), faults: Vec::new() }
+        let (parts, faults) = (Parts::default(), Vec::new());
+        Self { name, version, parts, storage: None, folder: None, faults }
     }
 
     /// Instructions for models that use the server.
@@ -45,6 +51,10 @@ impl Server {
 
     pub(crate) fn current_limits(&self) -> Limits {
         self.parts.limits
+    }
+
+    pub(crate) fn programs(&self) -> Programs {
+        Programs { list: self.parts.programs.clone(), base: Arc::clone(&self.parts.base) }
     }
 
     /// Adds a tool; its input schema comes from `I`, its output schema from `O`.
@@ -64,7 +74,19 @@ impl Server {
 
     /// Lets handlers store bytes under references ([`Ctx::store`]), within these limits.
     pub fn stores(mut self, limits: StorageLimits) -> Self {
-        self.parts.references = Some(Arc::new(ReferenceStore::new(self.name, limits)));
+        self.storage = Some(limits);
+        self
+    }
+
+    /// Keeps what is stored in a folder, with the limits of folders; in memory without one.
+    pub(crate) fn keep_in(mut self, folder: Option<PathBuf>) -> Self {
+        self.folder = folder;
+        self
+    }
+
+    /// Names a program that the server uses, for health reports.
+    pub fn program(mut self, program: &Program) -> Self {
+        self.parts.programs.push(program.clone());
         self
     }
 
@@ -103,7 +125,12 @@ impl Server {
     }
 
     /// Checks the description and builds the capability.
-    pub fn build(self) -> Result<Capability, BuildError> {
+    pub fn build(mut self) -> Result<Capability, BuildError> {
+        self.parts.references = match (self.storage, self.folder) {
+            (Some(_), Some(folder)) => Some(open_folder(self.name, folder)?),
+            (Some(limits), None) => Some(ReferenceStore::in_memory(self.name, limits)),
+            (None, _) => None,
+        };
         if let Some(fault) = self.faults.into_iter().next() {
             return Err(fault);
         }
@@ -118,6 +145,12 @@ impl Server {
         )?;
         Ok(Capability::new(self.name, self.version, Arc::new(self.parts)))
     }
+}
+
+fn open_folder(name: &'static str, folder: PathBuf) -> Result<ReferenceStore, BuildError> {
+    let shown = folder.display().to_string();
+    ReferenceStore::in_folder(name, folder)
+        .map_err(|error| BuildError::Folder { folder: shown, reason: error.to_string() })
 }
 
 fn check_unique<'a>(

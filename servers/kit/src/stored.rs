@@ -1,9 +1,13 @@
 //! Bytes that a server stores between calls under a reference, so that they do not enter a model's context. The server's
 //! own tools accept the reference; a gateway reads it by its URI when another server needs it.
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+mod folder;
+mod memory;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,6 +21,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use self::folder::FolderStore;
+use self::memory::MemoryStore;
 use crate::{Answer, Code, Fault};
 
 /// Limits on stored bytes. The oldest are removed when a limit is exceeded.
@@ -34,6 +40,12 @@ impl Default for StorageLimits {
     fn default() -> Self {
         Self { references: 256, bytes: 64 << 20, lifetime: Duration::from_secs(24 * 3600) }
     }
+}
+
+impl StorageLimits {
+    /// The limits of a folder: 1 GB instead of the memory of a process.
+    const IN_FOLDER: Self =
+        Self { references: 10_000, bytes: 1 << 30, lifetime: Duration::from_secs(24 * 3600) };
 }
 
 /// A reference to stored bytes, small enough for a model to read.
@@ -86,31 +98,38 @@ impl<T: Serialize + JsonSchema + Send + 'static> Answer for Linked<T> {
 }
 
 impl StoredRef {
-    fn link(self) -> ContentBlock {
+    pub(crate) fn link(self) -> ContentBlock {
         let size = u64::try_from(self.size).unwrap_or(u64::MAX);
         let resource = Resource::new(self.uri, self.name);
         ContentBlock::resource_link(resource.with_mime_type(self.media_type).with_size(size))
     }
 }
 
-/// The references of one server.
-#[derive(Debug)]
+/// The references of one server, whose clones share them.
+#[derive(Debug, Clone)]
 pub(crate) struct ReferenceStore {
     server: &'static str,
-    limits: StorageLimits,
-    /// The oldest first.
-    entries: Mutex<VecDeque<Entry>>,
+    storage: Arc<Storage>,
 }
 
+/// Where bytes are kept.
 #[derive(Debug)]
-struct Entry {
-    stored: StoredBytes,
-    expires: Instant,
+enum Storage {
+    /// They end with the process.
+    Memory(MemoryStore),
+    /// They outlive the process, and replicas that share the folder have each other's.
+    Folder(FolderStore),
 }
 
 impl ReferenceStore {
-    pub(crate) fn new(server: &'static str, limits: StorageLimits) -> Self {
-        Self { server, limits, entries: Mutex::default() }
+    pub(crate) fn in_memory(server: &'static str, limits: StorageLimits) -> Self {
+        let storage = Storage::Memory(MemoryStore::new(limits));
+        Self { server, storage: Arc::new(storage) }
+    }
+
+    pub(crate) fn in_folder(server: &'static str, folder: PathBuf) -> io::Result<Self> {
+        let storage = Storage::Folder(FolderStore::open(folder, StorageLimits::IN_FOLDER)?);
+        Ok(Self { server, storage: Arc::new(storage) })
     }
 
     pub(crate) fn template(&self) -> ResourceTemplate {
@@ -123,65 +142,78 @@ impl ReferenceStore {
         format!("kept://{}/", self.server)
     }
 
-    pub(crate) fn store(
+    fn uri(&self, ref_id: &str, name: &str) -> String {
+        format!("{}{ref_id}/{name}", self.prefix())
+    }
+
+    /// Stores bytes under an id that begins with `prefix`, a word of small ASCII characters.
+    pub(crate) async fn store(
         &self,
+        prefix: &str,
         bytes: Bytes,
         media_type: &str,
         name: &str,
     ) -> Result<StoredRef, Fault> {
-        let StorageLimits { references, bytes: max_bytes, lifetime } = self.limits;
-        if bytes.len() > max_bytes || references == 0 {
-            let message =
-                format!("{} bytes are too many to store; the limit is {max_bytes}", bytes.len());
-            return Err(Fault::new(Code::Unsupported, message));
-        }
         let name = uri_safe(name);
         // Random, so that it cannot be guessed.
-        let ref_id = format!("kept_{}", Uuid::new_v4().simple());
-        let uri = format!("{}{ref_id}/{name}", self.prefix());
+        let ref_id = format!("{prefix}_{}", Uuid::new_v4().simple());
+        let uri = self.uri(&ref_id, &name);
         let reference =
             StoredRef { ref_id, media_type: media_type.to_owned(), name, size: bytes.len(), uri };
-        let now = Instant::now();
-        let entry = Entry {
-            stored: StoredBytes { bytes, reference: reference.clone() },
-            expires: now.checked_add(lifetime).unwrap_or(now),
-        };
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.retain(|entry| entry.expires > now);
-        entries.push_back(entry);
-        let size = |entries: &VecDeque<Entry>| -> usize {
-            entries.iter().map(|entry| entry.stored.bytes.len()).sum()
-        };
-        while entries.len() > references || size(&entries) > max_bytes {
-            entries.pop_front();
-        }
+        let stored = StoredBytes { bytes, reference: reference.clone() };
+        self.with_storage(move |storage| match storage {
+            Storage::Memory(memory) => memory.store(stored),
+            Storage::Folder(folder) => folder.store(&stored),
+        })
+        .await?;
         Ok(reference)
     }
 
     /// The bytes of a reference; the error says how to get a new one.
-    pub(crate) fn find(&self, ref_id: &str) -> Result<StoredBytes, Fault> {
-        let now = Instant::now();
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = entries.iter().find(|entry| entry.stored.reference.ref_id == ref_id);
-        entry.filter(|entry| entry.expires > now).map(|entry| entry.stored.clone()).ok_or_else(
-            || {
-                let shown: String = ref_id.chars().take(80).collect();
-                Fault::not_found(format!(
-                    "`{shown}` is unknown or has expired: call the tool that named it again"
-                ))
-            },
-        )
+    pub(crate) async fn find(&self, ref_id: &str) -> Result<StoredBytes, Fault> {
+        let id = ref_id.to_owned();
+        let found = self
+            .with_storage(move |storage| match storage {
+                Storage::Memory(memory) => Ok(memory.find(&id)),
+                Storage::Folder(folder) => folder.find(&id),
+            })
+            .await?;
+        let Some(mut stored) = found else {
+            let shown: String = ref_id.chars().take(80).collect();
+            return Err(Fault::not_found(format!(
+                "`{shown}` is unknown or has expired: call the tool that named it again"
+            )));
+        };
+        stored.reference.uri = self.uri(&stored.reference.ref_id, &stored.reference.name);
+        Ok(stored)
     }
 
     /// The resource at a URI of this store; `None` for other URIs.
-    pub(crate) fn read(&self, uri: &str) -> Option<Result<ResourceContents, Fault>> {
+    pub(crate) async fn read(&self, uri: &str) -> Option<Result<ResourceContents, Fault>> {
         let rest = uri.strip_prefix(&self.prefix())?;
         let ref_id = rest.split('/').next().unwrap_or_default();
-        Some(self.find(ref_id).map(|stored| {
+        Some(self.find(ref_id).await.map(|stored| {
             ResourceContents::blob(STANDARD.encode(&stored.bytes), uri)
                 .with_mime_type(stored.reference.media_type)
         }))
     }
+
+    /// Does blocking work.
+    async fn with_storage<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Storage) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let storage = Arc::clone(&self.storage);
+        tokio::task::spawn_blocking(move || work(&storage))
+            .await
+            .map_err(|error| Fault::internal(format!("the storage failed: {error}")))?
+    }
+}
+
+/// The fault of bytes that exceed the limits.
+fn too_large(size: usize, limit: usize) -> Fault {
+    let message = format!("{size} bytes are too many to store; the limit is {limit}");
+    Fault::new(Code::Unsupported, message)
 }
 
 /// Replaces characters that are not safe in a URI.

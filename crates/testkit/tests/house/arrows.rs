@@ -176,7 +176,7 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("testkit", &[]),
-    ("kit", &["proto", "egress"]),
+    ("kit", &["proto", "egress", "environment", "reading", "userfiles"]),
     ("fixture", &["kit"]),
     ("text-analysis", &["kit", "language"]),
     ("web-research", &["proto", "egress", "schema", "reading", "research", "kit"]),

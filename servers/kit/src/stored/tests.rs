@@ -1,56 +1,108 @@
 use super::*;
 
 fn new_store(references: usize, bytes: usize, lifetime: Duration) -> ReferenceStore {
-    ReferenceStore::new("test", StorageLimits { references, bytes, lifetime })
+    ReferenceStore::in_memory("test", StorageLimits { references, bytes, lifetime })
 }
 
-fn store_text(store: &ReferenceStore, text: &'static str) -> StoredRef {
-    store.store(Bytes::from_static(text.as_bytes()), "text/plain", "a/b.txt").unwrap()
+async fn store_text(store: &ReferenceStore, text: &'static str) -> StoredRef {
+    store.store("kept", Bytes::from_static(text.as_bytes()), "text/plain", "a/b.txt").await.unwrap()
 }
 
-#[test]
-fn stored_bytes_are_found_by_id_and_by_uri() {
+fn new_folder_store(folder: &std::path::Path, bytes: usize, lifetime: Duration) -> ReferenceStore {
+    let limits = StorageLimits { references: 100, bytes, lifetime };
+    let storage = Storage::Folder(FolderStore::open(folder.to_owned(), limits).unwrap());
+    ReferenceStore { server: "test", storage: Arc::new(storage) }
+}
+
+#[tokio::test]
+async fn stored_bytes_are_found_by_id_and_by_uri() {
     let store = new_store(3, 10, Duration::from_secs(60));
-    let kept = store_text(&store, "hello");
+    let kept = store_text(&store, "hello").await;
     assert_eq!((kept.name.as_str(), kept.size), ("a_b.txt", 5));
     assert!(kept.uri.contains(&kept.ref_id), "{kept:?}");
-    assert_eq!(store.find(&kept.ref_id).unwrap().bytes, "hello");
-    let read = serde_json::to_value(store.read(&kept.uri).unwrap().unwrap()).unwrap();
+    assert_eq!(store.find(&kept.ref_id).await.unwrap().bytes, "hello");
+    let read = serde_json::to_value(store.read(&kept.uri).await.unwrap().unwrap()).unwrap();
     assert_eq!((&read["blob"], &read["mimeType"]), (&"aGVsbG8=".into(), &"text/plain".into()));
-    assert!(store.read("other://elsewhere").is_none());
+    assert!(store.read("other://elsewhere").await.is_none());
     for unknown in ["kept://test/", "kept://test/kept_0/x"] {
-        assert!(store.read(unknown).unwrap().is_err(), "{unknown}");
+        assert!(store.read(unknown).await.unwrap().is_err(), "{unknown}");
     }
 }
 
-#[test]
-fn the_oldest_is_removed_when_a_limit_is_exceeded() {
+#[tokio::test]
+async fn the_oldest_is_removed_when_a_limit_is_exceeded() {
     let crowded = new_store(2, 100, Duration::from_secs(60));
-    let first = store_text(&crowded, "one");
-    let second = store_text(&crowded, "two");
-    let third = store_text(&crowded, "three");
-    assert!(crowded.find(&first.ref_id).is_err());
-    assert!(crowded.find(&second.ref_id).is_ok() && crowded.find(&third.ref_id).is_ok());
+    let first = store_text(&crowded, "one").await;
+    let second = store_text(&crowded, "two").await;
+    let third = store_text(&crowded, "three").await;
+    assert!(crowded.find(&first.ref_id).await.is_err());
+    assert!(
+        crowded.find(&second.ref_id).await.is_ok() && crowded.find(&third.ref_id).await.is_ok()
+    );
 
     let small = new_store(9, 8, Duration::from_secs(60));
-    let first = store_text(&small, "12345");
-    let second = store_text(&small, "6789");
-    assert!(small.find(&first.ref_id).is_err() && small.find(&second.ref_id).is_ok());
-    let large = small.store(Bytes::from_static(b"123456789"), "text/plain", "x");
+    let first = store_text(&small, "12345").await;
+    let second = store_text(&small, "6789").await;
+    assert!(small.find(&first.ref_id).await.is_err() && small.find(&second.ref_id).await.is_ok());
+    let large = small.store("kept", Bytes::from_static(b"123456789"), "text/plain", "x").await;
     assert!(large.unwrap_err().to_string().contains("9 bytes"));
     // What does not fit pushes nothing out.
-    assert!(small.find(&second.ref_id).is_ok());
+    assert!(small.find(&second.ref_id).await.is_ok());
 }
 
-#[test]
-fn references_expire() {
+#[tokio::test]
+async fn references_expire() {
     let short = new_store(9, 100, Duration::ZERO);
-    let kept = store_text(&short, "hello");
-    let gone = short.find(&kept.ref_id).unwrap_err().to_string();
+    let kept = store_text(&short, "hello").await;
+    let gone = short.find(&kept.ref_id).await.unwrap_err().to_string();
     assert!(
         gone.starts_with("NOT_FOUND") && gone.contains("call the tool that named it again"),
         "{gone}"
     );
+}
+
+#[tokio::test]
+async fn replicas_with_one_folder_have_the_same_references() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cache").join("test");
+    let minute = Duration::from_secs(60);
+    let kept = store_text(&new_folder_store(&path, 1 << 20, minute), "hello\nworld").await;
+    let replica = new_folder_store(&path, 1 << 20, minute);
+    let found = replica.find(&kept.ref_id).await.unwrap();
+    assert_eq!((&found.bytes[..], &found.reference), (&b"hello\nworld"[..], &kept));
+    let mode = |path: &std::path::Path| {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+    };
+    assert_eq!((mode(&path), mode(&path.join(&kept.ref_id))), (0o700, 0o600));
+
+    // Ids are no paths.
+    std::fs::write(folder.path().join("secret"), "{}\nsecret").unwrap();
+    for id in ["../secret", "/etc/passwd", "..", "kept_../../secret", ""] {
+        assert!(replica.find(id).await.unwrap_err().to_string().starts_with("NOT_FOUND"), "{id}");
+    }
+
+    let late = new_folder_store(&path, 1 << 20, Duration::ZERO);
+    assert!(late.find(&kept.ref_id).await.is_err());
+    // A file that was cut off is no reference.
+    std::fs::write(path.join(&kept.ref_id), "{").unwrap();
+    assert!(replica.find(&kept.ref_id).await.unwrap_err().to_string().starts_with("INTERNAL"));
+}
+
+#[tokio::test]
+async fn a_folder_loses_its_oldest_references_at_its_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test");
+    let store = new_folder_store(&path, 3000, Duration::from_secs(60));
+    let text = "0123456789".repeat(80).leak();
+    let mut kept = Vec::new();
+    for _ in 0..5 {
+        kept.push(store_text(&store, text).await.ref_id);
+    }
+    assert!(store.find(&kept[0]).await.is_err() && store.find(&kept[4]).await.is_ok());
+    let size: u64 =
+        std::fs::read_dir(&path).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
+    assert!((900..=3000).contains(&size), "{size}");
 }
 
 #[test]

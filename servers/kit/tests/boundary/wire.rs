@@ -26,6 +26,7 @@ pub(crate) fn door() -> Door {
         allow_origins: vec![],
         body_bytes: 64 << 10,
         drain: Duration::from_secs(10),
+        programs: Default::default(),
     }
 }
 

@@ -1,0 +1,292 @@
+//! Programs of others that a server uses: found in `PATH` or where a flag says, run without a shell and without the network.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use egress::process::{Limits, RunError, Runner, Spec};
+use egress::sandbox::Policy;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+use crate::Fault;
+
+/// How long a program may take to print its version.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A program that is not part of the server. Clones share what is known about it.
+#[derive(Debug, Clone)]
+pub struct Program {
+    name: &'static str,
+    package: &'static str,
+    path: Option<PathBuf>,
+    version_argument: &'static str,
+    version: Arc<OnceCell<Option<String>>>,
+}
+
+/// The program that did a part of the work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Engine {
+    pub name: String,
+    /// `null` if the program does not say.
+    pub version: Option<String>,
+}
+
+/// One run of a program.
+#[derive(Debug, Clone)]
+pub struct Task {
+    arguments: Vec<OsString>,
+    environment: Vec<(&'static str, OsString)>,
+    stdin: Bytes,
+    files: Vec<(String, Bytes)>,
+    in_folder: bool,
+    readable: Vec<PathBuf>,
+    deadline: Duration,
+    max_stdout: u64,
+    memory: u64,
+}
+
+/// What a program has printed and written.
+#[derive(Debug)]
+pub struct Ran {
+    pub stdout: Vec<u8>,
+    /// The end of it. It may have content of the caller's files: it is for the log only.
+    pub stderr: Vec<u8>,
+    pub success: bool,
+    folder: Option<tempfile::TempDir>,
+}
+
+impl Program {
+    /// A program by its name in `PATH`, with the Debian package that has it.
+    pub fn new(name: &'static str, package: &'static str) -> Self {
+        let version = Arc::default();
+        Self { name, package, path: None, version_argument: "--version", version }
+    }
+
+    /// Uses the program at this path, if one is given.
+    pub fn at(mut self, path: Option<PathBuf>) -> Self {
+        self.path = path;
+        self
+    }
+
+    /// The argument with which it prints its version; `--version` otherwise.
+    pub fn version_argument(mut self, argument: &'static str) -> Self {
+        self.version_argument = argument;
+        self
+    }
+
+    /// Its name in `PATH`.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The Debian package that has it.
+    pub fn package(&self) -> &'static str {
+        self.package
+    }
+
+    /// The command that installs it.
+    pub fn fix(&self) -> String {
+        format!("apt install {}", self.package)
+    }
+
+    async fn locate(&self, runner: &Runner) -> Result<PathBuf, Fault> {
+        let located = match &self.path {
+            Some(path) => runner.locate(path).await,
+            None => runner.locate(self.name).await,
+        };
+        located.map_err(|_| self.missing())
+    }
+
+    /// The fault of a call that cannot be answered without the program.
+    pub fn missing(&self) -> Fault {
+        let message = format!(
+            "the program `{}` is needed and was not found: {}, or name it by --{} PATH",
+            self.name,
+            self.fix(),
+            self.name
+        );
+        let details = json!({"program": self.name, "package": self.package, "fix": self.fix()});
+        Fault::unsupported(message).details(details)
+    }
+
+    /// The program with its version, which is asked for once.
+    pub(crate) async fn engine(&self, runner: &Runner) -> Result<Engine, Fault> {
+        let program = self.locate(runner).await?;
+        let ask = || async {
+            let spec = Spec::new(program).arg(self.version_argument).deadline(VERSION_TIMEOUT);
+            let printed = runner.run(spec, &CancellationToken::new()).await.ok()?;
+            let text = [printed.stdout, printed.stderr].concat();
+            version_in(&String::from_utf8_lossy(&text))
+        };
+        let version = self.version.get_or_init(ask).await.clone();
+        Ok(Engine { name: self.name.to_owned(), version })
+    }
+
+    pub(crate) async fn run(
+        &self,
+        runner: &Runner,
+        task: Task,
+        cancel: &CancellationToken,
+    ) -> Result<Ran, Fault> {
+        let program = self.locate(runner).await?;
+        let folder = if task.in_folder { Some(folder_with(task.files).await?) } else { None };
+        let limits = Limits { memory: task.memory, ..Limits::default() };
+        let policy =
+            task.readable.into_iter().fold(Policy::new(), |policy, path| policy.read(path));
+        let mut spec = Spec::new(program)
+            .args(task.arguments)
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .stdin(task.stdin.to_vec())
+            .stdout_cap(task.max_stdout)
+            .deadline(task.deadline)
+            .limits(limits);
+        for (name, value) in task.environment {
+            spec = spec.env(name, value);
+        }
+        let spec = match &folder {
+            Some(folder) => spec
+                .env("HOME", folder.path())
+                .env("TMPDIR", folder.path())
+                .folder(folder.path())
+                .policy(policy.write(folder.path())),
+            None => spec.policy(policy),
+        };
+        let finished = runner.run(spec, cancel).await.map_err(|error| self.fault(&error))?;
+        let success = finished.exit.success();
+        if !success {
+            let stderr = String::from_utf8_lossy(&finished.stderr);
+            tracing::warn!(program = self.name, exit = ?finished.exit, %stderr, "a program failed");
+        }
+        Ok(Ran { stdout: finished.stdout, stderr: finished.stderr, success, folder })
+    }
+
+    fn fault(&self, error: &RunError) -> Fault {
+        tracing::warn!(program = self.name, %error, "a program did not run");
+        let name = self.name;
+        match error {
+            RunError::NotFound { .. } => self.missing(),
+            RunError::TimedOut { after, .. } => {
+                let seconds = after.as_secs();
+                let message = format!(
+                    "{name} takes longer than {seconds} s for this file; send it in smaller parts"
+                );
+                Fault::new(crate::Code::Timeout, message).retryable(false)
+            }
+            RunError::TooMuchOutput { limit, .. } => Fault::invalid_input(format!(
+                "{name} prints more than {limit} bytes for this file; send it in smaller parts"
+            )),
+            _ => Fault::internal(format!("{name} could not be run")),
+        }
+    }
+}
+
+impl Default for Task {
+    fn default() -> Self {
+        Self {
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            stdin: Bytes::new(),
+            files: Vec::new(),
+            in_folder: false,
+            readable: Vec::new(),
+            deadline: Duration::from_secs(100),
+            max_stdout: 64 << 20,
+            memory: 4 << 30,
+        }
+    }
+}
+
+impl Task {
+    /// A run with these arguments.
+    pub fn new<A: Into<OsString>>(arguments: impl IntoIterator<Item = A>) -> Self {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Self { arguments, ..Self::default() }
+    }
+
+    /// Sets a variable in the otherwise empty environment.
+    pub fn env(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.environment.push((name, value.into()));
+        self
+    }
+
+    /// What the program reads from stdin.
+    pub fn stdin(mut self, bytes: impl Into<Bytes>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// Writes a file into the folder that the program starts in. The program may write further files there, which
+    /// [`Ran::file`] reads. The name is the server's own, never a caller's.
+    pub fn file(mut self, name: &str, bytes: impl Into<Bytes>) -> Self {
+        self.files.push((name.to_owned(), bytes.into()));
+        self.in_folder = true;
+        self
+    }
+
+    /// Lets the program read a file or folder, such as its data.
+    pub fn reads(mut self, path: impl Into<PathBuf>) -> Self {
+        self.readable.push(path.into());
+        self
+    }
+
+    /// The program is ended after this time.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// More stdout than this ends the program.
+    pub fn max_stdout(mut self, bytes: u64) -> Self {
+        self.max_stdout = bytes;
+        self
+    }
+}
+
+impl Ran {
+    /// A file that the program has written into its folder.
+    pub async fn file(&self, name: &str, max_bytes: u64) -> Result<Vec<u8>, Fault> {
+        let Some(folder) = &self.folder else {
+            return Err(Fault::internal("the program had no folder"));
+        };
+        let path = folder.path().join(name);
+        let read = tokio::task::spawn_blocking(move || userfiles::read(&path, max_bytes)).await;
+        let read = read.map_err(|error| Fault::internal(error.to_string()))?;
+        read.map_err(|error| {
+            tracing::warn!(%error, "what a program should have written cannot be read");
+            Fault::invalid_input("this file could not be converted; save it again and send that")
+                .details(json!({"reason": "damaged"}))
+        })
+    }
+}
+
+/// A private folder with these files.
+async fn folder_with(files: Vec<(String, Bytes)>) -> Result<tempfile::TempDir, Fault> {
+    let make = move || -> std::io::Result<tempfile::TempDir> {
+        let folder = tempfile::Builder::new().prefix("powerstrip-files-").tempdir()?;
+        for (name, bytes) in files {
+            userfiles::create_new(&folder.path().join(name), &bytes)?;
+        }
+        Ok(folder)
+    };
+    let made = tokio::task::spawn_blocking(make).await;
+    made.map_err(|error| Fault::internal(error.to_string()))?
+        .map_err(|error| Fault::unavailable(format!("no temporary file can be written: {error}")))
+}
+
+/// The first version number of a text, such as `5.3.0` of `tesseract 5.3.0`.
+fn version_in(text: &str) -> Option<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+');
+    text.split(|c: char| !is_part(c))
+        .map(|word| word.trim_start_matches('v').trim_end_matches('.'))
+        .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ mod json_lines;
 mod ndcg;
 mod pdf_text;
 mod plans;
+mod predict;
 mod research;
 mod research_audit;
 mod retrieval;
@@ -30,6 +31,7 @@ enum Measure {
     PdfText(PdfText),
     Plans(plans::Plans),
     Research(research::Research),
+    Predict(predict::Predict),
 }
 
 /// Measure whether requests find the right tools; prints one line of JSON, shares in percent.
@@ -68,6 +70,7 @@ pub(crate) fn run(run: &QualityRun) -> anyhow::Result<()> {
         Measure::PdfText(options) => serde_json::to_string(&pdf_text::measure(options)?)?,
         Measure::Plans(options) => serde_json::to_string(&plans::measure(options)?)?,
         Measure::Research(options) => serde_json::to_string(&research::measure(options)?)?,
+        Measure::Predict(options) => serde_json::to_string(&predict::measure(options)?)?,
     };
     writeln!(std::io::stdout().lock(), "{line}").context("the figures cannot be written")
 }

@@ -13,7 +13,7 @@ use auth::client::Holder;
 use auth::secrets::{SecretStore, SecretValues};
 use config::client_files::{Imported, Importer, Literals};
 use config::edit::{self, EditError};
-use config::{BadConfig, FILE_NAME, Loaded, Overrides, VaultSecrets};
+use config::{BadConfig, FILE_NAME, Loaded, Overrides, Server, Span, VaultSecrets};
 use egress::http::Client;
 use egress::process::Runner;
 use operations::install::{FoundServer, NewServer, ServerInstaller, ServerPreview, ServerTrial};
@@ -23,6 +23,7 @@ use recipes::catalog::{self, Listing};
 use recipes::mcp_registry::{self, RegistryServer, find_private_address};
 use recipes::{Plan, PlanError};
 use serde_json::Value;
+use server_entry::{Instances, Pin, Start};
 
 use crate::console::Audited;
 use crate::{Gateway, GatewayConsole, Process, foundation};
@@ -32,9 +33,12 @@ pub use secrets::{RunOperation, reuse_secrets, store_secrets};
 /// How long the host of a URL may take to be resolved.
 const RESOLVE_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// How long a call of one of our own servers may take.
+const BUNDLED_TIMEOUT: Duration = Duration::from_secs(120);
+
 /// The keys of an entry that differ from their defaults.
-pub fn written_keys(server: &config::Server) -> serde_json::Result<Value> {
-    let usual = serde_json::to_value(config::Server::default())?;
+pub fn written_keys(server: &Server) -> serde_json::Result<Value> {
+    let usual = serde_json::to_value(Server::default())?;
     let mut keys = serde_json::to_value(server)?;
     if let Value::Object(keys) = &mut keys {
         keys.retain(|key, value| usual.get(key) != Some(value));
@@ -65,7 +69,10 @@ pub fn read_recipe(
     folder: &Path,
 ) -> Result<Imported, PlanError> {
     let imported = importer.read_document(&plan.recipe.document(name), &folder.join("mcp.json"));
-    let imported = imported.map_err(PlanError::Invalid)?;
+    let mut imported = imported.map_err(PlanError::Invalid)?;
+    if plan.recipe.bundled {
+        imported.servers.values_mut().for_each(settle_bundled);
+    }
     if let Some((_, why)) = imported.refused.first() {
         return Err(PlanError::Invalid(format!("{name}: {why}")));
     }
@@ -75,6 +82,14 @@ pub fn read_recipe(
         return Err(PlanError::Invalid(why));
     }
     Ok(imported)
+}
+
+/// The settings of our own servers: they know no callers and may be slow, and their definitions change with our releases.
+fn settle_bundled(server: &mut Server) {
+    server.start = Start::Lazy;
+    server.instances = Some(Instances::Shared);
+    server.timeout = Some(Span(BUNDLED_TIMEOUT));
+    server.pin = Pin::Off;
 }
 
 /// The private address that a recipe's URL leads to, unless it is allowed. A name that cannot be resolved now is

@@ -30,9 +30,21 @@ const PROGRAMS: [OptionalProgram; 10] = [
         "--version",
         "pages whose text is made by scripts: install Chromium or Google Chrome (`apt install chromium`)",
     ),
-    optional("ffmpeg", "-version", "audio and video (a later version)"),
-    optional("tesseract", "--version", "text in images (a later version)"),
-    optional("libreoffice", "--version", "office files of old kinds (a later version)"),
+    optional(
+        "ffmpeg",
+        "-version",
+        "audio and video of `video-subtitle-mcp` (`apt install ffmpeg`)",
+    ),
+    optional(
+        "tesseract",
+        "--version",
+        "text in pictures for `image-ocr-mcp` (`apt install tesseract-ocr`)",
+    ),
+    optional(
+        "libreoffice",
+        "--version",
+        "office files of old kinds for `doc-parser-mcp` (`apt install libreoffice`)",
+    ),
 ];
 
 const fn optional(

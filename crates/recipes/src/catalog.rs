@@ -6,7 +6,7 @@ use schema::yaml::{self, Limits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::Recipe;
+use crate::{Recipe, bundled};
 
 const SERVERS: &str = include_str!("catalog/servers.yaml");
 
@@ -37,14 +37,26 @@ pub struct Listing {
     /// The secret that is sent as a bearer token, and what it is.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bearer: BTreeMap<String, String>,
+    /// Whether it is one of our own capability servers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bundled: bool,
+    /// Empty for our own.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub homepage: String,
     pub license: String,
 }
 
-/// All servers of the catalog.
+/// All servers of the catalog, our own first.
 pub fn listings() -> Vec<Listing> {
     // A test reads the file, so that a mistake in it cannot ship.
-    yaml::parse(SERVERS, LIMITS).unwrap_or_default()
+    let mut listed: Vec<Listing> = yaml::parse(SERVERS, LIMITS).unwrap_or_default();
+    listed.sort_by_key(|listing| !listing.bundled);
+    listed
+}
+
+/// Our own capability servers.
+pub fn bundled() -> Vec<Listing> {
+    listings().into_iter().filter(|listing| listing.bundled).collect()
 }
 
 /// The servers whose name or description contains a word.
@@ -76,6 +88,7 @@ impl Listing {
         }
         let mut entry = Map::new();
         if let Some((program, fixed)) = self.command.split_first() {
+            let program = if self.bundled { installed_program(name)? } else { program.clone() };
             entry.insert("command".to_owned(), json!(program));
             let all: Vec<_> = fixed.iter().chain(arguments).collect();
             entry.insert("args".to_owned(), json!(all));
@@ -96,13 +109,19 @@ impl Listing {
         }
         let inputs = self.secrets.iter().chain(&self.bearer);
         let inputs = inputs.map(|(key, what)| (key.clone(), what.clone())).collect();
-        Ok(Recipe { entry, inputs, ..Recipe::default() })
+        Ok(Recipe { entry, inputs, bundled: self.bundled, ..Recipe::default() })
     }
 
     /// How the server is started or reached, on one line.
     pub fn target(&self) -> String {
         self.url.clone().unwrap_or_else(|| self.command.join(" "))
     }
+}
+
+/// How our own server is started; the error says how it is installed.
+fn installed_program(name: &str) -> Result<String, String> {
+    bundled::locate(name)
+        .ok_or_else(|| format!("`{name}` is not installed: {}", bundled::HOW_TO_INSTALL))
 }
 
 fn input(key: &str) -> Value {

@@ -1,5 +1,6 @@
 //! How known MCP servers are added: from the catalog that ships with the program, or from an MCP registry.
 
+pub mod bundled;
 pub mod catalog;
 pub mod mcp_registry;
 mod plan;

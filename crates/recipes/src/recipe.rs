@@ -13,6 +13,8 @@ pub struct Recipe {
     pub inputs: Vec<(String, String)>,
     /// What its source says and is not followed.
     pub notes: Vec<String>,
+    /// Whether it is one of our own capability servers.
+    pub bundled: bool,
 }
 
 impl Recipe {
@@ -94,7 +96,8 @@ mod tests {
         });
         let Value::Object(entry) = entry else { panic!("an object") };
         let inputs = vec![("KEY".to_owned(), "a\nkey".to_owned())];
-        let recipe = Recipe { entry, inputs, notes: vec!["left out: x".to_owned()] };
+        let notes = vec!["left out: x".to_owned()];
+        let recipe = Recipe { entry, inputs, notes, bundled: false };
         assert_eq!(
             recipe.preview(&BTreeSet::from(["OWN".to_owned()])),
             [

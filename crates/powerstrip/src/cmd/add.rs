@@ -1,3 +1,4 @@
+mod bundled;
 mod consent;
 
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ Examples:
   powerstrip add playwright                        from the catalog that ships with powerstrip
   powerstrip add files --from filesystem --arg /srv/docs
   powerstrip add --list search                     what the catalog has for `search`
+  powerstrip add --bundled                         all capability servers that are installed
 
 The entry is written to the config file; its comments and everything else stay. Secrets are not: a value of `-e` or \
 `-H` that is a secret is stored in the vault, and `${NAME}` becomes `{env: NAME}`. A gateway that runs on this data \
@@ -36,7 +38,7 @@ folder starts the server at once.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Add {
     /// The server's name; without a URL and a command, its name in the catalog.
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present_any = ["list", "bundled"])]
     name: Option<String>,
     /// The URL of a server.
     url: Option<String>,
@@ -76,6 +78,9 @@ pub(crate) struct Add {
     /// Accept a server of a registry that is in a private network.
     #[arg(long)]
     allow_private: bool,
+    /// Add all capability servers of Powerstrip that are installed: documents, pictures, compliance, jobs, texts.
+    #[arg(long, conflicts_with_all = ["name", "url", "command", "from", "list"])]
+    bundled: bool,
     /// List the servers of the catalog, or those that match NAME.
     #[arg(long)]
     list: bool,
@@ -86,6 +91,9 @@ impl Add {
         let installer = Installer::new(context);
         if self.list {
             return self.list(context, &installer).await;
+        }
+        if self.bundled {
+            return bundled::add(context, &installer, self.force).await;
         }
         let new = self.request()?;
         let name = &new.name;
@@ -222,7 +230,9 @@ fn print_listings(listed: &[Listing], found: &[RegistryServer], style: Style) ->
         let needs = if secrets.is_empty() { String::new() } else { format!("; needs {secrets}") };
         let name = style.bold(format_args!("{:width$}", listing.name));
         terminal::line(format_args!("{name}  {}{needs}", listing.about))?;
-        let details = format!("{}  {}  {}", listing.target(), listing.homepage, listing.license);
+        let details = [listing.target(), listing.homepage.clone(), listing.license.clone()];
+        let details = details.into_iter().filter(|detail| !detail.is_empty());
+        let details = details.collect::<Vec<_>>().join("  ");
         terminal::line(style.faint(format_args!("{:width$}  {details}", "")))?;
     }
     for server in found {

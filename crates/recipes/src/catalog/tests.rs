@@ -8,6 +8,14 @@ use super::{LIMITS, Listing, SERVERS, listings, search};
 fn every_listing_is_complete_and_can_be_added() {
     let listed: Vec<Listing> = yaml::parse(SERVERS, LIMITS).unwrap();
     assert!(listed.len() >= 40, "{}", listed.len());
+    let (own, listed): (Vec<_>, Vec<_>) = listed.into_iter().partition(|listing| listing.bundled);
+    for listing in own {
+        // Where the program is not installed, the reason says how it is.
+        let recipe = listing.recipe(&[], &BTreeMap::new());
+        let why = recipe.err().unwrap_or_else(|| "is not installed: install".to_owned());
+        assert!(why.contains("is not installed: install"), "{why}");
+        assert_eq!(listing.command, [listing.name], "the name is the program's");
+    }
     let names: Vec<_> = listed.iter().map(|listing| listing.name.clone()).collect();
     let sorted: BTreeSet<_> = names.iter().cloned().collect();
     assert_eq!(names, sorted.into_iter().collect::<Vec<_>>(), "sorted, each once");

@@ -88,7 +88,7 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
     ("reading", &["proto", "egress", "documents"]),
     ("research", &["proto", "userfiles", "egress", "documents", "language", "reading", "search"]),
     ("webtools", &["proto", "egress", "schema", "strip", "config", "reading", "research"]),
-    ("recipes", &["proto", "egress", "operations", "schema", "config", "terminal"]),
+    ("recipes", &["environment", "proto", "egress", "operations", "schema", "config", "terminal"]),
     ("remote", &["proto", "egress", "environment"]),
     (
         "dashboard",

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Packs a built binary as a wheel, as npm packages and as an archive.
+"""Packs a built binary as a wheel, as npm packages and as an archive, and the capability servers as a wheel and an archive.
 
     deploy/packages.py --binary target/dist/powerstrip --out target/packages
+    deploy/packages.py --servers target/release --out target/packages
 
 A wheel and an npm package that carry one binary are archives of a few files, so they are written here
 and not by a build tool that would compile everything a second time.
@@ -22,6 +23,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SUMMARY = "One front door between AI agents and their tools"
+SERVERS_SUMMARY = "Capability servers for Powerstrip and other MCP clients: documents, pictures, compliance, jobs, texts"
 # Machine numbers of ELF files, with the names that npm and wheels have for them.
 MACHINES = {62: ("x64", "x86_64"), 183: ("arm64", "aarch64")}
 NPM_PLATFORMS = ["linux-x64", "linux-arm64"]
@@ -50,16 +52,25 @@ def package_version():
     return manifest["workspace"]["package"]["version"]
 
 
-def write_wheel(binary, version, out):
-    info = f"powerstrip-{version}.dist-info"
-    tag = f"py3-none-manylinux_2_{binary.glibc_minor}_{binary.wheel_arch}"
+def server_programs():
+    """The programs of the capability servers, as the catalog lists them."""
+    catalog = (ROOT / "crates/recipes/src/catalog/servers.yaml").read_text()
+    rows = re.split(r"(?m)^- name: ", catalog)
+    return [row.split("\n", 1)[0] for row in rows if "\n  bundled: true\n" in row]
+
+
+def write_wheel(package, summary, programs, version, out):
+    """A wheel whose scripts are these (name, binary) pairs."""
+    info = f"{package}-{version}.dist-info"
+    wheel_arch = programs[0][1].wheel_arch
+    tag = f"py3-none-manylinux_2_{max(binary.glibc_minor for _, binary in programs)}_{wheel_arch}"
     metadata = (
-        f"Metadata-Version: 2.4\nName: powerstrip\nVersion: {version}\nSummary: {SUMMARY}\n"
+        f"Metadata-Version: 2.4\nName: {package}\nVersion: {version}\nSummary: {summary}\n"
         "License-Expression: Apache-2.0\nLicense-File: LICENSE\nRequires-Python: >=3.8\n"
         "Description-Content-Type: text/markdown\n\n" + (ROOT / "README.md").read_text()
     )
     files = [
-        (f"powerstrip-{version}.data/scripts/powerstrip", binary.content, 0o755),
+        *((f"{package}-{version}.data/scripts/{name}", binary.content, 0o755) for name, binary in programs),
         (f"{info}/METADATA", metadata.encode(), 0o644),
         (f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: powerstrip\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(), 0o644),
         (f"{info}/licenses/LICENSE", (ROOT / "LICENSE").read_bytes(), 0o644),
@@ -69,7 +80,7 @@ def write_wheel(binary, version, out):
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
         record += f"{name},sha256={digest},{len(content)}\n"
     files.append((f"{info}/RECORD", (record + f"{info}/RECORD,,\n").encode(), 0o644))
-    path = out / f"powerstrip-{version}-{tag}.whl"
+    path = out / f"{package}-{version}-{tag}.whl"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         for name, content, mode in files:
             entry = zipfile.ZipInfo(name, EPOCH)
@@ -89,6 +100,10 @@ def write_archive(path, files):
             tar.addfile(entry, io.BytesIO(content))
     path.write_bytes(gzip.compress(tar_bytes.getvalue(), compresslevel=6, mtime=0))
     return path
+
+
+def write_programs(name, programs, out):
+    return write_archive(out / f"{name}.tar.gz", [(file, binary.content, 0o755) for file, binary in programs])
 
 
 def write_npm(binary, version, out):
@@ -130,17 +145,34 @@ def write_npm(binary, version, out):
 
 def main():
     parser = argparse.ArgumentParser(description="Packs a built binary as a wheel, as npm packages and as an archive.")
-    parser.add_argument("--binary", type=pathlib.Path, required=True)
+    parser.add_argument("--binary", type=pathlib.Path, help="the gateway")
+    parser.add_argument("--servers", type=pathlib.Path, help="the folder of the capability servers' programs")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    binary, version = Binary(arguments.binary), package_version()
-    archive = write_archive(
-        arguments.out / f"powerstrip-linux-{binary.npm_arch}.tar.gz", [("powerstrip", binary.content, 0o755)]
-    )
-    written = [archive, write_wheel(binary, version, arguments.out), *write_npm(binary, version, arguments.out)]
-    digests = "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in written)
-    (arguments.out / "SHA256SUMS").write_text(digests)
+    if not arguments.binary and not arguments.servers:
+        parser.error("name the gateway by --binary or the servers' folder by --servers")
+    out, version, written = arguments.out, package_version(), []
+    out.mkdir(parents=True, exist_ok=True)
+    if arguments.binary:
+        binary = Binary(arguments.binary)
+        programs = [("powerstrip", binary)]
+        written += [
+            write_programs(f"powerstrip-linux-{binary.npm_arch}", programs, out),
+            write_wheel("powerstrip", SUMMARY, programs, version, out),
+            *write_npm(binary, version, out),
+        ]
+    if arguments.servers:
+        programs = [(name, Binary(arguments.servers / name)) for name in server_programs()]
+        written += [
+            write_programs(f"powerstrip-servers-linux-{programs[0][1].npm_arch}", programs, out),
+            write_wheel("powerstrip_servers", SERVERS_SUMMARY, programs, version, out),
+        ]
+    # The other package may have been written before.
+    listed = out / "SHA256SUMS"
+    lines = listed.read_text().splitlines() if listed.exists() else []
+    digests = {line.split("  ", 1)[1]: line.split("  ", 1)[0] for line in lines}
+    digests.update((path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in written)
+    listed.write_text("".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items())))
     for path in written:
         print(f"{path.stat().st_size:>12,} {path}")
 

@@ -4,6 +4,7 @@ mod adding;
 mod agents;
 mod approvals;
 mod apps;
+mod bundled;
 mod clients;
 mod console;
 mod definitions;

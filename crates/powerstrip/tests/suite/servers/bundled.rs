@@ -1,0 +1,53 @@
+//! Our own capability servers behind the gateway.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use testkit::{CommandOutput, Gateway, powerstrip_binary};
+use tokio::process::Command;
+
+/// A gateway in a folder without a config, whose servers have a home folder of their own.
+async fn empty_gateway() -> Gateway {
+    let builder = Gateway::with();
+    let home = builder.scratch().display().to_string();
+    builder.env("HOME", &home).start().await
+}
+
+async fn run(gateway: &Gateway, arguments: &[&str]) -> CommandOutput {
+    let mut command = Command::new(powerstrip_binary());
+    command.args(arguments).current_dir(gateway.folder()).stdin(Stdio::null()).kill_on_drop(true);
+    command.output().await.unwrap().into()
+}
+
+async fn upload(gateway: &Gateway, name: &str, content: &str) -> Value {
+    std::fs::write(gateway.folder().join(name), content).unwrap();
+    run(gateway, &["--json", "files", "upload", name]).await.json_of(0)["file_id"].clone()
+}
+
+#[tokio::test]
+async fn installed_servers_are_added_by_one_flag_and_take_files_by_id() {
+    let gateway = empty_gateway().await;
+    let added = run(&gateway, &["--json", "add", "--bundled"]).await.json_of(0);
+    let config = std::fs::read_to_string(gateway.folder().join("powerstrip.yaml")).unwrap();
+    for name in ["text-analysis-mcp"] {
+        assert!(!added["servers"][name]["state"].is_null(), "{added:#}");
+        let entry = config.split(&format!("  {name}:\n")).nth(1).unwrap_or_default();
+        let entry: Vec<_> = entry.lines().take_while(|line| line.starts_with("    ")).collect();
+        for key in ["start: lazy", "instances: shared", "timeout: 2m", "pin: off"] {
+            assert!(
+                entry.iter().any(|line| line.trim().replace('"', "") == key),
+                "{name}, {key}: {config}"
+            );
+        }
+    }
+    let file = upload(&gateway, "note.txt", "A gateway guards the tools of agents.").await;
+    let keywords =
+        gateway.call("text-analysis-mcp:extract_keywords", &json!({"file_id": file})).await;
+    assert!(keywords.body["data"]["keywords"].to_string().contains("gateway"), "{keywords:?}");
+
+    // What is there is not changed by a second run.
+    let again = run(&gateway, &["add", "--bundled"]).await;
+    assert!(again.stderr.contains("`text-analysis-mcp` is in the config already"), "{again:?}");
+    let after = std::fs::read_to_string(gateway.folder().join("powerstrip.yaml")).unwrap();
+    assert_eq!(after, config);
+}

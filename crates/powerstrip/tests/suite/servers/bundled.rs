@@ -21,7 +21,7 @@ async fn run(gateway: &Gateway, arguments: &[&str]) -> CommandOutput {
 
 async fn upload(gateway: &Gateway, name: &str, content: &str) -> Value {
     std::fs::write(gateway.folder().join(name), content).unwrap();
-    run(gateway, &["--json", "files", "upload", name]).await.json_of(0)["file_id"].clone()
+    run(gateway, &["--json", "files", "put", name]).await.json_of(0)[0]["file_id"].clone()
 }
 
 #[tokio::test]

@@ -14,5 +14,7 @@ mod sniff;
 mod xml;
 
 pub use extract::extract;
+pub use extraction::layout;
 pub use extraction::{Extracted, Form, Limits, Metadata, Options, Unreadable};
+pub use pdf::pages as pdf_pages;
 pub use sniff::{SNIFFED, sniff};

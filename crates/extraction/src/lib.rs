@@ -3,6 +3,7 @@
 
 pub mod encoding;
 mod extracted;
+pub mod layout;
 pub mod markdown;
 pub mod metadata;
 mod options;

@@ -3,7 +3,7 @@
 use hayro_interpret::font::{Glyph as Drawn, GlyphRun};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
 use hayro_interpret::hayro_syntax::object::Dict;
-use hayro_interpret::kurbo::{Affine, BezPath, PathSeg, Point, Rect, Shape as _, Vec2};
+use hayro_interpret::kurbo::{Affine, BezPath, PathEl, PathSeg, Point, Rect, Shape as _, Vec2};
 use hayro_interpret::{
     BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, Paint, SoftMask,
 };
@@ -137,19 +137,44 @@ impl Collector {
         }
     }
 
+    /// Adds the horizontal and vertical lines of a path that is stroked.
     fn add_rules(&mut self, path: &BezPath) {
         for segment in path.segments() {
             let PathSeg::Line(line) = segment else { continue };
             let along = line.p1 - line.p0;
-            let straight = along.x.abs().min(along.y.abs()) < 1.0;
-            if self.rules.len() < RULES && straight && along.hypot() > 4.0 {
-                self.rules.push(Rule { start: line.p0, end: line.p1 });
+            if along.x.abs().min(along.y.abs()) < 1.0 {
+                self.add_rule(line.p0, line.p1);
             }
         }
     }
 
+    fn add_rule(&mut self, start: Point, end: Point) {
+        let clip = self.clip().inflate(1.0, 1.0);
+        let inside = |point: Point| {
+            Point::new(point.x.clamp(clip.x0, clip.x1), point.y.clamp(clip.y0, clip.y1))
+        };
+        let (start, end) = (inside(start), inside(end));
+        if self.rules.len() < RULES && start.distance(end) > 4.0 {
+            self.rules.push(Rule { start, end });
+        }
+    }
+
+    /// Adds a shape that is filled: a thin one is a line, and a larger one a box.
+    fn add_filled(&mut self, bounds: Rect, is_box: bool) {
+        if bounds.width().min(bounds.height()) <= THIN {
+            let middle = bounds.center();
+            if bounds.width() > bounds.height() {
+                self.add_rule(Point::new(bounds.x0, middle.y), Point::new(bounds.x1, middle.y));
+            } else {
+                self.add_rule(Point::new(middle.x, bounds.y0), Point::new(middle.x, bounds.y1));
+            }
+        } else if is_box {
+            self.add_box(bounds.intersect(self.clip()));
+        }
+    }
+
     fn add_box(&mut self, area: Rect) {
-        if self.boxes.len() < RULES && area.width() > 20.0 && area.height() > 10.0 {
+        if self.boxes.len() < RULES && area.width() > 5.0 && area.height() > 4.0 {
             self.boxes.push(area);
         }
     }
@@ -187,18 +212,14 @@ impl<'a> Device<'a> for Collector {
             self.add_rules(&path);
         }
         let background = self.background(&props.paint);
-        if filled && bounds.width().min(bounds.height()) <= THIN {
-            let middle = bounds.center();
-            let (start, end) = if bounds.width() > bounds.height() {
-                (Point::new(bounds.x0, middle.y), Point::new(bounds.x1, middle.y))
-            } else {
-                (Point::new(middle.x, bounds.y0), Point::new(middle.x, bounds.y1))
-            };
-            if self.rules.len() < RULES && start.distance(end) > 4.0 {
-                self.rules.push(Rule { start, end });
-            }
-        } else if is_box && (stroked || (filled && !background.is_white())) {
+        if stroked && is_box {
             self.add_box(area);
+        }
+        if filled && (!background.is_white() || bounds.width().min(bounds.height()) <= THIN) {
+            for part in parts(&path) {
+                let bounds = part.bounding_box();
+                self.add_filled(bounds, part.area().abs() >= bounds.area() * 0.9);
+            }
         }
         if filled && area.width() > 0.0 && area.height() > 0.0 {
             let plain = props.soft_mask.is_none() && matches!(props.blend_mode, BlendMode::Normal);
@@ -241,6 +262,9 @@ impl<'a> Device<'a> for Collector {
         let (width, height) = (f64::from(image.width()), f64::from(image.height()));
         let area = props.transform.transform_rect_bbox(Rect::new(0.0, 0.0, width, height));
         if area.is_finite() && !self.is_transparent() {
+            if area.width().min(area.height()) <= THIN {
+                self.add_filled(area, true);
+            }
             let normal = matches!(props.blend_mode, BlendMode::Normal) && props.soft_mask.is_none();
             let opaque = match &image {
                 Image::Raster(raster) => {
@@ -269,6 +293,24 @@ impl<'a> Device<'a> for Collector {
     fn end_marked_content(&mut self) {
         self.marked.pop();
     }
+}
+
+/// The closed parts of a path: many lines and cells may be filled at once.
+fn parts(path: &BezPath) -> Vec<BezPath> {
+    let mut parts: Vec<BezPath> = Vec::new();
+    for element in path.elements() {
+        if matches!(element, PathEl::MoveTo(_)) || parts.is_empty() {
+            if parts.len() >= RULES {
+                break;
+            }
+            parts.push(BezPath::new());
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(*element);
+        }
+    }
+    parts.retain(|part| part.elements().len() > 2);
+    parts
 }
 
 /// Whether a substitute font is stretched glyph by glyph to the widths of the original.

@@ -5,6 +5,7 @@ mod furniture;
 mod grid;
 mod hyphens;
 mod ink;
+mod layout;
 mod lines;
 mod marker;
 mod page;
@@ -24,25 +25,55 @@ use hayro_interpret::{
     Context, InterpreterCache, InterpreterSettings, TransformExt, interpret_page,
 };
 
-use self::content::Collector;
+use self::content::{Collector, Content};
+pub use self::layout::pages;
 use self::page::Page;
 use self::regions::Block;
 
 /// Reads the text and the metadata of a PDF.
 pub fn read(bytes: Vec<u8>, form: Form, limits: &Limits) -> Result<Extracted, Unreadable> {
-    let pdf = Pdf::new(bytes).map_err(|error| match error {
+    let pdf = open(bytes)?;
+    let mut text = Text::new(limits.text);
+    let mut pages: Vec<Page> = Vec::new();
+    let (mut length, mut cut) = (0, false);
+    each_page(&pdf, |_| true, |_, content, area| {
+        text.hide(&content.hidden);
+        cut |= content.cut;
+        let page = page::page(content, area);
+        length += size_of(&page);
+        pages.push(page);
+        // What is beyond the limit would be cut anyway.
+        cut |= length > limits.text;
+        length <= limits.text
+    });
+    write::write(&pages, form, &mut text);
+    text.on_page(pages.len());
+    if cut {
+        text.cut();
+    }
+    Ok(text.finish(pdf.pages().len(), metadata(&pdf)))
+}
+
+fn open(bytes: Vec<u8>) -> Result<Pdf, Unreadable> {
+    Pdf::new(bytes).map_err(|error| match error {
         LoadPdfError::Decryption(DecryptionError::PasswordProtected) => Unreadable::Encrypted,
         LoadPdfError::Decryption(DecryptionError::UnsupportedAlgorithm) => Unreadable::Encrypted,
         LoadPdfError::Decryption(error) => {
             Unreadable::damaged(format_args!("its encryption: {error:?}"))
         }
         LoadPdfError::Invalid => Unreadable::damaged("no pages can be found in it"),
-    })?;
+    })
+}
+
+/// Gives the content of each page that is asked for to `visit` until it returns `false`; pages count from 1.
+fn each_page(
+    pdf: &Pdf,
+    asked: impl Fn(usize) -> bool,
+    mut visit: impl FnMut(usize, &Content, Rect) -> bool,
+) {
     let cache = InterpreterCache::new();
-    let mut text = Text::new(limits.text);
-    let mut pages: Vec<Page> = Vec::new();
-    let (mut length, mut cut) = (0, false);
-    for page in pdf.pages().iter() {
+    let pages = pdf.pages().iter().enumerate().map(|(at, page)| (at + 1, page));
+    for (number, page) in pages.filter(|(number, _)| asked(*number)) {
         let (width, height) = page.render_dimensions();
         let area = Rect::new(0.0, 0.0, width.into(), height.into());
         let transform = page.initial_transform(true).to_kurbo();
@@ -50,24 +81,10 @@ pub fn read(bytes: Vec<u8>, form: Form, limits: &Limits) -> Result<Extracted, Un
         let mut context = Context::new(transform, area, &cache, pdf.xref(), settings);
         let mut collector = Collector::new(area);
         interpret_page(page, &mut context, &mut collector);
-        let content = collector.finish();
-        text.hide(&content.hidden);
-        cut |= content.cut;
-        let page = page::page(&content, area);
-        length += size_of(&page);
-        pages.push(page);
-        // What is beyond the limit would be cut anyway.
-        if length > limits.text {
-            cut = true;
+        if !visit(number, &collector.finish(), area) {
             break;
         }
     }
-    write::write(&pages, form, &mut text);
-    text.on_page(pages.len());
-    if cut {
-        text.cut();
-    }
-    Ok(text.finish(pdf.pages().len(), metadata(&pdf)))
 }
 
 /// About how many bytes of text a page has.

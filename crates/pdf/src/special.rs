@@ -95,7 +95,8 @@ pub(super) fn take_sidebars(words: &mut Vec<Word>, boxes: &[Rect]) -> Vec<Vec<Wo
     let mut areas: Vec<Rect> = boxes
         .iter()
         .copied()
-        .filter(|area| area.width() < all.width() * 0.65 && area.height() > size * 3.0)
+        .filter(|area| area.width() > 20.0 && area.width() < all.width() * 0.65)
+        .filter(|area| area.height() > size * 3.0)
         .collect();
     areas.sort_by(|one, other| other.area().total_cmp(&one.area()));
     areas.truncate(BOXES);

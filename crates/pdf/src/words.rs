@@ -69,6 +69,8 @@ pub(super) struct Frame {
     pub(super) boxes: Vec<Rect>,
     /// The area of the page, turned as well.
     pub(super) area: Rect,
+    /// By how many quarter turns its text deviates from upright.
+    pub(super) turns: u8,
     /// Whether its text is neither horizontal nor vertical, as a stamp or a watermark is.
     pub(super) oblique: bool,
 }
@@ -199,6 +201,7 @@ fn frame(group: Group, content: &Content, area: Rect) -> Frame {
             .collect(),
         boxes: content.boxes.iter().map(|area| turn_area(*area)).collect(),
         area: turn_area(area),
+        turns: (group.angle / std::f64::consts::FRAC_PI_2).round().rem_euclid(4.0) as u8,
         oblique: group.oblique,
     }
 }

@@ -1,0 +1,3 @@
+//! Analysis of texts and documents for the capability servers. Pure.
+
+pub mod tables;

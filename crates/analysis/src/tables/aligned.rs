@@ -1,0 +1,234 @@
+//! Tables whose cells are found by the alignment of their text, with ruling lines as hints.
+
+use documents::layout::Area;
+
+use super::columns::{self, Column};
+use super::header::{self, Header};
+use super::lines::{Line, Piece};
+use super::rules::Rules;
+use super::{Cell, Method, Table};
+
+/// A piece of text in the columns that it covers.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    pub(super) piece: Piece,
+    pub(super) first: usize,
+    pub(super) last: usize,
+}
+
+/// One line of a table.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) parts: Vec<Part>,
+    pub(super) area: Area,
+    pub(super) baseline: f64,
+    pub(super) size: f64,
+}
+
+impl Row {
+    fn fills(&self, column: usize) -> bool {
+        self.parts.iter().any(|part| (part.first..=part.last).contains(&column))
+    }
+
+    fn only_stub(&self) -> bool {
+        self.parts.iter().all(|part| part.first == 0)
+    }
+
+    fn stub(&self) -> Option<&Piece> {
+        self.parts.first().filter(|part| part.first == 0).map(|part| &part.piece)
+    }
+}
+
+/// Puts lines into rows and columns.
+pub(super) fn table(lines: &[Line], rules: &Rules) -> Option<Table> {
+    let columns = columns::columns(lines, rules);
+    let area = lines.iter().map(|line| line.area).reduce(|all, area| all.union(&area))?;
+    let rows: Vec<Row> = lines.iter().map(|line| row(line, &columns, rules)).collect();
+    let head = header::height(&rows, rules, &area);
+    let header = header::header(&rows[..head], &columns, rules);
+    let mut table =
+        Table { area, cells: Vec::new(), header_rows: header.levels, method: Method::Text };
+    let Header { cells, levels } = header;
+    table.cells.extend(cells);
+    let body = merge(&rows[head..], rules, &area);
+    for (at, rows) in body.into_iter().enumerate() {
+        table.cells.extend(cells_of(&rows, levels + at));
+    }
+    Some(table)
+}
+
+fn row(line: &Line, columns: &[Column], rules: &Rules) -> Row {
+    let mut parts: Vec<Part> = Vec::new();
+    for piece in &line.pieces {
+        let (first, last) = columns::range(columns, piece);
+        for part in divide(piece, first, last, columns, rules) {
+            match parts.last_mut() {
+                Some(before) if before.last >= part.first => {
+                    before.last = before.last.max(part.last);
+                    part.piece.words.into_iter().for_each(|word| before.piece.push(word));
+                }
+                _ => parts.push(part),
+            }
+        }
+    }
+    Row { parts, area: line.area, baseline: line.baseline, size: line.size }
+}
+
+/// Divides a piece that covers several columns completely: they are so close that its words look like one text.
+fn divide(
+    piece: &Piece,
+    first: usize,
+    last: usize,
+    columns: &[Column],
+    rules: &Rules,
+) -> Vec<Part> {
+    let whole = || vec![Part { piece: piece.clone(), first, last }];
+    if first == last {
+        return whole();
+    }
+    let covered = &columns[first..=last];
+    let mut groups: Vec<Vec<_>> = vec![Vec::new(); covered.len()];
+    for word in &piece.words {
+        let single = Piece::new(word.clone());
+        let (one, other) = columns::range(covered, &single);
+        if one != other {
+            return whole();
+        }
+        groups[one].push(word.clone());
+    }
+    let size = piece.words.first().map_or(1.0, |word| word.size);
+    let underlined = rules.horizontal.iter().any(|rule| {
+        rule.at > piece.area.middle()
+            && rule.at < piece.area.bottom + size
+            && rule.start <= piece.area.left + 1.0
+            && rule.end >= piece.area.right - 1.0
+            && rule.length() < (columns[last].right - columns[first].left) * 1.25
+    });
+    let numeric = groups
+        .iter()
+        .filter_map(|group| Piece::of(group.clone()))
+        .filter(|group| group.words.iter().all(|word| word.text.chars().any(char::is_numeric)))
+        .count();
+    let full = groups.iter().all(|group| !group.is_empty());
+    let wide = piece.area.width() > (columns[last].right - columns[first].left) * 0.8;
+    if !full || underlined || !(numeric + 1 >= groups.len() || (wide && groups.len() > 2)) {
+        return whole();
+    }
+    let divided = groups.into_iter().enumerate().filter_map(|(at, group)| {
+        Some(Part { piece: Piece::of(group)?, first: first + at, last: first + at })
+    });
+    divided.collect()
+}
+
+/// Joins lines that make up one row.
+pub(super) fn merge(rows: &[Row], rules: &Rules, area: &Area) -> Vec<Vec<Row>> {
+    let pitch = pitch(rows);
+    let ruled = ruled(rows, rules, area);
+    let mut merged: Vec<Vec<Row>> = Vec::new();
+    for row in rows {
+        let joins = merged.last().and_then(|group| group.last()).is_some_and(|before| {
+            let apart = row.baseline - before.baseline;
+            if is_between(rules, before, row, area) {
+                return false;
+            }
+            ruled || apart < row.size.min(before.size) * 0.75 || continues(before, row, pitch)
+        });
+        match merged.last_mut() {
+            Some(group) if joins => group.push(row.clone()),
+            _ => merged.push(vec![row.clone()]),
+        }
+    }
+    merged
+}
+
+/// Whether a line that crosses most of the table lies between two rows.
+fn is_between(rules: &Rules, before: &Row, row: &Row, area: &Area) -> bool {
+    let covered: f64 = rules
+        .horizontal
+        .iter()
+        .filter(|rule| rule.at > before.area.middle() && rule.at < row.area.middle())
+        .map(|rule| rule.within(area.left, area.right))
+        .sum();
+    covered > area.width() * 0.6
+}
+
+/// Whether most rows are separated by lines, so that all text between two lines is one row.
+fn ruled(rows: &[Row], rules: &Rules, area: &Area) -> bool {
+    let gaps = rows.windows(2).filter(|pair| is_between(rules, &pair[0], &pair[1], area)).count();
+    let valued = rows.iter().filter(|row| !row.only_stub()).count();
+    let twice = rows.windows(2).any(|pair| {
+        let both = |row: &Row| {
+            row.parts.iter().filter(|part| part.piece.is_numeric() && part.first > 0).count() > 0
+                && row.stub().is_some()
+        };
+        !is_between(rules, &pair[0], &pair[1], area) && both(&pair[0]) && both(&pair[1])
+    });
+    gaps >= 2 && (gaps + 1) * 5 >= valued * 2 && !twice
+}
+
+/// The usual distance of rows that have values.
+fn pitch(rows: &[Row]) -> f64 {
+    let mut steps: Vec<f64> = rows
+        .windows(2)
+        .filter(|pair| !pair[0].only_stub() && !pair[1].only_stub())
+        .map(|pair| pair[1].baseline - pair[0].baseline)
+        .collect();
+    if steps.is_empty() {
+        return 0.0;
+    }
+    let middle = steps.len() / 2;
+    *steps.select_nth_unstable_by(middle, f64::total_cmp).1
+}
+
+/// Whether a line continues the cells of the one above.
+fn continues(before: &Row, row: &Row, pitch: f64) -> bool {
+    let apart = row.baseline - before.baseline;
+    let size = row.size.max(before.size);
+    if apart > size * 1.6 {
+        return false;
+    }
+    let tight = pitch > 0.0 && apart < pitch * 0.87;
+    let lower = |row: &Row| row.parts.iter().all(|part| part.piece.continues());
+    match (before.only_stub(), row.only_stub()) {
+        // The values of both are separate.
+        (false, false) => {
+            let below = row.parts.iter().all(|part| {
+                before.fills(part.first) && !part.piece.is_numeric()
+            });
+            row.stub().is_none() && below
+        }
+        (true, true) => lower(row),
+        (true, false) => {
+            tight || row.stub().is_some_and(|stub| stub.continues() && !stub.is_numeric())
+        }
+        (false, true) => tight || lower(row),
+    }
+}
+
+pub(super) fn cells_of(rows: &[Row], at: usize) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = Vec::new();
+    for part in rows.iter().flat_map(|row| &row.parts) {
+        let known = cells
+            .iter_mut()
+            .find(|cell| cell.col <= part.last && part.first <= cell.col_end);
+        match known {
+            Some(cell) => {
+                cell.text.push(' ');
+                cell.text.push_str(&part.piece.text());
+            }
+            None => {
+                let alone = rows.iter().map(|row| row.parts.len()).sum::<usize>() == 1;
+                // A heading of a group of rows may be longer than its column.
+                let last = if alone && part.first == 0 { 0 } else { part.last };
+                cells.push(Cell {
+                    row: at,
+                    col: part.first,
+                    row_end: at,
+                    col_end: last,
+                    text: part.piece.text(),
+                });
+            }
+        }
+    }
+    cells
+}

@@ -1,10 +1,12 @@
 //! Tables on pages: where they are, and which cells they have.
 
 mod aligned;
+mod blocks;
 mod columns;
 mod header;
 mod lattice;
 mod lines;
+mod prose;
 mod regions;
 mod rules;
 

@@ -95,7 +95,7 @@ impl Lattice {
         (0..self.width()).any(|col| {
             let lines = cells
                 .iter()
-                .filter(|(span, _)| span.col == col && span.col_end == col)
+                .filter(|(span, _)| span.col == col)
                 .flat_map(|(_, lines)| lines);
             let (mut all, mut gaps) = (0_usize, 0_usize);
             for line in lines {

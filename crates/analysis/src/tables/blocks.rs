@@ -1,0 +1,198 @@
+//! Lines of a page that look like the rows of a table.
+
+use documents::layout::Area;
+
+use super::columns;
+use super::lines::{Line, Piece};
+use super::prose;
+use super::rules::{Rule, Rules};
+
+/// The most lines with one piece of text between two rows.
+const WEAK: usize = 3;
+
+/// Groups of lines that look like tables, from top to bottom.
+pub(super) fn blocks(lines: &[Line], rules: &Rules) -> Vec<Vec<Line>> {
+    let prose = prose::prose(lines);
+    let mut rest: Vec<Line> = Vec::new();
+    for (line, prose) in lines.iter().zip(&prose) {
+        let pieces: Vec<Piece> = line
+            .pieces
+            .iter()
+            .zip(prose)
+            .filter(|(_, prose)| !**prose)
+            .map(|(piece, _)| piece.clone())
+            .collect();
+        rest.extend(with_pieces(line, pieces));
+    }
+    let walls: Vec<Area> = lines
+        .iter()
+        .zip(&prose)
+        .flat_map(|(line, prose)| line.pieces.iter().zip(prose))
+        .filter(|(_, prose)| **prose)
+        .map(|(piece, _)| piece.area)
+        .collect();
+    let rest: Vec<Line> = rest.iter().map(join_bullets).collect();
+    let mut blocks = Vec::new();
+    let mut open: Vec<Line> = Vec::new();
+    for line in rest {
+        if let Some(last) = open.last()
+            && !follows(&open, last, &line, &walls)
+        {
+            blocks.extend(finish(std::mem::take(&mut open), rules));
+        }
+        open.push(line);
+    }
+    blocks.extend(finish(open, rules));
+    blocks
+}
+
+/// The line with some of its pieces; `None` if there are none.
+pub(super) fn with_pieces(line: &Line, pieces: Vec<Piece>) -> Option<Line> {
+    let area = pieces.iter().map(|piece| piece.area).reduce(|all, area| all.union(&area))?;
+    Some(Line { pieces, area, ..line.clone() })
+}
+
+/// Joins a bullet or the number of a paragraph with the text after it.
+fn join_bullets(line: &Line) -> Line {
+    let mut line = line.clone();
+    if line.pieces.len() == 2 && is_bullet(&line.pieces[0].text()) && !line.pieces[1].is_numeric() {
+        let second = line.pieces.pop();
+        for word in second.into_iter().flat_map(|piece| piece.words) {
+            line.pieces[0].push(word);
+        }
+    }
+    line
+}
+
+fn is_bullet(text: &str) -> bool {
+    let inner = text.trim_matches(|character| matches!(character, '(' | ')' | '.' | '[' | ']'));
+    let marked = inner.len() < text.len();
+    let short = inner.chars().count() <= 3;
+    let mut characters = inner.chars();
+    let symbol = characters.next().is_some_and(|it| !it.is_alphanumeric()) && inner.chars().count() == 1;
+    symbol || (marked && short && inner.chars().all(char::is_alphanumeric)) || text == "o"
+}
+
+fn is_strong(line: &Line) -> bool {
+    line.pieces.len() > 1
+}
+
+/// Whether a line may belong to the table of the lines above it.
+fn follows(open: &[Line], last: &Line, line: &Line, walls: &[Area]) -> bool {
+    let gap = line.area.top - last.area.bottom;
+    let size = line.size.max(last.size);
+    let mut steps: Vec<f64> = open.windows(2).map(|pair| pair[1].area.top - pair[0].area.bottom).collect();
+    let usual = if steps.is_empty() {
+        size * 1.5
+    } else {
+        let middle = steps.len() / 2;
+        *steps.select_nth_unstable_by(middle, f64::total_cmp).1
+    };
+    if gap > (usual * 2.2).max(size * 2.6) {
+        return false;
+    }
+    // Running text between two lines separates them.
+    let between = Area::new(
+        last.area.left.min(line.area.left),
+        last.area.bottom - size * 0.3,
+        last.area.right.max(line.area.right),
+        line.area.top + size * 0.3,
+    );
+    !walls.iter().any(|wall| {
+        let middle = wall.middle();
+        middle > between.top
+            && middle < between.bottom
+            && wall.left < between.right
+            && wall.right > between.left
+    })
+}
+
+/// Divides lines at long stretches without columns, and keeps those that are tables.
+fn finish(lines: Vec<Line>, rules: &Rules) -> Vec<Vec<Line>> {
+    let mut parts: Vec<Vec<Line>> = vec![Vec::new()];
+    let mut at = 0;
+    while at < lines.len() {
+        let weak = lines[at..].iter().take_while(|line| !is_strong(line)).count();
+        if weak > WEAK || lines[at..at + weak].iter().any(|line| is_sentence(line)) {
+            parts.push(Vec::new());
+            at += weak;
+            continue;
+        }
+        if let Some(part) = parts.last_mut() {
+            part.extend(lines[at..at + weak.max(1)].iter().cloned());
+        }
+        at += weak.max(1);
+    }
+    parts.into_iter().filter_map(|part| trimmed(part, rules)).filter(|part| is_table(part, rules)).collect()
+}
+
+/// Whether a line is too long for the heading of some rows.
+fn is_sentence(line: &Line) -> bool {
+    line.pieces.iter().map(|piece| piece.words.len()).sum::<usize>() > 9
+}
+
+/// Without the lines before the first row and after the last, except those between ruled lines.
+fn trimmed(lines: Vec<Line>, rules: &Rules) -> Option<Vec<Line>> {
+    let first = lines.iter().position(is_strong)?;
+    let last = lines.iter().rposition(is_strong)?;
+    let area = lines[first..=last].iter().map(|line| line.area).reduce(|all, area| all.union(&area))?;
+    let crosses = |rule: &&Rule| rule.within(area.left, area.right) > area.width() * 0.5;
+    let mut start = first;
+    // Heads that span columns are above the first row, below a line that is drawn.
+    for at in (0..first).rev() {
+        let line = &lines[at];
+        let above = rules.horizontal.iter().filter(crosses).any(|rule| {
+            rule.at < line.area.middle() && rule.at > line.area.top - line.size * 2.5
+        });
+        let inner = line.area.left > area.left + line.size * 2.0 && line.pieces[0].words.len() <= 6;
+        if above || (inner && at + 1 == start) {
+            start = at;
+        }
+    }
+    let mut end = last;
+    for (at, line) in lines.iter().enumerate().skip(last + 1) {
+        let below = rules.horizontal.iter().filter(crosses).any(|rule| {
+            rule.at > line.area.middle() && rule.at < line.area.bottom + line.size * 1.5
+        });
+        if below && line.area.right <= area.right + line.size {
+            end = at;
+        }
+    }
+    Some(lines[start..=end].to_vec())
+}
+
+/// Whether the pieces of lines fall into columns, and look like values.
+fn is_table(lines: &[Line], rules: &Rules) -> bool {
+    let strong: Vec<&Line> = lines.iter().filter(|line| is_strong(line)).collect();
+    let columns = columns::columns(lines, rules);
+    if strong.len() < 2 || columns.len() < 2 {
+        return false;
+    }
+    let (mut values, mut numeric, mut all, mut spanning) = (0_usize, 0_usize, 0_usize, 0_usize);
+    for piece in strong.iter().flat_map(|line| &line.pieces) {
+        let (first, last) = columns::range(&columns, piece);
+        all += 1;
+        spanning += usize::from(first != last);
+        if first > 0 {
+            values += 1;
+            numeric += usize::from(piece.is_numeric());
+        }
+    }
+    let area = lines.iter().map(|line| line.area).reduce(|all, area| all.union(&area));
+    let area = area.unwrap_or_default();
+    let ruled = rules
+        .horizontal
+        .iter()
+        .filter(|rule| {
+            rule.at > area.top - 12.0
+                && rule.at < area.bottom + 12.0
+                && rule.within(area.left, area.right) > area.width() * 0.6
+        })
+        .count();
+    let fill = all as f64 / (strong.len() * columns.len()) as f64;
+    let least = if ruled >= 2 { 2 } else { 3 };
+    strong.len() >= least
+        && fill > 0.4
+        && spanning * 3 <= all
+        && (numeric * 3 >= values || (ruled >= 2 && numeric * 5 >= values) || (ruled >= 3))
+}

@@ -13,37 +13,76 @@ const WEAK: usize = 3;
 /// Groups of lines that look like tables, from top to bottom.
 pub(super) fn blocks(lines: &[Line], rules: &Rules) -> Vec<Vec<Line>> {
     let prose = prose::prose(lines);
-    let mut rest: Vec<Line> = Vec::new();
-    for (line, prose) in lines.iter().zip(&prose) {
-        let pieces: Vec<Piece> = line
-            .pieces
-            .iter()
-            .zip(prose)
-            .filter(|(_, prose)| !**prose)
-            .map(|(piece, _)| piece.clone())
-            .collect();
-        rest.extend(with_pieces(line, pieces));
-    }
-    let walls: Vec<Area> = lines
-        .iter()
-        .zip(&prose)
-        .flat_map(|(line, prose)| line.pieces.iter().zip(prose))
-        .filter(|(_, prose)| **prose)
-        .map(|(piece, _)| piece.area)
-        .collect();
-    let rest: Vec<Line> = rest.iter().map(join_bullets).collect();
+    let walls = prose::walls(lines, &prose);
     let mut blocks = Vec::new();
-    let mut open: Vec<Line> = Vec::new();
-    for line in rest {
-        if let Some(last) = open.last()
-            && !follows(&open, last, &line, &walls)
-        {
-            blocks.extend(finish(std::mem::take(&mut open), rules));
+    let mut open: Vec<Vec<Line>> = Vec::new();
+    for (line, prose) in lines.iter().zip(&prose) {
+        let rest = line.pieces.iter().zip(prose).filter(|(_, prose)| !**prose);
+        for pieces in strips(rest.map(|(piece, _)| piece.clone()), &walls) {
+            let Some(line) = with_pieces(line, pieces) else { continue };
+            add(join_bullets(&line), &mut open, &mut blocks, &walls);
         }
-        open.push(line);
     }
-    blocks.extend(finish(open, rules));
-    blocks
+    blocks.extend(open);
+    let mut tables: Vec<Vec<Line>> =
+        blocks.into_iter().flat_map(|block| finish(block, rules)).collect();
+    tables.sort_by(|one, other| one[0].area.top.total_cmp(&other[0].area.top));
+    tables
+}
+
+/// Adds a line to the open block above it, or begins another; blocks that end far above are moved to `blocks`.
+fn add(line: Line, open: &mut Vec<Vec<Line>>, blocks: &mut Vec<Vec<Line>>, walls: &[Area]) {
+    let overlap = |block: &[Line]| {
+        let (mut left, mut right) = (f64::INFINITY, f64::NEG_INFINITY);
+        for line in block.iter().rev().take(6) {
+            (left, right) = (left.min(line.area.left), right.max(line.area.right));
+        }
+        let shared = right.min(line.area.right) - left.max(line.area.left);
+        shared / (right - left).min(line.area.width()).max(1.0)
+    };
+    let ended = |block: &Vec<Line>| block.last().is_some_and(|last| !follows(block, last, &line, walls));
+    let mut at = 0;
+    while at < open.len() {
+        if ended(&open[at]) && (overlap(&open[at]) > 0.0 || is_far(&open[at], &line)) {
+            blocks.push(open.swap_remove(at));
+        } else {
+            at += 1;
+        }
+    }
+    let best = open
+        .iter_mut()
+        .filter(|block| overlap(block) > 0.3)
+        .max_by(|one, other| overlap(one).total_cmp(&overlap(other)));
+    match best {
+        Some(block) => block.push(line),
+        None => open.push(vec![line]),
+    }
+}
+
+/// Whether a line is so far below a block that no further line can belong to it.
+fn is_far(block: &[Line], line: &Line) -> bool {
+    block.last().is_some_and(|last| line.area.top - last.area.bottom > line.size * 8.0)
+}
+
+/// Divides the pieces of a line at the columns of running text next to them.
+fn strips(pieces: impl Iterator<Item = Piece>, walls: &[Area]) -> Vec<Vec<Piece>> {
+    let mut strips: Vec<(Vec<i8>, Vec<Piece>)> = Vec::new();
+    for piece in pieces {
+        let middle = piece.area.middle();
+        let near = walls.iter().filter(|wall| (wall.top..=wall.bottom).contains(&middle));
+        let key: Vec<i8> = near
+            .map(|wall| match piece.area.center() {
+                center if center < wall.left => -1,
+                center if center > wall.right => 1,
+                _ => 0,
+            })
+            .collect();
+        match strips.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, pieces)) => pieces.push(piece),
+            None => strips.push((key, vec![piece])),
+        }
+    }
+    strips.into_iter().map(|(_, pieces)| pieces).collect()
 }
 
 /// The line with some of its pieces; `None` if there are none.
@@ -113,6 +152,9 @@ fn finish(lines: Vec<Line>, rules: &Rules) -> Vec<Vec<Line>> {
     let mut at = 0;
     while at < lines.len() {
         let weak = lines[at..].iter().take_while(|line| !is_strong(line)).count();
+        if repeats_head(parts.last(), &lines[at..]) {
+            parts.push(Vec::new());
+        }
         if weak > WEAK || lines[at..at + weak].iter().any(|line| is_sentence(line)) {
             parts.push(Vec::new());
             at += weak;
@@ -124,6 +166,20 @@ fn finish(lines: Vec<Line>, rules: &Rules) -> Vec<Vec<Line>> {
         at += weak.max(1);
     }
     parts.into_iter().filter_map(|part| trimmed(part, rules)).filter(|part| is_table(part, rules)).collect()
+}
+
+/// Whether the next line, or the one after it, repeats a line at the top of the table: another table begins.
+fn repeats_head(part: Option<&Vec<Line>>, lines: &[Line]) -> bool {
+    let Some(part) = part.filter(|part| part.len() > 3) else { return false };
+    let name = |line: &Line| {
+        let first = line.pieces.first().filter(|piece| !piece.is_numeric())?;
+        is_strong(line).then(|| first.text())
+    };
+    let apart = part.last().zip(lines.first()).is_some_and(|(last, line)| {
+        line.area.top - last.area.bottom > line.size * 0.6
+    });
+    let names: Vec<String> = part.iter().take(3).filter_map(name).collect();
+    apart && lines.iter().take(2).filter_map(name).any(|name| names.contains(&name))
 }
 
 /// Whether a line is too long for the heading of some rows.
@@ -145,7 +201,10 @@ fn trimmed(lines: Vec<Line>, rules: &Rules) -> Option<Vec<Line>> {
             rule.at < line.area.middle() && rule.at > line.area.top - line.size * 2.5
         });
         let inner = line.area.left > area.left + line.size * 2.0 && line.pieces[0].words.len() <= 6;
-        if above || (inner && at + 1 == start) {
+        let apart = rules.horizontal.iter().filter(crosses).any(|rule| {
+            rule.at > line.area.middle() && rule.at < lines[start].area.middle()
+        });
+        if above || (inner && !apart && at + 1 == start) {
             start = at;
         }
     }

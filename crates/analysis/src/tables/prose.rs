@@ -1,5 +1,7 @@
 //! Which pieces of a page are running text.
 
+use documents::layout::Area;
+
 use super::lines::{Line, Piece};
 
 /// A piece of running text has at least this many words.
@@ -11,6 +13,9 @@ const WIDTH: f64 = 11.0;
 /// Lines of a paragraph are at most this many font sizes apart.
 const PITCH: f64 = 2.1;
 
+/// Paragraphs of one column are at most this many font sizes apart.
+const GAP: f64 = 4.5;
+
 /// For each line, for each piece, whether it is part of a paragraph.
 pub(super) fn prose(lines: &[Line]) -> Vec<Vec<bool>> {
     let mut marks: Vec<Vec<bool>> =
@@ -20,6 +25,10 @@ pub(super) fn prose(lines: &[Line]) -> Vec<Vec<bool>> {
             for (one, upper) in lines[at].pieces.iter().enumerate() {
                 for (other, lower) in lines[below].pieces.iter().enumerate() {
                     if !are_aligned(upper, lower, lines[at].size) {
+                        continue;
+                    }
+                    let valued = has_values(&lines[at], upper) || has_values(&lines[below], lower);
+                    if valued {
                         continue;
                     }
                     if is_long(upper) && is_long(lower) {
@@ -35,6 +44,27 @@ pub(super) fn prose(lines: &[Line]) -> Vec<Vec<bool>> {
     marks
 }
 
+/// The areas of columns of running text.
+pub(super) fn walls(lines: &[Line], prose: &[Vec<bool>]) -> Vec<Area> {
+    let mut walls: Vec<(Area, f64)> = Vec::new();
+    for (line, marks) in lines.iter().zip(prose) {
+        for (piece, _) in line.pieces.iter().zip(marks).filter(|(_, mark)| **mark) {
+            let area = piece.area;
+            let recent = walls.len().saturating_sub(12);
+            let wall = walls[recent..].iter_mut().rev().find(|(wall, size)| {
+                let shared = wall.right.min(area.right) - wall.left.max(area.left);
+                area.top - wall.bottom < size * GAP
+                    && shared > wall.width().min(area.width()) * 0.6
+            });
+            match wall {
+                Some((wall, _)) => *wall = wall.union(&area),
+                None => walls.push((area, line.size)),
+            }
+        }
+    }
+    walls.into_iter().map(|(wall, _)| wall).collect()
+}
+
 /// The lines below one that are near enough for the same paragraph.
 fn following(lines: &[Line], at: usize) -> std::ops::Range<usize> {
     let (baseline, size) = (lines[at].baseline, lines[at].size);
@@ -44,6 +74,12 @@ fn following(lines: &[Line], at: usize) -> std::ops::Range<usize> {
         .take_while(|line| line.baseline - baseline < size * PITCH)
         .count();
     at + 1..at + 1 + end
+}
+
+/// Whether a line has several numbers to the right of this piece, as the row of a table has.
+fn has_values(line: &Line, piece: &Piece) -> bool {
+    let others = line.pieces.iter().filter(|other| other.area.left >= piece.area.right);
+    others.filter(|other| other.is_numeric()).count() >= 2
 }
 
 fn is_long(piece: &Piece) -> bool {

@@ -11,19 +11,10 @@ mod regions;
 mod rules;
 
 use documents::layout::{Area, PageLayout, PlacedWord};
+pub use documents::table::Cell;
 
 use self::lattice::Lattice;
 use self::rules::Rules;
-
-/// A cell; it covers `row..=row_end` and `col..=col_end`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cell {
-    pub row: usize,
-    pub col: usize,
-    pub row_end: usize,
-    pub col_end: usize,
-    pub text: String,
-}
 
 /// How a table was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

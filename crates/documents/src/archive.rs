@@ -33,6 +33,11 @@ impl<'a> Archive<'a> {
         Ok(Self { zip, budget: limits.inflated, inflated: limits.inflated })
     }
 
+    /// The names of all parts.
+    pub(crate) fn names(&self) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
+        self.zip.file_names().flatten()
+    }
+
     /// The bytes of a part, `None` if it is missing. Sizes in the archive's headers are not trusted.
     pub(crate) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, Unreadable> {
         let part = match self.zip.by_name(name) {

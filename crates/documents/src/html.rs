@@ -3,6 +3,7 @@
 mod about;
 mod attributes;
 pub(crate) mod block;
+pub(crate) mod cells;
 pub(crate) mod date;
 mod element;
 pub(crate) mod hints;

@@ -1,5 +1,6 @@
 //! Office files: packages of XML parts with relations between them.
 
+pub(crate) mod cells;
 pub(crate) mod docx;
 mod flow;
 mod inline;
@@ -10,7 +11,9 @@ pub(crate) mod xlsx;
 
 use std::collections::HashMap;
 
+use extraction::facts::Facts;
 use extraction::metadata::iso_date;
+use extraction::text::on_one_line;
 use extraction::{Limits, Metadata, Unreadable, encoding};
 
 use crate::archive::Archive;
@@ -129,6 +132,7 @@ impl<'a> Package<'a> {
                     "title" => &mut meta.title,
                     "creator" => &mut meta.author,
                     "created" => &mut meta.created,
+                    "modified" => &mut meta.modified,
                     "language" => &mut meta.language,
                     "description" => &mut meta.description,
                     _ => continue,
@@ -140,6 +144,7 @@ impl<'a> Package<'a> {
         }
         // Times are given to the second, such as `2026-03-15T08:00:00Z`.
         meta.created = meta.created.and_then(|time| iso_date(time.trim()));
+        meta.modified = meta.modified.and_then(|time| iso_date(time.trim()));
         // Several authors are separated by semicolons.
         meta.author = meta.author.map(|author| author.replace(';', ", "));
         Ok(meta)
@@ -147,6 +152,31 @@ impl<'a> Package<'a> {
 
     pub(crate) fn limits(&self) -> &'a Limits {
         self.limits
+    }
+}
+
+/// What an Office file is apart from its text.
+pub(crate) fn facts(bytes: &[u8], limits: &Limits) -> Result<Facts, Unreadable> {
+    let mut package = Package::open(bytes, limits)?;
+    let mut facts = Facts { modified: package.metadata()?.modified, ..Facts::default() };
+    for name in package.archive.names() {
+        facts.has_macros |= name.ends_with("vbaProject.bin");
+        facts.signed |= name.starts_with("_xmlsignatures/") && name.ends_with(".xml");
+    }
+    let Some(text) = package.part("docProps/app.xml")? else { return Ok(facts) };
+    let mut xml = Xml::new(&text, limits);
+    loop {
+        match xml.next()? {
+            Node::Open(element) if element.name() == "Application" => {
+                let program = on_one_line(&xml.text()?);
+                facts.producer = Some(program).filter(|program| !program.is_empty());
+            }
+            Node::Open(element) if element.name() == "Pages" => {
+                facts.pages = xml.text()?.trim().parse().ok().filter(|pages| *pages > 0);
+            }
+            Node::End => return Ok(facts),
+            Node::Open(_) | Node::Close(_) | Node::Text(_) => {}
+        }
     }
 }
 

@@ -3,10 +3,12 @@
 
 pub mod encoding;
 mod extracted;
+pub mod facts;
 pub mod layout;
 pub mod markdown;
 pub mod metadata;
 mod options;
+pub mod table;
 pub mod text;
 
 pub use extracted::{Extracted, Limits, Unreadable};

@@ -69,6 +69,8 @@ pub(super) struct Content {
     pub(super) boxes: Vec<Rect>,
     /// The text that a reader does not see.
     pub(super) hidden: String,
+    /// The area of all pictures.
+    pub(super) pictured: f64,
     /// Whether glyphs were dropped because there are too many.
     pub(super) cut: bool,
 }
@@ -85,6 +87,7 @@ pub(super) struct Collector {
     /// For each open marked content whether it is an artifact.
     marked: Vec<bool>,
     runs: usize,
+    pictured: f64,
     cut: bool,
 }
 
@@ -100,14 +103,15 @@ impl Collector {
             opacities: Vec::new(),
             marked: Vec::new(),
             runs: 0,
+            pictured: 0.0,
             cut: false,
         }
     }
 
     /// Separates what a reader sees from what is hidden.
     pub(super) fn finish(self) -> Content {
-        let Self { glyphs, rules, boxes, canvas, cut, .. } = self;
-        let mut content = Content { rules, boxes, cut, ..Content::default() };
+        let Self { glyphs, rules, boxes, canvas, pictured, cut, .. } = self;
+        let mut content = Content { rules, boxes, pictured, cut, ..Content::default() };
         let seen = canvas.visibility(&glyphs);
         for ((glyph, _), seen) in glyphs.into_iter().zip(seen) {
             if seen {
@@ -273,7 +277,9 @@ impl<'a> Device<'a> for Collector {
                 }
                 Image::Stencil(_) => false,
             };
-            self.canvas.picture(area.intersect(self.clip()), opaque);
+            let area = area.intersect(self.clip());
+            self.pictured += area.width().max(0.0) * area.height().max(0.0);
+            self.canvas.picture(area, opaque);
         }
     }
 

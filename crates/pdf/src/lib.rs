@@ -1,6 +1,7 @@
 //! PDF: the glyphs that each page draws, put back into lines, columns, tables and paragraphs.
 
 mod content;
+mod facts;
 mod furniture;
 mod grid;
 mod hyphens;
@@ -18,7 +19,7 @@ mod write;
 
 use extraction::text::Text;
 use extraction::{Extracted, Form, Limits, Metadata, Unreadable, encoding};
-use hayro_interpret::hayro_syntax::object::{self, Dict};
+use hayro_interpret::hayro_syntax::object::{self, DateTime, Dict};
 use hayro_interpret::hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 use hayro_interpret::kurbo::Rect;
 use hayro_interpret::{
@@ -26,6 +27,7 @@ use hayro_interpret::{
 };
 
 use self::content::{Collector, Content};
+pub use self::facts::facts;
 pub use self::layout::pages;
 use self::page::Page;
 use self::regions::Block;
@@ -109,14 +111,15 @@ fn metadata(pdf: &Pdf) -> Metadata {
         title: info.title.as_deref().map(string),
         author: info.author.as_deref().map(string),
         description: info.subject.as_deref().map(string),
-        created: info
-            .creation_date
-            .as_ref()
-            .filter(|date| date.year > 1900 && (1..=12).contains(&date.month))
-            .map(|date| format!("{:04}-{:02}-{:02}", date.year, date.month, date.day.clamp(1, 31))),
+        created: info.creation_date.as_ref().and_then(date),
         language,
         ..Metadata::default()
     }
+}
+
+fn date(date: &DateTime) -> Option<String> {
+    (date.year > 1900 && (1..=12).contains(&date.month))
+        .then(|| format!("{:04}-{:02}-{:02}", date.year, date.month, date.day.clamp(1, 31)))
 }
 
 /// A string is UTF-16 with a mark, UTF-8 with a mark, or PDF's own encoding, which is nearly Latin-1.

@@ -54,7 +54,7 @@ pub(crate) fn read(bytes: &[u8], form: Form, limits: &Limits) -> Result<Extracte
 }
 
 /// The relations of the slides, in order.
-fn slide_ids(presentation: &str, limits: &Limits) -> Result<Vec<String>, Unreadable> {
+pub(super) fn slide_ids(presentation: &str, limits: &Limits) -> Result<Vec<String>, Unreadable> {
     let mut xml = Xml::new(presentation, limits);
     let mut ids = Vec::new();
     loop {
@@ -93,7 +93,7 @@ fn has_title(slide: &str, limits: &Limits) -> Result<bool, Unreadable> {
 }
 
 /// Whether a slide is hidden in the presentation.
-fn is_hidden(slide: &str, limits: &Limits) -> Result<bool, Unreadable> {
+pub(super) fn is_hidden(slide: &str, limits: &Limits) -> Result<bool, Unreadable> {
     let mut xml = Xml::new(slide, limits);
     loop {
         match xml.next()? {

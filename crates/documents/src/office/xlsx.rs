@@ -1,6 +1,7 @@
 //! Excel: each sheet that is shown as lines of cells with tabs between them.
 
 mod format;
+mod tables;
 
 use std::collections::HashSet;
 
@@ -8,26 +9,44 @@ use extraction::text::{Block, Text, on_one_line};
 use extraction::{Extracted, Form, Limits, Unreadable, markdown};
 
 use self::format::{Formats, show};
-use super::Package;
+pub(crate) use self::tables::tables;
+use super::{Package, Relation};
 use crate::xml::{Node, Xml};
 
 /// The most consecutive empty cells that are written, so that a lone cell far to the right needs no thousand tabs.
 const GAP: usize = 64;
 
+/// What all sheets share.
+struct Workbook {
+    relations: Vec<Relation>,
+    strings: Vec<String>,
+    formats: Formats,
+    sheets: Vec<Sheet>,
+}
+
+impl Workbook {
+    fn read(package: &mut Package<'_>, limits: &Limits) -> Result<Self, Unreadable> {
+        let (name, workbook) = package.main("xl/workbook.xml")?;
+        let relations = package.relations(&name)?;
+        let strings = match package.related(&name, "sharedStrings")?.first() {
+            Some(part) => {
+                shared_strings(package.part(part)?.as_deref().unwrap_or_default(), limits)?
+            }
+            None => Vec::new(),
+        };
+        let styles = match package.related(&name, "styles")?.first() {
+            Some(part) => package.part(part)?,
+            None => None,
+        };
+        let (sheets, since_1904) = sheets(&workbook, limits)?;
+        let formats = Formats::read(styles.as_deref().unwrap_or_default(), since_1904, limits)?;
+        Ok(Self { relations, strings, formats, sheets })
+    }
+}
+
 pub(crate) fn read(bytes: &[u8], form: Form, limits: &Limits) -> Result<Extracted, Unreadable> {
     let mut package = Package::open(bytes, limits)?;
-    let (name, workbook) = package.main("xl/workbook.xml")?;
-    let relations = package.relations(&name)?;
-    let strings = match package.related(&name, "sharedStrings")?.first() {
-        Some(part) => shared_strings(package.part(part)?.as_deref().unwrap_or_default(), limits)?,
-        None => Vec::new(),
-    };
-    let styles = match package.related(&name, "styles")?.first() {
-        Some(part) => package.part(part)?,
-        None => None,
-    };
-    let (sheets, since_1904) = sheets(&workbook, limits)?;
-    let formats = Formats::read(styles.as_deref().unwrap_or_default(), since_1904, limits)?;
+    let Workbook { relations, strings, formats, sheets } = Workbook::read(&mut package, limits)?;
     let mut text = Text::new(limits.text);
     let mut shown = 0;
     for sheet in sheets {

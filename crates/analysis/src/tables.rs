@@ -2,6 +2,7 @@
 
 mod aligned;
 mod blocks;
+mod charts;
 mod columns;
 mod header;
 mod lattice;
@@ -50,23 +51,36 @@ pub fn in_region(page: &PageLayout, area: &Area) -> Option<Table> {
         .filter(|word| around.contains(word.area.center(), word.area.middle()))
         .cloned()
         .collect();
-    let rules = regions::rules(page).within(&area.grow(8.0));
-    structure(&words, &rules)
+    let reach = area.grow(8.0);
+    let rules = regions::rules(page).within(&reach);
+    let ruled = by_lines(&words, &rules).or_else(|| {
+        let edges = regions::edges(page).within(&reach);
+        by_lines(&words, &edges).filter(|_| rules.vertical.is_empty())
+    });
+    let table = ruled.or_else(|| aligned::table(&lines::lines(&words, &rules), &rules));
+    table.map(sorted)
 }
 
 /// The table that words and lines make up.
 fn structure(words: &[PlacedWord], rules: &Rules) -> Option<Table> {
-    let ruled = Lattice::new(rules).filter(|lattice| {
-        let area = lattice.area().grow(2.0);
-        let outside =
-            words.iter().filter(|word| !area.contains(word.area.center(), word.area.middle()));
-        outside.count() * 20 <= words.len()
-    });
-    let ruled = ruled.and_then(|lattice| lattice.table(words, rules));
-    let mut table = match ruled {
-        Some(table) => table,
-        None => aligned::table(&lines::lines(words, rules), rules)?,
-    };
+    let table =
+        by_lines(words, rules).or_else(|| aligned::table(&lines::lines(words, rules), rules));
+    table.map(sorted)
+}
+
+/// The table that lines divide into cells, if nearly all words are in them.
+fn by_lines(words: &[PlacedWord], rules: &Rules) -> Option<Table> {
+    let lattice = Lattice::new(rules)?;
+    let area = lattice.area().grow(2.0);
+    let outside =
+        words.iter().filter(|word| !area.contains(word.area.center(), word.area.middle()));
+    if outside.count() * 20 > words.len() {
+        return None;
+    }
+    lattice.table(words, rules)
+}
+
+fn sorted(mut table: Table) -> Table {
     table.cells.sort_by_key(|cell| (cell.row, cell.col));
-    Some(table)
+    table
 }

@@ -1,12 +1,15 @@
 //! Tables whose cells are found by the alignment of their text, with ruling lines as hints.
 
-use documents::layout::Area;
+use documents::layout::{Area, PlacedWord};
 
 use super::columns::{self, Column};
 use super::header::{self, Header};
 use super::lines::{Line, Piece};
 use super::rules::Rules;
 use super::{Cell, Method, Table};
+
+/// A space of this many font sizes is wider than that between words of one cell.
+const WIDE_SPACE: f64 = 0.33;
 
 /// A piece of text in the columns that it covers.
 #[derive(Debug, Clone)]
@@ -87,7 +90,7 @@ fn divide(
         return whole();
     }
     let covered = &columns[first..=last];
-    let mut groups: Vec<Vec<_>> = vec![Vec::new(); covered.len()];
+    let mut groups: Vec<Vec<PlacedWord>> = vec![Vec::new(); covered.len()];
     for word in &piece.words {
         let single = Piece::new(word.clone());
         let (one, other) = columns::range(covered, &single);
@@ -111,7 +114,14 @@ fn divide(
         .count();
     let full = groups.iter().all(|group| !group.is_empty());
     let wide = piece.area.width() > (columns[last].right - columns[first].left) * 0.8;
-    if !full || underlined || !(numeric + 1 >= groups.len() || (wide && groups.len() > 2)) {
+    let gaps = groups.windows(2).all(|pair| {
+        let (before, after) = (pair[0].last(), pair[1].first());
+        before.zip(after).is_some_and(|(before, after)| {
+            after.area.left - before.area.right > size * WIDE_SPACE
+        })
+    });
+    let apart = numeric + 1 >= groups.len() || (wide && (groups.len() > 2 || gaps));
+    if !full || underlined || !apart {
         return whole();
     }
     let divided = groups.into_iter().enumerate().filter_map(|(at, group)| {

@@ -40,7 +40,7 @@ fn add(line: Line, open: &mut Vec<Vec<Line>>, blocks: &mut Vec<Vec<Line>>, walls
         let shared = right.min(line.area.right) - left.max(line.area.left);
         shared / (right - left).min(line.area.width()).max(1.0)
     };
-    let ended = |block: &Vec<Line>| block.last().is_some_and(|last| !follows(block, last, &line, walls));
+    let ended = |block: &[Line]| block.last().is_some_and(|last| !follows(block, last, &line, walls));
     let mut at = 0;
     while at < open.len() {
         if ended(&open[at]) && (overlap(&open[at]) > 0.0 || is_far(&open[at], &line)) {
@@ -49,14 +49,25 @@ fn add(line: Line, open: &mut Vec<Vec<Line>>, blocks: &mut Vec<Vec<Line>>, walls
             at += 1;
         }
     }
-    let best = open
-        .iter_mut()
-        .filter(|block| overlap(block) > 0.3)
-        .max_by(|one, other| overlap(one).total_cmp(&overlap(other)));
-    match best {
-        Some(block) => block.push(line),
-        None => open.push(vec![line]),
+    // Short heads at different heights are blocks of their own until the row below them joins them.
+    let mut near: Vec<usize> = (0..open.len()).filter(|at| overlap(&open[*at]) > 0.3).collect();
+    near.sort_by_key(|at| std::cmp::Reverse(open[*at].len()));
+    let small = near.iter().skip(1).take_while(|at| open[**at].len() <= 2).count();
+    near.truncate(small + 1);
+    let Some(main) = near.first().copied() else {
+        open.push(vec![line]);
+        return;
+    };
+    let mut joined = std::mem::take(&mut open[main]);
+    if is_strong(&line) {
+        for block in near.iter().skip(1).map(|at| std::mem::take(&mut open[*at])) {
+            joined.extend(block);
+        }
+        joined.sort_by(|one, other| one.baseline.total_cmp(&other.baseline));
     }
+    joined.push(line);
+    open[main] = joined;
+    open.retain(|block| !block.is_empty());
 }
 
 /// Whether a line is so far below a block that no further line can belong to it.
@@ -248,6 +259,11 @@ fn is_table(lines: &[Line], rules: &Rules) -> bool {
                 && rule.within(area.left, area.right) > area.width() * 0.6
         })
         .count();
+    // The labels of a chart are at both of its sides.
+    let far = columns.windows(2).any(|pair| pair[1].left - pair[0].right > area.width() * 0.55);
+    if ruled == 0 && columns.len() == 2 && far {
+        return false;
+    }
     let fill = all as f64 / (strong.len() * columns.len()) as f64;
     let least = if ruled >= 2 { 2 } else { 3 };
     strong.len() >= least

@@ -82,12 +82,47 @@ impl Lattice {
             .map(|(span, words)| (span, lines::lines(&words, rules)))
             .filter(|(_, lines)| !lines.is_empty())
             .collect();
+        cells = cells.into_iter().flat_map(|(span, lines)| self.divide(span, lines)).collect();
         cells.sort_by_key(|(span, _)| (span.row, span.col));
         if self.hides_columns(&cells) {
             return None;
         }
-        let table = self.divide_rows(cells);
+        let table = self.divide_rows(without_captions(cells, self.width()));
         is_table(&table).then_some(table)
+    }
+
+    /// Divides a cell over several columns whose only line has a wide gap: heads without lines between them.
+    fn divide(&self, span: Span, lines: Vec<Line>) -> Vec<(Span, Vec<Line>)> {
+        let [line] = lines.as_slice() else { return vec![(span, lines)] };
+        let columns = span.col_end + 1 - span.col;
+        let apart = line
+            .pieces
+            .windows(2)
+            .all(|pair| pair[1].area.left - pair[0].area.right > line.size * 1.5);
+        if line.pieces.len() < 2 || line.pieces.len() > columns || !apart {
+            return vec![(span, lines)];
+        }
+        let mut ends: Vec<usize> = Vec::new();
+        for pair in line.pieces.windows(2) {
+            let middle = (pair[0].area.right + pair[1].area.left) / 2.0;
+            let distance = |at: &usize| (self.xs[*at + 1] - middle).abs();
+            let least = ends.last().map_or(span.col, |end| end + 1);
+            let end = (least..span.col_end)
+                .min_by(|one, other| distance(one).total_cmp(&distance(other)));
+            match end {
+                Some(end) => ends.push(end),
+                None => return vec![(span, lines)],
+            }
+        }
+        ends.push(span.col_end);
+        let mut col = span.col;
+        let mut divided = Vec::new();
+        for (piece, end) in line.pieces.iter().zip(ends) {
+            let part = Line { pieces: vec![piece.clone()], area: piece.area, ..line.clone() };
+            divided.push((Span { col, col_end: end, ..span }, vec![part]));
+            col = end + 1;
+        }
+        divided
     }
 
     /// Whether many lines of a column have a wide gap at the same position.
@@ -152,6 +187,29 @@ impl Lattice {
         }
         table
     }
+}
+
+/// Drops a title above the heads and notes below the values, which are as wide as the table.
+fn without_captions(
+    mut cells: Vec<(Span, Vec<Line>)>,
+    width: usize,
+) -> Vec<(Span, Vec<Line>)> {
+    let is_caption = |cell: Option<&(Span, Vec<Line>)>, words: &[&str]| {
+        let Some((span, lines)) = cell else { return false };
+        let text = lines.iter().map(Line::text).collect::<Vec<_>>().join(" ").to_lowercase();
+        span.col == 0
+            && span.col_end + 1 == width
+            && words.iter().any(|word| {
+                text.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_alphabetic))
+            })
+    };
+    while is_caption(cells.last(), &["source", "sources", "note", "notes", "*"]) {
+        cells.pop();
+    }
+    if is_caption(cells.first(), &["table", "exhibit", "figure", "tableau", "tabelle", "box"]) {
+        cells.remove(0);
+    }
+    cells
 }
 
 /// Whether at least two rows and two columns have text.

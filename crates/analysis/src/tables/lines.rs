@@ -107,12 +107,18 @@ fn overlap(one: &PlacedWord, other: &PlacedWord) -> f64 {
     shared / one.area.height().min(other.area.height()).max(0.1)
 }
 
+/// Whether a word is a line that is typed with dashes.
+pub(super) fn is_line(word: &PlacedWord) -> bool {
+    let is_dash = |character: char| matches!(character, '-' | '=' | '_' | '–' | '—' | '─');
+    word.text.chars().all(is_dash) && word.text.chars().count() >= 5
+}
+
 /// Drops dots that lead from a word to its number.
 fn without_leader(word: &PlacedWord) -> Option<PlacedWord> {
     let is_dot = |character: char| matches!(character, '.' | '…' | '·' | '_');
     let bare = word.text.trim_end_matches(is_dot);
     let dots = word.text[bare.len()..].chars().count();
-    if bare.is_empty() && (dots >= 2 || word.text == "…") {
+    if bare.is_empty() && (dots >= 2 || word.text == "…") || is_line(word) {
         return None;
     }
     let mut word = word.clone();

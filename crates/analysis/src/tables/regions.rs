@@ -5,42 +5,66 @@ use documents::layout::{Area, PageLayout, PlacedWord};
 use super::lattice::{self, Lattice};
 use super::lines::{self, Line};
 use super::rules::Rules;
-use super::{Table, aligned, blocks, structure};
+use super::{Table, aligned, blocks, charts, structure};
 
 /// The most tables of one page.
 const MOST: usize = 60;
 
-/// The lines of a page, with the edges of its boxes.
+/// With more boxes a page is a drawing.
+const MOST_BOXES: usize = 600;
+
+/// The lines of a page, drawn or typed.
 pub(super) fn rules(page: &PageLayout) -> Rules {
-    let mut areas = page.rules.clone();
-    for area in &page.boxes {
+    let typed = page.words.iter().filter(|word| lines::is_line(word)).map(|word| {
+        let y = word.area.middle();
+        Area::new(word.area.left, y, word.area.right, y)
+    });
+    let areas: Vec<Area> = page.rules.iter().copied().chain(typed).collect();
+    Rules::new(&areas)
+}
+
+/// The edges of the boxes of a page.
+pub(super) fn edges(page: &PageLayout) -> Rules {
+    let edges = page.boxes.iter().flat_map(|area| {
         let Area { left, top, right, bottom } = *area;
-        areas.extend([
+        [
             Area::new(left, top, right, top),
             Area::new(left, bottom, right, bottom),
             Area::new(left, top, left, bottom),
             Area::new(right, top, right, bottom),
-        ]);
-    }
-    Rules::new(&areas)
+        ]
+    });
+    Rules::new(&edges.collect::<Vec<_>>())
 }
 
 /// The tables of a page, from top to bottom.
 pub(super) fn find(page: &PageLayout) -> Vec<Table> {
-    let rules = Rules::new(&page.rules);
+    let rules = rules(page);
     let mut words: Vec<PlacedWord> =
         page.words.iter().filter(|word| !word.artifact).cloned().collect();
     let mut tables = ruled(&mut words, &rules);
+    if are_cells(&page.boxes, &words) {
+        tables.extend(ruled(&mut words, &edges(page)));
+    }
     let lines = lines::lines(&words, &rules);
     for block in blocks::blocks(&lines, &rules) {
         tables.extend(from_block(&block, &rules));
     }
+    tables.retain(|table| !charts::is_chart(table));
     tables.sort_by(|one, other| one.area.top.total_cmp(&other.area.top));
     tables.truncate(MOST);
-    for table in &mut tables {
-        table.cells.sort_by_key(|cell| (cell.row, cell.col));
-    }
     tables
+}
+
+/// Whether boxes are the backgrounds of cells: most have one text of their own. The bars of a chart have none.
+fn are_cells(boxes: &[Area], words: &[PlacedWord]) -> bool {
+    if !(6..=MOST_BOXES).contains(&boxes.len()) {
+        return false;
+    }
+    let filled = boxes.iter().filter(|area| {
+        words.iter().any(|word| area.contains(word.area.center(), word.area.middle()))
+    });
+    filled.count() * 10 >= boxes.len() * 7
 }
 
 /// Takes the words of tables that are drawn with lines.
@@ -80,7 +104,6 @@ fn is_plausible(table: &Table, rules: &Rules) -> bool {
         .sum();
     let longest = table.cells.iter().map(|cell| cell.text.len()).max().unwrap_or(0);
     lattice::is_table(table)
-        && table.cells.len() >= 4
         && covered * 3 >= rows * columns
         && longest < 1500
         && Lattice::new(rules).is_some()

@@ -10,6 +10,8 @@ mod lines;
 mod prose;
 mod regions;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use documents::layout::{Area, PageLayout, PlacedWord};
 pub use documents::table::Cell;

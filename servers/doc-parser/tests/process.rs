@@ -4,7 +4,7 @@
 #[path = "process/files.rs"]
 mod files;
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
 use base64::Engine as _;
@@ -36,16 +36,20 @@ fn calls(calls: &[(&str, Value)]) -> Vec<Value> {
         });
         lines.push_str(&format!("{message}\n"));
     }
-    let writing = std::thread::spawn(move || stdin.write_all(lines.as_bytes()).unwrap());
-    let output = child.wait_with_output().unwrap();
-    writing.join().unwrap();
+    let writing = std::thread::spawn(move || {
+        stdin.write_all(lines.as_bytes()).unwrap();
+        stdin
+    });
     let mut answers = vec![Value::Null; calls.len()];
-    for line in String::from_utf8(output.stdout).unwrap().lines() {
-        let mut answer: Value = serde_json::from_str(line).unwrap();
-        if let Some(id) = answer["id"].as_u64() {
-            answers[id as usize] = answer["result"].take();
-        }
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    // The end of stdin ends the server, also in the middle of a call.
+    for line in stdout.lines().take(calls.len()) {
+        let mut answer: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        let id = answer["id"].as_u64().unwrap() as usize;
+        answers[id] = answer["result"].take();
     }
+    drop(writing.join().unwrap());
+    assert!(child.wait().unwrap().success());
     answers
 }
 

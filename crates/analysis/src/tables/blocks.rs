@@ -166,9 +166,11 @@ fn finish(lines: Vec<Line>, rules: &Rules) -> Vec<Vec<Line>> {
         if repeats_head(parts.last(), &lines[at..]) {
             parts.push(Vec::new());
         }
-        if weak > WEAK || lines[at..at + weak].iter().any(|line| is_sentence(line)) {
+        // A caption ends above the heads that follow it.
+        let caption = lines[at..at + weak].iter().rposition(is_sentence).map(|last| last + 1);
+        if let Some(skipped) = caption.or_else(|| (weak > WEAK).then_some(weak - 1)) {
             parts.push(Vec::new());
-            at += weak;
+            at += skipped;
             continue;
         }
         if let Some(part) = parts.last_mut() {

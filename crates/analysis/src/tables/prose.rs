@@ -27,7 +27,7 @@ pub(super) fn prose(lines: &[Line]) -> Vec<Vec<bool>> {
                     if !are_aligned(upper, lower, lines[at].size) {
                         continue;
                     }
-                    let valued = has_values(&lines[at], upper) || has_values(&lines[below], lower);
+                    let valued = has_values(lines, at, upper) || has_values(lines, below, lower);
                     if valued {
                         continue;
                     }
@@ -76,10 +76,16 @@ fn following(lines: &[Line], at: usize) -> std::ops::Range<usize> {
     at + 1..at + 1 + end
 }
 
-/// Whether a line has several numbers to the right of this piece, as the row of a table has.
-fn has_values(line: &Line, piece: &Piece) -> bool {
-    let others = line.pieces.iter().filter(|other| other.area.left >= piece.area.right);
-    others.filter(|other| other.is_numeric()).count() >= 2
+/// Whether there are several numbers to the right of a piece, on its line or slightly above or below it, as in the row of
+/// a table.
+fn has_values(lines: &[Line], at: usize, piece: &Piece) -> bool {
+    let near = lines[at.saturating_sub(2)..].iter().take(5).filter(|line| {
+        (line.baseline - lines[at].baseline).abs() < lines[at].size * 0.8
+    });
+    let values = near.flat_map(|line| &line.pieces).filter(|other| {
+        other.area.left >= piece.area.right && other.is_numeric()
+    });
+    values.count() >= 2
 }
 
 fn is_long(piece: &Piece) -> bool {

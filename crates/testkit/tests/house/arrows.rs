@@ -175,10 +175,12 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
             "webtools",
         ],
     ),
+    ("analysis", &["language", "documents", "extraction", "pdf"]),
     ("testkit", &[]),
     ("kit", &["proto", "egress", "environment", "reading", "userfiles"]),
     ("fixture", &["kit"]),
     ("text-analysis", &["kit", "language"]),
+    ("audit-compliance", &["kit", "language", "analysis", "documents"]),
     ("web-research", &["proto", "egress", "schema", "reading", "research", "kit"]),
     (
         "powerstrip-bench",

@@ -1,0 +1,478 @@
+//! Postal addresses: numbers and street names, units, towns, postal codes and countries, in the order of an address.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::context::Case;
+use super::lists;
+use super::tokens::Token;
+use super::{Finding, Kind};
+
+/// Words that name a street, in many languages.
+static TYPES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    lists::set(
+        "street|st|road|rd|avenue|ave|av|lane|ln|drive|dr|boulevard|blvd|court|ct|terrace|close|crescent|\
+     square|highway|hwy|parkway|pkwy|place|pl|way|trail|walk|row|alley|plaza|circle|grove|gardens|mews|\
+     quay|mall|gateway|greens|rapids|ridge|turnpike|rue|via|viale|corso|piazza|vicolo|calle|carrer|\
+     avenida|paseo|plaça|camino|rúa|rua|travessa|praça|allee|gasse|platz|weg|ufer|ulica|ul|utca|út|tér|u|\
+     trg|cesta|třída|náměstí|gade|gate|gata|vej|katu|tie|laan|straat|plein|kade|chemin|impasse|allée|\
+     quai|cours|strada|bulevardul|calea|sokak|caddesi|μεγάλη",
+    )
+});
+
+/// Endings of street names that are written as one word.
+static ENDINGS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    lists::list(
+        "straße|strasse|str|gasse|allee|platz|weg|damm|ufer|gade|vej|stræde|gatan|vägen|gata|vegur|stræti|\
+     veien|veg|vegen|gate|straat|laan|plein|kade|dijk|singel|gracht|katu|kuja|polku|utca|vænget|backen|\
+     stigen|vangen|parken|ring|hof",
+    )
+});
+
+/// Words before an address.
+static CUES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    lists::set(
+        "address|lives|live|living|located|sent|send|return|deliver|delivered|ship|shipped|mail|residence|\
+     resides|reside|headquarters|home|office|offices|moved|visit|billing|street|corner|directions|\
+     following|house",
+    )
+});
+
+static UNITS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    lists::set("apt|apartment|suite|ste|unit|floor|fl|room|rm|flat|box|building|bldg")
+});
+
+static CONNECTORS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    lists::set(
+        "de|do|da|dos|das|del|della|dei|di|la|le|les|des|du|van|der|den|het|of|the|y|e|na|pod|nad|d|im|am|an|\
+     in",
+    )
+});
+
+/// The most tokens of one address.
+const LONGEST: usize = 40;
+
+/// Finds addresses, and returns the tokens that they take.
+pub(super) fn find(tokens: &[Token], case: Case, found: &mut Vec<Finding>) -> Vec<Range<usize>> {
+    let mut taken: Vec<Range<usize>> = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let Some(address) = post_box(tokens, at)
+            .or_else(|| corner(tokens, at))
+            .or_else(|| street_address(tokens, at, case))
+        else {
+            at += 1;
+            continue;
+        };
+        let place = tokens[at].start..tokens[address.end - 1].end;
+        found.push(Finding::new(Kind::StreetAddress, place, address.confidence, address.reason));
+        taken.push(at..address.end);
+        let mut next = address.end;
+        if let Some(town) = address.town {
+            let place = tokens[town.start].start..tokens[town.end - 1].end;
+            found.push(Finding::new(Kind::Gpe, place, 0.75, "town after a street"));
+            next = town.end;
+            taken.push(town);
+        }
+        at = next;
+    }
+    taken
+}
+
+struct Address {
+    end: usize,
+    town: Option<Range<usize>>,
+    confidence: f32,
+    reason: &'static str,
+}
+
+/// `P.O. Box 104`, `PSC 79, Box 12 APO AA 69974`, `USNS Name FPO AE 12345`.
+fn post_box(tokens: &[Token], at: usize) -> Option<Address> {
+    let word = |index: usize| tokens.get(index).map_or("", |token| token.lower.as_str());
+    let number = |index: usize| tokens.get(index).is_some_and(Token::is_number);
+    let done = |end, confidence| Some(Address { end, town: None, confidence, reason: "post box" });
+    let mut next = at;
+    match word(at) {
+        "p" if word(at + 1) == "." && word(at + 2) == "o" => {
+            next = at + 3 + usize::from(word(at + 3) == ".")
+        }
+        "po" | "postfach" | "apartado" | "postbus" => next = at + 1,
+        "psc" | "unit" | "cmr" if number(at + 1) => {
+            next = at + 2 + usize::from(word(at + 2) == ",")
+        }
+        "uss" | "usns" | "usnv" | "uscgc" | "usnumber" => {
+            let end = (at + 1..(at + 6).min(tokens.len())).find(|index| word(*index) == "fpo")?;
+            return done(military(tokens, end)?, 0.85);
+        }
+        "box" if number(at + 1) => {}
+        _ => return None,
+    }
+    if word(next) == "box" && number(next + 1) {
+        let mut end = next + 2;
+        let skip = end
+            + tokens[end..]
+                .iter()
+                .take_while(|token| token.is_break() || token.is_mark(','))
+                .count()
+                .min(2);
+        if let Some(military) = military(tokens, skip) {
+            end = military;
+        } else if next == at {
+            return done(end, 0.45);
+        } else if let Some(tail) = tail(tokens, end).0 {
+            end = tail;
+        }
+        return done(end, 0.85);
+    }
+    (matches!(word(at), "postfach" | "apartado" | "postbus") && number(next)).then_some(Address {
+        end: next + 1,
+        town: None,
+        confidence: 0.8,
+        reason: "post box",
+    })
+}
+
+/// `APO AE 12345`.
+fn military(tokens: &[Token], at: usize) -> Option<usize> {
+    let office = ["apo", "fpo", "dpo"].contains(&tokens.get(at)?.lower.as_str());
+    let area = ["aa", "ae", "ap"].contains(&tokens.get(at + 1)?.lower.as_str());
+    (office && area && tokens.get(at + 2)?.is_number()).then_some(at + 3)
+}
+
+/// `the corner of A and B`.
+fn corner(tokens: &[Token], at: usize) -> Option<Address> {
+    let from = at + usize::from(tokens[at].lower == "the");
+    if tokens.get(from)?.lower != "corner" || tokens.get(from + 1)?.lower != "of" {
+        return None;
+    }
+    let inside = |token: &Token| token.is_word() || token.is_number() || token.is_mark('.');
+    let and = (from + 2..(from + 11).min(tokens.len()))
+        .take_while(|index| inside(&tokens[*index]))
+        .find(|index| tokens[*index].lower == "and" || tokens[*index].is_mark('&'))?;
+    let end = (and + 1..(and + 7).min(tokens.len()))
+        .take_while(|index| {
+            tokens[*index].is_number()
+                || tokens[*index].capital
+                || is_type(&tokens[*index].lower)
+                || is_connector(&tokens[*index])
+        })
+        .last()?;
+    Some(Address { end: end + 1, town: None, confidence: 0.8, reason: "corner of two streets" })
+}
+
+fn street_address(tokens: &[Token], at: usize, case: Case) -> Option<Address> {
+    let (start, unit) = match unit(tokens, at) {
+        Some(end) => (end, true),
+        None => (at, false),
+    };
+    let Some(street) = street(tokens, start, case) else {
+        let flat =
+            ["apt", "apartment", "suite", "ste", "flat"].contains(&tokens[at].lower.as_str());
+        return (unit && flat).then_some(Address {
+            end: start,
+            town: None,
+            confidence: 0.6,
+            reason: "number of a flat",
+        });
+    };
+    let cued = is_cued(tokens, at);
+    let (confidence, reason) = judge(tokens, &street, cued || unit)?;
+    let (tail, town) = tail(tokens, street.end);
+    let confidence = if tail.is_some() { confidence.max(0.8) } else { confidence };
+    let town = if tail.is_some() { None } else { town };
+    Some(Address { end: tail.unwrap_or(street.end), town, confidence, reason })
+}
+
+struct Street {
+    name: Range<usize>,
+    end: usize,
+    before: bool,
+    after: bool,
+    typed: bool,
+}
+
+fn street(tokens: &[Token], at: usize, case: Case) -> Option<Street> {
+    let mut next = at;
+    while next < at + 2 && tokens.get(next).is_some_and(is_house_number) {
+        next += 1;
+    }
+    let before = next > at;
+    if !before
+        && !tokens
+            .get(at)
+            .is_some_and(|token| token.is_word() && (token.capital || is_type(&token.lower)))
+    {
+        return None;
+    }
+    let name_start = next;
+    let mut typed = false;
+    while let Some(token) = tokens.get(next) {
+        if next - name_start > 7 || !is_street_word(tokens, next, name_start, case) {
+            break;
+        }
+        typed |= token.is_word() && (is_type(&token.lower) || has_ending(&token.lower));
+        next += 1;
+        // A unit or a state begins the rest of the address.
+        if tokens.get(next).is_some_and(|token| UNITS.contains(token.lower.as_str())) {
+            break;
+        }
+    }
+    while next > name_start
+        && tokens[next - 1].is_word()
+        && is_connector(&tokens[next - 1])
+        && !tokens[next - 1].capital
+    {
+        next -= 1;
+    }
+    if next == name_start {
+        return None;
+    }
+    let name = name_start..next;
+    let after = tokens.get(next).is_some_and(is_house_number) && !tokens[next - 1].is_break();
+    let end = if after { next + 1 } else { next };
+    // The dot of `13.` after a house number belongs to it in some countries.
+    Some(Street { name, end, before, after, typed })
+}
+
+fn is_house_number(token: &Token) -> bool {
+    token.is_number()
+        && token.lower.len() <= 6
+        && token.lower.chars().filter(|c| c.is_alphabetic()).count() <= 1
+}
+
+fn is_street_word(tokens: &[Token], at: usize, start: usize, case: Case) -> bool {
+    let token = &tokens[at];
+    if token.is_mark('.') {
+        return at > start
+            && tokens[at - 1].is_word()
+            && tokens[at - 1].lower.chars().count() <= 4
+            && tokens[at - 1].end == token.start;
+    }
+    if !token.is_word() {
+        return false;
+    }
+    let typed = is_type(&token.lower) || has_ending(&token.lower);
+    if typed && token.lower.chars().count() == 1 {
+        return tokens.get(at + 1).is_some_and(|next| next.is_mark('.'));
+    }
+    match case {
+        Case::Lower => typed || !lists::is_word(&token.lower) || is_connector(token) && at > start,
+        _ => token.capital || typed && token.lower.len() > 1 || is_connector(token) && at > start,
+    }
+}
+
+fn is_connector(token: &Token) -> bool {
+    CONNECTORS.contains(token.lower.as_str())
+}
+
+fn is_type(word: &str) -> bool {
+    TYPES.contains(word)
+}
+
+fn has_ending(word: &str) -> bool {
+    ENDINGS.iter().any(|ending| word.len() > ending.len() + 2 && word.ends_with(ending))
+        && !lists::is_word(word)
+}
+
+fn is_cued(tokens: &[Token], at: usize) -> bool {
+    tokens[at.saturating_sub(5)..at].iter().any(|token| CUES.contains(token.lower.as_str()))
+}
+
+fn judge(tokens: &[Token], street: &Street, cued: bool) -> Option<(f32, &'static str)> {
+    let words: Vec<&Token> =
+        tokens[street.name.clone()].iter().filter(|token| token.is_word()).collect();
+    let named = words.iter().any(|token| {
+        !is_type(&token.lower) && token.lower.chars().count() > 1 && !is_connector(token)
+    });
+    let plain = words.iter().all(|token| lists::is_word(&token.lower) && !is_type(&token.lower));
+    let month = words.iter().any(|token| {
+        MONTHS.contains(&token.lower.get(..3).unwrap_or_default()) && words.len() == 1
+    });
+    let first = words
+        .first()
+        .is_some_and(|token| token.first && lists::is_word(&token.lower) && !is_type(&token.lower));
+    let numbered = street.before || street.after;
+    if !named || month {
+        return None;
+    }
+    match (street.typed, numbered, cued) {
+        (true, true, _) => Some((0.85, "number and street name")),
+        (false, true, true) if !plain || street.before && !first => {
+            Some((0.78, "number and name after words for an address"))
+        }
+        (true, false, true) if words.len() > 1 => {
+            Some((0.7, "street name after words for an address"))
+        }
+        (true, false, false) if words.len() > 1 && !first && is_strict(words.last()?) => {
+            Some((0.6, "street name"))
+        }
+        (false, true, false) if street.after && is_foreign(tokens, street, &words) => {
+            Some((0.55, "name and house number"))
+        }
+        _ => None,
+    }
+}
+
+/// Names that no list explains otherwise, with a short number.
+fn is_foreign(tokens: &[Token], street: &Street, words: &[&Token]) -> bool {
+    let phrase = phrase(&tokens[street.name.clone()]);
+    words.iter().all(|token| {
+        !lists::is_word(&token.lower)
+            && !(token.upper && token.lower.chars().count() <= 6)
+            && !token.lower.chars().any(|c| c.is_ascii_digit())
+    }) && tokens[street.end - 1].lower.len() <= 4
+        && !lists::is_country(&phrase)
+        && !words.iter().any(|token| lists::is_country(&token.lower))
+}
+
+static MONTHS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| lists::list("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"));
+
+/// Words that end the name of a street and seldom another name.
+fn is_strict(token: &Token) -> bool {
+    token.capital
+        && [
+            "street",
+            "road",
+            "avenue",
+            "lane",
+            "boulevard",
+            "drive",
+            "st",
+            "rd",
+            "ave",
+            "blvd",
+            "highway",
+            "terrace",
+            "crescent",
+        ]
+        .contains(&token.lower.as_str())
+}
+
+/// `Apt. 675`, `Suite 503`.
+fn unit(tokens: &[Token], at: usize) -> Option<usize> {
+    let token = tokens.get(at)?;
+    if token.is_mark('#') {
+        return tokens.get(at + 1).filter(|next| next.is_number()).map(|_| at + 2);
+    }
+    if !UNITS.contains(token.lower.as_str()) {
+        return None;
+    }
+    let number = at + 1 + usize::from(tokens.get(at + 1).is_some_and(|next| next.is_mark('.')));
+    tokens.get(number).filter(|next| next.is_number()).map(|_| number + 1)
+}
+
+/// The rest of an address: its end after the last sure part, and a town that directly follows the street.
+fn tail(tokens: &[Token], from: usize) -> (Option<usize>, Option<Range<usize>>) {
+    let (mut next, mut sure, mut town) = (from, None, None);
+    let mut towns = 0;
+    while next < from + LONGEST {
+        let start = separators(tokens, next);
+        let gap = start > next;
+        if let Some(end) = unit(tokens, start) {
+            (next, sure) = (end, Some(end));
+        } else if let Some(end) =
+            postcode(tokens, start).filter(|_| towns > 0 || gap || sure.is_some())
+        {
+            (next, sure) = (end, Some(end));
+        } else if let Some(end) = town_words(tokens, start).filter(|_| towns < 4) {
+            let words = phrase(&tokens[start..end]);
+            let state = end - start == 1 && tokens[start].upper && tokens[start].lower.len() <= 3
+                || words == "nan";
+            if ends_in_country(&tokens[start..end]) || state && towns > 0 {
+                sure = Some(end);
+            } else if towns == 0 && sure.is_none() && gap {
+                town = Some(start..end);
+            }
+            towns += 1;
+            next = end;
+        } else {
+            break;
+        }
+    }
+    (sure, town)
+}
+
+/// `Town Country` or `TOWN ST`.
+fn ends_in_country(words: &[Token]) -> bool {
+    let state = words.len() > 1
+        && words.last().is_some_and(|last| last.upper && last.lower.chars().count() <= 3);
+    state
+        || (1..=words.len().min(4))
+            .any(|count| lists::is_country(&phrase(&words[words.len() - count..])))
+}
+
+fn separators(tokens: &[Token], from: usize) -> usize {
+    let mut next = from;
+    while next < from + 3
+        && tokens.get(next).is_some_and(|token| {
+            token.is_mark(',')
+                || token.is_break()
+                || token.is_mark('.') && tokens.get(next + 1).is_some_and(Token::is_break)
+        })
+    {
+        next += 1;
+    }
+    next
+}
+
+fn postcode(tokens: &[Token], at: usize) -> Option<usize> {
+    let token = tokens.get(at)?;
+    if let Some(end) = british_postcode(tokens, at) {
+        return Some(end);
+    }
+    let digits = token.lower.chars().all(|c| c.is_ascii_digit());
+    if !token.is_number() || !digits {
+        return None;
+    }
+    let next_number =
+        tokens.get(at + 1).filter(|next| next.is_number() && next.start == token.end + 1);
+    match token.lower.len() {
+        3 => next_number.filter(|next| next.lower.len() == 2).map(|_| at + 2),
+        4..=6 => Some(at + 1),
+        _ => None,
+    }
+}
+
+/// `NW1 6XE`.
+fn british_postcode(tokens: &[Token], at: usize) -> Option<usize> {
+    let (outward, inward) = (tokens.get(at)?, tokens.get(at + 1)?);
+    let area = outward.lower.chars().take_while(char::is_ascii_alphabetic).count();
+    let fits = outward.is_word()
+        && (1..=2).contains(&area)
+        && (area + 1..=4).contains(&outward.lower.len())
+        && outward.lower[area..].starts_with(|c: char| c.is_ascii_digit())
+        && inward.is_number()
+        && inward.lower.len() == 3
+        && inward.lower[1..].chars().all(|c| c.is_ascii_alphabetic());
+    fits.then_some(at + 2)
+}
+
+fn town_words(tokens: &[Token], at: usize) -> Option<usize> {
+    let mut next = at;
+    while let Some(token) = tokens.get(next)
+        && next < at + 5
+        && token.is_word()
+        && !token.lower.chars().any(|c| c.is_ascii_digit())
+        && (token.capital && !is_ordinary(token)
+            || token.lower == "nan"
+            || next > at && is_connector(token))
+    {
+        next += 1;
+    }
+    (next > at).then_some(next)
+}
+
+/// A word that begins the next sentence.
+fn is_ordinary(token: &Token) -> bool {
+    token.first
+        && !token.upper
+        && lists::is_word(&token.lower)
+        && lists::name(&token.lower) == 0
+        && !lists::is_city(&token.lower)
+}
+
+fn phrase(tokens: &[Token]) -> String {
+    tokens.iter().map(|token| token.lower.as_str()).collect::<Vec<_>>().join(" ")
+}

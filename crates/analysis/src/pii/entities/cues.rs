@@ -1,0 +1,340 @@
+//! Words around a name that say what it names.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::runs::Run;
+use crate::pii::Kind;
+use crate::pii::lists;
+use crate::pii::titles::{ADDRESSES, is_job};
+use crate::pii::tokens::Token;
+
+/// Words that are never part of a name, however they are written.
+static FUNCTION: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    lists::set(
+        "i|i'm|i'd|i've|i'll|you|your|he|she|it|it's|we|they|my|me|our|us|his|her|their|its|this|that|these|\
+     those|the|a|an|and|or|but|if|in|on|at|to|from|by|with|for|of|as|is|are|was|were|be|been|am|do|does|\
+     did|don't|can|could|would|should|will|may|might|must|shall|what|who|who's|whom|whose|which|when|\
+     where|why|how|not|no|yes|please|hi|hello|dear|hey|thanks|thank|ok|okay|so|then|there|here|have|has|\
+     had|get|got|re|fw|fwd|cc|bcc|subject|sent|date|email|e-mail|phone|fax|tel|name|address|website|\
+     mobile|regards|best|sincerely|kind|mission|statement|personal|info|bot|user|let's|can't|won't|isn't|\
+     that's|what's|one|two|three|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|\
+     february|march|april|june|july|august|september|october|november|december|id|ssn|iban|ip|url|zip|\
+     cvv|pin|atm|api|pdf|usd|eur|gbp|ceo|cfo|cto|vp|hr|tv|dvd|cd|faq|asap|fyi|visa|mastercard|amex|\
+     select|users|cpf|isbn|nan|mac|http|https|www|pm|bank|account|card|sir|madam",
+    )
+});
+
+/// Words of which one makes a run a company or institution.
+static COMPANY: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    lists::set(
+        "inc|incorporated|ltd|limited|llc|llp|plc|corp|corporation|gmbh|ag|kg|sa|sarl|srl|spa|ab|asa|oy|oyj|\
+     nv|bv|pty|kft|zrt|sas|sl|ltda|co|company|companies|group|holdings|holding|partners|associates|\
+     consulting|consultants|solutions|technologies|technology|tech|software|systems|services|labs|\
+     laboratories|networks|media|studios|studio|ventures|capital|industries|enterprises|agency|\
+     university|college|institute|foundation|association|society|ministry|department|committee|council|\
+     hospital|clinic|airlines|airways|motors|pharmaceuticals|insurance|analytics|logistics|international|\
+     bancorp|telecom|energy|electronics|publishing|entertainment|records|sons|brothers|union|federation|\
+     club|party|agencies|academy|museum|orchestra|research|data|transit|ratings|interactive|digital|\
+     global|corps|bureau",
+    )
+});
+
+static GPE_BEFORE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    lists::set(
+        "in|near|outside|throughout|across|visit|visiting|visited|towards|toward|leaving|around|within",
+    )
+});
+
+static ORG_BEFORE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    lists::set(
+        "at|joined|joining|founded|acquired|acquire|via|support|bought|owns|client|employer|company|firm|\
+     startup|vendor|supplier|brand|called",
+    )
+});
+
+static PERSON_BEFORE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    lists::set(
+        "with|by|dear|hi|hello|hey|named|says|said|asked|ask|tell|met|meet|contact|add|him|her|called|call|\
+     and|is|was|thank|thanks|sincerely|regards|attn|patient|customer|client|mother|father|brother|sister|\
+     son|daughter|wife|husband|friend|colleague|boss|manager|doctor|commenter|author|singer|songwriter|\
+     artist|actor|director|editor|president|i'm|am|name|partner|partner's|user|employee|student|teacher|\
+     professor|judge|lawyer|uncle|aunt|cousin|grandmother|grandfather|boyfriend|girlfriend|neighbor|\
+     follow|married|marry|give|gave|given|let|because|that|but|when|if|a|than|why",
+    )
+});
+
+static PERSON_AFTER: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    lists::set(
+        "is|was|has|had|will|said|says|lives|lived|began|spent|wrote|writes|asked|asks|told|works|worked|\
+     likes|liked|loves|thinks|wants|went|goes|came|comes|called|calls|points|explains|added|can|could|\
+     would|should|may|might|did|does|who|sings|sang|plays|played|knows|knew|felt|died|and|are|hasn't|\
+     isn't|doesn't|won't|from|employs|made|makes|took|takes|got|gets|needs|needed|married|moved|bought|\
+     sold|gave|gives|sent|started|left|joined|became|never|always|also|just|still|himself|herself",
+    )
+});
+
+static ORG_AFTER: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    lists::set(
+        "website|employee|employees|shares|stock|announced|account|headquarters|ceo|customers|products|staff|\
+     songwriter|resignation|office|offices|team|app|platform|service|board|spokesperson|spokesman|\
+     subsidiary|store",
+    )
+});
+
+pub(super) fn is_function_word(word: &str) -> bool {
+    FUNCTION.contains(word)
+}
+
+pub(super) fn is_company_word(word: &str) -> bool {
+    COMPANY.contains(word)
+}
+
+pub(super) fn is_person_verb(word: &str) -> bool {
+    PERSON_AFTER.contains(word)
+}
+
+/// A word for a company after another word, or before `of`.
+pub(super) fn is_company(words: &[&Token]) -> bool {
+    words.len() > 1 && words[1..].iter().any(|token| is_company_word(&token.lower) && token.capital)
+        || words.len() > 1
+            && ["bank", "university", "institute", "ministry", "department", "hospital"]
+                .contains(&words[0].lower.as_str())
+}
+
+/// The word so many places before a token on the same line; marks count as words.
+fn word(tokens: &[Token], at: usize, back: usize) -> &str {
+    at.checked_sub(back).map_or("", |index| tokens[index].lower.as_str())
+}
+
+fn after(tokens: &[Token], at: usize, on: usize) -> &str {
+    tokens.get(at + on).map_or("", |token| token.lower.as_str())
+}
+
+/// A country used as an adjective: `a Brazil company`.
+pub(super) fn is_adjective(tokens: &[Token], run: &Run) -> bool {
+    let before = word(tokens, run.tokens.start, 1);
+    let next = tokens.get(run.tokens.end);
+    (before == "a" || before == "an") && next.is_some_and(|next| next.is_word() && !next.capital)
+}
+
+/// Phrases that leave no doubt.
+pub(super) fn sure(tokens: &[Token], run: &Run) -> Option<Kind> {
+    let at = run.tokens.start;
+    let (one, two, three) = (word(tokens, at, 1), word(tokens, at, 2), word(tokens, at, 3));
+    let dotted = if one == "." { two } else { one };
+    if ADDRESSES.contains(dotted) {
+        return Some(Kind::Person);
+    }
+    match (three, two, one) {
+        (_, "name", "is" | ":") | (_, "names", "are") | (_, "named", "him" | "her") => {
+            Some(Kind::Person)
+        }
+        (
+            _,
+            "live" | "lives" | "lived" | "living" | "born" | "based" | "located" | "grew"
+            | "arrived" | "resides" | "stay" | "staying",
+            "in",
+        ) => Some(Kind::Gpe),
+        (
+            _,
+            "city" | "town" | "village" | "state" | "country" | "university" | "capital"
+            | "province" | "county",
+            "of",
+        ) => Some(Kind::Gpe),
+        (
+            _,
+            "moved" | "move" | "moving" | "travel" | "traveled" | "travelled" | "traveling" | "fly"
+            | "flew" | "flying" | "coming" | "going" | "trip" | "go" | "went" | "back",
+            "to",
+        ) => Some(Kind::Gpe),
+        (_, "originally" | "visiting" | "arriving" | "down", "from") | (_, _, "city") => {
+            Some(Kind::Gpe)
+        }
+        (_, "city" | "country" | "location" | "town" | "state", ":") => Some(Kind::Gpe),
+        (_, "company" | "employer" | "organization" | "organisation" | "firm", ":") => {
+            Some(Kind::Organization)
+        }
+        (
+            _,
+            "work" | "works" | "worked" | "working" | "job" | "employed" | "position" | "intern"
+            | "interned" | "year" | "years",
+            "at" | "for",
+        ) => Some(Kind::Organization),
+        (
+            _,
+            "ceo" | "cfo" | "cto" | "founder" | "employee" | "director" | "chairman"
+            | "shareholder" | "subsidiary",
+            "of" | "at",
+        ) => Some(Kind::Organization),
+        _ => None,
+    }
+}
+
+/// What the nearest words suggest.
+pub(super) fn hint(tokens: &[Token], run: &Run) -> Option<Kind> {
+    let (start, end) = (run.tokens.start, run.tokens.end);
+    let (one, two) = (word(tokens, start, 1), word(tokens, start, 2));
+    let (next, second) = (after(tokens, end, 0), after(tokens, end, 1));
+    let possessive = matches!(next, "'" | "’") && second == "s";
+    if is_described_company(tokens, end) || ORG_AFTER.contains(next) {
+        return Some(Kind::Organization);
+    }
+    if possessive {
+        return Some(if ORG_AFTER.contains(after(tokens, end, 2)) {
+            Kind::Organization
+        } else {
+            Kind::Person
+        });
+    }
+    if GPE_BEFORE.contains(one) || one == "from" && two != "," && !is_person_before(tokens, start) {
+        return Some(Kind::Gpe);
+    }
+    if one == "from"
+        || one == "for" && !PERSON_AFTER.contains(next)
+        || ORG_BEFORE.contains(one) && two != "him"
+    {
+        return Some(Kind::Organization);
+    }
+    if one == "to"
+        && !matches!(
+            two,
+            "speak"
+                | "talk"
+                | "spoke"
+                | "talked"
+                | "assistant"
+                | "belongs"
+                | "belong"
+                | "married"
+                | "wrote"
+                | "write"
+                | "send"
+                | "listen"
+                | "given"
+                | "listening"
+                | "according"
+                | "said"
+                | "thanks"
+        )
+    {
+        return Some(Kind::Gpe);
+    }
+    if PERSON_BEFORE.contains(one)
+        || is_job(one)
+        || one == "to"
+        || PERSON_AFTER.contains(next)
+        || next == ":" && run.first
+        || run.first && next == ","
+    {
+        return Some(Kind::Person);
+    }
+    None
+}
+
+/// `Name from Company`: the word before `from` ends a person's name.
+fn is_person_before(tokens: &[Token], start: usize) -> bool {
+    start >= 2
+        && tokens[start - 2].is_word()
+        && tokens[start - 2].capital
+        && !is_function_word(&tokens[start - 2].lower)
+}
+
+/// `is a … company` within a few words.
+fn is_described_company(tokens: &[Token], end: usize) -> bool {
+    let verb =
+        tokens.get(end).is_some_and(|token| ["is", "was", "are"].contains(&token.lower.as_str()));
+    verb && tokens[end..].iter().take(10).take_while(|token| !token.is_mark('.')).any(|token| {
+        [
+            "company",
+            "bank",
+            "firm",
+            "corporation",
+            "organization",
+            "organisation",
+            "startup",
+            "nonprofit",
+            "non-profit",
+            "provider",
+            "retailer",
+            "manufacturer",
+            "501",
+            "charity",
+            "airline",
+            "multinational",
+        ]
+        .contains(&token.lower.as_str())
+    })
+}
+
+/// What a run is that follows another in a list (`A, B and C`) or in a block of lines.
+pub(super) fn continues(
+    tokens: &[Token],
+    before: &Range<usize>,
+    kind: Kind,
+    run: &Run,
+) -> Option<Kind> {
+    let between = &tokens[before.end..run.tokens.start];
+    let listed = !between.is_empty()
+        && between.len() <= 2
+        && between.iter().all(|token| {
+            token.is_mark(',') || token.is_mark('&') || token.lower == "and" || token.lower == "or"
+        });
+    if listed && matches!(kind, Kind::Person | Kind::Organization) {
+        return Some(kind);
+    }
+    if listed && kind == Kind::Gpe {
+        return Some(Kind::Gpe);
+    }
+    let own_line = tokens.get(run.tokens.end).is_none_or(Token::is_break)
+        && !between.is_empty()
+        && between.iter().all(|token| token.is_break() || token.is_mark('>'));
+    let alone = before.start == 0
+        || tokens[before.start - 1].is_break()
+        || tokens[before.start - 1].is_mark('>');
+    // A block of lines begins with a name; the line below it is where the person works.
+    (own_line
+        && alone
+        && kind == Kind::Person
+        && between.iter().filter(|token| token.is_break()).all(|token| token.end - token.start < 2))
+    .then_some(Kind::Organization)
+}
+
+/// Whether a run is a line of its own above a line that begins with a country, or below one with a house or flat.
+pub(super) fn is_place_line(tokens: &[Token], run: &Run) -> bool {
+    let (start, end) = (run.tokens.start, run.tokens.end);
+    let quote = |at: usize| usize::from(tokens.get(at).is_some_and(|token| token.is_mark('>')));
+    let line_start = start - start.checked_sub(1).map_or(0, quote);
+    let begins = line_start == 0 || tokens[line_start - 1].is_break();
+    if !begins || !tokens.get(end).is_none_or(Token::is_break) {
+        return false;
+    }
+    let next = end + 1 + quote(end + 1);
+    let above_country = (1..=3).any(|length| {
+        tokens.get(next..next + length).is_some_and(|words| {
+            let phrase: Vec<&str> = words.iter().map(|token| token.lower.as_str()).collect();
+            lists::is_country(&phrase.join(" "))
+        })
+    });
+    let below_address = line_start >= 2
+        && tokens[line_start - 2].is_number()
+        && tokens[..line_start - 1].iter().rev().take(4).any(|token| {
+            ["apt", "suite", "apartment", "flat", "unit"].contains(&token.lower.as_str())
+        });
+    above_country || below_address
+}
+
+/// Whether the words before a place introduce a name, also in a text without capitals.
+pub(super) fn names_next(tokens: &[Token], at: usize) -> bool {
+    let (one, two) = (word(tokens, at, 1), word(tokens, at, 2));
+    matches!(
+        (two, one),
+        ("name", "is")
+            | ("name", ":")
+            | ("lives" | "live" | "born", "in")
+            | ("originally", "from")
+            | ("named", "him" | "her")
+    ) || ["mr", "mrs", "ms", "dr", "dear", "i'm"].contains(&one)
+        || one == "." && ["mr", "mrs", "ms", "dr"].contains(&two)
+}

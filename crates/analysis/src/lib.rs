@@ -2,5 +2,9 @@
 
 pub mod tables;
 
+pub mod comparison;
 pub mod pii;
-mod spelling;
+pub mod quality;
+pub mod redaction;
+pub mod rules;
+pub mod spelling;

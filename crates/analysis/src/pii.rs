@@ -75,6 +75,8 @@ impl Finding {
     }
 }
 
+pub(crate) use network::regex as compiled;
+
 /// Finds personal data, in the order of the text and without overlaps.
 pub fn find(text: &str, options: &Options) -> Vec<Finding> {
     let around = Surroundings::of(text);

@@ -47,7 +47,7 @@ static MAC: LazyLock<Regex> = LazyLock::new(|| {
 /// Compiles a pattern of this crate.
 ///
 /// Digits and word boundaries are those of ASCII: the Unicode ones make patterns large and slow.
-pub(super) fn regex(pattern: &str) -> Regex {
+pub(crate) fn regex(pattern: &str) -> Regex {
     let pattern = pattern.replace(r"\d", "[0-9]").replace(r"\b", r"(?-u:\b)");
     Regex::new(&pattern).expect("the patterns of this crate are valid")
 }

@@ -175,7 +175,7 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
             "webtools",
         ],
     ),
-    ("analysis", &["language", "documents", "extraction", "pdf"]),
+    ("analysis", &["schema", "language", "extraction"]),
     ("testkit", &[]),
     ("kit", &["proto", "egress", "environment", "reading", "userfiles"]),
     ("fixture", &["kit"]),

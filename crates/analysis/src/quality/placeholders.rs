@@ -1,0 +1,61 @@
+//! The check for what a writer has left to fill in.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::text::Text;
+use super::{Check, Issue, Outcome, Severity, penalised};
+
+static PLACEHOLDERS: LazyLock<[(Regex, Severity, &str); 6]> = LazyLock::new(|| {
+    let compiled = crate::pii::compiled;
+    [
+        (compiled(r"(?i)\blorem ipsum\b[^.\n]{0,200}"), Severity::Error, "Filler text is left."),
+        (
+            compiled(r"\b(?:TODO|FIXME|TBD|TBC|TBA|XXX+)\b:?"),
+            Severity::Error,
+            "A note to the writer is left.",
+        ),
+        (
+            compiled(
+                r"(?i)\[(?:insert|add|enter|your|company|client|name|date|placeholder|tbd|todo|address|fill|please)\b[^\]\n]{0,80}\]",
+            ),
+            Severity::Error,
+            "A placeholder is left.",
+        ),
+        (
+            compiled(r"\{\{[^{}\n]{1,80}\}\}|\$\{[A-Za-z_][^{}\n]{0,60}\}|%[A-Z_]{3,40}%"),
+            Severity::Error,
+            "A template field is left.",
+        ),
+        (
+            compiled(
+                r"(?i)<(?:your|insert|company|client|name|date|address|placeholder)\b[^<>\n]{0,60}>|\b(?:your name here|your company name|firstname lastname|jane doe|john doe|acme corp(?:oration)?)\b",
+            ),
+            Severity::Warning,
+            "This looks like an example.",
+        ),
+        (compiled(r"_{4,}|\?{3,}|\.{6,}"), Severity::Warning, "A gap is left."),
+    ]
+});
+
+pub(super) fn check(text: &Text<'_>) -> Outcome {
+    let mut issues = Vec::new();
+    for (pattern, severity, message) in PLACEHOLDERS.iter() {
+        for hit in pattern.find_iter(text.source) {
+            issues.push(Issue {
+                check: Check::Placeholders,
+                severity: *severity,
+                message: format!(
+                    "{message} `{}`",
+                    hit.as_str().chars().take(60).collect::<String>()
+                ),
+                start: hit.start(),
+                end: hit.end(),
+                suggestions: Vec::new(),
+            });
+        }
+    }
+    let evidence = vec![format!("{} places to fill in", issues.len())];
+    Outcome { value: penalised(&issues, text.words.len()), evidence, issues }
+}

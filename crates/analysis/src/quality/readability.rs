@@ -1,0 +1,121 @@
+//! Flesch reading ease, Flesch–Kincaid grade and LIX.
+
+use serde::Serialize;
+
+use super::text::Text;
+use super::{Check, Issue, Outcome, Severity};
+
+/// Sentences with more words are hard to follow.
+const LONG_SENTENCE: usize = 35;
+const VERY_LONG_SENTENCE: usize = 60;
+
+/// How easy a text is to read; what no formula fits is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Readability {
+    /// Flesch reading ease: English, and German by Amstad's formula.
+    pub flesch: Option<f64>,
+    /// Flesch–Kincaid grade, English only.
+    pub grade: Option<f64>,
+    /// Björnsson's LIX, for any language with spaces.
+    pub lix: Option<f64>,
+}
+
+impl Readability {
+    pub(super) fn of(text: &Text<'_>, language: Option<&str>) -> Self {
+        let words: Vec<&str> = text
+            .prose()
+            .map(|word| word.text)
+            .filter(|word| word.chars().any(char::is_alphabetic))
+            .collect();
+        let sentences = text
+            .sentences
+            .iter()
+            .filter(|range| text.source[(*range).clone()].chars().any(char::is_alphabetic))
+            .count();
+        if words.is_empty() || sentences == 0 {
+            return Self { flesch: None, grade: None, lix: None };
+        }
+        let count = words.len() as f64;
+        let length = count / sentences as f64;
+        let syllables: usize =
+            words.iter().map(|word| syllables(word, language == Some("en"))).sum();
+        let per_word = syllables as f64 / count;
+        let long = words.iter().filter(|word| word.chars().count() > 6).count() as f64;
+        let flesch = match language {
+            Some("en") => Some(206.835 - 1.015 * length - 84.6 * per_word),
+            Some("de") => Some(180.0 - length - 58.5 * per_word),
+            _ => None,
+        };
+        let grade = (language == Some("en")).then_some(0.39 * length + 11.8 * per_word - 15.59);
+        let round = |value: f64| super::rounded(value, 1);
+        Self {
+            flesch: flesch.map(round),
+            grade: grade.map(round),
+            lix: Some(round(length + 100.0 * long / count)),
+        }
+    }
+
+    /// Full marks from a Flesch ease of 60, or a LIX of 40, on.
+    pub(super) fn check(&self, text: &Text<'_>) -> Outcome {
+        let value = match (self.flesch, self.lix) {
+            (Some(flesch), _) => flesch / 60.0,
+            (None, Some(lix)) => (80.0 - lix) / 40.0,
+            (None, None) => 0.0,
+        };
+        let issues: Vec<Issue> = long_sentences(text);
+        let mut evidence = Vec::new();
+        if let Some(flesch) = self.flesch {
+            evidence.push(format!("Flesch reading ease {flesch}; 60 and more is plain"));
+        }
+        if let Some(lix) = self.lix {
+            evidence.push(format!("LIX {lix}; 40 and less is plain"));
+        }
+        if !issues.is_empty() {
+            evidence.push(format!("{} sentences of more than {LONG_SENTENCE} words", issues.len()));
+        }
+        Outcome { value, evidence, issues }
+    }
+}
+
+fn long_sentences(text: &Text<'_>) -> Vec<Issue> {
+    let mut words = text.words.iter().peekable();
+    let mut found = Vec::new();
+    for sentence in &text.sentences {
+        let mut count = 0;
+        while words.next_if(|word| word.start < sentence.end).is_some() {
+            count += 1;
+        }
+        if count > LONG_SENTENCE {
+            let severity =
+                if count > VERY_LONG_SENTENCE { Severity::Warning } else { Severity::Info };
+            found.push(Issue {
+                check: Check::Readability,
+                severity,
+                message: format!("This sentence has {count} words. Split it."),
+                start: sentence.start,
+                end: sentence.end,
+                suggestions: Vec::new(),
+            });
+        }
+    }
+    found
+}
+
+/// Groups of vowels; in English a silent `e` at the end counts for none.
+fn syllables(word: &str, english: bool) -> usize {
+    let lower = word.to_lowercase();
+    let is_vowel = |c: char| "aeiouyäöüáàâãåæéèêëíìîïóòôõøœúùûýаеёиоуыэюяαεηιουω".contains(c);
+    let mut groups = 0;
+    let mut within = false;
+    for c in lower.chars() {
+        let vowel = is_vowel(c);
+        groups += usize::from(vowel && !within);
+        within = vowel;
+    }
+    let silent = english
+        && groups > 1
+        && (lower.ends_with('e') && !lower.ends_with("le")
+            || lower.ends_with("es") && !lower.ends_with("ses") && !lower.ends_with("ces")
+            || lower.ends_with("ed") && !lower.ends_with("ted") && !lower.ends_with("ded"));
+    (groups - usize::from(silent)).max(1)
+}

@@ -1,0 +1,133 @@
+use proptest::prelude::{prop, proptest};
+
+use super::{Mode, Plan, Target};
+use crate::pii::{Options, find};
+
+const MODES: [Mode; 4] = [Mode::Mask, Mode::Label, Mode::Remove, Mode::Pseudonym];
+
+fn found(text: &str) -> Vec<Target> {
+    find(text, &Options::default())
+        .into_iter()
+        .map(|finding| Target {
+            label: finding.kind.name().to_owned(),
+            place: finding.start..finding.end,
+        })
+        .collect()
+}
+
+fn target(text: &str, value: &str) -> Target {
+    let start = text.find(value).expect("the value is there");
+    Target { label: "PERSON".to_owned(), place: start..start + value.len() }
+}
+
+#[test]
+fn each_mode_replaces_in_its_way() {
+    let text = "Anna Weber met Omar; ANNA WEBER left.";
+    let done = |mode| {
+        Plan::new(text, vec![target(text, "Anna Weber"), target(text, "Omar")], mode).apply(text)
+    };
+    assert_eq!(done(Mode::Mask), "████ █████ met ████; ████ █████ left.");
+    assert_eq!(done(Mode::Label), "[PERSON] met [PERSON]; [PERSON] left.");
+    assert_eq!(done(Mode::Remove), " met ;  left.");
+    assert_eq!(done(Mode::Pseudonym), "PERSON_1 met PERSON_2; PERSON_1 left.");
+}
+
+#[test]
+fn overlapping_targets_become_one() {
+    let text = "ab cdef gh";
+    let place = |start, end| Target { label: "X".to_owned(), place: start..end };
+    let plan = Plan::new(text, vec![place(3, 7), place(5, 10), place(0, 0)], Mode::Label);
+    assert_eq!(plan.apply(text), "ab [X]");
+    assert_eq!(plan.counts()["X"], 1);
+}
+
+proptest! {
+    #[test]
+    fn no_redacted_value_is_left(
+        words in prop::collection::vec("Anna Weber|a@lumen\\.com|4111111111111111|\\+49 30 1234567|met|at|the|Leeds|Omar|Dr\\.|12 Baker Street|,|\n|Straße", 1..40),
+        mode in prop::sample::select(MODES.to_vec()),
+    ) {
+        let text = words.join(" ");
+        let targets = found(&text);
+        let values: Vec<String> = targets.iter().map(|target| text[target.place.clone()].to_owned()).collect();
+        let plan = Plan::new(&text, targets, mode);
+        let result = plan.apply(&text);
+        assert_eq!(plan.leftovers(&result), 0, "{text:?} {result:?}");
+        for value in values.iter().filter(|value| value.chars().count() > 5) {
+            assert!(!result.contains(value.as_str()), "{value:?} in {result:?}");
+        }
+    }
+}
+
+mod documents {
+    use std::io::{Cursor, Write as _};
+
+    use extraction::Limits;
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::super::docx::{redact, text};
+    use super::{MODES, Mode, found};
+
+    fn document(body: &str) -> Vec<u8> {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        let parts = [
+            ("[Content_Types].xml", "<Types/>".to_owned()),
+            ("_rels/.rels", r#"<Relationships><Relationship Id="a" Target="docProps/thumbnail.jpeg" Type="thumbnail"/></Relationships>"#.to_owned()),
+            ("docProps/core.xml", "<c><creator>Anna Weber</creator></c>".to_owned()),
+            ("docProps/thumbnail.jpeg", "Anna Weber".to_owned()),
+            ("word/_rels/document.xml.rels", r#"<R><Relationship Target="mailto:anna@lumen.com"/></R>"#.to_owned()),
+            ("word/comments.xml", r#"<w:comments><w:comment w:author="Anna Weber" w:initials="AW"><w:p><w:r><w:t>Call Anna Weber</w:t></w:r></w:p></w:comment></w:comments>"#.to_owned()),
+            ("word/document.xml", format!("<w:document><w:body>{body}</w:body></w:document>")),
+        ];
+        for (name, content) in parts {
+            writer.start_file(name, SimpleFileOptions::default()).expect("a part");
+            writer.write_all(content.as_bytes()).expect("written");
+        }
+        writer.finish().expect("an archive").into_inner()
+    }
+
+    #[test]
+    fn values_over_several_runs_are_redacted_everywhere() {
+        let body = r#"<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>My name is An</w:t></w:r><w:r><w:t xml:space="preserve">na We</w:t></w:r><w:r><w:t>ber &amp; I.</w:t></w:r></w:p><w:p><w:r><w:t>anna@lumen.com</w:t></w:r></w:p>"#;
+        for mode in MODES {
+            let done = redact(&document(body), &Limits::default(), mode, found).expect("redacted");
+            assert_eq!(done.leftovers, 0, "{mode:?}");
+            let read = text(&done.bytes, &Limits::default()).expect("read");
+            assert!(read.contains(" & I.") && !read.to_lowercase().contains("weber"), "{read}");
+            let mut archive = zip::ZipArchive::new(Cursor::new(&done.bytes)).expect("an archive");
+            for index in 0..archive.len() {
+                let mut part = String::new();
+                std::io::Read::read_to_string(
+                    &mut archive.by_index(index).expect("a part"),
+                    &mut part,
+                )
+                .expect("text");
+                assert!(
+                    !part.contains("Weber")
+                        && !part.contains("lumen")
+                        && !part.contains("thumbnail"),
+                    "{part}"
+                );
+            }
+        }
+        let done =
+            redact(&document(body), &Limits::default(), Mode::Label, found).expect("redacted");
+        let mut archive = zip::ZipArchive::new(Cursor::new(&done.bytes)).expect("an archive");
+        let mut xml = String::new();
+        std::io::Read::read_to_string(
+            &mut archive.by_name("word/document.xml").expect("a part"),
+            &mut xml,
+        )
+        .expect("text");
+        assert!(xml.contains("<w:rPr><w:b/></w:rPr><w:t>My name is [PERSON]</w:t>"), "{xml}");
+    }
+
+    #[test]
+    fn what_is_no_document_is_refused() {
+        assert!(redact(b"PK nothing", &Limits::default(), Mode::Mask, found).is_err());
+        let bomb = Limits { inflated: 10, ..Limits::default() };
+        let refused = redact(&document(""), &bomb, Mode::Mask, found).expect_err("too large");
+        assert_eq!(refused.kind(), "too_large");
+    }
+}

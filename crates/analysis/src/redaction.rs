@@ -136,6 +136,12 @@ impl Plan {
     }
 }
 
+/// How often one of the values is in a text, as words of their own.
+pub fn leftovers(values: &[String], text: &str) -> usize {
+    let plan = Plan { edits: Vec::new(), values: Vec::new(), search: searcher(values) };
+    plan.leftovers(text)
+}
+
 fn searcher(values: &[String]) -> Option<AhoCorasick> {
     if values.is_empty() {
         return None;

@@ -21,6 +21,8 @@ pub struct RedactedDocument {
     pub counts: BTreeMap<String, usize>,
     /// How many redacted values are still in the result; 0 unless this code is at fault.
     pub leftovers: usize,
+    /// The redacted values, in lower case.
+    pub values: Vec<String>,
     /// What was not read, and may show redacted values.
     pub warnings: Vec<String>,
 }
@@ -59,7 +61,14 @@ pub fn redact(
     }
     let bytes = write(&parts, &edited, &plan)?;
     let leftovers = count_leftovers(&bytes, limits, &plan)?;
-    Ok(RedactedDocument { bytes, counts: plan.counts(), leftovers, warnings: warnings(&parts) })
+    let values = plan.values().to_vec();
+    Ok(RedactedDocument {
+        bytes,
+        counts: plan.counts(),
+        leftovers,
+        values,
+        warnings: warnings(&parts),
+    })
 }
 
 /// The text of a document, as [`redact`] sees it.

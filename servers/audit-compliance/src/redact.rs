@@ -1,0 +1,286 @@
+use std::collections::BTreeMap;
+
+use analysis::pii::{self, Kind, Options};
+use analysis::redaction::{Mode, Plan, Target, docx, leftovers};
+use documents::Limits;
+use kit::{Ctx, Done, Fault, Linked, Refused, StoredRef, Work};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::input::{self, GivenFile};
+use crate::offsets::Offsets;
+use crate::personal_data::TypeName;
+
+const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+
+/// Redacts a Word document, in a confined process.
+pub(crate) const DOCX: Work = Work::new("redact-docx", redact_docx);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// A document that an earlier answer of this server named.
+    source_ref_id: Option<String>,
+    /// The document in base64; a gateway fills it in.
+    #[schemars(length(min = 1))]
+    file_data: Option<String>,
+    /// The media type of `file_data`.
+    file_type: Option<String>,
+    /// The text, unless a document is given.
+    #[schemars(length(min = 1, max = 2_000_000))]
+    text: Option<String>,
+    /// The types to redact; all if neither `types` nor `spans` is given.
+    #[schemars(length(min = 1))]
+    types: Option<Vec<TypeName>>,
+    /// Places of `text` to redact instead.
+    #[schemars(length(min = 1, max = 100_000))]
+    spans: Option<Vec<Span>>,
+    /// What replaces a value: blocks, its type, nothing, or its type with a number that is the same for equal values.
+    #[serde(default)]
+    mode: ModeName,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Span {
+    /// The type for labels and counts.
+    r#type: Option<TypeName>,
+    /// In code points.
+    start: usize,
+    /// In code points, exclusive.
+    end: usize,
+}
+
+#[derive(Deserialize, JsonSchema, Clone, Copy, Default)]
+#[serde(rename_all = "snake_case")]
+enum ModeName {
+    #[default]
+    Mask,
+    Label,
+    Remove,
+    Pseudonym,
+}
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Mask => Self::Mask,
+            ModeName::Label => Self::Label,
+            ModeName::Remove => Self::Remove,
+            ModeName::Pseudonym => Self::Pseudonym,
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// The redacted text; a document has a reference instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    #[serde(flatten)]
+    stored: Option<StoredRef>,
+    /// `text` or `docx`.
+    format: String,
+    redacted: Vec<Redacted>,
+    /// The result was read again, and none of the redacted values was found.
+    verified: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Redacted {
+    r#type: String,
+    count: usize,
+}
+
+/// What is redacted.
+enum Selection {
+    Kinds(Vec<Kind>),
+    Spans(Vec<Span>),
+}
+
+pub(crate) async fn redact(input: Input, ctx: Ctx) -> Result<Linked<Output>, Fault> {
+    let Input { source_ref_id, file_data, file_type, text, types, spans, mode } = input;
+    let selection = match (types, spans) {
+        (Some(_), Some(_)) => {
+            return Err(Fault::invalid_input("/spans: give `types` or `spans`, not both"));
+        }
+        (_, Some(spans)) => Selection::Spans(spans),
+        (types, None) => {
+            Selection::Kinds(types.unwrap_or_default().into_iter().map(|name| name.0).collect())
+        }
+    };
+    if file_type.is_some() && file_data.is_none() {
+        return Err(Fault::invalid_input("/file_type: it goes with `file_data`"));
+    }
+    let file = match (source_ref_id, file_data, text) {
+        (None, None, Some(text)) => return of_text(text, selection, mode.into(), Vec::new()).await,
+        (Some(reference), None, None) => {
+            let stored = ctx.load(&reference).await?;
+            GivenFile::new("/source_ref_id", stored.bytes.to_vec(), None)
+        }
+        (None, Some(data), None) => {
+            GivenFile::new("/file_data", input::decoded("/file_data", &data)?, file_type.as_deref())
+        }
+        _ => {
+            return Err(Fault::invalid_input(
+                "/text: give exactly one of `text`, `file_data` and `source_ref_id`",
+            ));
+        }
+    };
+    of_file(file, selection, mode.into(), &ctx).await
+}
+
+async fn of_file(
+    file: GivenFile,
+    selection: Selection,
+    mode: Mode,
+    ctx: &Ctx,
+) -> Result<Linked<Output>, Fault> {
+    if file.media_type == WORD {
+        let Selection::Kinds(kinds) = selection else {
+            return Err(Fault::invalid_input(
+                "/spans: they are places of a text; give `types` with a document",
+            ));
+        };
+        return of_word(file, kinds, mode, ctx).await;
+    }
+    if input::is_text(file.media_type) {
+        let text = String::from_utf8(file.bytes).map_err(|_| {
+            Fault::invalid_input(
+                "/file_data: the text is not UTF-8; save it as UTF-8 and send that",
+            )
+            .details(json!({"reason": "damaged"}))
+        })?;
+        return of_text(text, selection, mode, file.warnings).await;
+    }
+    let message = format!(
+        "no redacted copy is made of {}; send DOCX or plain text, or find the places with `find_pii`",
+        file.media_type
+    );
+    Err(Fault::unsupported(message).details(json!({"media_type": file.media_type})))
+}
+
+async fn of_text(
+    text: String,
+    selection: Selection,
+    mode: Mode,
+    warnings: Vec<String>,
+) -> Result<Linked<Output>, Fault> {
+    let text = input::with_words(text)?;
+    let done = input::blocking(move || {
+        let targets = match selection {
+            Selection::Kinds(kinds) => found(&text, kinds),
+            Selection::Spans(spans) => given(&text, &spans)?,
+        };
+        let plan = Plan::new(&text, targets, mode);
+        let content = plan.apply(&text);
+        if plan.leftovers(&content) > 0 {
+            return Err(left());
+        }
+        Ok((content, plan.counts()))
+    });
+    let (content, counts) = done.await??;
+    let output = Output {
+        content: Some(content),
+        stored: None,
+        format: "text".to_owned(),
+        redacted: listed(counts),
+        verified: true,
+        warnings,
+    };
+    Ok(Linked::new(output, []))
+}
+
+async fn of_word(
+    file: GivenFile,
+    kinds: Vec<Kind>,
+    mode: Mode,
+    ctx: &Ctx,
+) -> Result<Linked<Output>, Fault> {
+    let options = json!({"kinds": kinds, "mode": mode});
+    let done = ctx.work(&DOCX, &options, file.document()).await?;
+    let report: Report = serde_json::from_value(done.value).map_err(|error| {
+        Fault::internal(format!("the reader's answer is not understood: {error}"))
+    })?;
+    // Read again by the code that reads documents for everyone else.
+    let again = input::read(ctx, &GivenFile::new("/file_data", done.bytes.clone(), None)).await?;
+    if report.leftovers > 0 || leftovers(&report.values, &again.text) > 0 {
+        return Err(left());
+    }
+    let stored = ctx.store_as("redacted", done.bytes, WORD, "redacted.docx").await?;
+    let output = Output {
+        content: None,
+        stored: Some(stored.clone()),
+        format: "docx".to_owned(),
+        redacted: listed(report.counts),
+        verified: true,
+        warnings: file.warnings.into_iter().chain(report.warnings).collect(),
+    };
+    Ok(Linked::new(output, [stored]))
+}
+
+fn left() -> Fault {
+    Fault::internal("a redacted value is still in the result, which is therefore withheld")
+}
+
+fn listed(counts: BTreeMap<String, usize>) -> Vec<Redacted> {
+    counts.into_iter().map(|(r#type, count)| Redacted { r#type, count }).collect()
+}
+
+fn found(text: &str, kinds: Vec<Kind>) -> Vec<Target> {
+    let options = Options { kinds, ..Options::default() };
+    pii::find(text, &options)
+        .into_iter()
+        .map(|finding| Target {
+            label: finding.kind.name().to_owned(),
+            place: finding.start..finding.end,
+        })
+        .collect()
+}
+
+fn given(text: &str, spans: &[Span]) -> Result<Vec<Target>, Fault> {
+    let offsets = Offsets::of(text);
+    let place = |index: usize, span: &Span| {
+        let fault = || {
+            let message =
+                format!("/spans/{index}: {}..{} is no part of the text", span.start, span.end);
+            Fault::invalid_input(message)
+        };
+        if span.start >= span.end {
+            return Err(fault());
+        }
+        let start = offsets.byte(span.start).ok_or_else(fault)?;
+        let end = offsets.byte(span.end).ok_or_else(fault)?;
+        let label = span.r#type.map_or("REDACTED", |name| name.0.name());
+        Ok(Target { label: label.to_owned(), place: start..end })
+    };
+    spans.iter().enumerate().map(|(index, span)| place(index, span)).collect()
+}
+
+#[derive(Deserialize)]
+struct WorkOptions {
+    kinds: Vec<Kind>,
+    mode: Mode,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Report {
+    counts: BTreeMap<String, usize>,
+    leftovers: usize,
+    values: Vec<String>,
+    warnings: Vec<String>,
+}
+
+fn redact_docx(options: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
+    let WorkOptions { kinds, mode } = serde_json::from_value(options).map_err(|error| {
+        Refused::new("unsupported", format!("it has options that are not understood: {error}"))
+    })?;
+    let done = docx::redact(&bytes, &Limits::default(), mode, |text| found(text, kinds.clone()))?;
+    let report = json!({
+        "counts": done.counts, "leftovers": done.leftovers, "values": done.values, "warnings": done.warnings,
+    });
+    Ok(Done { value: report, bytes: done.bytes })
+}

@@ -8,3 +8,6 @@ pub mod quality;
 pub mod redaction;
 pub mod rules;
 pub mod spelling;
+
+pub mod jobs;
+pub mod skills;

@@ -1,0 +1,280 @@
+//! The title, the company and the place of a job.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::lines::Line;
+use super::mode;
+use super::words::Field;
+
+/// What the head of a description, or its first sentences, say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Header {
+    pub title: Option<String>,
+    pub company: Option<String>,
+    pub location: Option<String>,
+    /// Whether a sentence says that somebody is hiring.
+    pub hiring: bool,
+}
+
+/// Nouns of roles, in lower case; a title has one.
+const ROLES: &str = "accountant|administrator|adviser|advisor|agent|analyst|architect|artist|assistant|associate|attorney|auditor|barista|\
+    bookkeeper|buyer|captain|caregiver|carer|cashier|chef|chief|cleaner|clerk|coach|consultant|controller|cook|coordinator|copywriter|\
+    counsel|courier|cto|ceo|cfo|craftsman|dentist|designer|developer|devops|director|dispatcher|doctor|driver|economist|editor|\
+    electrician|engineer|estimator|evangelist|executive|expert|fitter|foreman|generalist|guard|hairdresser|handyman|head|host|hostess|\
+    intern|interpreter|inspector|instructor|investigator|janitor|joiner|journalist|judge|laborer|labourer|lawyer|lead|leader|lecturer|\
+    librarian|machinist|manager|marketer|mason|master|mechanic|merchandiser|midwife|modeler|nanny|nurse|officer|operative|operator|\
+    optician|owner|packer|painter|paralegal|paramedic|partner|pharmacist|photographer|physician|physiotherapist|picker|pilot|planner|\
+    plumber|porter|practitioner|president|principal|producer|professor|programmer|psychologist|radiographer|receptionist|recruiter|\
+    representative|researcher|roofer|scientist|secretary|seller|sister|solicitor|sommelier|specialist|strategist|superintendent|\
+    supervisor|surgeon|surveyor|teacher|technician|technologist|tester|therapist|trader|trainee|trainer|translator|tutor|underwriter|\
+    veterinarian|waiter|waitress|welder|worker|writer|entwickler|entwicklerin|ingenieur|ingenieurin|leiter|leiterin|berater|beraterin|\
+    kaufmann|kauffrau|kaufleute|fachkraft|pflegefachkraft|mitarbeiter|mitarbeiterin|sachbearbeiter|sachbearbeiterin|referent|\
+    referentin|buchhalter|buchhalterin|verkäufer|verkäuferin|lehrer|lehrerin|arzt|ärztin|techniker|technikerin|mechaniker|\
+    mechatroniker|fahrer|koch|köchin|erzieher|erzieherin|assistenz|assistentin|administratorin|architektin|designerin|werkstudent|\
+    praktikant|praktikantin|auszubildende|pfleger|pflegerin|krankenpfleger|disponent|disponentin|lagerist|meister|elektriker|\
+    elektroniker|développeur|développeuse|ingénieur|ingénieure|chargé|chargée|chef|cheffe|responsable|comptable|infirmier|infirmière|\
+    technicien|technicienne|conseiller|conseillère|vendeur|vendeuse|directeur|directrice|analyste|architecte|rédacteur|rédactrice|\
+    gestionnaire|assistante|consultante|contrôleur|contrôleuse|auditrice|acheteur|acheteuse|professeur|médecin|préparateur|stagiaire|\
+    alternant|alternante|conducteur|conductrice|planificateur|desarrollador|desarrolladora|programador|programadora|ingeniero|ingeniera|\
+    analista|arquitecto|arquitecta|contable|enfermero|enfermera|técnico|técnica|jefe|jefa|gerente|director|directora|asesor|asesora|\
+    vendedor|vendedora|consultor|consultora|diseñador|diseñadora|administrativo|administrativa|auxiliar|profesor|profesora|conductor|\
+    conductora|mozo|operario|operaria|encargado|encargada|redactor|redactora|especialista|coordinador|coordinadora|becario|becaria|\
+    médico|médica|cocinero|camarero|camarera|recepcionista|comercial|gestor|gestora|planificador";
+
+/// Sentences that name a job. `t` is the title with what follows, `c` the company.
+static HIRING: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [
+        r"(?P<c>[^.;:!?\n]{2,60}?)\s+(?:is|are)\s+(?:now\s+|currently\s+|actively\s+|also\s+)?(?:hiring|looking\s+for|seeking|recruiting|searching\s+for|in\s+search\s+of|in\s+need\s+of|looking\s+to\s+(?:hire|appoint|recruit))\s+(?:for\s+)?(?P<t>.+)",
+        r"(?:^|[.!?]\s+)(?:at\s+)?(?P<c>[^.;:!?\n]{2,60}?)\s+(?:seeks|needs|wants|hires|requires|recruits|sucht|suchen|recherche|recrute|busca|contrata|necesita|selecciona|precisa)\s+(?:ab\s+sofort\s+|zum\s+\S+\s+|derzeit\s+|actualmente\s+|actuellement\s+|pour\s+son\s+\S+\s+)?(?P<t>.+)",
+        r"(?i)\b(?:we|our\s+\w+(?:\s+\w+)?)(?:'re|’re|\s+are)\s+(?:now\s+|currently\s+)?(?:hiring|looking\s+for|seeking|recruiting|searching\s+for)\s+(?:for\s+)?(?P<t>.+)",
+        r"(?i)\b(?:we\s+(?:need|seek|want)|(?:join|work\s+for|work\s+with)\s+(?P<c>[^.,;:!?\n]{2,50}?)\s+as|join\s+\w+\s+team\s+as|wanted:|apply\s+(?:now\s+)?(?:for|as)|opening\s+for|vacancy\s+for|opportunity\s+for|position\s+of|role\s+of|post\s+of)\s+(?P<t>.+)",
+        r"(?i)\b(?:wir\s+suchen|suchen\s+wir|gesucht\s+wird|verstärkung\s+als|sucht\s+verstärkung\s+als|stelle\s+als|nous\s+recherchons|nous\s+recrutons|on\s+recrute|rejoignez-nous\s+(?:comme|en\s+tant\s+que)|poste\s+de|buscamos|estamos\s+buscando|necesitamos|contratamos|puesto\s+de|en\s+tant\s+que)\s+(?:ab\s+sofort\s+|zum\s+nächstmöglichen\s+zeitpunkt\s+|für\s+unseren?\s+\S+\s+\S+\s+|derzeit\s+|actuellement\s+|actualmente\s+)?(?P<t>.+)",
+        r"(?i)\b(?:as|als)\s+(?:our\s+(?:new\s+|next\s+)?|an?\s+|the\s+)(?P<t>.+)",
+    ]
+    .iter()
+    // cannot fail: the patterns are constants, and a test uses them.
+    .map(|pattern| Regex::new(pattern).expect("a pattern that compiles"))
+    .collect()
+});
+
+static ARTICLE: LazyLock<Regex> = LazyLock::new(|| {
+    // cannot fail: the pattern is a constant, and a test uses it.
+    Regex::new(r"(?i)^(?:(?:an?|the|our|its|their|his|her|your|another|one|two|several|some|new|next|eine?n?|eine?[:/*_(]n\)?|einer|unseren?|une?|un\(e\)|un/e|un·e|una?|un/a|uno/a|talented|experienced|motivated|passionate|enthusiastic|skilled|dedicated|erfahrene[nr]?|engagierte[nr]?|motivierte[nr]?)\s+)+")
+        .expect("a pattern that compiles")
+});
+
+/// Where a title ends in a sentence.
+static TITLE_END: LazyLock<Regex> = LazyLock::new(|| {
+    // cannot fail: the pattern is a constant, and a test uses it.
+    Regex::new(r"(?i)\s*(?:[,;:.!?(\n|]|\s[-–—]\s|\s(?:in|at|to|who|with|for|based|that|which|from|on|near|within|starting|you|für|im|am|bei|mit|der|die|das|zur|zum|ab|à|au|chez|pour|avec|qui|basée?|sur|dans|para|con|que|en|que|desde|whose|is|will|and\s+(?:you|we))\s|/\s).*$")
+        .expect("a pattern that compiles")
+});
+
+static PLACE: LazyLock<Regex> = LazyLock::new(|| {
+    let name = r"\p{Lu}[\p{L}'’.]+(?:[ -](?:\p{Lu}[\p{L}'’.]+|am|an|der|de|del|la|le|les|sur|upon|of|do|da)){0,3}";
+    // cannot fail: the pattern is a constant, and a test uses it.
+    Regex::new(&format!(
+        r"(?:\b(?:[Bb]ased\s+in|[Ll]ocated\s+in|[Oo]ffices?\s+in|[Ii]n|[Nn]ear|à|[Ee]n|[Aa]u|[Bb]ei|[Ss]tandort|[Bb]asé[e]?\s+à|[Cc]on\s+sede\s+en)\s+)(?P<p>{name}(?:,\s(?:\p{{Lu}}{{2}}\b|\p{{Lu}}\p{{Ll}}+))?)|\b(?:our|the|unser(?:em)?)\s+(?P<q>{name})\s+(?:office|site|headquarters|hub|studio|branch|Büro|Standort)"
+    ))
+    .expect("a pattern that compiles")
+});
+
+static GENDER: LazyLock<Regex> = LazyLock::new(|| {
+    // cannot fail: the pattern is a constant, and a test uses it.
+    Regex::new(r"(?i)\s*[(\[]?\b(?:m\s?/\s?w\s?/\s?[dx]|w\s?/\s?m\s?/\s?[dx]|[mfhw]\s?/\s?[mfhw](?:\s?/\s?[dx])?|all genders|gn)\b[)\]]?|(?:[*:_]|/-?)in(?:nen)?\b|\((?:in|e|a)\)|·e\b")
+        .expect("a pattern that compiles")
+});
+
+/// Whether a text has the noun of a role.
+pub(crate) fn names_role(text: &str) -> bool {
+    let text = GENDER.replace_all(text, " ").to_lowercase();
+    let mut words = text.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.any(|word| {
+        let singular = word.strip_suffix('s').unwrap_or(word);
+        ROLES.split('|').any(|role| role == word || role == singular)
+            // German joins the noun to what is before it.
+            || ["entwickler", "ingenieur", "leiter", "berater", "mitarbeiter", "fachkraft", "techniker", "verkäufer", "planer", "pfleger", "prüfer", "assistent", "kaufmann", "meister", "lehrer", "fahrer", "mechaniker", "manager"]
+                .iter()
+                .any(|role| word.len() > role.len() && word.ends_with(role) || word.ends_with(&format!("{role}in")))
+    })
+}
+
+/// Reads the head of a description.
+pub(super) fn read(lines: &[Line]) -> Header {
+    let mut header = Header::default();
+    for (field, value) in lines.iter().filter_map(|line| line.field.as_ref()) {
+        let slot = match field {
+            Field::Title => &mut header.title,
+            Field::Company => &mut header.company,
+            Field::Location => &mut header.location,
+            _ => continue,
+        };
+        let value = if *field == Field::Title { title_of(value) } else { clean_place(value, *field) };
+        if slot.is_none() {
+            *slot = value;
+        }
+    }
+    read_first_lines(lines, &mut header);
+    read_sentences(lines, &mut header);
+    if header.location.is_none() {
+        header.location = lines.iter().take(12).filter(|line| !line.bullet).find_map(|line| place_in(&line.text));
+    }
+    header
+}
+
+/// Sentences such as "Calder & Voss is hiring a Data Engineer in Leeds".
+fn read_sentences(lines: &[Line], header: &mut Header) {
+    let sentences = lines.iter().filter(|line| line.field.is_none()).flat_map(|line| super::requirements::sentences(&line.text));
+    for sentence in sentences.take(40) {
+        for pattern in HIRING.iter() {
+            let Some(found) = pattern.captures(sentence) else { continue };
+            let Some(after) = found.name("t") else { continue };
+            let Some(title) = title_in_sentence(after.as_str()) else { continue };
+            header.hiring = true;
+            if header.company.is_none() {
+                header.company = found.name("c").and_then(|company| clean_company(company.as_str()));
+            }
+            if header.location.is_none() {
+                header.location = place_in(after.as_str());
+            }
+            header.title.get_or_insert(title);
+            return;
+        }
+    }
+}
+
+fn title_in_sentence(after: &str) -> Option<String> {
+    let after = GENDER.replace_all(after, " ");
+    let after = ARTICLE.replace(after.trim(), "");
+    let title = TITLE_END.replace(&after, "");
+    let title = title.trim().trim_matches(['"', '“', '”', '\'', '*']).trim();
+    let words = title.split_whitespace().count();
+    (words > 0 && words <= 8 && names_role(title)).then(|| title.to_owned())
+}
+
+/// The first lines: a title, then the company and the place.
+fn read_first_lines(lines: &[Line], header: &mut Header) {
+    let free: Vec<&Line> = lines.iter().take(6).take_while(|line| line.field.is_none()).filter(|line| !line.bullet).collect();
+    let short = |line: &&&Line| line.text.split_whitespace().count() <= 14 && !line.text.ends_with('.');
+    // Sentences are read as such.
+    let sentence = |line: &Line| HIRING.iter().any(|pattern| pattern.is_match(&line.text));
+    let title = |line: &&Line| short(&line) && names_role(&line.text) && !sentence(line);
+    let Some(at) = free.iter().position(title) else { return };
+    let parts = segments(&free[at].text);
+    let role = parts.iter().position(|part| names_role(part)).unwrap_or(0);
+    if header.title.is_none() {
+        header.title = title_of(&parts[role]);
+    }
+    let rest = parts.iter().enumerate().filter(|(index, _)| *index != role).map(|(_, part)| part.clone());
+    let near = free.iter().enumerate().filter(|(index, line)| *index != at && index.abs_diff(at) <= 2 && short(line));
+    let near = near.flat_map(|(_, line)| segments(&line.text));
+    let parts: Vec<String> = rest.chain(near).filter(|part| is_name(part)).collect();
+    // One word alone is a place more often than a company.
+    if let [part] = parts.as_slice()
+        && !part.contains(' ')
+        && !free[at].text.contains(" at ")
+    {
+        header.location.get_or_insert_with(|| part.clone());
+        return;
+    }
+    for part in parts {
+        place_segment(&part, header);
+    }
+}
+
+/// Whether a part of the first lines may name a company or a place.
+fn is_name(part: &str) -> bool {
+    let lower = part.to_lowercase();
+    let capital = part.starts_with(|first: char| first.is_uppercase() || first.is_numeric());
+    let mode = mode::remote(&lower).is_some() || mode::contract(&lower).is_some();
+    let pay = super::pay::find(part, false).is_some();
+    capital && part.split_whitespace().count() <= 6 && !mode && !pay && !names_role(part)
+}
+
+/// A name in the first lines: the company first, then the place.
+fn place_segment(part: &str, header: &mut Header) {
+    let part = part.trim().trim_end_matches(['.', ':']);
+    let company = header.company.clone();
+    if company.as_deref() == Some(part) || header.location.as_deref() == Some(part) {
+        return;
+    }
+    let region = part.len() <= 3 && part.chars().all(char::is_uppercase);
+    match (&company, &mut header.location) {
+        (_, Some(place)) if region => place.push_str(&format!(", {part}")),
+        (Some(_), slot @ None) => *slot = Some(part.to_owned()),
+        (None, _) => header.company = Some(part.to_owned()),
+        _ => {}
+    }
+}
+
+/// The parts of a line of the head, split at dashes, bars, commas and brackets.
+fn segments(line: &str) -> Vec<String> {
+    let line = GENDER.replace_all(line, "");
+    let mut parts = vec![String::new()];
+    let cut = line.replace(" - ", " | ").replace(" – ", " | ").replace(" — ", " | ").replace(" @ ", " | ").replace(" at ", " | ");
+    for sign in cut.chars() {
+        match sign {
+            '|' | ',' | '(' | ')' | '·' | '•' | ';' | '[' | ']' => parts.push(String::new()),
+            _ => parts.last_mut().into_iter().for_each(|part| part.push(sign)),
+        }
+    }
+    let parts = parts.iter().map(|part| part.trim().to_owned());
+    parts.filter(|part| part.contains(char::is_alphabetic)).collect()
+}
+
+/// A title without genders, places and ways of working.
+fn title_of(value: &str) -> Option<String> {
+    let parts = segments(value);
+    let part = parts.iter().find(|part| names_role(part)).or(parts.first())?;
+    let part = ARTICLE.replace(part, "");
+    let part = part.trim_start_matches(|sign: char| !sign.is_alphanumeric());
+    let part = match part.split_once(" in ") {
+        Some((title, place)) if place.starts_with(char::is_uppercase) && names_role(title) => title,
+        _ => part,
+    };
+    let part = part.split_once(": ").map_or(part, |(_, title)| title).trim();
+    (!part.is_empty()).then(|| part.to_owned())
+}
+
+/// The value of a place or a company without the way of working.
+fn clean_place(value: &str, field: Field) -> Option<String> {
+    if field == Field::Company {
+        return clean_company(value);
+    }
+    let value = value.split(['(', ';', '|', '/', '·']).next().unwrap_or("");
+    let parts: Vec<&str> = value.split([',']).flat_map(|part| part.split(" - ")).flat_map(|part| part.split(" – ")).map(str::trim).collect();
+    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty() && mode::remote(&part.to_lowercase()).is_none()).collect();
+    let place = parts.join(", ").trim_end_matches('.').to_owned();
+    (!place.is_empty()).then_some(place)
+}
+
+fn clean_company(value: &str) -> Option<String> {
+    let value = value.split(['(', '|']).next().unwrap_or("").trim().trim_end_matches(['.', ',']);
+    let last = value.rsplit(", ").next().unwrap_or(value);
+    let value = if last.len() < value.len() && ["Inc", "Ltd", "LLC", "GmbH"].iter().all(|form| !last.starts_with(form)) {
+        value.split(", ").next().unwrap_or(value)
+    } else {
+        value
+    };
+    let value = value.trim_start_matches("The team at ").trim_start_matches("At ").trim();
+    let lower = value.to_lowercase();
+    let pronoun = ["we", "they", "i", "you", "wir", "nous", "it", "he", "she", "who", "our client", "our team", "on", "estamos", "company"];
+    let capital = value.starts_with(|first: char| first.is_uppercase() || first.is_numeric());
+    let capital = capital && !value.strip_prefix("The ").is_some_and(|rest| rest.starts_with(char::is_lowercase));
+    (capital && value.split_whitespace().count() <= 6 && !pronoun.contains(&lower.as_str())).then(|| value.to_owned())
+}
+
+/// A place in a sentence: "in Leeds", "our Leeds office".
+fn place_in(text: &str) -> Option<String> {
+    let found = PLACE.captures_iter(text).find_map(|found| found.name("p").or_else(|| found.name("q")))?;
+    let place = found.as_str().trim_end_matches(['.', ',']);
+    let lower = place.to_lowercase();
+    let known = crate::skills::Lexicon::shipped().kind(&lower).is_some();
+    (!known && !MONTHS.contains(&lower.as_str()) && mode::remote(&lower).is_none()).then(|| place.to_owned())
+}
+
+const MONTHS: [&str; 12] = [
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+];

@@ -3,7 +3,11 @@
 //! `train_skills SENTENCES.jsonl --folds 5 > PREDICTIONS.jsonl` predicts each posting with weights that were learned from
 //! the others; `train_skills SENTENCES.jsonl --out WEIGHTS.bin` learns from all. A row is
 //! `{id, posting, text, spans: [{type, start, end}]}`, offsets in characters.
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a program for developers, which stops at the first fault")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a program for developers, which stops at the first fault"
+)]
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write as _;
@@ -30,7 +34,8 @@ struct Row {
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let text = std::fs::read_to_string(&args[0]).unwrap();
-    let rows: Vec<Row> = text.lines().map(|line| row(&serde_json::from_str(line).unwrap())).collect();
+    let rows: Vec<Row> =
+        text.lines().map(|line| row(&serde_json::from_str(line).unwrap())).collect();
     match args[1].as_str() {
         "--out" => {
             let all: Vec<&Row> = rows.iter().collect();
@@ -77,8 +82,10 @@ fn predict(model: &Model, row: &Row) -> Value {
         }
         before = *label;
     }
-    let spans: Vec<Value> =
-        spans.iter().map(|(kind, start, end)| json!({"type": kind, "start": start, "end": end})).collect();
+    let spans: Vec<Value> = spans
+        .iter()
+        .map(|(kind, start, end)| json!({"type": kind, "start": start, "end": end}))
+        .collect();
     json!({"id": row.id, "spans": spans})
 }
 
@@ -105,9 +112,11 @@ fn labels(text: &str, tokens: &[Token], spans: &[Value]) -> Vec<usize> {
     spans.sort_by_key(|(start, end, _)| std::cmp::Reverse(end - start));
     let mut labels = vec![0; tokens.len()];
     for (start, end, skill) in spans {
-        let mut inside: Vec<usize> =
-            (0..tokens.len()).filter(|at| tokens[*at].start < end && tokens[*at].end > start).collect();
-        let sign = |at: &usize| !text[tokens[*at].start..tokens[*at].end].contains(char::is_alphanumeric);
+        let mut inside: Vec<usize> = (0..tokens.len())
+            .filter(|at| tokens[*at].start < end && tokens[*at].end > start)
+            .collect();
+        let sign =
+            |at: &usize| !text[tokens[*at].start..tokens[*at].end].contains(char::is_alphanumeric);
         while inside.last().is_some_and(sign) {
             inside.pop();
         }
@@ -176,23 +185,25 @@ fn learn(training: &mut Training, row: &Row) {
     if count == 0 {
         return;
     }
-    let emissions: Vec<[f32; LABELS]> = row.features.iter().map(|features| emission(training, features)).collect();
+    let emissions: Vec<[f32; LABELS]> =
+        row.features.iter().map(|features| emission(training, features)).collect();
     let between = |before: usize, label: usize| training.transitions[before][label].value;
     let mut forward = vec![[0.0_f32; LABELS]; count];
     forward[0] = emissions[0];
     for at in 1..count {
         for label in 0..LABELS {
-            let sums: [f32; LABELS] = std::array::from_fn(|before| forward[at - 1][before] + between(before, label));
-            forward[at][label] = log_sum(&sums) + emissions[at][label];
+            let paths: [f32; LABELS] =
+                std::array::from_fn(|before| forward[at - 1][before] + between(before, label));
+            forward[at][label] = log_sum(&paths) + emissions[at][label];
         }
     }
     let mut backward = vec![[0.0_f32; LABELS]; count];
     for at in (0..count - 1).rev() {
         for before in 0..LABELS {
-            let sums: [f32; LABELS] = std::array::from_fn(|label| {
+            let paths: [f32; LABELS] = std::array::from_fn(|label| {
                 between(before, label) + emissions[at + 1][label] + backward[at + 1][label]
             });
-            backward[at][before] = log_sum(&sums);
+            backward[at][before] = log_sum(&paths);
         }
     }
     let total = log_sum(&forward[count - 1]);
@@ -200,7 +211,10 @@ fn learn(training: &mut Training, row: &Row) {
     for at in 1..count {
         for (before, pairs) in pairs.iter_mut().enumerate() {
             for (label, pair) in pairs.iter_mut().enumerate() {
-                let path = forward[at - 1][before] + between(before, label) + emissions[at][label] + backward[at][label];
+                let path = forward[at - 1][before]
+                    + between(before, label)
+                    + emissions[at][label]
+                    + backward[at][label];
                 *pair -= (path - total).exp();
             }
         }

@@ -56,7 +56,11 @@ pub fn parse(text: &str) -> Parsed {
     let requirements = requirements::read(&lines);
     let listed = requirements.listed;
     let hiring = header.hiring;
-    let level = header.title.as_deref().and_then(mode::level).or_else(|| value(&lines, Field::Level, mode::level));
+    let level = header
+        .title
+        .as_deref()
+        .and_then(mode::level)
+        .or_else(|| value(&lines, Field::Level, mode::level));
     let job = Job {
         level,
         must: requirements.must,
@@ -67,7 +71,8 @@ pub fn parse(text: &str) -> Parsed {
         remote: value(&lines, Field::Mode, mode::remote)
             .or_else(|| value(&lines, Field::Location, mode::remote))
             .or_else(|| first(&lines, mode::remote)),
-        contract: value(&lines, Field::Contract, mode::contract).or_else(|| first(&lines, mode::contract)),
+        contract: value(&lines, Field::Contract, mode::contract)
+            .or_else(|| first(&lines, mode::contract)),
         company: header.company.clone(),
         responsibilities: responsibilities(&lines),
         title: header.title,
@@ -81,11 +86,12 @@ pub fn parse(text: &str) -> Parsed {
 
 /// What a reader finds in the value of a field.
 fn value<T>(lines: &[Line], field: Field, read: impl Fn(&str) -> Option<T>) -> Option<T> {
-    let mut values = lines.iter().filter_map(|line| line.field.as_ref()).filter(|(name, _)| *name == field);
+    let mut values =
+        lines.iter().filter_map(|line| line.field.as_ref()).filter(|(name, _)| *name == field);
     values.find_map(|(_, value)| read(value))
 }
 
-/// What a reader finds in the first line that has it; lines of tasks and wishes come last.
+/// What a reader finds in the first line that has it; lines of sections come last.
 fn first<T>(lines: &[Line], read: impl Fn(&str) -> Option<T>) -> Option<T> {
     let plain = lines.iter().filter(|line| line.section == Section::None);
     let rest = lines.iter().filter(|line| line.section != Section::None);
@@ -95,7 +101,8 @@ fn first<T>(lines: &[Line], read: impl Fn(&str) -> Option<T>) -> Option<T> {
 fn find_years(lines: &[Line]) -> Option<Years> {
     let named = value(lines, Field::Years, |text| years::find(text, true));
     named.or_else(|| {
-        let (asked, rest): (Vec<&Line>, Vec<&Line>) = lines.iter().partition(|line| line.section == Section::Must);
+        let (asked, rest): (Vec<&Line>, Vec<&Line>) =
+            lines.iter().partition(|line| line.section == Section::Must);
         let found = asked.iter().chain(&rest).find_map(|line| years::find(&line.text, false));
         found.or_else(|| asked.iter().find_map(|line| years::find(&line.text, true)))
     })

@@ -4,8 +4,8 @@
 //! and the words around; its weights are learned by `examples/train_skills.rs`.
 
 pub mod features;
-pub mod model;
 mod lexicon;
+pub mod model;
 pub mod tokens;
 
 use features::Sentence;

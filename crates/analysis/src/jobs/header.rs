@@ -14,7 +14,7 @@ pub(super) struct Header {
     pub title: Option<String>,
     pub company: Option<String>,
     pub location: Option<String>,
-    /// Whether a sentence says that somebody is hiring.
+    /// Whether a sentence says that a company is hiring.
     pub hiring: bool,
 }
 
@@ -49,7 +49,7 @@ static HIRING: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"(?P<c>[^.;:!?\n]{2,60}?)\s+(?:is|are)\s+(?:now\s+|currently\s+|actively\s+|also\s+)?(?:hiring|looking\s+for|seeking|recruiting|searching\s+for|in\s+search\s+of|in\s+need\s+of|looking\s+to\s+(?:hire|appoint|recruit))\s+(?:for\s+)?(?P<t>.+)",
         r"(?:^|[.!?]\s+)(?:at\s+)?(?P<c>[^.;:!?\n]{2,60}?)\s+(?:seeks|needs|wants|hires|requires|recruits|sucht|suchen|recherche|recrute|busca|contrata|necesita|selecciona|precisa)\s+(?:ab\s+sofort\s+|zum\s+\S+\s+|derzeit\s+|actualmente\s+|actuellement\s+|pour\s+son\s+\S+\s+)?(?P<t>.+)",
         r"(?i)\b(?:we|our\s+\w+(?:\s+\w+)?)(?:'re|’re|\s+are)\s+(?:now\s+|currently\s+)?(?:hiring|looking\s+for|seeking|recruiting|searching\s+for)\s+(?:for\s+)?(?P<t>.+)",
-        r"(?i)\b(?:we\s+(?:need|seek|want)|(?:join|work\s+for|work\s+with)\s+(?P<c>[^.,;:!?\n]{2,50}?)\s+as|join\s+\w+\s+team\s+as|wanted:|apply\s+(?:now\s+)?(?:for|as)|opening\s+for|vacancy\s+for|opportunity\s+for|position\s+of|role\s+of|post\s+of)\s+(?P<t>.+)",
+        r"(?i)\b(?:we\s+(?:need|seek|want)|(?:join|work\s+for|work\s+with)\s+(?P<c>[^.,;:!?\n]{2,50}?)\s+as|join\s+\w+\s+team\s+as|want(?:ed)?:|apply\s+(?:now\s+)?(?:for|as)|opening\s+for|vacancy\s+for|opportunity\s+for|position\s+of|role\s+of|post\s+of)\s+(?P<t>.+)",
         r"(?i)\b(?:wir\s+suchen|suchen\s+wir|gesucht\s+wird|verstärkung\s+als|sucht\s+verstärkung\s+als|stelle\s+als|nous\s+recherchons|nous\s+recrutons|on\s+recrute|rejoignez-nous\s+(?:comme|en\s+tant\s+que)|poste\s+de|buscamos|estamos\s+buscando|necesitamos|contratamos|puesto\s+de|en\s+tant\s+que)\s+(?:ab\s+sofort\s+|zum\s+nächstmöglichen\s+zeitpunkt\s+|für\s+unseren?\s+\S+\s+\S+\s+|derzeit\s+|actuellement\s+|actualmente\s+)?(?P<t>.+)",
         r"(?i)\b(?:as|als)\s+(?:our\s+(?:new\s+|next\s+)?|an?\s+|the\s+)(?P<t>.+)",
     ]
@@ -76,7 +76,7 @@ static PLACE: LazyLock<Regex> = LazyLock::new(|| {
     let name = r"\p{Lu}[\p{L}'’.]+(?:[ -](?:\p{Lu}[\p{L}'’.]+|am|an|der|de|del|la|le|les|sur|upon|of|do|da)){0,3}";
     // cannot fail: the pattern is a constant, and a test uses it.
     Regex::new(&format!(
-        r"(?:\b(?:[Bb]ased\s+in|[Ll]ocated\s+in|[Oo]ffices?\s+in|[Ii]n|[Nn]ear|à|[Ee]n|[Aa]u|[Bb]ei|[Ss]tandort|[Bb]asé[e]?\s+à|[Cc]on\s+sede\s+en)\s+)(?P<p>{name}(?:,\s(?:\p{{Lu}}{{2}}\b|\p{{Lu}}\p{{Ll}}+))?)|\b(?:our|the|unser(?:em)?)\s+(?P<q>{name})\s+(?:office|site|headquarters|hub|studio|branch|Büro|Standort)"
+        r"(?:\b(?:[Bb]ased\s+in|[Ll]ocated\s+in|[Oo]ffices?\s+in|[Ii]n|(?i:near)|à|[Ee]n|[Aa]u|[Bb]ei|[Ss]tandort|[Bb]asé[e]?\s+à|[Cc]on\s+sede\s+en)\s+)(?P<p>{name}(?:,\s(?:\p{{Lu}}{{2}}\b|\p{{Lu}}\p{{Ll}}+))?)|\b(?:our|the|unser(?:em)?)\s+(?P<q>{name})\s+(?:office|site|headquarters|hub|studio|branch|Büro|Standort)"
     ))
     .expect("a pattern that compiles")
 });
@@ -90,7 +90,8 @@ static GENDER: LazyLock<Regex> = LazyLock::new(|| {
 /// Whether a text has the noun of a role.
 pub(crate) fn names_role(text: &str) -> bool {
     let text = GENDER.replace_all(text, " ").to_lowercase();
-    let mut words = text.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut words =
+        text.split(|sign: char| !sign.is_alphanumeric()).filter(|word| !word.is_empty());
     words.any(|word| {
         let singular = word.strip_suffix('s').unwrap_or(word);
         ROLES.split('|').any(|role| role == word || role == singular)
@@ -111,7 +112,8 @@ pub(super) fn read(lines: &[Line]) -> Header {
             Field::Location => &mut header.location,
             _ => continue,
         };
-        let value = if *field == Field::Title { title_of(value) } else { clean_place(value, *field) };
+        let value =
+            if *field == Field::Title { title_of(value) } else { clean_place(value, *field) };
         if slot.is_none() {
             *slot = value;
         }
@@ -119,14 +121,18 @@ pub(super) fn read(lines: &[Line]) -> Header {
     read_first_lines(lines, &mut header);
     read_sentences(lines, &mut header);
     if header.location.is_none() {
-        header.location = lines.iter().take(12).filter(|line| !line.bullet).find_map(|line| place_in(&line.text));
+        header.location =
+            lines.iter().take(12).filter(|line| !line.bullet).find_map(|line| place_in(&line.text));
     }
     header
 }
 
 /// Sentences such as "Calder & Voss is hiring a Data Engineer in Leeds".
 fn read_sentences(lines: &[Line], header: &mut Header) {
-    let sentences = lines.iter().filter(|line| line.field.is_none()).flat_map(|line| super::requirements::sentences(&line.text));
+    let sentences = lines
+        .iter()
+        .filter(|line| line.field.is_none())
+        .flat_map(|line| super::requirements::sentences(&line.text));
     for sentence in sentences.take(40) {
         for pattern in HIRING.iter() {
             let Some(found) = pattern.captures(sentence) else { continue };
@@ -134,7 +140,8 @@ fn read_sentences(lines: &[Line], header: &mut Header) {
             let Some(title) = title_in_sentence(after.as_str()) else { continue };
             header.hiring = true;
             if header.company.is_none() {
-                header.company = found.name("c").and_then(|company| clean_company(company.as_str()));
+                header.company =
+                    found.name("c").and_then(|company| clean_company(company.as_str()));
             }
             if header.location.is_none() {
                 header.location = place_in(after.as_str());
@@ -156,8 +163,14 @@ fn title_in_sentence(after: &str) -> Option<String> {
 
 /// The first lines: a title, then the company and the place.
 fn read_first_lines(lines: &[Line], header: &mut Header) {
-    let free: Vec<&Line> = lines.iter().take(6).take_while(|line| line.field.is_none()).filter(|line| !line.bullet).collect();
-    let short = |line: &&&Line| line.text.split_whitespace().count() <= 14 && !line.text.ends_with('.');
+    let free: Vec<&Line> = lines
+        .iter()
+        .take(6)
+        .take_while(|line| line.field.is_none())
+        .filter(|line| !line.bullet)
+        .collect();
+    let short =
+        |line: &&&Line| line.text.split_whitespace().count() <= 14 && !line.text.ends_with('.');
     // Sentences are read as such.
     let sentence = |line: &Line| HIRING.iter().any(|pattern| pattern.is_match(&line.text));
     let title = |line: &&Line| short(&line) && names_role(&line.text) && !sentence(line);
@@ -167,8 +180,12 @@ fn read_first_lines(lines: &[Line], header: &mut Header) {
     if header.title.is_none() {
         header.title = title_of(&parts[role]);
     }
-    let rest = parts.iter().enumerate().filter(|(index, _)| *index != role).map(|(_, part)| part.clone());
-    let near = free.iter().enumerate().filter(|(index, line)| *index != at && index.abs_diff(at) <= 2 && short(line));
+    let rest =
+        parts.iter().enumerate().filter(|(index, _)| *index != role).map(|(_, part)| part.clone());
+    let near = free
+        .iter()
+        .enumerate()
+        .filter(|(index, line)| *index != at && index.abs_diff(at) <= 2 && short(line));
     let near = near.flat_map(|(_, line)| segments(&line.text));
     let parts: Vec<String> = rest.chain(near).filter(|part| is_name(part)).collect();
     // One word alone is a place more often than a company.
@@ -213,7 +230,12 @@ fn place_segment(part: &str, header: &mut Header) {
 fn segments(line: &str) -> Vec<String> {
     let line = GENDER.replace_all(line, "");
     let mut parts = vec![String::new()];
-    let cut = line.replace(" - ", " | ").replace(" – ", " | ").replace(" — ", " | ").replace(" @ ", " | ").replace(" at ", " | ");
+    let cut = line
+        .replace(" - ", " | ")
+        .replace(" – ", " | ")
+        .replace(" — ", " | ")
+        .replace(" @ ", " | ")
+        .replace(" at ", " | ");
     for sign in cut.chars() {
         match sign {
             '|' | ',' | '(' | ')' | '·' | '•' | ';' | '[' | ']' => parts.push(String::new()),
@@ -244,8 +266,16 @@ fn clean_place(value: &str, field: Field) -> Option<String> {
         return clean_company(value);
     }
     let value = value.split(['(', ';', '|', '/', '·']).next().unwrap_or("");
-    let parts: Vec<&str> = value.split([',']).flat_map(|part| part.split(" - ")).flat_map(|part| part.split(" – ")).map(str::trim).collect();
-    let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty() && mode::remote(&part.to_lowercase()).is_none()).collect();
+    let parts: Vec<&str> = value
+        .split([','])
+        .flat_map(|part| part.split(" - "))
+        .flat_map(|part| part.split(" – "))
+        .map(str::trim)
+        .collect();
+    let parts: Vec<&str> = parts
+        .into_iter()
+        .filter(|part| !part.is_empty() && mode::remote(&part.to_lowercase()).is_none())
+        .collect();
     let place = parts.join(", ").trim_end_matches('.').to_owned();
     (!place.is_empty()).then_some(place)
 }
@@ -253,28 +283,61 @@ fn clean_place(value: &str, field: Field) -> Option<String> {
 fn clean_company(value: &str) -> Option<String> {
     let value = value.split(['(', '|']).next().unwrap_or("").trim().trim_end_matches(['.', ',']);
     let last = value.rsplit(", ").next().unwrap_or(value);
-    let value = if last.len() < value.len() && ["Inc", "Ltd", "LLC", "GmbH"].iter().all(|form| !last.starts_with(form)) {
+    let value = if last.len() < value.len()
+        && ["Inc", "Ltd", "LLC", "GmbH"].iter().all(|form| !last.starts_with(form))
+    {
         value.split(", ").next().unwrap_or(value)
     } else {
         value
     };
     let value = value.trim_start_matches("The team at ").trim_start_matches("At ").trim();
     let lower = value.to_lowercase();
-    let pronoun = ["we", "they", "i", "you", "wir", "nous", "it", "he", "she", "who", "our client", "our team", "on", "estamos", "company"];
+    let pronoun = [
+        "we",
+        "they",
+        "i",
+        "you",
+        "wir",
+        "nous",
+        "it",
+        "he",
+        "she",
+        "who",
+        "our client",
+        "our team",
+        "on",
+        "estamos",
+        "company",
+    ];
     let capital = value.starts_with(|first: char| first.is_uppercase() || first.is_numeric());
-    let capital = capital && !value.strip_prefix("The ").is_some_and(|rest| rest.starts_with(char::is_lowercase));
-    (capital && value.split_whitespace().count() <= 6 && !pronoun.contains(&lower.as_str())).then(|| value.to_owned())
+    let capital = capital
+        && !value.strip_prefix("The ").is_some_and(|rest| rest.starts_with(char::is_lowercase));
+    (capital && value.split_whitespace().count() <= 6 && !pronoun.contains(&lower.as_str()))
+        .then(|| value.to_owned())
 }
 
 /// A place in a sentence: "in Leeds", "our Leeds office".
 fn place_in(text: &str) -> Option<String> {
-    let found = PLACE.captures_iter(text).find_map(|found| found.name("p").or_else(|| found.name("q")))?;
+    let found =
+        PLACE.captures_iter(text).find_map(|found| found.name("p").or_else(|| found.name("q")))?;
     let place = found.as_str().trim_end_matches(['.', ',']);
     let lower = place.to_lowercase();
     let known = crate::skills::Lexicon::shipped().kind(&lower).is_some();
-    (!known && !MONTHS.contains(&lower.as_str()) && mode::remote(&lower).is_none()).then(|| place.to_owned())
+    (!known && !MONTHS.contains(&lower.as_str()) && mode::remote(&lower).is_none())
+        .then(|| place.to_owned())
 }
 
 const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 ];

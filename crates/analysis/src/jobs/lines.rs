@@ -41,7 +41,12 @@ pub(super) fn read(text: &str) -> Vec<Line> {
             items = 1;
             after_pair = true;
             blank = false;
-            lines.push(Line { text: raw.text, bullet: raw.bullet, section, field: Some((field, value)) });
+            lines.push(Line {
+                text: raw.text,
+                bullet: raw.bullet,
+                section,
+                field: Some((field, value)),
+            });
             continue;
         } else if let Some(heading) = heading(&raw, blank || lines.is_empty()) {
             section = heading;
@@ -61,7 +66,8 @@ pub(super) fn read(text: &str) -> Vec<Line> {
 }
 
 fn strip_markup(line: &str) -> Raw {
-    let line = line.replace(['\u{a0}', '\u{202f}', '\u{2009}'], " ").replace("**", "").replace("__", "");
+    let line =
+        line.replace(['\u{a0}', '\u{202f}', '\u{2009}'], " ").replace("**", "").replace("__", "");
     let line = line.trim();
     let unhashed = line.trim_start_matches('#');
     let marked = unhashed.len() < line.len() && unhashed.starts_with(' ');
@@ -78,9 +84,11 @@ fn strip_markup(line: &str) -> Raw {
 
 /// The rest of a line after the sign of a list.
 fn strip_bullet(line: &str) -> Option<&str> {
-    let signs = ['-', '–', '—', '*', '•', '·', '◦', '▪', '‣', '●', '○', '■', '✓', '✔', '➢', '→', '+', '>'];
+    let signs =
+        ['-', '–', '—', '*', '•', '·', '◦', '▪', '‣', '●', '○', '■', '✓', '✔', '➢', '→', '+', '>'];
     if let Some(rest) = line.strip_prefix(signs) {
-        return (rest.starts_with([' ', '\t']) || !line.starts_with(['-', '+', '*', '>'])).then_some(rest);
+        return (rest.starts_with([' ', '\t']) || !line.starts_with(['-', '+', '*', '>']))
+            .then_some(rest);
     }
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let rest = line[digits..].strip_prefix(['.', ')'])?;
@@ -109,7 +117,8 @@ fn heading(raw: &Raw, after_blank: bool) -> Option<Section> {
         return None;
     }
     if let Some(section) = words::section(text) {
-        return (colon || raw.marked || after_blank || is_upper(text) || words <= 4).then_some(section);
+        return (colon || raw.marked || after_blank || is_upper(text) || words <= 4)
+            .then_some(section);
     }
     // Headings that are not known end the section before them.
     let unknown = colon || (raw.marked && after_blank) || (is_upper(text) && words > 1);

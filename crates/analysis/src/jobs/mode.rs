@@ -43,31 +43,104 @@ fn pattern(source: &str) -> Regex {
 /// In order: the first that is found counts.
 static REMOTE: LazyLock<[(Remote, Regex); 4]> = LazyLock::new(|| {
     [
-        (Remote::Onsite, pattern(r"(?i)\b(?:no|not|kein(?:e|en)?|pas\s+de|sin)\s+(?:remote|home[- ]?office|télétravail|teletrabajo|wfh)\b|remote\s+(?:work(?:ing)?\s+)?is\s+not\s+|(?:100\s?%|fully|full[- ]time)\s+(?:on[- ]?site|in[- ](?:the[- ])?office|in[- ]person)|five\s+days\s+(?:a|per)\s+week\s+(?:in\s+the\s+office|on[- ]?site)")),
-        (Remote::Hybrid, pattern(r"(?i)\bhybrid\w*|\bhíbrid\w*|\bpart(?:ly|ially)?[- ](?:remote|from home)|\bremote\s+(?:possible|option(?:al)?|days?|friendly)|(?:days?|tage?|jours?|días?)\s+(?:(?:a|per|each|every|pro|in\s+der|die|par|a\s+la|por)\s+)?(?:week|woche|semaine|semana)?\s*(?:(?:in|at|from|im|von|au|de|en|desde)\s+)(?:the\s+|our\s+|your\s+|la\s+)?(?:office|home|büro|homeoffice|zuhause|bureau|télétravail|oficina|casa)|teilweise\s+(?:im\s+)?(?:home[- ]?office|remote)|home[- ]?office\s+möglich|anteilig\s+(?:remote|home)|télétravail\s+(?:partiel|possible)|teletrabajo\s+parcial|mix\s+of\s+(?:remote|home|office)|\d\s*(?:days|tage|jours|días)[^.\n]{0,20}(?:remote|home|télétravail|teletrabajo|office|büro|bureau|oficina)")),
-        (Remote::Remote, pattern(r"(?i)\b(?:fully|100\s?%|completely|entirely|permanently|all|vollständig|komplett|full)[- ]*remot[eo]|\bremote[- ](?:first|only|based|work|working|role|position|job|within|in|from|anywhere|eu|us|uk|europe|worldwide|team)|\b(?:is|are|be|work|works|working|arbeiten|totally|location)\s*:?\s+remote(?:ly)?\b|\(\s*remote\b|^\s*remot[eo]\s*(?:$|[,;(/.-])|\bremote\s*\)|[-–|,/]\s*remote\s*$|\b(?:work|working)\s+(?:from\s+)?(?:home|anywhere)\b|\bhome[- ]based\b|\bfrom\s+anywhere\b|\b(?:100\s?%\s+)?(?:home[- ]?office|télétravail|teletrabajo)\b|\b(?:en|à)\s+(?:remoto|distance)\b|100\s?%\s+à\s+distance|\bremoto\b|\bortsunabhängig\b|\bvon\s+(?:zuhause|zu\s+hause|überall)\b|\bdistributed\s+team|\btelecommut|\bdesde\s+casa\b|\bdepuis\s+chez\s+vous\b|\bremote\s*[.;]")),
-        (Remote::Onsite, pattern(r"(?i)\bon[- ]?site\b|\bin[- ](?:the[- ])?office\b|\bin[- ]person\b|\boffice[- ]based\b|\bvor\s+ort\b|\bim\s+büro\b|\bsur\s+(?:site|place)\b|\b(?:en\s+)?présentiel\b|\bau\s+bureau\b|\bpresencial\b|\ben\s+(?:la\s+)?oficina\b|\bpräsenz\b|\bat\s+our\s+(?:office|premises|site)")),
+        (
+            Remote::Onsite,
+            pattern(
+                r"(?i)\b(?:no|not|kein(?:e|en)?|pas\s+de|sin)\s+(?:remote|home[- ]?office|télétravail|teletrabajo|wfh)\b|remote\s+(?:work(?:ing)?\s+)?is\s+not\s+|(?:100\s?%|fully|full[- ]time)\s+(?:on[- ]?site|in[- ](?:the[- ])?office|in[- ]person)|five\s+days\s+(?:a|per)\s+week\s+(?:in\s+the\s+office|on[- ]?site)",
+            ),
+        ),
+        (
+            Remote::Hybrid,
+            pattern(
+                r"(?i)\bhybrid\w*|\bhíbrid\w*|\bpart(?:ly|ially)?[- ](?:remote|from home)|\bremote\s+(?:possible|option(?:al)?|days?|friendly)|(?:days?|tage?|jours?|días?)\s+(?:(?:a|per|each|every|pro|in\s+der|die|par|a\s+la|por)\s+)?(?:week|woche|semaine|semana)?\s*(?:(?:in|at|from|im|von|au|de|en|desde)\s+)(?:the\s+|our\s+|your\s+|la\s+)?(?:office|home|büro|homeoffice|zuhause|bureau|télétravail|oficina|casa)|teilweise\s+(?:im\s+)?(?:home[- ]?office|remote)|home[- ]?office\s+möglich|anteilig\s+(?:remote|home)|télétravail\s+(?:partiel|possible)|teletrabajo\s+parcial|mix\s+of\s+(?:remote|home|office)|\d\s*(?:days|tage|jours|días)[^.\n]{0,20}(?:remote|home|télétravail|teletrabajo|office|büro|bureau|oficina)",
+            ),
+        ),
+        (
+            Remote::Remote,
+            pattern(
+                r"(?i)\b(?:fully|100\s?%|completely|entirely|permanently|all|vollständig|komplett|full)[- ]*remot[eo]|\bremote[- ](?:first|only|based|work|working|role|position|job|within|in|from|anywhere|eu|us|uk|europe|worldwide|team)|\b(?:is|are|be|work|works|working|arbeiten|totally|location)\s*:?\s+remote(?:ly)?\b|\(\s*remote\b|^\s*remot[eo]\s*(?:$|[,;(/.-])|\bremote\s*\)|[-–|,/]\s*remote\s*$|\b(?:work|working)\s+(?:from\s+)?(?:home|anywhere)\b|\bhome[- ]based\b|\bfrom\s+anywhere\b|\b(?:100\s?%\s+)?(?:home[- ]?office|télétravail|teletrabajo)\b|\b(?:en|à)\s+(?:remoto|distance)\b|100\s?%\s+à\s+distance|\bremoto\b|\bortsunabhängig\b|\bvon\s+(?:zuhause|zu\s+hause|überall)\b|\bdistributed\s+team|\btelecommut|\bdesde\s+casa\b|\bdepuis\s+chez\s+vous\b|\bremote\s*[.;]",
+            ),
+        ),
+        (
+            Remote::Onsite,
+            pattern(
+                r"(?i)\bon[- ]?site\b|\bin[- ](?:the[- ])?office\b|\bin[- ]person\b|\boffice[- ]based\b|\bvor\s+ort\b|\bim\s+büro\b|\bsur\s+(?:site|place)\b|\b(?:en\s+)?présentiel\b|\bau\s+bureau\b|\bpresencial\b|\ben\s+(?:la\s+)?oficina\b|\bpräsenz\b|\bat\s+our\s+(?:office|premises|site)",
+            ),
+        ),
     ]
 });
 
 static CONTRACT: LazyLock<[(Contract, Regex); 7]> = LazyLock::new(|| {
     [
-        (Contract::Internship, pattern(r"(?i)\b(?:internship|praktikum|stage\s+de|prácticas|beca|stagiaire)\b")),
-        (Contract::Apprenticeship, pattern(r"(?i)\b(?:apprenticeship|ausbildungsplatz|berufsausbildung|alternance|apprentissage|formación dual)\b")),
-        (Contract::Freelance, pattern(r"(?i)\b(?:freelance|freelancer|freiberuflich|self-employed|contractor|autónomo|indépendant|b2b contract)\b")),
-        (Contract::Temporary, pattern(r"(?i)\b(?:fixed[- ]term|temporary|temp role|seasonal|befristet|\d+[- ]month contract|interim|cdd|intérim|temporal|maternity cover)\b")),
-        (Contract::Permanent, pattern(r"(?i)\b(?:permanent|unbefristet(?:e[nrs]?)?|festanstellung|cdi|indefinido|contrato indefinido)\b")),
-        (Contract::PartTime, pattern(r"(?i)\b(?:part[- ]time|teilzeit|temps partiel|media jornada|tiempo parcial|jornada parcial)\b")),
-        (Contract::FullTime, pattern(r"(?i)\b(?:full[- ]time|vollzeit|temps plein|jornada completa|tiempo completo)\b")),
+        (
+            Contract::Internship,
+            pattern(r"(?i)\b(?:internship|praktikum|stage\s+de|prácticas|beca|stagiaire)\b"),
+        ),
+        (
+            Contract::Apprenticeship,
+            pattern(
+                r"(?i)\b(?:apprenticeship|ausbildungsplatz|berufsausbildung|alternance|apprentissage|formación dual)\b",
+            ),
+        ),
+        (
+            Contract::Freelance,
+            pattern(
+                r"(?i)\b(?:freelance|freelancer|freiberuflich|self-employed|contractor|autónomo|indépendant|b2b contract)\b",
+            ),
+        ),
+        (
+            Contract::Temporary,
+            pattern(
+                r"(?i)\b(?:fixed[- ]term|temporary|temp role|seasonal|befristet|\d+[- ]month contract|interim|cdd|intérim|temporal|maternity cover)\b",
+            ),
+        ),
+        (
+            Contract::Permanent,
+            pattern(
+                r"(?i)\b(?:permanent|unbefristet(?:e[nrs]?)?|festanstellung|cdi|indefinido|contrato indefinido)\b",
+            ),
+        ),
+        (
+            Contract::PartTime,
+            pattern(
+                r"(?i)\b(?:part[- ]time|teilzeit|temps partiel|media jornada|tiempo parcial|jornada parcial)\b",
+            ),
+        ),
+        (
+            Contract::FullTime,
+            pattern(
+                r"(?i)\b(?:full[- ]time|vollzeit|temps plein|jornada completa|tiempo completo)\b",
+            ),
+        ),
     ]
 });
 
 static LEVEL: LazyLock<[(Level, Regex); 4]> = LazyLock::new(|| {
     [
-        (Level::Junior, pattern(r"(?i)\b(?:junior|júnior|jr\.?|graduate|trainee|entry[- ]level|intern|apprentice|beginner|newly\s+qualified|absolvent(?:in)?|berufseinsteiger(?:in)?|werkstudent(?:in)?|praktikant(?:in)?|auszubildender?|débutante?|jeune\s+diplômée?|stagiaire|alternante?|recién\s+graduad[oa]|becari[oa]|en\s+prácticas|principiante)\b")),
-        (Level::Mid, pattern(r"(?i)\b(?:mid|mid[- ]?level|mid[- ]?weight|middle|intermediate|medior|confirmée?|semi[- ]?senior)\b")),
-        (Level::Senior, pattern(r"(?i)\b(?:senior|sénior|sr\.?|erfahrene[nr]?|expérimentée?|experimentad[oa])\b")),
-        (Level::Lead, pattern(r"(?i)\b(?:lead|principal|principale|leitende[nr]?|staff\s+(?:\w+\s+)?(?:engineer|developer|scientist|designer|architect|programmer|researcher|analyst|software|product|data|backend|frontend|platform|machine|security|site|manager))\b")),
+        (
+            Level::Junior,
+            pattern(
+                r"(?i)\b(?:junior|júnior|jr\.?|graduate|trainee|entry[- ]level|intern|apprentice|beginner|newly\s+qualified|absolvent(?:in)?|berufseinsteiger(?:in)?|werkstudent(?:in)?|praktikant(?:in)?|auszubildender?|débutante?|jeune\s+diplômée?|stagiaire|alternante?|recién\s+graduad[oa]|becari[oa]|en\s+prácticas|principiante)\b",
+            ),
+        ),
+        (
+            Level::Mid,
+            pattern(
+                r"(?i)\b(?:mid|mid[- ]?level|mid[- ]?weight|middle|intermediate|medior|confirmée?|semi[- ]?senior)\b",
+            ),
+        ),
+        (
+            Level::Senior,
+            pattern(
+                r"(?i)\b(?:senior|sénior|sr\.?|erfahrene[nr]?|expérimentée?|experimentad[oa])\b",
+            ),
+        ),
+        (
+            Level::Lead,
+            pattern(
+                r"(?i)\b(?:lead|principal|principale|leitende[nr]?|staff\s+(?:\w+\s+)?(?:engineer|developer|scientist|designer|architect|programmer|researcher|analyst|software|product|data|backend|frontend|platform|machine|security|site|manager))\b",
+            ),
+        ),
     ]
 });
 
@@ -82,6 +155,7 @@ pub(super) fn contract(text: &str) -> Option<Contract> {
 
 /// The level by the first word of a title that says one.
 pub(super) fn level(title: &str) -> Option<Level> {
-    let found = LEVEL.iter().filter_map(|(level, pattern)| Some((pattern.find(title)?.start(), *level)));
+    let found =
+        LEVEL.iter().filter_map(|(level, pattern)| Some((pattern.find(title)?.start(), *level)));
     found.min_by_key(|(at, _)| *at).map(|(_, level)| level)
 }

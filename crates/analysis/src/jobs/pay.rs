@@ -32,7 +32,9 @@ const NUMBER: &str = r"\d{1,3}(?:[.,'’ ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1
 
 static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
     let one = |name: &str| {
-        format!(r"(?P<{name}a>(?i:{CURRENCY}))?\s?(?P<{name}>{NUMBER})\s?(?P<{name}k>[kK]\b|(?i:tsd\.?)\b)?\s?(?P<{name}b>(?i:{CURRENCY}))?")
+        format!(
+            r"(?P<{name}a>(?i:{CURRENCY}))?\s?(?P<{name}>{NUMBER})\s?(?P<{name}k>[kK]\b|(?i:tsd\.?)\b)?\s?(?P<{name}b>(?i:{CURRENCY}))?"
+        )
     };
     let to = r"\s?(?:–|—|-|‑|−|(?i:\bto\b|\bbis\b|\band\b|\bund\b|\bet\b|à|\ba\b|\by\b))\s?";
     // cannot fail: the pattern is a constant, and a test uses it.
@@ -59,7 +61,10 @@ const PERIODS: [(Period, &str); 5] = [
         "per day|a day|/day|daily|p/d|day rate|pro tag|am tag|/tag|tagessatz|je tag|par jour|/jour|tjm|la journée|por día|al día|/día|\
          diarios",
     ),
-    (Period::Week, "per week|a week|/week|weekly|pw|pro woche|/woche|par semaine|/semaine|por semana|a la semana|semanales"),
+    (
+        Period::Week,
+        "per week|a week|/week|weekly|pw|pro woche|/woche|par semaine|/semaine|por semana|a la semana|semanales",
+    ),
     (
         Period::Month,
         "per month|a month|/month|/mo|monthly|pcm|pro monat|im monat|/monat|monatlich|monatsgehalt|par mois|/mois|mensuel|mensuels|por \
@@ -103,9 +108,13 @@ fn read(text: &str, found: &Captures<'_>, named: bool) -> Option<(Pay, u8)> {
         return None;
     }
     let after = text[whole.end()..].to_lowercase();
-    let (low, high) = (amount(part("x")?, part("xk"))?, part("y").and_then(|high| amount(high, part("yk"))));
+    let (low, high) =
+        (amount(part("x")?, part("xk"))?, part("y").and_then(|high| amount(high, part("yk"))));
     // "45–60k": the unit is written once.
-    let low = if part("xk").is_none() && part("yk").is_some() && high.is_some_and(|high| low * 20.0 < high) {
+    let low = if part("xk").is_none()
+        && part("yk").is_some()
+        && high.is_some_and(|high| low * 20.0 < high)
+    {
         low * 1000.0
     } else {
         low
@@ -121,7 +130,9 @@ fn read(text: &str, found: &Captures<'_>, named: bool) -> Option<(Pay, u8)> {
         Some(high) if high < low => return None,
         Some(high) => (Some(low), Some(high)),
         None if ends_with_any(&lead, AT_MOST) => (None, Some(low)),
-        None if ends_with_any(&lead, AT_LEAST) || next.trim_start().starts_with('+') => (Some(low), None),
+        None if ends_with_any(&lead, AT_LEAST) || next.trim_start().starts_with('+') => {
+            (Some(low), None)
+        }
         None => (Some(low), Some(low)),
     };
     // An amount of five digits is never paid by the hour, day or month in these currencies, but for small units.
@@ -130,8 +141,18 @@ fn read(text: &str, found: &Captures<'_>, named: bool) -> Option<(Pay, u8)> {
     Some((Pay { min, max, currency: currency.and_then(code), period }, sure))
 }
 
-fn certainty(before: &str, after: &str, lead: &str, next: &str, named: bool, period: bool, low: f64) -> Option<u8> {
-    if any(next, OTHER_MONEY) || next.trim_start().starts_with(['m', 'b']) && next.trim_start().len() == 1 {
+fn certainty(
+    before: &str,
+    after: &str,
+    lead: &str,
+    next: &str,
+    named: bool,
+    period: bool,
+    low: f64,
+) -> Option<u8> {
+    if any(next, OTHER_MONEY)
+        || next.trim_start().starts_with(['m', 'b']) && next.trim_start().len() == 1
+    {
         return None;
     }
     let other = any(&tail(before, 40), OTHER_MONEY) || any(lead, OTHER_MONEY);
@@ -180,7 +201,9 @@ fn code(written: &str) -> Option<String> {
 fn period(text: &str) -> Option<Period> {
     let text = text.replace('’', "'");
     let found = PERIODS.iter().filter_map(|(period, words)| {
-        let places = words.split('|').filter(|word| has_phrase(&text, word) || word.starts_with('/') && text.contains(*word));
+        let places = words.split('|').filter(|word| {
+            has_phrase(&text, word) || word.starts_with('/') && text.contains(*word)
+        });
         places.filter_map(|word| text.find(word)).min().map(|at| (at, *period))
     });
     found.min_by_key(|(at, _)| *at).map(|(_, period)| period)

@@ -20,7 +20,7 @@ pub(super) struct Requirements {
 
 /// The longest item of a list that is kept whole, in words.
 const MAX_ITEM_WORDS: usize = 14;
-/// Stands for years of experience in a text.
+/// Replaces years of experience in a text.
 const YEARS_MARK: &str = "\u{1}";
 /// The longest part of an enumeration, in words.
 const MAX_PART_WORDS: usize = 5;
@@ -81,7 +81,7 @@ static OPENING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?ix)^(?: (?:also|besides|in\s+addition|additionally|furthermore|außerdem|zudem|darüber\s+hinaus|de\s+plus|además)[,\s]+ )?
         (?: (?:if\s+)?you(?:'ve|’ve|'ll|’ll)?\s+(?:will\s+|should\s+|must\s+|already\s+|also\s+|can\s+|have\s+also\s+|ideally\s+|'ll\s+)*(?:bring|have|need|know|master|possess|offer|hold|are|speak|use|worked|work|got)?(?:\s+also|\s+already|\s+to\s+know|\s+to\s+have|\s+with)?
-        | we(?:'re|’re)?\s+(?:expect|require|need|ask\s+for|look\s+for|(?:are\s+)?looking\s+for)(?:\s+(?:someone|somebody|a\s+person|people|candidates)\s+(?:with|who\s+(?:has|have|knows?|brings?)))? | (?:someone|somebody)\s+(?:with|who\s+(?:has|knows)) | (?:the\s+)?(?:ideal\s+|right\s+|successful\s+)?(?:candidates?|person|applicants?)\s+(?:has|have|brings?|will\s+have|must\s+have|must\s+know|should\s+have|knows?|needs?|must|should) | must[-\s]haves?(?:\s+are)? | required(?:\s+are|\s+is)? | essential(?:\s+are|\s+is)? | this\s+requires | the\s+role\s+requires | what\s+counts\s+is
+        | we(?:'re|’re)?\s+(?:expect|require|need|ask\s+for|look\s+for|(?:are\s+)?looking\s+for)(?:\s+(?:some(?:one|body)|a\s+person|people|candidates)\s+(?:with|who\s+(?:has|have|knows?|brings?)))? | (?:some(?:one|body))\s+(?:with|who\s+(?:has|knows)) | (?:the\s+)?(?:ideal\s+|right\s+|successful\s+)?(?:candidates?|person|applicants?)\s+(?:has|have|brings?|will\s+have|must\s+have|must\s+know|should\s+have|knows?|needs?|must|should) | must[-\s]haves?(?:\s+are)? | required(?:\s+are|\s+is)? | essential(?:\s+are|\s+is)? | this\s+requires | the\s+role\s+requires | what\s+counts\s+is
         | (?:sie|du|ihr)\s+(?:bringen|bringst|haben|hast|verfügen|verfügst|beherrschen|beherrschst|kennen|kennst|besitzen|können|kannst)(?:\s+(?:über|außerdem|auch|bereits|idealerweise))* | (?:haben|bringen|verfügen|bringst|hast)\s+(?:sie|du)(?:\s+(?:über|auch|bereits))* | wir\s+(?:erwarten|setzen|verlangen) | (?:zwingend\s+)?(?:voraussetzung(?:en)?|erforderlich|notwendig)\s+(?:ist|sind)
         | vous\s+(?:maîtrisez|avez|connaissez|possédez|justifiez\s+d['’]?|disposez\s+d['’]?|savez|apportez|êtes)(?:\s+(?:également|aussi|déjà|une|un|de|des|les|la|le))* | nous\s+(?:attendons|demandons|exigeons)
         | (?:dominas|tienes|conoces|necesitas|aportas|posees|tiene|domina|aporta|necesitarás|manejas)(?:\s+también)? | exigimos|requerimos|pedimos|esperamos | se\s+(?:requieren?|exigen?|necesitan?|piden?) | (?:es\s+)?(?:imprescindible|obligatorio|necesario)s?(?:\s+(?:es|son|tener|saber))? )(?:\s+|[:,]\s*|$)",
@@ -112,7 +112,10 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
         // A single character before a full stop is an abbreviation: "z. B.".
         let end = found.start() + 1;
         let word = text[start..found.start()].rsplit(char::is_whitespace).next().unwrap_or("");
-        if text[found.start()..].starts_with('.') && (word.chars().count() <= 2 || word.contains('.')) && word.chars().all(|sign| sign.is_alphabetic() || sign == '.') {
+        if text[found.start()..].starts_with('.')
+            && (word.chars().count() <= 2 || word.contains('.'))
+            && word.chars().all(|sign| sign.is_alphabetic() || sign == '.')
+        {
             continue;
         }
         sentences.push(text[start..end].trim());
@@ -165,7 +168,9 @@ impl Requirements {
     fn add_sentence(&mut self, sentence: &str) {
         let nice = NICE.is_match(sentence);
         // Lists say more than sentences where there are both.
-        if self.listed && !(nice && self.nice.is_empty() || !nice && self.must.is_empty()) || !nice && !MUST.is_match(sentence) {
+        if self.listed && !(nice && self.nice.is_empty() || !nice && self.must.is_empty())
+            || !nice && !MUST.is_match(sentence)
+        {
             return;
         }
         let mut items = items(sentence);
@@ -200,12 +205,15 @@ pub(super) fn items(text: &str) -> Vec<String> {
     let list = match first {
         // What precedes the first cue are words of the sentence, but for terms that the lists have.
         Some(start) => {
-            let known = split(&list[..start]).into_iter().filter(|part| clean(part).is_some_and(|part| is_term(&part)));
+            let known = split(&list[..start])
+                .into_iter()
+                .filter(|part| clean(part).is_some_and(|part| is_term(&part)));
             known.chain(split(&list[start..])).collect()
         }
         None => split(&list),
     };
-    let items = list.iter().filter(|part| !part.contains(YEARS_MARK)).filter_map(|part| clean(part));
+    let items =
+        list.iter().filter(|part| !part.contains(YEARS_MARK)).filter_map(|part| clean(part));
     // What the years were spent on is an item if it has a name: "five years in a warehouse" asks for no more than years.
     items.filter(|item| !years || is_term(item) || item.starts_with(char::is_uppercase)).collect()
 }
@@ -231,11 +239,30 @@ fn without_brackets(text: &str) -> String {
 
 /// Splits an enumeration; a text that is none is one part.
 fn split(text: &str) -> Vec<String> {
-    let text = match [" such as ", " like ", " e.g. ", " wie ", " z.B. ", " tels que ", " comme ", " como "].iter().find_map(|cue| text.split_once(cue)) {
-        Some((before, after)) if after.contains(',') || before.split_whitespace().count() <= 3 => after,
+    let text = match [
+        " such as ",
+        " like ",
+        " e.g. ",
+        " wie ",
+        " z.B. ",
+        " tels que ",
+        " comme ",
+        " como ",
+    ]
+    .iter()
+    .find_map(|cue| text.split_once(cue))
+    {
+        Some((before, after)) if after.contains(',') || before.split_whitespace().count() <= 3 => {
+            after
+        }
         _ => text,
     };
-    let mut parts: Vec<&str> = text.split([';', '•', '|', '·']).flat_map(split_commas).map(str::trim).filter(|part| !part.is_empty()).collect();
+    let mut parts: Vec<&str> = text
+        .split([';', '•', '|', '·'])
+        .flat_map(split_commas)
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect();
     let commas = parts.len() > 1;
     let short = parts.iter().all(|part| part.split_whitespace().count() <= 2 * MAX_PART_WORDS + 1);
     if commas && !short {
@@ -265,25 +292,45 @@ fn split_commas(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-const CONJUNCTIONS: [&str; 13] =
-    [" and ", " or ", " und ", " oder ", " sowie ", " et ", " ou ", " y ", " e ", " o ", " & ", " as well as ", " and/or "];
+const CONJUNCTIONS: [&str; 13] = [
+    " and ",
+    " or ",
+    " und ",
+    " oder ",
+    " sowie ",
+    " et ",
+    " ou ",
+    " y ",
+    " e ",
+    " o ",
+    " & ",
+    " as well as ",
+    " and/or ",
+];
 
 /// Splits the last part of an enumeration at its conjunction.
 fn split_last(part: &str, commas: bool) -> Vec<String> {
-    let part = CONJUNCTIONS.iter().fold(part, |part, conjunction| part.strip_prefix(conjunction.trim_start()).unwrap_or(part));
+    let part = CONJUNCTIONS.iter().fold(part, |part, conjunction| {
+        part.strip_prefix(conjunction.trim_start()).unwrap_or(part)
+    });
     if is_term(part) {
         return vec![part.to_owned()];
     }
     let mut cuts: Vec<(&str, &str)> = Vec::new();
     for conjunction in CONJUNCTIONS {
-        cuts.extend(part.match_indices(conjunction).map(|(at, _)| (&part[..at], &part[at + conjunction.len()..])));
+        cuts.extend(
+            part.match_indices(conjunction)
+                .map(|(at, _)| (&part[..at], &part[at + conjunction.len()..])),
+        );
     }
     cuts.sort_by_key(|(left, _)| left.len());
     let known = |text: &str| is_term(text.trim());
     let both = cuts.iter().find(|(left, right)| known(left) && known(right));
     let one = cuts.iter().find(|(left, right)| known(left) || known(right));
     // Without a comma only known terms or short names are a list: "health and safety" is one thing.
-    let name = |text: &str| text.trim().split_whitespace().count() <= 3 && text.trim().starts_with(char::is_uppercase);
+    let name = |text: &str| {
+        text.split_whitespace().count() <= 3 && text.trim().starts_with(char::is_uppercase)
+    };
     let named = cuts.iter().find(|(left, right)| name(left) && name(right));
     let cut = both.or(one).or(named).or(if commas { cuts.first() } else { None });
     match cut {
@@ -298,16 +345,31 @@ fn split_last(part: &str, commas: bool) -> Vec<String> {
 
 /// An item without articles and adjectives, unless nothing is left.
 fn clean(part: &str) -> Option<String> {
-    let mut part = part.trim().trim_matches(['.', ',', ':', ';', '-', '–', '"', '“', '”', '*']).trim();
-    for word in [" but", " mit", " aber", " also", " too", " however", " mais", " pero", " voraus", " auch", " aussi", " también", " is", " are"] {
+    let mut part =
+        part.trim().trim_matches(['.', ',', ':', ';', '-', '–', '"', '“', '”', '*']).trim();
+    for word in [
+        " but",
+        " mit",
+        " aber",
+        " also",
+        " too",
+        " however",
+        " mais",
+        " pero",
+        " voraus",
+        " auch",
+        " aussi",
+        " también",
+        " is",
+        " are",
+    ] {
         part = part.strip_suffix(word).unwrap_or(part).trim();
     }
     for conjunction in CONJUNCTIONS {
         part = part.strip_suffix(conjunction.trim_end()).unwrap_or(part).trim();
         part = part.strip_prefix(conjunction.trim_start()).unwrap_or(part).trim();
     }
-    loop {
-        let Some((first, rest)) = part.split_once(' ') else { break };
+    while let Some((first, rest)) = part.split_once(' ') {
         if !LEADING.contains(&first.to_lowercase().as_str()) {
             break;
         }
@@ -315,21 +377,72 @@ fn clean(part: &str) -> Option<String> {
     }
     let part = strip_noun(part);
     let words = part.split_whitespace().count();
-    let kept = part.contains(char::is_alphanumeric) && words <= MAX_ITEM_WORDS && !GENERIC.is_match(part);
+    let kept =
+        part.contains(char::is_alphanumeric) && words <= MAX_ITEM_WORDS && !GENERIC.is_match(part);
     kept.then(|| part.to_owned())
 }
 
 const LEADING: [&str; 40] = [
-    "a", "an", "the", "some", "any", "very", "good", "strong", "solid", "sound", "excellent", "proven", "basic", "advanced", "deep", "first",
-    "sehr", "gute", "guter", "gutes", "fundierte", "solide", "erste", "sichere", "bonne", "bonnes", "solides", "la", "le", "les", "des", "du",
-    "l'", "el", "los", "las", "buen", "buenos", "sólidos", "of",
+    "a",
+    "an",
+    "the",
+    "some",
+    "any",
+    "very",
+    "good",
+    "strong",
+    "solid",
+    "sound",
+    "excellent",
+    "proven",
+    "basic",
+    "advanced",
+    "deep",
+    "first",
+    "sehr",
+    "gute",
+    "guter",
+    "gutes",
+    "fundierte",
+    "solide",
+    "erste",
+    "sichere",
+    "bonne",
+    "bonnes",
+    "solides",
+    "la",
+    "le",
+    "les",
+    "des",
+    "du",
+    "l'",
+    "el",
+    "los",
+    "las",
+    "buen",
+    "buenos",
+    "sólidos",
+    "of",
 ];
 
 /// "Python skills" and "Excel-Kenntnisse" name the term before the noun.
 fn strip_noun(part: &str) -> &str {
-    let nouns = [" skills", " experience", " knowledge", " expertise", " proficiency", "-kenntnisse", " kenntnisse", "-erfahrung", "kenntnisse"];
+    let nouns = [
+        " skills",
+        " experience",
+        " knowledge",
+        " expertise",
+        " proficiency",
+        "-kenntnisse",
+        " kenntnisse",
+        "-erfahrung",
+        "kenntnisse",
+    ];
     for noun in nouns {
-        let Some(at) = part.len().checked_sub(noun.len()).filter(|at| part.is_char_boundary(*at)) else { continue };
+        let Some(at) = part.len().checked_sub(noun.len()).filter(|at| part.is_char_boundary(*at))
+        else {
+            continue;
+        };
         if part[at..].eq_ignore_ascii_case(noun) && is_term(&part[..at]) {
             return &part[..at];
         }

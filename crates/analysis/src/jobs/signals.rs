@@ -42,28 +42,63 @@ fn pattern(source: &str) -> Regex {
 
 static FINDINGS: LazyLock<[(FindingKind, Regex); 3]> = LazyLock::new(|| {
     [
-        (FindingKind::Unpaid, pattern(r"(?i)\bunpaid\b|\bno\s+(?:salary|pay|remuneration)\b|\bwithout\s+(?:pay|salary)\b|\bvoluntary\s+(?:role|position|basis)|\bunbezahlt\w*|\bohne\s+(?:vergütung|bezahlung)\b|\bnon\s+(?:rémunérée?|payée?)|\bbénévole\b|\bno\s+remunerad[oa]s?\b|\bsin\s+(?:remuneración|sueldo|salario)\b|\bcommission[- ]only\b")),
-        (FindingKind::Fee, pattern(r"(?i)\b(?:registration|application|processing|training|onboarding|admin(?:istration)?|starter\s+kit|background\s+check|visa)\s+(?:fee|deposit|cost|charge)s?\b|\b(?:refundable|security|upfront|advance)\s+(?:deposit|payment|fee)\b|\bpay\s+(?:a|an|the)\s+(?:small\s+)?(?:fee|deposit)\b|\b(?:bearbeitungs|anmelde|bewerbungs|schulungs|vermittlungs)gebühr(?:en)?\b|\bkaution\b|\bvorkasse\b|\bfrais\s+(?:de\s+dossier|d['’]inscription|d['’]entrée)|\bcuota\s+de\s+(?:inscripción|registro)|\bpago\s+(?:previo|por\s+adelantado)")),
-        (FindingKind::PrivateMessenger, pattern(r"(?i)\b(?:whats\s?app|telegram|wechat|viber|snapchat|(?:via|on|auf|per|por|sur)\s+signal|facebook\s+messenger)\b|\bt\.me/\w+|\bwa\.me/\w+")),
+        (
+            FindingKind::Unpaid,
+            pattern(
+                r"(?i)\bunpaid\b|\bno\s+(?:salary|pay|remuneration)\b|\bwithout\s+(?:pay|salary)\b|\bvoluntary\s+(?:role|position|basis)|\bunbezahlt\w*|\bohne\s+(?:vergütung|bezahlung)\b|\bnon\s+(?:rémunérée?|payée?)|\bbénévole\b|\bno\s+remunerad[oa]s?\b|\bsin\s+(?:remuneración|sueldo|salario)\b|\bcommission[- ]only\b",
+            ),
+        ),
+        (
+            FindingKind::Fee,
+            pattern(
+                r"(?i)\b(?:registration|application|processing|training|onboarding|admin(?:istration)?|starter\s+kit|background\s+check|visa)\s+(?:fee|deposit|cost|charge)s?\b|\b(?:refundable|security|upfront|advance)\s+(?:deposit|payment|fee)\b|\bpay\s+(?:a|an|the)\s+(?:small\s+)?(?:fee|deposit)\b|\b(?:bearbeitungs|anmelde|bewerbungs|schulungs|vermittlungs)gebühr(?:en)?\b|\bkaution\b|\bvorkasse\b|\bfrais\s+(?:de\s+dossier|d['’]inscription|d['’]entrée)|\bcuota\s+de\s+(?:inscripción|registro)|\bpago\s+(?:previo|por\s+adelantado)",
+            ),
+        ),
+        (
+            FindingKind::PrivateMessenger,
+            pattern(
+                r"(?i)\b(?:whats\s?app|telegram|wechat|viber|snapchat|(?:via|on|auf|per|por|sur)\s+signal|facebook\s+messenger)\b|\bt\.me/\w+|\bwa\.me/\w+",
+            ),
+        ),
     ]
 });
 
 static APPLICATION: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?i)\b(?:apply|applications?|applicants?|candidates?|cv|résumé|cover\s+letter|vacancy|job|bewirb|bewerbung(?:en)?|bewerben|stelle|candidature|postulez|cvs?|envoyez|postular|candidatos?|solicitud|envía|curriculum|equal\s+opportunity)\b|please\s+send")
+    pattern(
+        r"(?i)\b(?:apply|applications?|applicants?|candidates?|cv|résumé|cover\s+letter|vacancy|job|bewirb|bewerbung(?:en)?|bewerben|stelle|candidature|postulez|cvs?|envoyez|postular|candidatos?|solicitud|envía|curriculum|equal\s+opportunity)\b|please\s+send",
+    )
 });
 
-static DATE_RANGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(?:19|20)\d\d\s*(?:–|-|—|to|bis|à|a)\s*(?:\p{L}+\s*)?(?:(?:19|20)\d\d|[Pp]resent|heute|[Nn]ow|[Aa]ctual)|@\w"));
+static DATE_RANGE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(?:19|20)\d\d\s*(?:–|-|—|to|bis|à|a)\s*(?:\p{L}+\s*)?(?:(?:19|20)\d\d|[Pp]resent|heute|[Nn]ow|[Aa]ctual)|@\w",
+    )
+});
 
 /// Whether the text has enough evidence of a job.
 pub(super) fn is_job(text: &str, lines: &[Line], job: &Job, listed: bool, hiring: bool) -> bool {
     let title = job.title.as_deref();
-    let keys = |field: Field| usize::from(lines.iter().any(|line| line.field.as_ref().is_some_and(|(name, _)| *name == field)));
+    let keys = |field: Field| {
+        usize::from(
+            lines.iter().any(|line| line.field.as_ref().is_some_and(|(name, _)| *name == field)),
+        )
+    };
     let section = |section: Section| lines.iter().any(|line| line.section == section);
-    let mut evidence = usize::from(hiring) * 3 + usize::from(title.is_some_and(names_role)) + usize::from(listed);
-    evidence += usize::from(section(Section::Must)) + usize::from(section(Section::Nice)) + usize::from(section(Section::Responsibilities));
-    evidence += usize::from(!job.must.is_empty()) + usize::from(job.years.is_some()) + usize::from(job.pay.is_some());
-    evidence += usize::from(job.remote.is_some()) + usize::from(job.contract.is_some()) + usize::from(APPLICATION.is_match(text));
-    evidence += [Field::Title, Field::Company, Field::Location, Field::Pay, Field::Contract].into_iter().map(keys).sum::<usize>();
+    let mut evidence =
+        usize::from(hiring) * 3 + usize::from(title.is_some_and(names_role)) + usize::from(listed);
+    evidence += usize::from(section(Section::Must))
+        + usize::from(section(Section::Nice))
+        + usize::from(section(Section::Responsibilities));
+    evidence += usize::from(!job.must.is_empty())
+        + usize::from(job.years.is_some())
+        + usize::from(job.pay.is_some());
+    evidence += usize::from(job.remote.is_some())
+        + usize::from(job.contract.is_some())
+        + usize::from(APPLICATION.is_match(text));
+    evidence += [Field::Title, Field::Company, Field::Location, Field::Pay, Field::Contract]
+        .into_iter()
+        .map(keys)
+        .sum::<usize>();
     // Periods of employment and addresses are those of a résumé.
     let resume = DATE_RANGE.find_iter(text).take(8).count();
     title.is_some() && evidence >= ENOUGH + resume.saturating_sub(1) * 2

@@ -173,7 +173,9 @@ pub(super) fn section_of_field(field: Field) -> Option<Section> {
 /// The section that a heading names.
 pub(super) fn section(heading: &str) -> Option<Section> {
     let heading = heading.to_lowercase().replace('’', "'");
-    let found = SECTIONS.iter().find(|(_, phrases)| phrases.split('|').any(|phrase| has_phrase(&heading, phrase)));
+    let found = SECTIONS
+        .iter()
+        .find(|(_, phrases)| phrases.split('|').any(|phrase| has_phrase(&heading, phrase)));
     found.map(|(section, _)| *section)
 }
 

@@ -15,12 +15,53 @@ pub struct Years {
 }
 
 const NUMBERS: [(&str, u32); 47] = [
-    ("one", 1), ("two", 2), ("three", 3), ("four", 4), ("five", 5), ("six", 6), ("seven", 7), ("eight", 8), ("nine", 9),
-    ("ten", 10), ("twelve", 12), ("fifteen", 15), ("twenty", 20), ("ein", 1), ("einem", 1), ("zwei", 2), ("drei", 3),
-    ("vier", 4), ("fünf", 5), ("sechs", 6), ("sieben", 7), ("acht", 8), ("neun", 9), ("zehn", 10), ("un", 1), ("deux", 2),
-    ("trois", 3), ("quatre", 4), ("cinq", 5), ("sept", 7), ("huit", 8), ("neuf", 9), ("dix", 10), ("uno", 1), ("dos", 2),
-    ("tres", 3), ("cuatro", 4), ("cinco", 5), ("seis", 6), ("siete", 7), ("ocho", 8), ("nueve", 9), ("diez", 10),
-    ("a couple of", 2), ("eleven", 11), ("zwölf", 12), ("doce", 12),
+    ("one", 1),
+    ("two", 2),
+    ("three", 3),
+    ("four", 4),
+    ("five", 5),
+    ("six", 6),
+    ("seven", 7),
+    ("eight", 8),
+    ("nine", 9),
+    ("ten", 10),
+    ("twelve", 12),
+    ("fifteen", 15),
+    ("twenty", 20),
+    ("ein", 1),
+    ("einem", 1),
+    ("zwei", 2),
+    ("drei", 3),
+    ("vier", 4),
+    ("fünf", 5),
+    ("sechs", 6),
+    ("sieben", 7),
+    ("acht", 8),
+    ("neun", 9),
+    ("zehn", 10),
+    ("un", 1),
+    ("deux", 2),
+    ("trois", 3),
+    ("quatre", 4),
+    ("cinq", 5),
+    ("sept", 7),
+    ("huit", 8),
+    ("neuf", 9),
+    ("dix", 10),
+    ("uno", 1),
+    ("dos", 2),
+    ("tres", 3),
+    ("cuatro", 4),
+    ("cinco", 5),
+    ("seis", 6),
+    ("siete", 7),
+    ("ocho", 8),
+    ("nueve", 9),
+    ("diez", 10),
+    ("a couple of", 2),
+    ("eleven", 11),
+    ("zwölf", 12),
+    ("doce", 12),
 ];
 
 static YEARS: LazyLock<Regex> = LazyLock::new(|| {
@@ -62,7 +103,9 @@ pub(super) fn find(text: &str, named: bool) -> Option<Years> {
         let before: String = last_words(&lower[..whole.start()], 8);
         let after: String = first_words(&lower[whole.end()..], 8);
         let has = |text: &str, words: &str| words.split('|').any(|word| has_phrase(text, word));
-        if has(&first_words(&after, 3), NOT_EXPERIENCE) || has(&last_words(&before, 3), "founded|since|for the past|for the last") {
+        if has(&first_words(&after, 3), NOT_EXPERIENCE)
+            || has(&last_words(&before, 3), "founded|since|for the past|for the last")
+        {
             return None;
         }
         if !named && !has(&after, EXPERIENCE) && !has(&before, EXPERIENCE) {
@@ -71,9 +114,12 @@ pub(super) fn find(text: &str, named: bool) -> Option<Years> {
         let part = |name: &str| found.name(name).map(|part| part.as_str());
         let low = number(part("low")?)?;
         let lead = part("lead").unwrap_or("").trim();
-        let most = ["up to", "bis zu", "hasta", "jusqu'à", "jusqu’à"].contains(&lead) || lead.contains("maximum");
+        let most = ["up to", "bis zu", "hasta", "jusqu'à", "jusqu’à"].contains(&lead)
+            || lead.contains("maximum");
         Some(match part("high").and_then(number) {
-            Some(high) if high > low && part("open2").is_none() => Years { min: Some(low), max: Some(high) },
+            Some(high) if high > low && part("open2").is_none() => {
+                Years { min: Some(low), max: Some(high) }
+            }
             None if most => Years { min: None, max: Some(low) },
             _ => Years { min: Some(low), max: None },
         })
@@ -87,11 +133,20 @@ pub(super) fn mark(text: &str, mark: &str) -> String {
 
 fn number(written: &str) -> Option<u32> {
     let written = written.trim();
-    written.parse().ok().or_else(|| NUMBERS.iter().find(|(word, _)| *word == written).map(|(_, number)| *number))
+    written
+        .parse()
+        .ok()
+        .or_else(|| NUMBERS.iter().find(|(word, _)| *word == written).map(|(_, number)| *number))
 }
 
 fn first_words(text: &str, count: usize) -> String {
-    text.split(['.', ';', '\n']).next().unwrap_or("").split_whitespace().take(count).collect::<Vec<_>>().join(" ")
+    text.split(['.', ';', '\n'])
+        .next()
+        .unwrap_or("")
+        .split_whitespace()
+        .take(count)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn last_words(text: &str, count: usize) -> String {

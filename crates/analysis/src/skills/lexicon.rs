@@ -50,7 +50,8 @@ impl Lexicon {
             let lines = list.lines().filter(|line| !line.starts_with('#'));
             terms.extend(lines.flat_map(|line| line.split('|')).map(|term| (term, kind)));
         }
-        let verbs = VERBS.lines().filter(|line| !line.starts_with('#')).flat_map(|line| line.split(' '));
+        let verbs =
+            VERBS.lines().filter(|line| !line.starts_with('#')).flat_map(|line| line.split(' '));
         Self { terms, ids, verbs: verbs.collect() }
     }
 
@@ -80,7 +81,8 @@ impl Lexicon {
         }
         let mut ends = stem.chars().rev();
         let (last, before) = (ends.next(), ends.next());
-        last == before && last.is_some_and(|last| self.is_verb(&stem[..stem.len() - last.len_utf8()]))
+        last == before
+            && last.is_some_and(|last| self.is_verb(&stem[..stem.len() - last.len_utf8()]))
     }
 
     /// The longest term of the lists that begins at a word: its number of words and its list.

@@ -103,7 +103,12 @@ impl Model {
     }
 
     /// The best score of each label before its own word counts, and the label that it comes from.
-    fn step(&self, scores: &[f32; LABELS], first: bool, broken: bool) -> ([f32; LABELS], [usize; LABELS]) {
+    fn step(
+        &self,
+        scores: &[f32; LABELS],
+        first: bool,
+        broken: bool,
+    ) -> ([f32; LABELS], [usize; LABELS]) {
         let mut next = [f32::NEG_INFINITY; LABELS];
         let mut step = [0; LABELS];
         for (label, best) in next.iter_mut().enumerate() {

@@ -26,6 +26,7 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("planner", &["proto", "store", "strip", "builtin", "language", "llm", "workflow"]),
     ("markup", &[]),
+    ("analysis", &[]),
     ("citations", &["language"]),
     ("corpus", &["proto", "store", "language", "llm", "operations"]),
     (
@@ -181,6 +182,7 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
     ("fixture", &["kit"]),
     ("text-analysis", &["kit", "language"]),
     ("audit-compliance", &["kit", "language", "analysis", "documents"]),
+    ("job-search", &["kit", "language", "analysis"]),
     ("web-research", &["proto", "egress", "schema", "reading", "research", "kit"]),
     (
         "powerstrip-bench",

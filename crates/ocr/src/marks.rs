@@ -1,0 +1,168 @@
+//! Marks of ink that are no characters to an engine: rules, and rows of dashes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::grey::Grey;
+use crate::ink::{self, Part};
+
+/// Fewer dashes in a row are characters of a word.
+const FEWEST_DASHES: usize = 5;
+
+/// More rules than these are a texture.
+const MAX_RULES: usize = 2_000;
+
+/// A straight line of ink, right and bottom exclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    pub left: usize,
+    pub top: usize,
+    pub right: usize,
+    pub bottom: usize,
+    pub vertical: bool,
+}
+
+/// A row of equal dashes, such as people type to separate the parts of a receipt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dashes {
+    pub left: usize,
+    pub top: usize,
+    pub right: usize,
+    pub bottom: usize,
+    pub count: usize,
+    /// The character that was probably typed.
+    pub sign: char,
+}
+
+/// Rows of at least five equal dashes at equal distances. `height` is the usual height of a character.
+pub(crate) fn dashes(parts: &[Part], height: f64) -> Vec<Dashes> {
+    let mut flat: Vec<&Part> = parts.iter().filter(|part| is_dash(part, height)).collect();
+    flat.sort_by_key(|part| (part.top, part.left));
+    let mut rows: Vec<Vec<&Part>> = Vec::new();
+    for part in flat {
+        let fits = |row: &&mut Vec<&Part>| {
+            let first = row[0];
+            part.top.abs_diff(first.top) <= 1 + first.height() / 2
+                && part.width().abs_diff(first.width()) <= 2 + first.width() / 5
+        };
+        // Rows end above: only the last few can go on.
+        let from = rows.len().saturating_sub(8);
+        match rows[from..].iter_mut().find(fits) {
+            Some(row) => row.push(part),
+            None => rows.push(vec![part]),
+        }
+    }
+    let mut found = Vec::new();
+    for mut row in rows {
+        row.sort_by_key(|part| part.left);
+        let mut start = 0;
+        for end in 1..=row.len() {
+            let gap = |at: usize| row[at].left.saturating_sub(row[at - 1].right);
+            let goes_on = end < row.len()
+                && gap(end) <= 2 * row[start].width()
+                && (end == start + 1 || gap(end).abs_diff(gap(end - 1)) <= 2 + gap(end) / 4);
+            if !goes_on {
+                found.extend(row_of(&row[start..end]));
+                start = end;
+            }
+        }
+    }
+    join_doubles(found)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "pictures have at most 50 million pixels")]
+fn is_dash(part: &Part, height: f64) -> bool {
+    let (wide, high) = (part.width() as f64, part.height() as f64);
+    part.width() * 10 >= part.height() * 17
+        && wide < 1.5 * height
+        && high < 0.4 * height
+        && part.area * 10 >= part.width() * part.height() * 7
+}
+
+fn row_of(dashes: &[&Part]) -> Option<Dashes> {
+    let (first, last) = (dashes.first()?, dashes.last()?);
+    (dashes.len() >= FEWEST_DASHES).then(|| Dashes {
+        left: first.left,
+        top: dashes.iter().map(|part| part.top).min().unwrap_or(first.top),
+        right: last.right,
+        bottom: dashes.iter().map(|part| part.bottom).max().unwrap_or(first.bottom),
+        count: dashes.len(),
+        sign: '-',
+    })
+}
+
+/// Two rows close above each other are one row of `=`.
+fn join_doubles(rows: Vec<Dashes>) -> Vec<Dashes> {
+    let mut joined: Vec<Dashes> = Vec::new();
+    for row in rows {
+        let width = (row.right - row.left) / row.count;
+        let upper = joined.iter_mut().find(|upper| {
+            upper.count == row.count
+                && upper.left.abs_diff(row.left) <= 2
+                && row.top > upper.bottom
+                && row.top - upper.bottom < width
+        });
+        match upper {
+            Some(upper) => {
+                upper.bottom = row.bottom;
+                upper.sign = '=';
+            }
+            None => joined.push(row),
+        }
+    }
+    joined
+}
+
+/// Straight lines that are longer than four characters and thinner than half of one.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the height of a character is a small positive number"
+)]
+pub(crate) fn rules(picture: &Grey, ink: u8, height: f64) -> Vec<Rule> {
+    let least = ((height * 4.0) as usize).max(30);
+    let most_thick = ((height * 0.5) as usize).max(3);
+    let mut rules = straight(picture, ink, least, most_thick, false);
+    let (turned, _) = picture.turned(crate::grey::Turn::Quarter);
+    for rule in straight(&turned, ink, least, most_thick, true) {
+        // The turned picture's x is this one's y from below.
+        let tall = picture.height();
+        let (left, right) = (rule.top, rule.bottom);
+        let (top, bottom) = (tall - rule.right, tall - rule.left);
+        rules.push(Rule { left, top, right, bottom, vertical: true });
+    }
+    rules
+}
+
+fn straight(picture: &Grey, ink: u8, least: usize, thick: usize, vertical: bool) -> Vec<Rule> {
+    let mut done: Vec<Rule> = Vec::new();
+    let mut open: Vec<Rule> = Vec::new();
+    for y in 0..picture.height() {
+        let long = ink::runs(picture.row(y), ink).filter(|(left, right)| right - left >= least);
+        for (left, right) in long {
+            let touching = open.iter_mut().find(|rule| {
+                rule.bottom + 2 >= y && rule.left < right + 3 && left < rule.right + 3
+            });
+            match touching {
+                Some(rule) => {
+                    rule.left = rule.left.min(left);
+                    rule.right = rule.right.max(right);
+                    rule.bottom = y + 1;
+                }
+                None => open.push(Rule { left, top: y, right, bottom: y + 1, vertical }),
+            }
+        }
+        let (still, ended) = open.into_iter().partition(|rule: &Rule| rule.bottom + 2 > y);
+        (open, done) = (still, join(done, ended));
+        if done.len() + open.len() > MAX_RULES {
+            return Vec::new();
+        }
+    }
+    let mut all = join(done, open);
+    all.retain(|rule| rule.bottom - rule.top <= thick);
+    all
+}
+
+fn join(mut rules: Vec<Rule>, more: Vec<Rule>) -> Vec<Rule> {
+    rules.extend(more);
+    rules
+}

@@ -7,6 +7,7 @@ pub mod grey;
 mod ink;
 pub mod layout;
 pub mod marks;
+pub mod models;
 mod pose;
 pub mod prepare;
 pub mod tesseract;

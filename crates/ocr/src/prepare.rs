@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::affine::Affine;
 use crate::clean;
-use crate::decode::{MAX_PIXELS, decode};
+use crate::decode::decode;
 use crate::grey::{Grey, Turn};
 use crate::ink;
 use crate::marks::{self, Dashes, Rule};
@@ -22,6 +22,9 @@ const BEST: f64 = 20.0;
 
 /// Pictures are enlarged at most this much.
 const MOST_ENLARGED: f64 = 4.0;
+
+/// The most pixels of a prepared picture, before it is straightened, which adds a third at most.
+const MAX_PREPARED: f64 = 40_000_000.0;
 
 /// A prepared picture, and what was done to it.
 #[derive(Clone, Debug)]
@@ -68,7 +71,7 @@ pub fn prepare_picture(mut picture: Grey, scaled: bool) -> Prepared {
     let (turned, mut origin) = picture.turned(pose.turn);
     picture = turned;
     let mut character_height = pose.height;
-    let factor = if scaled { scale(&picture, &pose) } else { 1.0 };
+    let factor = if scaled { scale(&pose) } else { 1.0 }.min(room(&picture));
     if factor < 1.0 {
         let (smaller, map) = warp::shrink(&picture, factor);
         origin = map.then(&origin);
@@ -122,13 +125,17 @@ impl Prepared {
 }
 
 /// By how much the picture is scaled so that its text has the size that is read best.
-fn scale(picture: &Grey, pose: &Pose) -> f64 {
+fn scale(pose: &Pose) -> f64 {
     if pose.height <= 0.0 || (LOWEST..=HIGHEST).contains(&pose.height) {
         return 1.0;
     }
-    #[expect(clippy::cast_precision_loss, reason = "at most 50 million pixels")]
-    let room = (MAX_PIXELS as f64 / (picture.pixels().len() as f64)).sqrt();
-    (BEST / pose.height).min(MOST_ENLARGED).min(room)
+    (BEST / pose.height).min(MOST_ENLARGED)
+}
+
+/// The factor with which a picture has at most the pixels that an engine gets.
+#[expect(clippy::cast_precision_loss, reason = "at most 50 million pixels")]
+fn room(picture: &Grey) -> f64 {
+    (MAX_PREPARED / (picture.pixels().len() as f64)).sqrt()
 }
 
 /// The picture rotated by `skew` degrees against the fall of its lines and enlarged, and the map back.

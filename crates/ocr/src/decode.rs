@@ -30,8 +30,35 @@ pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
     FORMATS.iter().find(|(known, _)| *known == format).map(|(_, name)| *name)
 }
 
-/// Decodes a picture, upright as its EXIF data says, on white where it is transparent.
+/// Decodes a picture in shades of grey, upright as its EXIF data says, on white where it is transparent.
 pub fn decode(bytes: &[u8]) -> Result<Grey, Unreadable> {
+    let (picture, orientation) = open(bytes)?;
+    let mut grey = DynamicImage::ImageLuma8(if picture.color().has_alpha() {
+        on_white(picture)
+    } else {
+        picture.into_luma8()
+    });
+    // One byte for each pixel is turned with less memory than the colours.
+    grey.apply_orientation(orientation);
+    let grey = grey.into_luma8();
+    let (width, height) = (grey.width() as usize, grey.height() as usize);
+    if width == 0 || height == 0 {
+        return Err(damaged("it has no pixels"));
+    }
+    Ok(Grey::new(width, height, grey.into_raw()))
+}
+
+/// Decodes a picture with its colours, upright as its EXIF data says.
+pub(crate) fn decode_upright(bytes: &[u8]) -> Result<DynamicImage, Unreadable> {
+    let (mut picture, orientation) = open(bytes)?;
+    if picture.color().has_alpha() {
+        picture = DynamicImage::ImageLuma8(on_white(picture));
+    }
+    picture.apply_orientation(orientation);
+    Ok(picture)
+}
+
+fn open(bytes: &[u8]) -> Result<(DynamicImage, Orientation), Unreadable> {
     if media_type(bytes).is_none() {
         return Err(Unreadable::Unsupported { media_type: "unknown content".to_owned() });
     }
@@ -45,19 +72,7 @@ pub fn decode(bytes: &[u8]) -> Result<Grey, Unreadable> {
         return Err(Unreadable::TooLarge { what: "more than 50 megapixels", limit: MAX_PIXELS });
     }
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let picture = DynamicImage::from_decoder(decoder).map_err(unreadable)?;
-    let mut grey = DynamicImage::ImageLuma8(if picture.color().has_alpha() {
-        on_white(picture)
-    } else {
-        picture.into_luma8()
-    });
-    grey.apply_orientation(orientation);
-    let grey = grey.into_luma8();
-    let (width, height) = (grey.width() as usize, grey.height() as usize);
-    if width == 0 || height == 0 {
-        return Err(damaged("it has no pixels"));
-    }
-    Ok(Grey::new(width, height, grey.into_raw()))
+    Ok((DynamicImage::from_decoder(decoder).map_err(unreadable)?, orientation))
 }
 
 fn on_white(picture: DynamicImage) -> image::GrayImage {
@@ -85,6 +100,6 @@ fn unreadable(error: ImageError) -> Unreadable {
     }
 }
 
-fn damaged(why: impl ToString) -> Unreadable {
+pub(crate) fn damaged(why: impl ToString) -> Unreadable {
     Unreadable::Damaged { why: why.to_string() }
 }

@@ -4,6 +4,7 @@ mod detect;
 mod recognize;
 
 use std::path::Path;
+use std::time::Instant;
 
 use rten::Model;
 
@@ -29,6 +30,8 @@ pub enum ModelError {
     NoKeys,
     #[error("`{file}` is no PP-OCR model: {why}")]
     Run { file: &'static str, why: String },
+    #[error("reading takes too long")]
+    TooLong,
 }
 
 /// Both models and the characters that they read.
@@ -62,11 +65,14 @@ impl Models {
         Ok(Self { detector, recognizer, keys })
     }
 
-    /// Reads a prepared picture, which need not be scaled.
-    pub fn read(&self, prepared: &Prepared) -> Result<Vec<Fragment>, ModelError> {
+    /// Reads a prepared picture, which need not be scaled, unless that takes until after the given time.
+    pub fn read(&self, prepared: &Prepared, until: Instant) -> Result<Vec<Fragment>, ModelError> {
         let lines = detect::lines(&self.detector, prepared)?;
         let mut fragments = Vec::with_capacity(lines.len());
         for line in lines {
+            if Instant::now() > until {
+                return Err(ModelError::TooLong);
+            }
             fragments.extend(recognize::read(
                 &self.recognizer,
                 &self.keys,

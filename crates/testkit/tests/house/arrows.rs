@@ -180,6 +180,8 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
     ("testkit", &[]),
     ("kit", &["proto", "egress", "environment", "reading", "userfiles"]),
     ("fixture", &["kit"]),
+    ("ocr", &["extraction"]),
+    ("image-ocr", &["kit", "documents", "ocr"]),
     ("text-analysis", &["kit", "language"]),
     ("audit-compliance", &["kit", "language", "analysis", "documents"]),
     ("job-search", &["kit", "language", "analysis"]),

@@ -148,6 +148,14 @@ impl Grey {
         Self { width, height, pixels }
     }
 
+    /// Paints a box white.
+    pub(crate) fn whiten(&mut self, [left, top, right, bottom]: [usize; 4]) {
+        for y in top..bottom.min(self.height) {
+            let end = right.min(self.width);
+            self.pixels[y * self.width + left.min(end)..y * self.width + end].fill(255);
+        }
+    }
+
     /// The part from the upper left corner (inclusive) to the lower right one (exclusive), cut at the borders.
     pub(crate) fn cropped(&self, [left, top, right, bottom]: [usize; 4]) -> Self {
         let (right, bottom) = (right.min(self.width), bottom.min(self.height));

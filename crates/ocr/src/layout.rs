@@ -21,8 +21,8 @@ pub struct Layout {
 /// Gaps wider than this, in heights of the line, may separate columns.
 const COLUMN_GAP: f64 = 1.3;
 
-/// Gaps lower than this, in heights of a line, separate no paragraphs.
-const PARAGRAPH_GAP: f64 = 1.1;
+/// Gaps lower than this, in usual heights of a line, separate no paragraphs.
+const PARAGRAPH_GAP: f64 = 1.2;
 
 impl Layout {
     /// Puts fragments in reading order. Rows of dashes count as words where no word was found.
@@ -164,19 +164,26 @@ fn rows(mut pieces: Vec<Piece>) -> Vec<Row> {
 
 /// A column cut where lines are far apart.
 fn paragraphs(rows: Vec<Row>) -> Vec<Block> {
+    let boxed: Vec<(Box4, Row)> = rows
+        .into_iter()
+        .filter_map(|row| Some((row.iter().map(|piece| piece.bbox).reduce(around)?, row)))
+        .collect();
+    let mut heights: Vec<f64> = boxed.iter().map(|(bbox, _)| bbox[3] - bbox[1]).collect();
+    heights.sort_unstable_by(f64::total_cmp);
+    let height = heights.get(heights.len() / 2).copied().unwrap_or(0.0);
     let mut blocks: Vec<Block> = Vec::new();
-    let mut last: Option<Box4> = None;
-    for row in rows {
-        let Some(bbox) = row.iter().map(|piece| piece.bbox).reduce(around) else { continue };
+    let mut end = f64::NEG_INFINITY;
+    for (bbox, row) in boxed {
         let line: Vec<Word> = row.into_iter().flat_map(|piece| piece.words).collect();
-        let far = last.is_none_or(|above| {
-            bbox[1] - above[3] > PARAGRAPH_GAP * (bbox[3] - bbox[1]).min(above[3] - above[1])
-        });
-        match blocks.last_mut().filter(|_| !far) {
+        let near = bbox[1] - end <= PARAGRAPH_GAP * height;
+        match blocks.last_mut().filter(|_| near) {
             Some(block) => block.lines.push(line),
             None => blocks.push(Block { lines: vec![line] }),
         }
-        last = Some(bbox);
+        end = bbox[3];
     }
     blocks
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,7 +42,7 @@ pub(crate) fn dashes(parts: &[Part], height: f64) -> Vec<Dashes> {
         let fits = |row: &&mut Vec<&Part>| {
             let first = row[0];
             part.top.abs_diff(first.top) <= 1 + first.height() / 2
-                && part.width().abs_diff(first.width()) <= 2 + first.width() / 5
+                && part.width().abs_diff(first.width()) <= 2 + first.width() / 3
         };
         // Rows end above: only the last few can go on.
         let from = rows.len().saturating_sub(8);
@@ -51,22 +51,28 @@ pub(crate) fn dashes(parts: &[Part], height: f64) -> Vec<Dashes> {
             None => rows.push(vec![part]),
         }
     }
-    let mut found = Vec::new();
-    for mut row in rows {
+    let found = rows.into_iter().flat_map(|mut row| {
         row.sort_by_key(|part| part.left);
-        let mut start = 0;
-        for end in 1..=row.len() {
-            let gap = |at: usize| row[at].left.saturating_sub(row[at - 1].right);
-            let goes_on = end < row.len()
-                && gap(end) <= 2 * row[start].width()
-                && (end == start + 1 || gap(end).abs_diff(gap(end - 1)) <= 2 + gap(end) / 4);
-            if !goes_on {
-                found.extend(row_of(&row[start..end]));
-                start = end;
-            }
-        }
-    }
-    join_doubles(found)
+        evenly_spaced(&row)
+    });
+    join_doubles(found.collect())
+}
+
+/// The runs of a row in which dashes follow each other at one distance. A few may be missing.
+fn evenly_spaced(row: &[&Part]) -> Vec<Dashes> {
+    let mut steps: Vec<usize> = row.windows(2).map(|pair| pair[1].left - pair[0].left).collect();
+    steps.sort_unstable();
+    let Some(pitch) = steps.get(steps.len() / 2).copied().filter(|pitch| *pitch > 0) else {
+        return Vec::new();
+    };
+    let follows = |one: &&Part, other: &&Part| {
+        let step = other.left - one.left;
+        let count = (step + pitch / 2) / pitch;
+        (1..=3).contains(&count)
+            && step.abs_diff(count * pitch) <= 2 + pitch / 5
+            && pitch <= 3 * one.width()
+    };
+    row.chunk_by(follows).filter_map(|run| row_of(run, pitch)).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "pictures have at most 50 million pixels")]
@@ -78,14 +84,14 @@ fn is_dash(part: &Part, height: f64) -> bool {
         && part.area * 10 >= part.width() * part.height() * 7
 }
 
-fn row_of(dashes: &[&Part]) -> Option<Dashes> {
+fn row_of(dashes: &[&Part], pitch: usize) -> Option<Dashes> {
     let (first, last) = (dashes.first()?, dashes.last()?);
     (dashes.len() >= FEWEST_DASHES).then(|| Dashes {
         left: first.left,
         top: dashes.iter().map(|part| part.top).min().unwrap_or(first.top),
         right: last.right,
         bottom: dashes.iter().map(|part| part.bottom).max().unwrap_or(first.bottom),
-        count: dashes.len(),
+        count: (last.left - first.left + pitch / 2) / pitch + 1,
         sign: '-',
     })
 }
@@ -96,14 +102,16 @@ fn join_doubles(rows: Vec<Dashes>) -> Vec<Dashes> {
     for row in rows {
         let width = (row.right - row.left) / row.count;
         let upper = joined.iter_mut().find(|upper| {
-            upper.count == row.count
-                && upper.left.abs_diff(row.left) <= 2
+            upper.left < row.right
+                && row.left < upper.right
                 && row.top > upper.bottom
                 && row.top - upper.bottom < width
         });
         match upper {
             Some(upper) => {
                 upper.bottom = row.bottom;
+                (upper.left, upper.right) = (upper.left.min(row.left), upper.right.max(row.right));
+                upper.count = upper.count.max(row.count);
                 upper.sign = '=';
             }
             None => joined.push(row),

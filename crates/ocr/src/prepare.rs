@@ -7,7 +7,7 @@ use crate::affine::Affine;
 use crate::clean;
 use crate::decode::decode;
 use crate::grey::{Grey, Turn};
-use crate::ink;
+use crate::ink::{self, Part};
 use crate::marks::{self, Dashes, Rule};
 use crate::pose::{self, Pose};
 use crate::warp;
@@ -19,6 +19,9 @@ const STRAIGHT: f64 = 0.3;
 const LOWEST: f64 = 11.0;
 const HIGHEST: f64 = 50.0;
 const BEST: f64 = 20.0;
+
+/// The size of specks in noisy pictures, in heights of a character.
+const SPECK: f64 = 0.17;
 
 /// Pictures are enlarged at most this much.
 const MOST_ENLARGED: f64 = 4.0;
@@ -67,7 +70,11 @@ pub fn prepare_picture(mut picture: Grey, scaled: bool) -> Prepared {
     let noisy = clean::remove_noise(&mut picture);
     clean::level(&mut picture);
     let ink = ink::threshold(&picture.histogram());
-    let pose = pose::pose(&ink::parts(&picture, ink));
+    let parts = ink::parts(&picture, ink);
+    let pose = pose::pose(&parts);
+    if noisy {
+        remove_specks(&mut picture, &parts, pose.height);
+    }
     let (turned, mut origin) = picture.turned(pose.turn);
     picture = turned;
     let mut character_height = pose.height;
@@ -88,6 +95,10 @@ pub fn prepare_picture(mut picture: Grey, scaled: bool) -> Prepared {
     // Resampling changes the parts, and their boxes are those of the prepared picture.
     let dashes = marks::dashes(&ink::parts(&picture, ink), character_height);
     let rules = marks::rules(&picture, ink, character_height);
+    // Engines take rows of dashes for rules and lose the words next to them.
+    for row in &dashes {
+        picture.whiten([row.left, row.top, row.right, row.bottom]);
+    }
     let report = Report {
         width,
         height,
@@ -121,6 +132,16 @@ impl Prepared {
             (rule.top, rule.bottom) = (high - rule.bottom, high - rule.top);
         }
         Self { picture, report }
+    }
+}
+
+/// Removes what is smaller than a full stop.
+#[expect(clippy::cast_precision_loss, reason = "at most 50 million pixels")]
+fn remove_specks(picture: &mut Grey, parts: &[Part], height: f64) {
+    for part in parts {
+        if (part.width().max(part.height()) as f64) < SPECK * height {
+            picture.whiten([part.left, part.top, part.right, part.bottom]);
+        }
     }
 }
 

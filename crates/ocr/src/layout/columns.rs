@@ -1,6 +1,6 @@
 //! Columns: white space that runs down between pieces over several rows, with running text on both sides.
 
-use super::Row;
+use super::{Piece, Row};
 
 /// A column of running text has at least this many rows with text of its own.
 const FEWEST_ROWS: usize = 3;
@@ -14,31 +14,66 @@ type Gap = (f64, f64);
 /// Rows with the same gutters.
 pub(super) struct Band {
     rows: Vec<Row>,
-    gutters: Vec<Gap>,
+    gaps: Vec<Gap>,
+    extent: Extent,
 }
 
-/// Cuts rows where the white space between columns ends.
+/// What decides whether white space is between pieces.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// The leftmost right end and the rightmost left end of a piece.
+    first_end: f64,
+    last_start: f64,
+    least_height: f64,
+}
+
+impl Extent {
+    fn of(row: &Row) -> Self {
+        let least = |edge: fn(&Piece) -> f64| row.iter().map(edge).fold(f64::INFINITY, f64::min);
+        let most = row.iter().map(|piece| piece.bbox[0]).fold(f64::NEG_INFINITY, f64::max);
+        Self {
+            first_end: least(|piece| piece.bbox[2]),
+            last_start: most,
+            least_height: least(Piece::height),
+        }
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            first_end: self.first_end.min(other.first_end),
+            last_start: self.last_start.max(other.last_start),
+            least_height: self.least_height.min(other.least_height),
+        }
+    }
+
+    /// The gaps with pieces on both sides, wide enough to see.
+    fn gutters<'a>(&'a self, gaps: &'a [Gap]) -> impl Iterator<Item = &'a Gap> {
+        gaps.iter().filter(|(left, right)| {
+            right - left >= 0.8 * self.least_height
+                && self.first_end <= *left + 1.0
+                && self.last_start >= *right - 1.0
+        })
+    }
+}
+
+/// Cuts rows where the white space between columns begins or ends.
 pub(super) fn bands(rows: Vec<Row>) -> Vec<Band> {
     let mut bands: Vec<Band> = Vec::new();
-    let mut open: Option<Band> = None;
     for row in rows {
-        let gaps = gaps(&row);
-        open = Some(match open {
-            None => Band { rows: vec![row], gutters: gaps },
-            Some(mut band) => {
-                let shared = shared(&band, &gaps, &row);
-                if shared.is_some() {
-                    band.rows.push(row);
-                    band.gutters = shared.unwrap_or_default();
-                    band
-                } else {
-                    bands.push(band);
-                    Band { rows: vec![row], gutters: gaps }
-                }
+        let (own, extent) = (gaps(&row), Extent::of(&row));
+        if let Some(band) = bands.last_mut() {
+            let (shared, both) = (shared(&band.gaps, &own), band.extent.with(extent));
+            let before = band.extent.gutters(&band.gaps).count();
+            // Columns end with a row across their gutters, and begin below one that is across theirs.
+            let needed = if before > 0 { before } else { extent.gutters(&own).count() };
+            if both.gutters(&shared).count() >= needed {
+                band.rows.push(row);
+                (band.gaps, band.extent) = (shared, both);
+                continue;
             }
-        });
+        }
+        bands.push(Band { rows: vec![row], gaps: own, extent });
     }
-    bands.extend(open);
     bands
 }
 
@@ -54,40 +89,24 @@ fn gaps(row: &Row) -> Vec<Gap> {
     gaps
 }
 
-/// What remains of the band's white space with one more row; `None` if the row ends its columns.
-fn shared(band: &Band, gaps: &[Gap], row: &Row) -> Option<Vec<Gap>> {
+/// The white space that both have.
+fn shared(gaps: &[Gap], others: &[Gap]) -> Vec<Gap> {
     let mut both = Vec::new();
-    for (left, right) in &band.gutters {
-        for (other_left, other_right) in gaps {
+    for (left, right) in gaps {
+        for (other_left, other_right) in others {
             let (left, right) = (left.max(*other_left), right.min(*other_right));
             if left < right {
                 both.push((left, right));
             }
         }
     }
-    let had = inner(&band.gutters, &band.rows).count();
-    let rows: Vec<Row> = band.rows.iter().chain([row]).cloned().collect();
-    let has = inner(&both, &rows).count();
-    // A row across a gutter ends the columns; rows without gutters go on together.
-    (has >= had && (had > 0) == (has > 0) || had == 0 && has == 0).then_some(both)
-}
-
-/// The gutters with pieces on both sides, wide enough to see.
-fn inner<'a>(gaps: &'a [Gap], rows: &'a [Row]) -> impl Iterator<Item = &'a Gap> {
-    gaps.iter().filter(move |(left, right)| {
-        let pieces = || rows.iter().flatten();
-        let height = pieces().map(super::Piece::height).fold(f64::INFINITY, f64::min);
-        right - left >= 0.8 * height
-            && pieces().any(|piece| piece.bbox[2] <= *left + 1.0)
-            && pieces().any(|piece| piece.bbox[0] >= *right - 1.0)
-    })
+    both
 }
 
 /// The columns of a band from left to right; the whole band if its rows are read across.
 pub(super) fn split(band: Band) -> Vec<Vec<Row>> {
-    let cuts: Vec<f64> = inner(&band.gutters, &band.rows)
-        .map(|(left, right)| f64::midpoint(*left, *right))
-        .collect();
+    let gutters = band.extent.gutters(&band.gaps);
+    let cuts: Vec<f64> = gutters.map(|(left, right)| f64::midpoint(*left, *right)).collect();
     if cuts.is_empty() {
         return vec![band.rows];
     }

@@ -80,20 +80,30 @@ fn percentile(counts: &[u32], share: f64) -> Option<usize> {
     })
 }
 
-/// Removes single pixels of noise, and grain. Whether there was any.
-pub(crate) fn remove_noise(picture: &mut Grey) -> bool {
+/// What made a picture noisy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Noise {
+    None,
+    /// Single pixels.
+    Specks,
+    /// All pixels.
+    Grain,
+}
+
+/// Removes single pixels of noise, and grain.
+pub(crate) fn remove_noise(picture: &mut Grey) -> Noise {
     if picture.width() < 3 || picture.height() < 3 {
-        return false;
+        return Noise::None;
     }
     if grain(picture) > GRAINY {
         *picture = filtered(picture, |_, _| true);
-        return true;
+        return Noise::Grain;
     }
-    let lone = count_specks(picture) * 1000 / picture.pixels().len();
-    if lone >= NOISY {
-        *picture = filtered(picture, |around, shade| similar(around, shade) <= 2);
+    if count_specks(picture) * 1000 / picture.pixels().len() < NOISY {
+        return Noise::None;
     }
-    lone >= NOISY
+    *picture = filtered(picture, |around, shade| similar(around, shade) <= 2);
+    Noise::Specks
 }
 
 /// How much a pixel usually differs from the mean of those above, below, left and right of it.

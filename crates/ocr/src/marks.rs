@@ -66,13 +66,16 @@ fn evenly_spaced(row: &[&Part]) -> Vec<Dashes> {
         return Vec::new();
     };
     let follows = |one: &&Part, other: &&Part| {
-        let step = other.left - one.left;
-        let count = (step + pitch / 2) / pitch;
+        let count = steps(one, other, pitch);
         (1..=3).contains(&count)
-            && step.abs_diff(count * pitch) <= 2 + pitch / 5
+            && (other.left - one.left).abs_diff(count * pitch) <= 2 + pitch / 5
             && pitch <= 3 * one.width()
     };
     row.chunk_by(follows).filter_map(|run| row_of(run, pitch)).collect()
+}
+
+fn steps(one: &Part, other: &Part, pitch: usize) -> usize {
+    (other.left - one.left + pitch / 2) / pitch
 }
 
 #[expect(clippy::cast_precision_loss, reason = "pictures have at most 50 million pixels")]
@@ -91,7 +94,8 @@ fn row_of(dashes: &[&Part], pitch: usize) -> Option<Dashes> {
         top: dashes.iter().map(|part| part.top).min().unwrap_or(first.top),
         right: last.right,
         bottom: dashes.iter().map(|part| part.bottom).max().unwrap_or(first.bottom),
-        count: (last.left - first.left + pitch / 2) / pitch + 1,
+        // Step by step: the pitch is a whole number, and its error would add up.
+        count: 1 + dashes.windows(2).map(|pair| steps(pair[0], pair[1], pitch)).sum::<usize>(),
         sign: '-',
     })
 }

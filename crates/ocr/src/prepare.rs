@@ -4,7 +4,7 @@ use extraction::Unreadable;
 use serde::{Deserialize, Serialize};
 
 use crate::affine::Affine;
-use crate::clean;
+use crate::clean::{self, Noise};
 use crate::decode::decode;
 use crate::grey::{Grey, Turn};
 use crate::ink::{self, Part};
@@ -67,12 +67,12 @@ pub fn prepare(bytes: &[u8], scaled: bool) -> Result<Prepared, Unreadable> {
 pub fn prepare_picture(mut picture: Grey, scaled: bool) -> Prepared {
     let (width, height) = (picture.width(), picture.height());
     let inverted = clean::make_text_dark(&mut picture);
-    let noisy = clean::remove_noise(&mut picture);
+    let noise = clean::remove_noise(&mut picture);
     clean::level(&mut picture);
     let ink = ink::threshold(&picture.histogram());
     let parts = ink::parts(&picture, ink);
     let pose = pose::pose(&parts);
-    if noisy {
+    if noise == Noise::Specks {
         remove_specks(&mut picture, &parts, pose.height);
     }
     let (turned, mut origin) = picture.turned(pose.turn);
@@ -107,7 +107,7 @@ pub fn prepare_picture(mut picture: Grey, scaled: bool) -> Prepared {
         certain: pose.certain,
         skew: pose.skew,
         inverted,
-        noisy,
+        noisy: noise != Noise::None,
         character_height,
         dashes,
         rules,

@@ -11,7 +11,7 @@ use crate::models::ModelFolder;
 use crate::tesseract::Tesseract;
 
 /// Below this mean confidence a text that may be upside down is also read the other way up.
-const DOUBTFUL: f64 = 0.75;
+const DOUBTFUL: f64 = 0.85;
 
 /// The engine of this server, which its flags choose.
 #[derive(Debug)]

@@ -375,3 +375,15 @@ fn a_page_with_very_many_words_and_lines_is_answered() {
     assert_eq!(answer["page_count"], json!(1));
     assert_eq!(answer["truncated"], json!(true));
 }
+
+/// The example of the guide.
+#[test]
+fn the_guide_shows_what_the_server_answers() {
+    let guide = include_str!("../../../docs/src/guide/doc-parser.md");
+    let block = |kind: &str| {
+        let start = guide.split_once(&format!("```{kind}\n")).unwrap().1;
+        start.split_once("\n```").unwrap().0
+    };
+    let answer = call("extract_tables", file(block("html").as_bytes(), "text/html"));
+    assert_eq!(answer["tables"][0]["markdown"], json!(block("markdown")), "{answer}");
+}

@@ -10,6 +10,9 @@ use super::rules::{Rule, Rules};
 /// The most lines with one piece of text between two rows.
 const WEAK: usize = 3;
 
+/// As many lines of a block say how far its lines are apart.
+const RECENT: usize = 40;
+
 /// Groups of lines that look like tables, from top to bottom.
 pub(super) fn blocks(lines: &[Line], rules: &Rules) -> Vec<Vec<Line>> {
     let prose = prose::prose(lines);
@@ -131,7 +134,8 @@ fn is_strong(line: &Line) -> bool {
 fn follows(open: &[Line], last: &Line, line: &Line, walls: &[Area]) -> bool {
     let gap = line.area.top - last.area.bottom;
     let size = line.size.max(last.size);
-    let mut steps: Vec<f64> = open.windows(2).map(|pair| pair[1].area.top - pair[0].area.bottom).collect();
+    let recent = &open[open.len().saturating_sub(RECENT)..];
+    let mut steps: Vec<f64> = recent.windows(2).map(|pair| pair[1].area.top - pair[0].area.bottom).collect();
     let usual = if steps.is_empty() {
         size * 1.5
     } else {
@@ -168,7 +172,7 @@ fn finish(lines: Vec<Line>, rules: &Rules) -> Vec<Vec<Line>> {
         }
         // A caption ends above the heads that follow it.
         let caption = lines[at..at + weak].iter().rposition(is_sentence).map(|last| last + 1);
-        if let Some(skipped) = caption.or_else(|| (weak > WEAK).then_some(weak - 1)) {
+        if let Some(skipped) = caption.or_else(|| (weak > WEAK).then(|| weak - 1)) {
             parts.push(Vec::new());
             at += skipped;
             continue;
@@ -247,7 +251,7 @@ fn is_table(lines: &[Line], rules: &Rules) -> bool {
         spanning += usize::from(first != last);
         if first > 0 {
             values += 1;
-            numeric += usize::from(piece.is_numeric());
+            numeric += usize::from(piece.is_value());
         }
     }
     let area = lines.iter().map(|line| line.area).reduce(|all, area| all.union(&area));

@@ -1,5 +1,7 @@
 //! The columns into which the pieces of several lines fall.
 
+use std::collections::BTreeSet;
+
 use super::lines::{Line, Piece};
 use super::rules::Rules;
 
@@ -82,37 +84,41 @@ fn add(columns: &mut Vec<Column>, piece: &Piece, walls: &[f64]) {
 
 /// Joins two columns of which no line fills both: a heading and the values below it that do not overlap.
 fn merge_halves(mut columns: Vec<Column>, lines: &[Line], walls: &[f64]) -> Vec<Column> {
+    let mut filled = filled(&columns, lines);
     let mut at = 0;
     while at + 1 < columns.len() {
         let (one, other) = (columns[at], columns[at + 1]);
-        let filled = |line: &Line, column: &Column| {
-            line.pieces.iter().any(|piece| {
-                column.touches(piece)
-                    && columns.iter().filter(|column| column.touches(piece)).count() == 1
-            })
-        };
-        let (mut both, mut first, mut second) = (0_usize, 0_usize, 0_usize);
-        for line in lines {
-            match (filled(line, &one), filled(line, &other)) {
-                (true, true) => both += 1,
-                (true, false) => first += 1,
-                (false, true) => second += 1,
-                (false, false) => {}
-            }
-        }
-        let few = first.min(second);
-        let many = first.max(second);
+        let both = filled[at].intersection(&filled[at + 1]).next().is_some();
+        let few = filled[at].len().min(filled[at + 1].len());
+        let many = filled[at].len().max(filled[at + 1].len());
         let wall = walls.iter().any(|wall| (one.right - 1.0..=other.left + 1.0).contains(wall));
-        let near = other.left - one.right < (one.right - one.left).max(other.right - other.left) * 1.5;
-        if both == 0 && !wall && near && (few <= 1 || few * 4 <= many) {
+        let near =
+            other.left - one.right < (one.right - one.left).max(other.right - other.left) * 1.5;
+        if !both && !wall && near && (few <= 1 || few * 4 <= many) {
             columns[at] = Column { left: one.left, right: other.right };
             columns.remove(at + 1);
+            let second = filled.remove(at + 1);
+            filled[at].extend(second);
             at = at.saturating_sub(1);
         } else {
             at += 1;
         }
     }
     columns
+}
+
+/// For each column, the lines that have a piece in it and in no other.
+fn filled(columns: &[Column], lines: &[Line]) -> Vec<BTreeSet<usize>> {
+    let mut filled = vec![BTreeSet::new(); columns.len()];
+    for (number, line) in lines.iter().enumerate() {
+        for piece in &line.pieces {
+            let mut touched = (0..columns.len()).filter(|at| columns[*at].touches(piece));
+            if let (Some(only), None) = (touched.next(), touched.next()) {
+                filled[only].insert(number);
+            }
+        }
+    }
+    filled
 }
 
 /// The columns that a piece touches, first and last.

@@ -37,7 +37,7 @@ pub(super) fn height(rows: &[Row], rules: &Rules, area: &Area) -> usize {
     let is_body = |row: &Row| {
         let (stub, values): (Vec<&Part>, Vec<&Part>) =
             row.parts.iter().partition(|part| part.first == 0);
-        let numeric = values.iter().filter(|part| part.piece.is_numeric()).count();
+        let numeric = values.iter().filter(|part| part.piece.is_value()).count();
         !stub.is_empty() && !values.is_empty() && numeric * 2 >= values.len()
     };
     let first = rows.iter().take(most + 1).position(is_body);
@@ -58,8 +58,11 @@ pub(super) fn height(rows: &[Row], rules: &Rules, area: &Area) -> usize {
 pub(super) fn header(rows: &[Row], columns: &[Column], rules: &Rules) -> Header {
     let mut open: Vec<Head> = Vec::new();
     for (at, row) in rows.iter().enumerate() {
-        for part in &row.parts {
-            let (first, last) = span(part, row, at + 1 == rows.len(), columns, rules);
+        let groups = rows.get(at + 1).and_then(|below| groups(row, below, columns));
+        for (number, part) in row.parts.iter().enumerate() {
+            let group = groups.as_ref().and_then(|groups| groups.get(number).copied());
+            let (first, last) = group
+                .unwrap_or_else(|| span(part, row, at + 1 == rows.len(), columns, rules));
             let above = open.iter().rposition(|head| head.first <= last && first <= head.last);
             let joined = above.filter(|above| {
                 let head = &open[*above];
@@ -112,6 +115,35 @@ pub(super) fn header(rows: &[Row], columns: &[Column], rules: &Rules) -> Header 
         text: head.text,
     });
     Header { cells: cells.collect(), levels }
+}
+
+/// The columns of each head of a row, if each is centred above several columns whose heads are in the row below.
+fn groups(row: &Row, below: &Row, columns: &[Column]) -> Option<Vec<(usize, usize)>> {
+    let heads: Vec<&Part> = row.parts.iter().filter(|part| part.first > 0).collect();
+    if heads.len() < 2 {
+        return None;
+    }
+    let center = |part: &Part| part.piece.area.center();
+    let borders: Vec<f64> =
+        heads.windows(2).map(|pair| (center(pair[0]) + center(pair[1])) / 2.0).collect();
+    let mut groups: Vec<Option<(usize, usize)>> = vec![None; heads.len()];
+    for (at, column) in columns.iter().enumerate().skip(1) {
+        let group = &mut groups[borders.partition_point(|border| *border < column.center())];
+        *group = Some(group.map_or((at, at), |(first, _)| (first, at)));
+    }
+    let groups: Vec<(usize, usize)> = groups.into_iter().collect::<Option<_>>()?;
+    let fits = groups.iter().zip(&heads).all(|((first, last), head)| {
+        let middle = (columns[*first].left + columns[*last].right) / 2.0;
+        let filled = (*first..=*last).all(|column| {
+            below.parts.iter().any(|part| (part.first..=part.last).contains(&column))
+        });
+        last > first && filled && (middle - center(head)).abs() < row.size * 1.5
+    });
+    if !fits {
+        return None;
+    }
+    let stub = row.parts.iter().filter(|part| part.first == 0).map(|part| (0, part.last.min(0)));
+    Some(stub.chain(groups).collect())
 }
 
 #[derive(Debug)]

@@ -57,6 +57,13 @@ impl Piece {
             || matches!(self.text().as_str(), "n/a" | "N/A" | "NA" | "n.a." | "na")
     }
 
+    /// Whether it is a number, perhaps with a unit after it.
+    pub(super) fn is_value(&self) -> bool {
+        let first = self.words.first().map(|word| word.text.as_str()).unwrap_or_default();
+        let bare = first.trim_start_matches(['$', '€', '£', '(', '<', '>', '~', '±', '-', '–', '+']);
+        self.is_numeric() || (bare.starts_with(char::is_numeric) && self.words.len() <= 4)
+    }
+
     /// Whether it begins like the rest of a sentence.
     pub(super) fn continues(&self) -> bool {
         let first = self.words.first().and_then(|word| word.text.chars().next());

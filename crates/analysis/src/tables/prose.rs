@@ -20,23 +20,25 @@ const GAP: f64 = 4.5;
 pub(super) fn prose(lines: &[Line]) -> Vec<Vec<bool>> {
     let mut marks: Vec<Vec<bool>> =
         lines.iter().map(|line| vec![false; line.pieces.len()]).collect();
+    let long: Vec<Vec<bool>> =
+        lines.iter().map(|line| line.pieces.iter().map(is_long).collect()).collect();
     for at in 0..lines.len() {
         for below in following(lines, at) {
             for (one, upper) in lines[at].pieces.iter().enumerate() {
+                if !long[at][one] && !marks[at][one] {
+                    continue;
+                }
                 for (other, lower) in lines[below].pieces.iter().enumerate() {
-                    if !are_aligned(upper, lower, lines[at].size) {
+                    let both = long[at][one] && long[below][other];
+                    if !are_aligned(upper, lower, lines[at].size)
+                        || !(both || (marks[at][one] && is_end(upper, lower, &lines[below])))
+                        || has_values(lines, at, upper)
+                        || has_values(lines, below, lower)
+                    {
                         continue;
                     }
-                    let valued = has_values(lines, at, upper) || has_values(lines, below, lower);
-                    if valued {
-                        continue;
-                    }
-                    if is_long(upper) && is_long(lower) {
-                        marks[at][one] = true;
-                        marks[below][other] = true;
-                    } else if marks[at][one] && is_end(upper, lower, &lines[below]) {
-                        marks[below][other] = true;
-                    }
+                    marks[at][one] |= both;
+                    marks[below][other] = true;
                 }
             }
         }

@@ -10,11 +10,7 @@ use crate::{office, sniff};
 const MOST: usize = 2_000;
 
 /// Reads what a document is apart from its text; its headings are the outline where it has no other.
-pub fn facts(
-    bytes: Vec<u8>,
-    options: &Options<'_>,
-    limits: &Limits,
-) -> Result<Facts, Unreadable> {
+pub fn facts(bytes: Vec<u8>, options: &Options<'_>, limits: &Limits) -> Result<Facts, Unreadable> {
     let mut facts = match options.media_type {
         sniff::PDF => return pdf::facts(bytes),
         sniff::DOCX | sniff::PPTX | sniff::XLSX => office::facts(&bytes, limits)?,

@@ -15,7 +15,9 @@ pub fn tables(
         sniff::DOCX => Ok((office::cells::of_docx(bytes, limits)?, 1)),
         sniff::PPTX => office::cells::of_pptx(bytes, limits),
         sniff::XLSX => office::xlsx::tables(bytes, limits),
-        sniff::HTML | "application/xhtml+xml" => Ok((html::cells::tables(bytes, options, limits)?, 1)),
+        sniff::HTML | "application/xhtml+xml" => {
+            Ok((html::cells::tables(bytes, options, limits)?, 1))
+        }
         other => Err(Unreadable::Unsupported { media_type: other.to_owned() }),
     }
 }

@@ -65,11 +65,15 @@ fn is_encrypted(bytes: &[u8]) -> bool {
 /// Whether the first pages have pictures and no text.
 fn is_scanned(pdf: &Pdf) -> bool {
     let (mut texts, mut pictured) = (false, false);
-    super::each_page(pdf, |number| number <= LOOKED_AT, |_, content, area| {
-        texts |= content.glyphs.iter().any(|glyph| !glyph.is_space());
-        pictured |= content.pictured > area.area() * 0.3;
-        !texts
-    });
+    super::each_page(
+        pdf,
+        |number| number <= LOOKED_AT,
+        |_, content, area| {
+            texts |= content.glyphs.iter().any(|glyph| !glyph.is_space());
+            pictured |= content.pictured > area.area() * 0.3;
+            !texts
+        },
+    );
     pictured && !texts
 }
 

@@ -38,16 +38,20 @@ pub fn read(bytes: Vec<u8>, form: Form, limits: &Limits) -> Result<Extracted, Un
     let mut text = Text::new(limits.text);
     let mut pages: Vec<Page> = Vec::new();
     let (mut length, mut cut) = (0, false);
-    each_page(&pdf, |_| true, |_, content, area| {
-        text.hide(&content.hidden);
-        cut |= content.cut;
-        let page = page::page(content, area);
-        length += size_of(&page);
-        pages.push(page);
-        // What is beyond the limit would be cut anyway.
-        cut |= length > limits.text;
-        length <= limits.text
-    });
+    each_page(
+        &pdf,
+        |_| true,
+        |_, content, area| {
+            text.hide(&content.hidden);
+            cut |= content.cut;
+            let page = page::page(content, area);
+            length += size_of(&page);
+            pages.push(page);
+            // What is beyond the limit would be cut anyway.
+            cut |= length > limits.text;
+            length <= limits.text
+        },
+    );
     write::write(&pages, form, &mut text);
     text.on_page(pages.len());
     if cut {

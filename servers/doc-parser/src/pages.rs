@@ -8,7 +8,7 @@ pub(crate) const MOST_PAGES: usize = 2_000;
 /// The most ranges of one call.
 const MOST_RANGES: usize = 200;
 
-/// Ranges of pages, first and last; none stands for all.
+/// Ranges of pages, first and last; an empty list is all pages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Pages(Vec<(usize, usize)>);
 

@@ -125,7 +125,10 @@ fn a_body_has_no_running_heads() {
 #[test]
 fn markdown_has_headings_and_tables() {
     let html = "<h1>Rivers</h1><p>The Elm is long.</p>";
-    let read = call("extract_text", with(file(html.as_bytes(), "text/html"), json!({"format": "markdown"})));
+    let read = call(
+        "extract_text",
+        with(file(html.as_bytes(), "text/html"), json!({"format": "markdown"})),
+    );
     assert_eq!(read["text"], json!("# Rivers\n\nThe Elm is long."), "{read}");
     assert_eq!(read["format"], json!("markdown"));
 }
@@ -156,8 +159,13 @@ fn ruled_tables_are_found_with_their_place() {
 #[test]
 fn each_region_has_one_table() {
     let page = files::texts(&[
-        (100, 700, "Tree"), (200, 700, "Height"), (100, 685, "Oak"), (200, 685, "30"),
-        (100, 670, "Pine"), (200, 670, "40"), (100, 300, "Some text below the table."),
+        (100, 700, "Tree"),
+        (200, 700, "Height"),
+        (100, 685, "Oak"),
+        (200, 685, "30"),
+        (100, 670, "Pine"),
+        (200, 670, "40"),
+        (100, 300, "Some text below the table."),
     ]);
     let pdf = files::pdf(&[&page], "", &[]);
     let regions = json!([
@@ -199,13 +207,20 @@ fn native_tables_keep_their_merged_cells() {
     let pptx = files::pptx(&format!(
         "<a:tbl><a:tblPr firstRow='1'/><a:tr><a:tc rowSpan='2'>{}</a:tc><a:tc gridSpan='2'>{}</a:tc><a:tc hMerge='1'/></a:tr>\
          <a:tr><a:tc vMerge='1'/><a:tc>{}</a:tc><a:tc>{}</a:tc></a:tr></a:tbl>",
-        text("Name"), text("Both"), text("left"), text("right"),
+        text("Name"),
+        text("Both"),
+        text("left"),
+        text("right"),
     ));
-    let string = |at: &str, text: &str| format!("<c r='{at}' t='inlineStr'><is><t>{text}</t></is></c>");
+    let string =
+        |at: &str, text: &str| format!("<c r='{at}' t='inlineStr'><is><t>{text}</t></is></c>");
     let xlsx = files::xlsx(&format!(
         "<sheetData><row r='3'>{}{}</row><row r='4'>{}{}</row></sheetData>\
          <mergeCells><mergeCell ref='B3:B4'/><mergeCell ref='C3:D3'/></mergeCells>",
-        string("B3", "Name"), string("C3", "Both"), string("C4", "left"), string("D4", "right"),
+        string("B3", "Name"),
+        string("C3", "Both"),
+        string("C4", "left"),
+        string("D4", "right"),
     ));
     for (kind, bytes) in
         [("DOCX", docx), ("HTML", html.as_bytes().to_vec()), ("PPTX", pptx), ("XLSX", xlsx)]
@@ -244,8 +259,12 @@ fn metadata_says_what_a_pdf_is() {
     );
     assert_eq!(said["words"], json!(8));
     for (name, value) in [
-        ("signed", json!(true)), ("encrypted", json!(false)), ("scanned", json!(false)),
-        ("has_macros", json!(false)), ("page_count", json!(1)), ("title", Value::Null),
+        ("signed", json!(true)),
+        ("encrypted", json!(false)),
+        ("scanned", json!(false)),
+        ("has_macros", json!(false)),
+        ("page_count", json!(1)),
+        ("title", Value::Null),
     ] {
         assert_eq!(said[name], value, "{name}: {said}");
     }
@@ -262,9 +281,13 @@ fn metadata_says_what_an_office_file_is() {
     );
     let said = call("metadata", file(&docx, ""));
     for (name, value) in [
-        ("title", json!("Rivers")), ("created", json!("2024-02-03")),
-        ("modified", json!("2025-04-05")), ("producer", json!("Writer")),
-        ("page_count", json!(12)), ("words", json!(2)), ("has_macros", json!(true)),
+        ("title", json!("Rivers")),
+        ("created", json!("2024-02-03")),
+        ("modified", json!("2025-04-05")),
+        ("producer", json!("Writer")),
+        ("page_count", json!(12)),
+        ("words", json!(2)),
+        ("has_macros", json!(true)),
         ("signed", json!(false)),
     ] {
         assert_eq!(said[name], value, "{name}: {said}");
@@ -324,7 +347,10 @@ fn bad_input_is_refused_with_its_path() {
     for ((tool, arguments, said), result) in cases.iter().zip(calls(&asked)) {
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         assert_eq!(result["isError"], json!(true), "{tool} {arguments}: {result}");
-        assert!(text.starts_with("INVALID_INPUT") && text.contains(said), "{tool} {arguments}: {text}");
+        assert!(
+            text.starts_with("INVALID_INPUT") && text.contains(said),
+            "{tool} {arguments}: {text}"
+        );
     }
 }
 
@@ -368,7 +394,10 @@ fn a_page_with_very_many_words_and_lines_is_answered() {
     let mut content = String::new();
     for at in 0..30_000 {
         let (x, y) = (at % 50 * 12, 800 - at / 50);
-        content.push_str(&format!("BT /F 2 Tf {x} {y} Td (w{at}) Tj ET {x} {y} m {} {y} l S\n", x + 5));
+        content.push_str(&format!(
+            "BT /F 2 Tf {x} {y} Td (w{at}) Tj ET {x} {y} m {} {y} l S\n",
+            x + 5
+        ));
     }
     let pdf = files::pdf(&[&content], "", &[]);
     let answer = call("extract_tables", file(&pdf, PDF));

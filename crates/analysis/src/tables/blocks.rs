@@ -43,7 +43,8 @@ fn add(line: Line, open: &mut Vec<Vec<Line>>, blocks: &mut Vec<Vec<Line>>, walls
         let shared = right.min(line.area.right) - left.max(line.area.left);
         shared / (right - left).min(line.area.width()).max(1.0)
     };
-    let ended = |block: &[Line]| block.last().is_some_and(|last| !follows(block, last, &line, walls));
+    let ended =
+        |block: &[Line]| block.last().is_some_and(|last| !follows(block, last, &line, walls));
     let mut at = 0;
     while at < open.len() {
         if ended(&open[at]) && (overlap(&open[at]) > 0.0 || is_far(&open[at], &line)) {
@@ -122,7 +123,8 @@ fn is_bullet(text: &str) -> bool {
     let marked = inner.len() < text.len();
     let short = inner.chars().count() <= 3;
     let mut characters = inner.chars();
-    let symbol = characters.next().is_some_and(|it| !it.is_alphanumeric()) && inner.chars().count() == 1;
+    let symbol =
+        characters.next().is_some_and(|it| !it.is_alphanumeric()) && inner.chars().count() == 1;
     symbol || (marked && short && inner.chars().all(char::is_alphanumeric)) || text == "o"
 }
 
@@ -135,7 +137,8 @@ fn follows(open: &[Line], last: &Line, line: &Line, walls: &[Area]) -> bool {
     let gap = line.area.top - last.area.bottom;
     let size = line.size.max(last.size);
     let recent = &open[open.len().saturating_sub(RECENT)..];
-    let mut steps: Vec<f64> = recent.windows(2).map(|pair| pair[1].area.top - pair[0].area.bottom).collect();
+    let mut steps: Vec<f64> =
+        recent.windows(2).map(|pair| pair[1].area.top - pair[0].area.bottom).collect();
     let usual = if steps.is_empty() {
         size * 1.5
     } else {
@@ -182,7 +185,11 @@ fn finish(lines: Vec<Line>, rules: &Rules) -> Vec<Vec<Line>> {
         }
         at += weak.max(1);
     }
-    parts.into_iter().filter_map(|part| trimmed(part, rules)).filter(|part| is_table(part, rules)).collect()
+    parts
+        .into_iter()
+        .filter_map(|part| trimmed(part, rules))
+        .filter(|part| is_table(part, rules))
+        .collect()
 }
 
 /// Whether the next line, or the one after it, repeats a line at the top of the table: another table begins.
@@ -192,9 +199,10 @@ fn repeats_head(part: Option<&Vec<Line>>, lines: &[Line]) -> bool {
         let first = line.pieces.first().filter(|piece| !piece.is_numeric())?;
         is_strong(line).then(|| first.text())
     };
-    let apart = part.last().zip(lines.first()).is_some_and(|(last, line)| {
-        line.area.top - last.area.bottom > line.size * 0.6
-    });
+    let apart = part
+        .last()
+        .zip(lines.first())
+        .is_some_and(|(last, line)| line.area.top - last.area.bottom > line.size * 0.6);
     let names: Vec<String> = part.iter().take(3).filter_map(name).collect();
     apart && lines.iter().take(2).filter_map(name).any(|name| names.contains(&name))
 }
@@ -208,19 +216,23 @@ fn is_sentence(line: &Line) -> bool {
 fn trimmed(lines: Vec<Line>, rules: &Rules) -> Option<Vec<Line>> {
     let first = lines.iter().position(is_strong)?;
     let last = lines.iter().rposition(is_strong)?;
-    let area = lines[first..=last].iter().map(|line| line.area).reduce(|all, area| all.union(&area))?;
+    let area =
+        lines[first..=last].iter().map(|line| line.area).reduce(|all, area| all.union(&area))?;
     let crosses = |rule: &&Rule| rule.within(area.left, area.right) > area.width() * 0.5;
     let mut start = first;
     // Heads that span columns are above the first row, below a line that is drawn.
     for at in (0..first).rev() {
         let line = &lines[at];
-        let above = rules.horizontal.iter().filter(crosses).any(|rule| {
-            rule.at < line.area.middle() && rule.at > line.area.top - line.size * 2.5
-        });
+        let above =
+            rules.horizontal.iter().filter(crosses).any(|rule| {
+                rule.at < line.area.middle() && rule.at > line.area.top - line.size * 2.5
+            });
         let inner = line.area.left > area.left + line.size * 2.0 && line.pieces[0].words.len() <= 6;
-        let apart = rules.horizontal.iter().filter(crosses).any(|rule| {
-            rule.at > line.area.middle() && rule.at < lines[start].area.middle()
-        });
+        let apart = rules
+            .horizontal
+            .iter()
+            .filter(crosses)
+            .any(|rule| rule.at > line.area.middle() && rule.at < lines[start].area.middle());
         if above || (inner && !apart && at + 1 == start) {
             start = at;
         }

@@ -61,8 +61,8 @@ pub(super) fn header(rows: &[Row], columns: &[Column], rules: &Rules) -> Header 
         let groups = rows.get(at + 1).and_then(|below| groups(row, below, columns));
         for (number, part) in row.parts.iter().enumerate() {
             let group = groups.as_ref().and_then(|groups| groups.get(number).copied());
-            let (first, last) = group
-                .unwrap_or_else(|| span(part, row, at + 1 == rows.len(), columns, rules));
+            let (first, last) =
+                group.unwrap_or_else(|| span(part, row, at + 1 == rows.len(), columns, rules));
             let above = open.iter().rposition(|head| head.first <= last && first <= head.last);
             let joined = above.filter(|above| {
                 let head = &open[*above];

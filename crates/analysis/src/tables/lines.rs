@@ -60,7 +60,8 @@ impl Piece {
     /// Whether it is a number, perhaps with a unit after it.
     pub(super) fn is_value(&self) -> bool {
         let first = self.words.first().map(|word| word.text.as_str()).unwrap_or_default();
-        let bare = first.trim_start_matches(['$', '€', '£', '(', '<', '>', '~', '±', '-', '–', '+']);
+        let bare =
+            first.trim_start_matches(['$', '€', '£', '(', '<', '>', '~', '±', '-', '–', '+']);
         self.is_numeric() || (bare.starts_with(char::is_numeric) && self.words.len() <= 4)
     }
 

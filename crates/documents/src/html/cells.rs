@@ -91,9 +91,16 @@ fn text(tree: &Tree, looks: &Looks<'_>, cell: Id, look: Look) -> String {
         }
         if !matches!(
             *tree.name(node),
-            local_name!("b") | local_name!("i") | local_name!("a") | local_name!("span")
-                | local_name!("em") | local_name!("strong") | local_name!("sup")
-                | local_name!("sub") | local_name!("small") | local_name!("font")
+            local_name!("b")
+                | local_name!("i")
+                | local_name!("a")
+                | local_name!("span")
+                | local_name!("em")
+                | local_name!("strong")
+                | local_name!("sup")
+                | local_name!("sub")
+                | local_name!("small")
+                | local_name!("font")
         ) {
             text.push(' ');
         }

@@ -39,8 +39,7 @@ pub(crate) fn pdf(pages: &[&str], catalog: &str, more: &[&str]) -> Vec<u8> {
 
 /// Drawing instructions for texts at positions from the lower left.
 pub(crate) fn texts(texts: &[(u32, u32, &str)]) -> String {
-    let shown =
-        texts.iter().map(|(x, y, text)| format!("BT /F 10 Tf {x} {y} Td ({text}) Tj ET"));
+    let shown = texts.iter().map(|(x, y, text)| format!("BT /F 10 Tf {x} {y} Td ({text}) Tj ET"));
     shown.collect::<Vec<_>>().join("\n")
 }
 

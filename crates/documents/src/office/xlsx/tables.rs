@@ -66,7 +66,10 @@ impl Found {
                         cell = Cell {
                             column: reference.and_then(|it| column(&it)).unwrap_or(next),
                             kind: element.attribute("t").unwrap_or_default(),
-                            style: element.attribute("s").and_then(|it| it.parse().ok()).unwrap_or(0),
+                            style: element
+                                .attribute("s")
+                                .and_then(|it| it.parse().ok())
+                                .unwrap_or(0),
                             value: String::new(),
                         };
                         next = cell.column + 1;

@@ -10,6 +10,7 @@ mod lines;
 mod prose;
 mod regions;
 mod rules;
+mod stacks;
 #[cfg(test)]
 mod tests;
 

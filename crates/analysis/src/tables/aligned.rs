@@ -1,5 +1,7 @@
 //! Tables whose cells are found by the alignment of their text, with ruling lines as hints.
 
+use std::collections::BTreeMap;
+
 use documents::layout::{Area, PlacedWord};
 
 use super::columns::{self, Column};
@@ -132,23 +134,39 @@ fn divide(
 
 /// Joins lines that make up one row.
 pub(super) fn merge(rows: &[Row], rules: &Rules, area: &Area) -> Vec<Vec<Row>> {
-    let pitch = pitch(rows);
     let ruled = ruled(rows, rules, area);
+    let pitch = pitch(rows);
+    let bands: Vec<&[Row]> =
+        rows.chunk_by(|before, row| !is_between(rules, before, row, area)).collect();
+    let several = bands.len() > 2;
     let mut merged: Vec<Vec<Row>> = Vec::new();
-    for row in rows {
-        let joins = merged.last().and_then(|group| group.last()).is_some_and(|before| {
-            let apart = row.baseline - before.baseline;
-            if is_between(rules, before, row, area) {
-                return false;
-            }
-            ruled || apart < row.size.min(before.size) * 0.75 || continues(before, row, pitch)
-        });
-        match merged.last_mut() {
-            Some(group) if joins => group.push(row.clone()),
-            _ => merged.push(vec![row.clone()]),
+    for band in bands {
+        if ruled || (several && is_one_row(band)) {
+            merged.push(band.to_vec());
+            continue;
         }
+        let groups = band.chunk_by(|before, row| {
+            let apart = row.baseline - before.baseline;
+            apart < row.size.min(before.size) * 0.75 || continues(before, row, pitch)
+        });
+        merged.extend(groups.map(<[Row]>::to_vec));
     }
     merged
+}
+
+/// Whether the lines between two ruled lines are the wrapped text of one row.
+fn is_one_row(band: &[Row]) -> bool {
+    let is_valued =
+        |row: &&Row| row.parts.iter().any(|part| part.first > 0 && part.piece.is_numeric());
+    let valued = band.iter().filter(is_valued).count();
+    let continued =
+        band.iter().skip(1).flat_map(|row| &row.parts).any(|part| part.piece.continues());
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for part in band.iter().flat_map(|row| &row.parts) {
+        *counts.entry(part.first).or_default() += 1;
+    }
+    let uneven = counts.values().min() != counts.values().max();
+    band.len() == 1 || (valued <= 1 && (continued || uneven))
 }
 
 /// Whether a line that crosses most of the table lies between two rows.

@@ -20,15 +20,14 @@ pub(super) struct Header {
 /// How many of the rows are the header.
 pub(super) fn height(rows: &[Row], rules: &Rules, area: &Area) -> usize {
     let most = rows.len().saturating_sub(1).min(MOST);
+    // Lines with gaps are those below heads that span columns.
     let full = |at: &usize| {
         let (before, row) = (&rows[*at - 1], &rows[*at]);
-        let mut covered = 0.0;
-        for rule in &rules.horizontal {
-            if rule.at > before.area.middle() && rule.at < row.area.middle() {
-                covered += rule.within(area.left, area.right);
-            }
-        }
-        covered > area.width() * 0.75
+        rules.horizontal.iter().any(|rule| {
+            rule.at > before.area.middle()
+                && rule.at < row.area.middle()
+                && rule.within(area.left, area.right) > area.width() * 0.75
+        })
     };
     if let Some(at) = (1..=most).find(full) {
         return at;
@@ -61,8 +60,13 @@ pub(super) fn header(rows: &[Row], columns: &[Column], rules: &Rules) -> Header 
         let groups = rows.get(at + 1).and_then(|below| groups(row, below, columns));
         for (number, part) in row.parts.iter().enumerate() {
             let group = groups.as_ref().and_then(|groups| groups.get(number).copied());
-            let (first, last) =
-                group.unwrap_or_else(|| span(part, row, at + 1 == rows.len(), columns, rules));
+            let (first, last) = group.unwrap_or_else(|| {
+                let (first, last) = span(part, row, at + 1 == rows.len(), columns, rules);
+                // A head that spans columns is above all others of these columns.
+                let below =
+                    open.iter().any(|head| head.first <= last && first <= head.last && !head.wide);
+                if below { (part.first, part.last) } else { (first, last) }
+            });
             let above = open.iter().rposition(|head| head.first <= last && first <= head.last);
             let joined = above.filter(|above| {
                 let head = &open[*above];

@@ -5,7 +5,7 @@ use documents::layout::{Area, PageLayout, PlacedWord};
 use super::lattice::{self, Lattice};
 use super::lines::{self, Line};
 use super::rules::Rules;
-use super::{Table, aligned, blocks, charts, structure};
+use super::{Table, aligned, blocks, charts, stacks, structure};
 
 /// The most tables of one page.
 const MOST: usize = 60;
@@ -50,6 +50,11 @@ pub(super) fn find(page: &PageLayout) -> Vec<Table> {
     for block in blocks::blocks(&lines, &rules) {
         tables.extend(from_block(&block, &rules));
     }
+    words.retain(|word| {
+        let (x, y) = (word.area.center(), word.area.middle());
+        !tables.iter().any(|table| table.area.contains(x, y))
+    });
+    tables.extend(stacks::find(&words, &rules));
     tables.retain(|table| !charts::is_chart(table));
     tables.sort_by(|one, other| one.area.top.total_cmp(&other.area.top));
     tables.truncate(MOST);

@@ -195,15 +195,16 @@ fn finish(lines: Vec<Line>, rules: &Rules) -> Vec<Vec<Line>> {
 /// Whether the next line, or the one after it, repeats a line at the top of the table: another table begins.
 fn repeats_head(part: Option<&Vec<Line>>, lines: &[Line]) -> bool {
     let Some(part) = part.filter(|part| part.len() > 3) else { return false };
+    // Rows with values may have the same name in several groups.
     let name = |line: &Line| {
-        let first = line.pieces.first().filter(|piece| !piece.is_numeric())?;
-        is_strong(line).then(|| first.text())
+        let is_head = !line.pieces.iter().any(Piece::is_value);
+        is_head.then(|| line.pieces.iter().map(Piece::text).collect::<Vec<_>>())
     };
     let apart = part
         .last()
         .zip(lines.first())
         .is_some_and(|(last, line)| line.area.top - last.area.bottom > line.size * 0.6);
-    let names: Vec<String> = part.iter().take(3).filter_map(name).collect();
+    let names: Vec<Vec<String>> = part.iter().take(3).filter_map(name).collect();
     apart && lines.iter().take(2).filter_map(name).any(|name| names.contains(&name))
 }
 
@@ -282,10 +283,23 @@ fn is_table(lines: &[Line], rules: &Rules) -> bool {
     if ruled == 0 && columns.len() == 2 && far {
         return false;
     }
+    if columns.len() == 2 && is_contents(&strong) {
+        return false;
+    }
     let fill = all as f64 / (strong.len() * columns.len()) as f64;
     let least = if ruled >= 2 { 2 } else { 3 };
     strong.len() >= least
         && fill > 0.4
         && spanning * 3 <= all
         && (numeric * 3 >= values || (ruled >= 2 && numeric * 5 >= values) || (ruled >= 3))
+}
+
+/// Whether lines are a table of contents: dots lead to page numbers that never fall.
+fn is_contents(lines: &[&Line]) -> bool {
+    let leaders = lines.iter().filter(|line| line.leader).count();
+    let numbers: Vec<u32> = lines
+        .iter()
+        .filter_map(|line| line.pieces.last().and_then(|piece| piece.text().parse().ok()))
+        .collect();
+    leaders * 2 > lines.len() && numbers.len() * 2 > lines.len() && numbers.is_sorted()
 }

@@ -146,7 +146,7 @@ fn groups(row: &Row, below: &Row, columns: &[Column]) -> Option<Vec<(usize, usiz
     if !fits {
         return None;
     }
-    let stub = row.parts.iter().filter(|part| part.first == 0).map(|part| (0, part.last.min(0)));
+    let stub = row.parts.iter().filter(|part| part.first == 0).map(|_| (0, 0));
     Some(stub.chain(groups).collect())
 }
 

@@ -10,6 +10,9 @@ use super::{Cell, Method, Table};
 /// The most lines of a table in each direction.
 const MOST: usize = 250;
 
+/// The most rows of heads.
+const MOST_HEADS: usize = 4;
+
 /// The lines of a table, and which of its cells are one.
 #[derive(Debug)]
 pub(super) struct Lattice {
@@ -144,12 +147,8 @@ impl Lattice {
 
     /// Divides rows that have several lines of values, and writes all cells.
     fn divide_rows(&self, cells: Vec<(Span, Vec<Line>)>) -> Table {
-        let mut table = Table {
-            area: self.area(),
-            cells: Vec::new(),
-            header_rows: usize::from(!cells.is_empty()),
-            method: Method::Lines,
-        };
+        let mut table =
+            Table { area: self.area(), cells: Vec::new(), header_rows: 0, method: Method::Lines };
         // The rows of the result that each row of the lattice becomes.
         let mut starts: Vec<usize> = vec![0];
         let mut divided: Vec<Option<Vec<Vec<Row>>>> = Vec::new();
@@ -181,7 +180,27 @@ impl Lattice {
                 });
             }
         }
+        table.header_rows = header_rows(&table.cells);
         table
+    }
+}
+
+/// The rows of heads: the first, those that its cells reach down to, and those below heads that span columns.
+fn header_rows(cells: &[Cell]) -> usize {
+    let width = cells.iter().map(|cell| cell.col_end + 1).max().unwrap_or(0);
+    let height = cells.iter().map(|cell| cell.row_end + 1).max().unwrap_or(0);
+    let mut rows = height.min(1);
+    loop {
+        let reached = cells.iter().filter(|cell| cell.row < rows).map(|cell| {
+            let columns = cell.col_end + 1 - cell.col;
+            let divided = columns > 1 && columns < width;
+            cell.row_end + 1 + usize::from(divided && cell.row_end + 1 == rows)
+        });
+        let reached = reached.max().unwrap_or(0);
+        if reached <= rows || reached >= height || reached > MOST_HEADS {
+            return rows;
+        }
+        rows = reached;
     }
 }
 

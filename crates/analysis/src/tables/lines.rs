@@ -80,6 +80,8 @@ pub(super) struct Line {
     pub(super) area: Area,
     pub(super) baseline: f64,
     pub(super) size: f64,
+    /// Whether dots lead from one piece to another.
+    pub(super) leader: bool,
 }
 
 impl Line {
@@ -90,6 +92,9 @@ impl Line {
 
 /// Groups words into lines, from top to bottom, and lines into pieces.
 pub(super) fn lines(words: &[PlacedWord], rules: &Rules) -> Vec<Line> {
+    let mut leaders: Vec<f64> =
+        words.iter().filter(|word| has_leader(word)).map(|word| word.baseline).collect();
+    leaders.sort_by(f64::total_cmp);
     let mut words: Vec<PlacedWord> = words.iter().filter_map(without_leader).collect();
     words.sort_by(|one, other| one.baseline.total_cmp(&other.baseline));
     let mut rows: Vec<Vec<PlacedWord>> = Vec::new();
@@ -105,6 +110,10 @@ pub(super) fn lines(words: &[PlacedWord], rules: &Rules) -> Vec<Line> {
         }
     }
     let mut lines: Vec<Line> = rows.into_iter().filter_map(|row| line(row, rules)).collect();
+    for line in &mut lines {
+        let near = leaders.partition_point(|leader| *leader < line.baseline - 2.0);
+        line.leader |= leaders.get(near).is_some_and(|leader| *leader < line.baseline + 2.0);
+    }
     lines.sort_by(|one, other| one.baseline.total_cmp(&other.baseline));
     lines
 }
@@ -119,6 +128,11 @@ fn overlap(one: &PlacedWord, other: &PlacedWord) -> f64 {
 pub(super) fn is_line(word: &PlacedWord) -> bool {
     let is_dash = |character: char| matches!(character, '-' | '=' | '_' | '–' | '—' | '─');
     word.text.chars().all(is_dash) && word.text.chars().count() >= 5
+}
+
+/// Whether a word ends with dots that lead to the next one.
+fn has_leader(word: &PlacedWord) -> bool {
+    word.text.ends_with("....") || word.text.ends_with("……")
 }
 
 /// Drops dots that lead from a word to its number.
@@ -140,7 +154,9 @@ fn without_leader(word: &PlacedWord) -> Option<PlacedWord> {
 
 fn line(mut words: Vec<PlacedWord>, rules: &Rules) -> Option<Line> {
     words.sort_by(|one, other| one.area.left.total_cmp(&other.area.left));
+    let all = words.len();
     drop_dots(&mut words);
+    let leader = words.len() < all;
     let area = words.iter().map(|word| word.area).reduce(|all, area| all.union(&area))?;
     let main = words.iter().max_by_key(|word| word.text.len())?;
     let (baseline, size) = (main.baseline, main.size);
@@ -151,7 +167,7 @@ fn line(mut words: Vec<PlacedWord>, rules: &Rules) -> Option<Line> {
             _ => pieces.push(Piece::new(word)),
         }
     }
-    Some(Line { pieces, area, baseline, size })
+    Some(Line { pieces, area, baseline, size, leader })
 }
 
 /// Drops rows of single dots.

@@ -89,7 +89,7 @@ fn cells_between_lines_may_span_columns_and_rows() {
     ];
     let found = find(&page(words, rules));
     assert_eq!(found.len(), 1);
-    assert_eq!(found[0].method, Method::Lines);
+    assert_eq!((found[0].method, found[0].header_rows), (Method::Lines, 2));
     assert_eq!(
         cells(&found[0]),
         [
@@ -150,6 +150,17 @@ fn lists_are_no_tables() {
         let baseline = 100.0 + f64::from(at) * 30.0;
         let mut line = vec![word(80.0, baseline, &format!("{}.", at + 1))];
         line.extend(sentence(110.0, baseline, "an item of the list"));
+        line
+    });
+    assert_eq!(find(&page(lines.collect(), Vec::new())), []);
+}
+
+#[test]
+fn a_table_of_contents_is_no_table() {
+    let lines = (1..7).map(|at| {
+        let baseline = 100.0 + f64::from(at) * 14.0;
+        let mut line = sentence(100.0, baseline, "A chapter ..............................");
+        line.push(word(450.0, baseline, &(at * 7).to_string()));
         line
     });
     assert_eq!(find(&page(lines.collect(), Vec::new())), []);

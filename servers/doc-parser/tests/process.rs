@@ -55,7 +55,7 @@ fn calls(calls: &[(&str, Value)]) -> Vec<Value> {
 
 fn call(tool: &str, arguments: Value) -> Value {
     let mut result = calls(&[(tool, arguments)]).remove(0);
-    assert_eq!(result["isError"].as_bool().unwrap_or(false), false, "{result}");
+    assert!(!result["isError"].as_bool().unwrap_or(false), "{result}");
     result["structuredContent"].take()
 }
 

@@ -7,42 +7,12 @@ use documents::layout::{Area, PlacedWord};
 use super::columns::{self, Column};
 use super::header::{self, Header};
 use super::lines::{Line, Piece};
+use super::rows::{Part, Row};
 use super::rules::Rules;
-use super::{Cell, Method, Table};
+use super::table::{Cell, Method, Table};
 
 /// A space of this many font sizes is wider than that between words of one cell.
 const WIDE_SPACE: f64 = 0.33;
-
-/// A piece of text in the columns that it covers.
-#[derive(Debug, Clone)]
-pub(super) struct Part {
-    pub(super) piece: Piece,
-    pub(super) first: usize,
-    pub(super) last: usize,
-}
-
-/// One line of a table.
-#[derive(Debug, Clone)]
-pub(super) struct Row {
-    pub(super) parts: Vec<Part>,
-    pub(super) area: Area,
-    pub(super) baseline: f64,
-    pub(super) size: f64,
-}
-
-impl Row {
-    fn fills(&self, column: usize) -> bool {
-        self.parts.iter().any(|part| (part.first..=part.last).contains(&column))
-    }
-
-    fn only_stub(&self) -> bool {
-        self.parts.iter().all(|part| part.first == 0)
-    }
-
-    fn stub(&self) -> Option<&Piece> {
-        self.parts.first().filter(|part| part.first == 0).map(|part| &part.piece)
-    }
-}
 
 /// Puts lines into rows and columns.
 pub(super) fn table(lines: &[Line], rules: &Rules) -> Option<Table> {

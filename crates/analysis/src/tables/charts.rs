@@ -1,6 +1,6 @@
 //! Distinguishes the labels of a chart from the cells of a table.
 
-use super::{Cell, Table};
+use super::table::{Cell, Table};
 
 /// A table that is found by its text has at least this many cells.
 const FEWEST: usize = 6;
@@ -53,7 +53,7 @@ mod tests {
     use documents::layout::Area;
 
     use super::*;
-    use crate::tables::Method;
+    use crate::tables::table::Method;
 
     fn table(rows: &[&[&str]]) -> Table {
         let cells = rows.iter().enumerate().flat_map(|(row, texts)| {

@@ -2,10 +2,10 @@
 
 use documents::layout::Area;
 
-use super::Cell;
-use super::aligned::{Part, Row};
 use super::columns::Column;
+use super::rows::{Part, Row};
 use super::rules::Rules;
+use super::table::Cell;
 
 /// The most lines of a header.
 const MOST: usize = 12;

@@ -2,10 +2,11 @@
 
 use documents::layout::{Area, PlacedWord};
 
-use super::aligned::{self, Part, Row};
+use super::aligned;
 use super::lines::{self, Line, Piece};
+use super::rows::{Part, Row};
 use super::rules::{NEAR, Rules, distinct};
-use super::{Cell, Method, Table};
+use super::table::{Cell, Method, Table};
 
 /// The most lines of a table in each direction.
 const MOST: usize = 250;

@@ -5,7 +5,9 @@ use documents::layout::{Area, PageLayout, PlacedWord};
 use super::lattice::{self, Lattice};
 use super::lines::{self, Line};
 use super::rules::Rules;
-use super::{Table, aligned, blocks, charts, stacks, structure};
+use super::structure::structure;
+use super::table::Table;
+use super::{aligned, blocks, charts, stacks};
 
 /// The most tables of one page.
 const MOST: usize = 60;

@@ -4,7 +4,8 @@ use documents::layout::{Area, PlacedWord};
 
 use super::lines::{self, Line};
 use super::rules::{Rule, Rules};
-use super::{Table, aligned, columns, lattice};
+use super::table::Table;
+use super::{aligned, columns, lattice};
 
 /// Ends of lines that are this close are at the same place.
 const SAME: f64 = 4.0;

@@ -9,6 +9,7 @@ mod lattice;
 mod lines;
 mod prose;
 mod regions;
+mod rows;
 mod rules;
 mod stacks;
 mod structure;

@@ -65,7 +65,6 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
     ("extraction", &[]),
     ("pdf", &["extraction"]),
     ("documents", &["proto", "extraction", "pdf"]),
-    ("analysis", &["documents"]),
     ("builtin", &["proto", "schema", "jsonpath", "files", "strip", "language"]),
     ("doors", &["proto", "auth", "files", "approvals", "runs", "prompts", "strip", "operations"]),
     ("search", &["proto", "egress", "language"]),

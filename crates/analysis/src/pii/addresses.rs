@@ -317,13 +317,15 @@ fn judge(tokens: &[Token], street: &Street, cued: bool) -> Option<(f32, &'static
 /// Names that no list explains otherwise, with a short number.
 fn is_foreign(tokens: &[Token], street: &Street, words: &[&Token]) -> bool {
     let phrase = phrase(&tokens[street.name.clone()]);
-    words.iter().all(|token| {
-        !lists::is_word(&token.lower)
-            && !(token.upper && token.lower.chars().count() <= 6)
-            && !token.lower.chars().any(|c| c.is_ascii_digit())
-    }) && tokens[street.end - 1].lower.len() <= 4
+    let explained = |token: &&Token| {
+        lists::is_word(&token.lower)
+            || lists::is_country(&token.lower)
+            || token.upper && token.lower.chars().count() <= 6
+            || token.lower.chars().any(|c| c.is_ascii_digit())
+    };
+    !words.iter().any(explained)
+        && tokens[street.end - 1].lower.len() <= 4
         && !lists::is_country(&phrase)
-        && !words.iter().any(|token| lists::is_country(&token.lower))
 }
 
 static MONTHS: LazyLock<Vec<&str>> =

@@ -65,7 +65,7 @@ fn social_security(around: &Surroundings<'_>, found: &mut Vec<Finding>) {
         if first != second || !around.is_free(&whole.range()) || !issued(area, group, serial) {
             continue;
         }
-        let cued = around.mentions(&whole.range(), &CUES);
+        let cued = around.mentions(&whole.range(), CUES);
         let (confidence, reason) = match (first, cued) {
             (_, true) => (0.96, "number in the form of an SSN, named so"),
             ("-", false) => (0.8, "number in the form of an SSN"),

@@ -9,7 +9,7 @@ use crate::pii::Kind;
 const LONGEST_REGEX: usize = 2_000;
 
 /// The compiled size of a regular expression, in bytes.
-const REGEX_SIZE: usize = 1 << 18;
+const REGEX_SIZE: usize = 1 << 20;
 
 /// The most phrases of one condition.
 const MOST_PHRASES: usize = 200;
@@ -159,7 +159,7 @@ fn phrases(list: &[String]) -> Result<Regex, String> {
         .collect();
     RegexBuilder::new(&format!(r"\b(?:{})(?:\b|$)", each.join("|")))
         .case_insensitive(true)
-        .size_limit(16 * REGEX_SIZE)
+        .size_limit(8 * REGEX_SIZE)
         .build()
         .map_err(|error| format!("the phrases are too long: {}", last_line(&error.to_string())))
 }

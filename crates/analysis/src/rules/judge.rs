@@ -198,7 +198,7 @@ fn counted(page: &Page<'_>, unit: Unit, fits: impl Fn(usize) -> bool) -> Truth {
             .count()
     };
     let units: Vec<Range<usize>> = match unit {
-        Unit::Text => vec![0..page.text.len()],
+        Unit::Text => std::iter::once(0..page.text.len()).collect(),
         Unit::Sentence => page.sentences().collect(),
         Unit::Paragraph => page.paragraphs().collect(),
     };

@@ -11,7 +11,7 @@ use super::condition::{Condition, RawCondition};
 pub const MAX_PACK_BYTES: usize = 256 << 10;
 
 /// The most rules of a pack.
-const MOST_RULES: usize = 500;
+const MOST_RULES: usize = 200;
 
 /// How much a rule matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

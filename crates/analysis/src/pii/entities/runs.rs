@@ -114,7 +114,6 @@ fn opens_name(tokens: &[Token], at: usize) -> bool {
         .take(5)
         .take_while(|token| is_proper(token))
         .any(|token| is_company_word(&token.lower));
-    let alone = next.is_none_or(Token::is_break) && (at == 0 || tokens[at - 1].is_break());
     let subject = next
         .is_some_and(|next| next.is_mark(',') || next.is_mark(':') || is_person_verb(&next.lower));
     if partners(tokens, at, at + 1).is_some()
@@ -122,10 +121,7 @@ fn opens_name(tokens: &[Token], at: usize) -> bool {
     {
         return true;
     }
-    listed && proper_next
-        || company_ahead && proper_next
-        || proper_next && at == 0 && !alone && listed
-        || proper_next && next.is_some_and(|next| !lists::is_word(&next.lower)) && listed
+    proper_next && (listed || company_ahead)
 }
 
 fn followed_by_name(tokens: &[Token], at: usize) -> bool {
@@ -146,7 +142,7 @@ fn extend(tokens: &[Token], start: usize, end: usize) -> Option<(usize, bool)> {
     let before = &tokens[end - 1];
     if token.is_mark('.') && before.is_word() && before.end == token.start {
         let initial = before.lower.chars().count() == 1;
-        if initial && tokens.get(end + 1).is_some_and(|next| is_proper(next)) {
+        if initial && tokens.get(end + 1).is_some_and(is_proper) {
             return Some((end + 2, false));
         }
         return is_company_word(&before.lower)

@@ -114,6 +114,11 @@ impl Plan {
         &self.values
     }
 
+    /// Whether a place of the text overlaps with one that is redacted.
+    pub fn touches(&self, place: Range<usize>) -> bool {
+        !self.edits_within(&place).is_empty()
+    }
+
     fn edits_within(&self, place: &Range<usize>) -> &[Edit] {
         let from = self.edits.partition_point(|edit| edit.place.end <= place.start);
         let to = self.edits.partition_point(|edit| edit.place.start < place.end);

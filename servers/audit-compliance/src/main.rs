@@ -5,6 +5,7 @@ mod compliance;
 mod dictionaries;
 mod input;
 mod offsets;
+mod pdf;
 mod personal_data;
 mod quality;
 mod redact;
@@ -26,7 +27,12 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    kit::start("audit-compliance-mcp", env!("CARGO_PKG_VERSION"), &[redact::DOCX], describe)
+    kit::start(
+        "audit-compliance-mcp",
+        env!("CARGO_PKG_VERSION"),
+        &[redact::DOCX, redact::PDF],
+        describe,
+    )
 }
 
 fn describe(server: Server, flags: Flags) -> Server {
@@ -49,7 +55,7 @@ fn describe(server: Server, flags: Flags) -> Server {
         .tool(
             ToolSpec::new(
                 "redact",
-                "Redacts personal data in a text or a Word document: all types, the given `types`, or the given `spans` of a \
+                "Redacts personal data in a text, a Word document or a PDF, whose pages become pictures with boxes: all types, the given `types`, or the given `spans` of a \
                  text. Every other place with the same value is redacted too, and metadata is dropped. The result is read \
                  again; `verified` says that no redacted value is left.",
             )

@@ -10,12 +10,29 @@ use serde_json::{Value, json};
 
 use crate::input::{self, GivenFile};
 use crate::offsets::Offsets;
+use crate::pdf;
 use crate::personal_data::TypeName;
 
 const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
 /// Redacts a Word document, in a confined process.
 pub(crate) const DOCX: Work = Work::new("redact-docx", redact_docx);
+
+/// Redacts a PDF, in a confined process.
+pub(crate) const PDF: Work = Work::new("redact-pdf", redact_pdf);
+
+/// A format of documents that can be redacted.
+struct Format {
+    media_type: &'static str,
+    name: &'static str,
+    file: &'static str,
+    work: &'static Work,
+}
+
+const FORMATS: [Format; 2] = [
+    Format { media_type: WORD, name: "docx", file: "redacted.docx", work: &DOCX },
+    Format { media_type: "application/pdf", name: "pdf", file: "redacted.pdf", work: &PDF },
+];
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -80,11 +97,14 @@ pub(crate) struct Output {
     content: Option<String>,
     #[serde(flatten)]
     stored: Option<StoredRef>,
-    /// `text` or `docx`.
+    /// `text`, `docx` or `pdf`.
     format: String,
     redacted: Vec<Redacted>,
-    /// The result was read again, and none of the redacted values was found.
+    /// The result was read again, and none of the redacted values was found. False only for scanned documents.
     verified: bool,
+    /// Whether the document has no text layer, so that nothing was redacted and no copy was made.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    scanned: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
@@ -139,13 +159,13 @@ async fn of_file(
     mode: Mode,
     ctx: &Ctx,
 ) -> Result<Linked<Output>, Fault> {
-    if file.media_type == WORD {
+    if let Some(format) = FORMATS.iter().find(|format| format.media_type == file.media_type) {
         let Selection::Kinds(kinds) = selection else {
             return Err(Fault::invalid_input(
                 "/spans: they are places of a text; give `types` with a document",
             ));
         };
-        return of_word(file, kinds, mode, ctx).await;
+        return of_document(file, format, kinds, mode, ctx).await;
     }
     if input::is_text(file.media_type) {
         let text = String::from_utf8(file.bytes).map_err(|_| {
@@ -157,7 +177,7 @@ async fn of_file(
         return of_text(text, selection, mode, file.warnings).await;
     }
     let message = format!(
-        "no redacted copy is made of {}; send DOCX or plain text, or find the places with `find_pii`",
+        "no redacted copy is made of {}; send DOCX, PDF or plain text, or find the places with `find_pii`",
         file.media_type
     );
     Err(Fault::unsupported(message).details(json!({"media_type": file.media_type})))
@@ -189,34 +209,51 @@ async fn of_text(
         format: "text".to_owned(),
         redacted: listed(counts),
         verified: true,
+        scanned: false,
         warnings,
     };
     Ok(Linked::new(output, []))
 }
 
-async fn of_word(
+async fn of_document(
     file: GivenFile,
+    format: &Format,
     kinds: Vec<Kind>,
     mode: Mode,
     ctx: &Ctx,
 ) -> Result<Linked<Output>, Fault> {
     let options = json!({"kinds": kinds, "mode": mode});
-    let done = ctx.work(&DOCX, &options, file.document()).await?;
+    let done = ctx.work(format.work, &options, file.document()).await?;
     let report: Report = serde_json::from_value(done.value).map_err(|error| {
         Fault::internal(format!("the reader's answer is not understood: {error}"))
     })?;
+    if report.scanned {
+        let output = Output {
+            content: None,
+            stored: None,
+            format: format.name.to_owned(),
+            redacted: Vec::new(),
+            verified: false,
+            scanned: true,
+            warnings: vec![
+                "the document is scanned: read it with image-ocr-mcp:extract_document, and redact that text".to_owned(),
+            ],
+        };
+        return Ok(Linked::new(output, []));
+    }
     // Read again by the code that reads documents for everyone else.
     let again = input::read(ctx, &GivenFile::new("/file_data", done.bytes.clone(), None)).await?;
     if report.leftovers > 0 || leftovers(&report.values, &again.text) > 0 {
         return Err(left());
     }
-    let stored = ctx.store_as("redacted", done.bytes, WORD, "redacted.docx").await?;
+    let stored = ctx.store_as("redacted", done.bytes, format.media_type, format.file).await?;
     let output = Output {
         content: None,
         stored: Some(stored.clone()),
-        format: "docx".to_owned(),
+        format: format.name.to_owned(),
         redacted: listed(report.counts),
         verified: true,
+        scanned: false,
         warnings: file.warnings.into_iter().chain(report.warnings).collect(),
     };
     Ok(Linked::new(output, [stored]))
@@ -272,15 +309,31 @@ struct Report {
     leftovers: usize,
     values: Vec<String>,
     warnings: Vec<String>,
+    #[serde(default)]
+    scanned: bool,
 }
 
 fn redact_docx(options: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
-    let WorkOptions { kinds, mode } = serde_json::from_value(options).map_err(|error| {
-        Refused::new("unsupported", format!("it has options that are not understood: {error}"))
-    })?;
+    let WorkOptions { kinds, mode } = understood(options)?;
     let done = docx::redact(&bytes, &Limits::default(), mode, |text| found(text, kinds.clone()))?;
     let report = json!({
         "counts": done.counts, "leftovers": done.leftovers, "values": done.values, "warnings": done.warnings,
     });
     Ok(Done { value: report, bytes: done.bytes })
+}
+
+fn redact_pdf(options: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
+    let WorkOptions { kinds, mode } = understood(options)?;
+    let done = pdf::redact(bytes, mode, |text| found(text, kinds.clone()))?;
+    let report = json!({
+        "counts": done.plan.counts(), "leftovers": 0, "values": done.plan.values(), "warnings": done.warnings,
+        "scanned": done.scanned,
+    });
+    Ok(Done { value: report, bytes: done.bytes })
+}
+
+fn understood(options: Value) -> Result<WorkOptions, Refused> {
+    serde_json::from_value(options).map_err(|error| {
+        Refused::new("unsupported", format!("it has options that are not understood: {error}"))
+    })
 }

@@ -208,6 +208,22 @@ fn redact_edits_word_documents_and_serves_them_again() {
 }
 
 #[test]
+fn redact_covers_values_of_pdfs_with_boxes() {
+    let keep = tempfile::tempdir().unwrap();
+    let flags = ["--keep", keep.path().to_str().unwrap()];
+    let arguments = json!({"file_data": fixture("article.pdf"), "file_type": "application/pdf"});
+    let result = call_all(&flags, &[("redact", arguments)]).remove(0);
+    let done = &result["structuredContent"];
+    assert_eq!((&done["format"], &done["verified"]), (&json!("pdf"), &json!(true)), "{result}");
+    // The copy has no text layer that a second call could read.
+    let again = json!({"source_ref_id": done["ref_id"]});
+    let again = call_all(&flags, &[("redact", again)]).remove(0);
+    let again = &again["structuredContent"];
+    assert_eq!((&again["scanned"], &again["verified"]), (&json!(true), &json!(false)), "{again}");
+    assert!(again["warnings"][0].as_str().unwrap().contains("image-ocr-mcp:extract_document"));
+}
+
+#[test]
 fn check_quality_scores_by_parts_that_add_up() {
     let text = "# Report\n\nThe goverment wrote the the report. TODO: add figures.\n\n### Details\n\nSee [here](#nowhere).\n";
     let found = answer("check_quality", json!({"text": text}));
@@ -441,4 +457,29 @@ fn long_texts_stay_fast() {
     let found = answer("find_pii", json!({"text": text}));
     assert_eq!(found["truncated"], json!(true), "the list is cut");
     assert!(start.elapsed() < std::time::Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
+/// The first block of this language in the guide.
+fn example(language: &str) -> String {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/guide/audit-compliance.md");
+    let guide = std::fs::read_to_string(path).unwrap();
+    let (_, block) = guide.split_once(&format!("```{language}\n")).unwrap();
+    block.split_once("```").unwrap().0.to_owned()
+}
+
+#[test]
+fn the_examples_of_the_guide_work() {
+    let block = example("json");
+    let values: Vec<Value> =
+        serde_json::Deserializer::from_str(&block).into_iter().collect::<Result<_, _>>().unwrap();
+    let [call, expected] = &values[..] else { panic!("a call and its answer: {block}") };
+    assert_eq!(answer(call["tool"].as_str().unwrap(), call["arguments"].clone()), *expected);
+    let text = "This offer is valid until 2031-05-06 and we like it.";
+    let found = answer("validate_compliance", json!({"text": text, "rules": example("yaml")}));
+    assert_eq!(
+        found["counts"],
+        json!({"satisfied": 2, "violated": 0, "undecided": 0, "not_applicable": 0}),
+        "{found}"
+    );
 }

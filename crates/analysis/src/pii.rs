@@ -7,9 +7,11 @@ mod addresses;
 mod ages;
 mod calling_codes;
 mod cards;
+mod case;
 mod context;
 mod dates;
 mod entities;
+mod finding;
 mod identifiers;
 mod kind;
 mod lists;
@@ -23,57 +25,10 @@ mod titles;
 mod tokens;
 mod wallets;
 
+pub use finding::{Finding, Options};
 pub use kind::{Kind, Tier};
 
 use surroundings::Surroundings;
-
-/// What is looked for.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// The types that are looked for; empty means all.
-    pub kinds: Vec<Kind>,
-    /// Findings below this are left out.
-    pub min_confidence: f32,
-    /// The country (ISO 3166, two characters) whose phone numbers are written without a country code.
-    pub region: Option<String>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { kinds: Vec::new(), min_confidence: 0.5, region: None }
-    }
-}
-
-impl Options {
-    fn includes(&self, kind: Kind) -> bool {
-        self.kinds.is_empty() || self.kinds.contains(&kind)
-    }
-}
-
-/// Personal data at a place of the text.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
-    pub kind: Kind,
-    /// The first byte.
-    pub start: usize,
-    /// The byte after the last.
-    pub end: usize,
-    /// From 0 to 1.
-    pub confidence: f32,
-    /// Why it was marked.
-    pub reason: &'static str,
-}
-
-impl Finding {
-    fn new(
-        kind: Kind,
-        place: std::ops::Range<usize>,
-        confidence: f32,
-        reason: &'static str,
-    ) -> Self {
-        Self { kind, start: place.start, end: place.end, confidence, reason }
-    }
-}
 
 pub(crate) use network::regex as compiled;
 

@@ -22,8 +22,18 @@ pub(crate) fn text(text: Option<String>, file_text: Option<String>) -> Result<St
     with_words(given)
 }
 
-/// Refuses texts without a word.
+/// The longest text, in characters. It is no part of the schemas: their messages repeat what they refuse, and messages are
+/// logged.
+const MAX_CHARACTERS: usize = 2_000_000;
+
+/// Refuses texts without a word, and those that are too long.
 pub(crate) fn with_words(text: String) -> Result<String, Fault> {
+    if text.len() > MAX_CHARACTERS && text.chars().count() > MAX_CHARACTERS {
+        let message = format!(
+            "/text: it has more than {MAX_CHARACTERS} characters; send it in several parts"
+        );
+        return Err(Fault::invalid_input(message).details(json!({"reason": "too_large"})));
+    }
     if text.chars().any(char::is_alphanumeric) {
         Ok(text)
     } else {

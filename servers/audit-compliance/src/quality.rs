@@ -15,10 +15,10 @@ use crate::offsets::Offsets;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// The text, unless a file is given. Headings and links are read as Markdown.
-    #[schemars(length(min = 1, max = 2_000_000))]
+    #[schemars(length(min = 1))]
     text: Option<String>,
     /// The text in a file; a gateway fills it in.
-    #[schemars(length(min = 1, max = 2_000_000))]
+    #[schemars(length(min = 1))]
     file_text: Option<String>,
     /// ISO 639-1 code, such as `en`; recognised if it is left out.
     #[schemars(regex(pattern = "^[a-z]{2}$"))]

@@ -45,7 +45,7 @@ pub(crate) struct Input {
     /// The media type of `file_data`.
     file_type: Option<String>,
     /// The text, unless a document is given.
-    #[schemars(length(min = 1, max = 2_000_000))]
+    #[schemars(length(min = 1))]
     text: Option<String>,
     /// The types to redact; all if neither `types` nor `spans` is given.
     #[schemars(length(min = 1))]

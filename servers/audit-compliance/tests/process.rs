@@ -21,7 +21,7 @@ fn call_all(flags: &[&str], calls: &[(&str, Value)]) -> Vec<Value> {
         .env_remove("POWERSTRIP_GATEWAY")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stderr(Stdio::inherit())
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -57,9 +57,9 @@ fn call_all(flags: &[&str], calls: &[(&str, Value)]) -> Vec<Value> {
         .collect();
     drop(done);
     assert!(writing.join().unwrap());
-    let output = child.wait_with_output().unwrap();
+    child.wait().unwrap();
     answers.sort_by_key(|answer| answer["id"].as_u64());
-    assert_eq!(answers.len(), calls.len(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(answers.len(), calls.len());
     answers.into_iter().map(|mut answer| answer["result"].take()).collect()
 }
 
@@ -423,10 +423,7 @@ fn bad_documents_fail_their_call_only() {
             ("compare_documents", compared(fixture("locked.pdf"))),
             ("redact", json!({"file_data": encoded(&bomb), "file_type": WORD})),
             ("compare_documents", compared(encoded(&damaged))),
-            (
-                "redact",
-                json!({"file_data": fixture("article.pdf"), "file_type": "application/pdf"}),
-            ),
+            ("redact", json!({"file_data": fixture("orders.xlsx")})),
             (
                 "redact",
                 json!({"file_data": encoded(b"Anna Weber called."), "file_type": "application/pdf", "mode": "label"}),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::context::Case;
+use super::case::Case;
 use super::lists;
 use super::tokens::Token;
 use super::{Finding, Kind};

@@ -5,7 +5,7 @@ mod runs;
 
 use std::ops::Range;
 
-use super::context::Case;
+use super::case::Case;
 use super::lists;
 use super::titles::is_job;
 use super::tokens::Token;

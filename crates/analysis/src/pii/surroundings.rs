@@ -146,7 +146,7 @@ impl Table {
     }
 }
 
-/// Whether a word or phrase occurs with no letters attached.
+/// Whether a word or phrase occurs with no other word attached.
 pub(super) fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back();

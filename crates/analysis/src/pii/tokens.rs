@@ -3,7 +3,7 @@
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Letters, with apostrophes and hyphens inside.
+    /// Alphabetic characters, with apostrophes and hyphens inside.
     Word,
     /// Begins with a digit.
     Number,
@@ -20,7 +20,7 @@ pub(super) struct Token {
     /// The word in lower case, without a possessive ending, which is a token of its own.
     pub(super) lower: String,
     pub(super) capital: bool,
-    /// Whether all of its letters are capitals, and there are two or more.
+    /// Whether all of its characters are capitals, and there are two or more.
     pub(super) upper: bool,
     /// Whether a sentence or a line begins with it.
     pub(super) first: bool,

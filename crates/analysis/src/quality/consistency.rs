@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::issue::{Check, Issue, Outcome, Severity, penalised};
 use super::text::{Text, Word};
-use super::{Check, Issue, Outcome, Severity, penalised};
 
 /// British and American spellings, and words written in two ways.
-const VARIANTS: &str = "colour color|favourite favorite|behaviour behavior|honour honor|labour labor|neighbour neighbor|\
+const VARIANTS: &str = "colour color|favourite favorite|behaviour behavior|honour honor|labour labor|\
      organise organize|organisation organization|recognise recognize|realise realize|analyse analyze|optimise optimize|\
      centre center|metre meter|theatre theater|licence license|defence defense|offence offense|programme program|\
      catalogue catalog|dialogue dialog|cheque check|grey gray|travelling traveling|cancelled canceled|labelled labeled|\

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::issue::{Check, Issue, Outcome, Severity, penalised};
 use super::text::Text;
-use super::{Check, Issue, Outcome, Severity, penalised};
 
 /// Paragraphs with more words tire a reader.
 const LONG_PARAGRAPH: usize = 250;

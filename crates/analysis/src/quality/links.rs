@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::issue::{Check, Issue, Outcome, Severity, penalised};
 use super::text::Text;
-use super::{Check, Issue, Outcome, Severity, penalised};
 
 static MARKDOWN: LazyLock<Regex> =
     LazyLock::new(|| crate::pii::compiled(r"\[([^\]\n]{0,300})\]\(([^)\n]{0,1000})\)"));

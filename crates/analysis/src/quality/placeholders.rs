@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::issue::{Check, Issue, Outcome, Severity, penalised};
 use super::text::Text;
-use super::{Check, Issue, Outcome, Severity, penalised};
 
 static PLACEHOLDERS: LazyLock<[(Regex, Severity, &str); 6]> = LazyLock::new(|| {
     let compiled = crate::pii::compiled;

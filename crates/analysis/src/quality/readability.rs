@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use super::issue::{Check, Issue, Outcome, Severity};
 use super::text::Text;
-use super::{Check, Issue, Outcome, Severity};
 
 /// Sentences with more words are hard to follow.
 const LONG_SENTENCE: usize = 35;
@@ -47,7 +47,7 @@ impl Readability {
             _ => None,
         };
         let grade = (language == Some("en")).then_some(0.39 * length + 11.8 * per_word - 15.59);
-        let round = |value: f64| super::rounded(value, 1);
+        let round = |value: f64| super::issue::rounded(value, 1);
         Self {
             flesch: flesch.map(round),
             grade: grade.map(round),

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::issue::{Check, Issue, Outcome, Severity};
 use super::text::{Text, Word};
-use super::{Check, Issue, Outcome, Severity};
 use crate::spelling::Dictionary;
 
 /// The share of misspelt words at which the value is 0.

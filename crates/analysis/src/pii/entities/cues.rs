@@ -15,7 +15,7 @@ static FUNCTION: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     lists::set(
         "i|i'm|i'd|i've|i'll|you|your|he|she|it|it's|we|they|my|me|our|us|his|her|their|its|this|that|these|\
      those|the|a|an|and|or|but|if|in|on|at|to|from|by|with|for|of|as|is|are|was|were|be|been|am|do|does|\
-     did|don't|can|could|would|should|will|may|might|must|shall|what|who|who's|whom|whose|which|when|\
+     did|don't|can|could|would|should|will|may|might|must|shall|what|who|who's|whose|which|when|\
      where|why|how|not|no|yes|please|hi|hello|dear|hey|thanks|thank|ok|okay|so|then|there|here|have|has|\
      had|get|got|re|fw|fwd|cc|bcc|subject|sent|date|email|e-mail|phone|fax|tel|name|address|website|\
      mobile|regards|best|sincerely|kind|mission|statement|personal|info|bot|user|let's|can't|won't|isn't|\
@@ -67,7 +67,7 @@ static PERSON_BEFORE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 static PERSON_AFTER: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     lists::set(
-        "is|was|has|had|will|said|says|lives|lived|began|spent|wrote|writes|asked|asks|told|works|worked|\
+        "is|was|has|had|will|said|says|lives|lived|began|spent|wrote|writes|asked|asks|works|worked|\
      likes|liked|loves|thinks|wants|went|goes|came|comes|called|calls|points|explains|added|can|could|\
      would|should|may|might|did|does|who|sings|sang|plays|played|knows|knew|felt|died|and|are|hasn't|\
      isn't|doesn't|won't|from|employs|made|makes|took|takes|got|gets|needs|needed|married|moved|bought|\

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::cues::{is_company_word, is_function_word, is_person_verb};
-use crate::pii::context::Case;
+use crate::pii::case::Case;
 use crate::pii::lists;
 use crate::pii::titles::ADDRESSES;
 use crate::pii::tokens::Token;

@@ -208,8 +208,10 @@ impl Background {
         let rows = picture.height().div_ceil(TILE);
         let shades = tiles(picture).map(|tile| Shades::of(picture, tile).high).collect();
         let raw = Self { columns, rows, shades };
-        // A tile inside a picture or a thick rule has no background of its own: the lightest tile around it has one.
-        raw.filtered(|around| around[around.len() - 1]).filtered(|around| around[around.len() / 2])
+        // A tile inside a picture or a thick rule has no background of its own, but the tiles around it have one: the
+        // lightest of them is taken, and given back where the background itself gets lighter.
+        let closed = raw.filtered(|around| around[around.len() - 1]).filtered(|around| around[0]);
+        closed.filtered(|around| around[around.len() / 2])
     }
 
     fn filtered(&self, pick: impl Fn(&[u8]) -> u8) -> Self {

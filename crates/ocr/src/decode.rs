@@ -103,3 +103,6 @@ fn unreadable(error: ImageError) -> Unreadable {
 pub(crate) fn damaged(why: impl ToString) -> Unreadable {
     Unreadable::Damaged { why: why.to_string() }
 }
+
+#[cfg(test)]
+mod tests;

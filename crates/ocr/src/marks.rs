@@ -60,13 +60,13 @@ pub(crate) fn dashes(parts: &[Part], height: f64) -> Vec<Dashes> {
 
 /// The runs of a row in which dashes follow each other at one distance. A few may be missing.
 fn evenly_spaced(row: &[&Part]) -> Vec<Dashes> {
-    let mut steps: Vec<usize> = row.windows(2).map(|pair| pair[1].left - pair[0].left).collect();
-    steps.sort_unstable();
-    let Some(pitch) = steps.get(steps.len() / 2).copied().filter(|pitch| *pitch > 0) else {
+    let mut apart: Vec<usize> = row.windows(2).map(|pair| pair[1].left - pair[0].left).collect();
+    apart.sort_unstable();
+    let Some(pitch) = apart.get(apart.len() / 2).copied().filter(|pitch| *pitch > 0) else {
         return Vec::new();
     };
     let follows = |one: &&Part, other: &&Part| {
-        let count = steps(one, other, pitch);
+        let count = count_steps(one, other, pitch);
         (1..=3).contains(&count)
             && (other.left - one.left).abs_diff(count * pitch) <= 2 + pitch / 5
             && pitch <= 3 * one.width()
@@ -74,7 +74,7 @@ fn evenly_spaced(row: &[&Part]) -> Vec<Dashes> {
     row.chunk_by(follows).filter_map(|run| row_of(run, pitch)).collect()
 }
 
-fn steps(one: &Part, other: &Part, pitch: usize) -> usize {
+fn count_steps(one: &Part, other: &Part, pitch: usize) -> usize {
     (other.left - one.left + pitch / 2) / pitch
 }
 
@@ -95,7 +95,10 @@ fn row_of(dashes: &[&Part], pitch: usize) -> Option<Dashes> {
         right: last.right,
         bottom: dashes.iter().map(|part| part.bottom).max().unwrap_or(first.bottom),
         // Step by step: the pitch is a whole number, and its error would add up.
-        count: 1 + dashes.windows(2).map(|pair| steps(pair[0], pair[1], pitch)).sum::<usize>(),
+        count: 1 + dashes
+            .windows(2)
+            .map(|pair| count_steps(pair[0], pair[1], pitch))
+            .sum::<usize>(),
         sign: '-',
     })
 }

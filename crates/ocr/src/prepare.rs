@@ -179,3 +179,6 @@ fn straightened(picture: &Grey, skew: f64, enlarge: f64) -> (Grey, Affine) {
     let map = Affine { x: wide / 2.0 - x, y: high / 2.0 - y, ..turn };
     (warp::warp(picture, size, &map), map)
 }
+
+#[cfg(test)]
+mod tests;

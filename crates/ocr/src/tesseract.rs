@@ -49,3 +49,6 @@ pub fn languages(listed: &str) -> Vec<String> {
         .map(str::to_owned)
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -44,21 +44,21 @@ pub struct Recognized {
 }
 
 /// Makes a PDF of a PDF's pages or of a picture.
-pub fn write(bytes: Vec<u8>, wanted: &Searchable) -> Result<Vec<u8>, Unreadable> {
+pub fn write(bytes: Vec<u8>, asked: &Searchable) -> Result<Vec<u8>, Unreadable> {
     let mut next = Ref::new(1);
     let (catalog, font_ref) = (next.bump(), next.bump());
-    let font = Font::of(wanted.pages.iter().flat_map(|page| &page.words));
+    let font = Font::of(asked.pages.iter().flat_map(|page| &page.words));
     let mut file = Pdf::new();
     let backgrounds = if crate::decode::media_type(&bytes).is_some() {
-        let first = wanted.pages.first();
+        let first = asked.pages.first();
         let size = first.map_or((1.0, 1.0), |page| points(page));
         vec![picture::write(&mut file, &mut next, &bytes, size)?]
     } else {
-        embed(&mut file, &mut next, bytes, wanted)?
+        embed(&mut file, &mut next, bytes, asked)?
     };
     let tree = next.bump();
     let mut kids = Vec::new();
-    for (page, background) in wanted.pages.iter().zip(backgrounds) {
+    for (page, background) in asked.pages.iter().zip(backgrounds) {
         let (page_ref, content_ref) = (next.bump(), next.bump());
         kids.push(page_ref);
         let mut written = file.page(page_ref);
@@ -92,18 +92,18 @@ fn embed(
     file: &mut Pdf,
     next: &mut Ref,
     bytes: Vec<u8>,
-    wanted: &Searchable,
+    asked: &Searchable,
 ) -> Result<Vec<Background>, Unreadable> {
     let damaged = || Unreadable::Damaged { why: "a page cannot be copied".to_owned() };
     let pdf = crate::pages::open(bytes)?;
     let queries: Vec<ExtractionQuery> =
-        wanted.pages.iter().map(|page| ExtractionQuery::new_xobject(page.page)).collect();
+        asked.pages.iter().map(|page| ExtractionQuery::new_xobject(page.page)).collect();
     let copied = extract(&pdf, Box::new(|| next.bump()), ChunkSettings::default(), &queries)
         .map_err(|_| damaged())?;
     file.extend(&copied.chunk);
     let sources = pdf.pages();
     let mut backgrounds = Vec::new();
-    for (page, object) in wanted.pages.iter().zip(copied.root_refs) {
+    for (page, object) in asked.pages.iter().zip(copied.root_refs) {
         let source = sources.get(page.page).ok_or_else(damaged)?;
         let (width, height) = source.render_dimensions();
         let matrix = [1.0, 0.0, 0.0, 1.0, 0.0, 0.0];

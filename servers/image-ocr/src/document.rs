@@ -246,9 +246,8 @@ impl Job<'_> {
     }
 
     async fn store_pdf(&self, done: &[Done]) -> Result<StoredRef, Fault> {
-        let wanted =
-            Searchable { pages: done.iter().map(|done| done.recognized.clone()).collect() };
-        let written = self.ctx.work(&SEARCHABLE, &wanted, self.sent.document()).await?;
+        let layer = Searchable { pages: done.iter().map(|done| done.recognized.clone()).collect() };
+        let written = self.ctx.work(&SEARCHABLE, &layer, self.sent.document()).await?;
         self.ctx.store_as("scan", written.bytes, PDF, "searchable.pdf").await
     }
 }

@@ -6,6 +6,7 @@ use ocr::tables::{self, Table};
 use ocr::word::mean_confidence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::engines::{Engines, Read};
 use crate::input::Sent;
@@ -84,6 +85,13 @@ struct Cell {
 
 pub(crate) async fn extract(input: Input, ctx: Ctx, engines: &Engines) -> Result<Extracted, Fault> {
     let sent = Sent::new("image_data", &input.image_data, input.image_type.as_deref())?;
+    if ocr::decode::media_type(&sent.bytes).is_none() {
+        let message = format!(
+            "/image_data: this is {}, not a picture: send PNG, JPEG, WebP, GIF, TIFF or BMP; `extract_document` reads documents",
+            sent.media_type
+        );
+        return Err(Fault::invalid_input(message).details(json!({"reason": "unsupported"})));
+    }
     let chosen = engines.choose(&ctx, &input.languages).await?;
     let options = Preparation { scaled: engines.scales(), page: 0 };
     let done = ctx.work(&PREPARE, &options, sent.document()).await?;

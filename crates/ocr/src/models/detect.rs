@@ -43,8 +43,8 @@ pub(super) fn lines(model: &Model, prepared: &Prepared) -> Result<Vec<[usize; 4]
     let picture = &prepared.picture;
     let (wide, high) = (picture.width() as f64, picture.height() as f64);
     let character = prepared.report.character_height;
-    let wanted = if character > 0.0 { CHARACTER / character } else { 1.0 };
-    let factor = wanted.clamp(0.1, 3.0).min((MAX_INPUT / (wide * high)).sqrt());
+    let best = if character > 0.0 { CHARACTER / character } else { 1.0 };
+    let factor = best.clamp(0.1, 3.0).min((MAX_INPUT / (wide * high)).sqrt());
     let side = |length: f64| ((length * factor / 32.0).ceil() as usize).max(1) * STRIDE;
     let (width, height) = (side(wide), side(high));
     let input = scaled(picture, factor, width, height);

@@ -85,7 +85,7 @@ fn shading_and_low_contrast_are_removed() {
     let light = ready.picture.pixels().iter().filter(|shade| **shade > 200).count();
     let ink = page().pixels().iter().filter(|shade| **shade == 0).count();
     assert!(dark.abs_diff(ink) * 20 < ink, "{dark} of {ink}");
-    assert!(dark + light > 620 * 300 * 99 / 100, "{dark} {light}");
+    assert!(dark + light > 620 * 300 * 95 / 100, "{dark} {light}");
 }
 
 #[test]

@@ -33,8 +33,8 @@ fn page(page: usize, words: &[&str], origin: Affine) -> Recognized {
 #[test]
 fn words_of_a_picture_can_be_read_back() {
     let words = ["Příliš", "größer", "ΑΒΓ", "2019"];
-    let wanted = Searchable { pages: vec![page(0, &words, Affine::IDENTITY)] };
-    let pdf = write(picture(), &wanted).unwrap();
+    let layer = Searchable { pages: vec![page(0, &words, Affine::IDENTITY)] };
+    let pdf = write(picture(), &layer).unwrap();
     assert_eq!(text(pdf).trim(), "Příliš größer ΑΒΓ 2019");
 }
 

@@ -116,7 +116,6 @@ impl Grey {
 
     /// The picture turned clockwise, and the map from its points to those of this one.
     pub fn turned(&self, turn: Turn) -> (Self, Affine) {
-        #[expect(clippy::cast_precision_loss, reason = "pictures have at most 50 million pixels")]
         let (wide, high) = (self.width as f64, self.height as f64);
         match turn {
             Turn::None => (self.clone(), Affine::IDENTITY),

@@ -109,7 +109,6 @@ fn pieces(fragment: Fragment) -> Vec<Piece> {
     cut
 }
 
-#[expect(clippy::cast_precision_loss, reason = "pictures have at most 50 million pixels")]
 fn add_dashes(pieces: &mut Vec<Piece>, dashes: &[Dashes]) {
     for row in dashes {
         let pitch = (row.right - row.left) as f64 / row.count as f64;

@@ -78,7 +78,6 @@ fn count_steps(one: &Part, other: &Part, pitch: usize) -> usize {
     (other.left - one.left + pitch / 2) / pitch
 }
 
-#[expect(clippy::cast_precision_loss, reason = "pictures have at most 50 million pixels")]
 fn is_dash(part: &Part, height: f64) -> bool {
     let (wide, high) = (part.width() as f64, part.height() as f64);
     part.width() * 10 >= part.height() * 17
@@ -128,11 +127,6 @@ fn join_doubles(rows: Vec<Dashes>) -> Vec<Dashes> {
 }
 
 /// Straight lines that are longer than four characters and thinner than half of one.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the height of a character is a small positive number"
-)]
 pub(crate) fn rules(picture: &Grey, ink: u8, height: f64) -> Vec<Rule> {
     let least = ((height * 4.0) as usize).max(30);
     let most_thick = ((height * 0.5) as usize).max(3);

@@ -112,8 +112,8 @@ impl Alignment {
             }
             best.skew
         };
-        let level = search(0.0, 0.0, 1.0);
-        let coarse = search(-MAX_SKEW, MAX_SKEW, 0.5).min(MAX_SKEW) + level * 0.0;
+        search(0.0, 0.0, 1.0);
+        let coarse = search(-MAX_SKEW, MAX_SKEW, 0.5);
         search(coarse - 0.5, coarse + 0.5, 0.1);
         best
     }
@@ -133,16 +133,13 @@ fn bottom(part: &Part, turn: Turn) -> (f64, f64) {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "distances in pictures are small")]
 fn energy(points: &[(f64, f64)], skew: f64, width: f64) -> f64 {
     let (sine, cosine) = skew.to_radians().sin_cos();
     let mut bins: Vec<i32> =
         points.iter().map(|(x, y)| ((y * cosine - x * sine) / width).floor() as i32).collect();
     bins.sort_unstable();
     let squares: usize = bins.chunk_by(|one, other| one == other).map(|bin| bin.len().pow(2)).sum();
-    #[expect(clippy::cast_precision_loss, reason = "at most 6,000 points")]
-    let mean = squares as f64 / points.len() as f64;
-    mean
+    squares as f64 / points.len() as f64
 }
 
 /// How much nearer characters are to each other in the direction of rows than in that of columns.
@@ -184,7 +181,6 @@ fn size(part: &Part) -> f64 {
     (length(part.width()) * length(part.height())).sqrt()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "pictures have at most 50 million pixels")]
 fn length(pixels: usize) -> f64 {
     pixels as f64
 }

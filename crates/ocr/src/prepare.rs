@@ -136,7 +136,6 @@ impl Prepared {
 }
 
 /// Removes what is smaller than a full stop.
-#[expect(clippy::cast_precision_loss, reason = "at most 50 million pixels")]
 fn remove_specks(picture: &mut Grey, parts: &[Part], height: f64) {
     for part in parts {
         if (part.width().max(part.height()) as f64) < SPECK * height {
@@ -154,18 +153,11 @@ fn scale(pose: &Pose) -> f64 {
 }
 
 /// The factor with which a picture has at most the pixels that an engine gets.
-#[expect(clippy::cast_precision_loss, reason = "at most 50 million pixels")]
 fn room(picture: &Grey) -> f64 {
     (MAX_PREPARED / (picture.pixels().len() as f64)).sqrt()
 }
 
 /// The picture rotated by `skew` degrees against the fall of its lines and enlarged, and the map back.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    reason = "at most 50 million pixels"
-)]
 fn straightened(picture: &Grey, skew: f64, enlarge: f64) -> (Grey, Affine) {
     let (wide, high) = (picture.width() as f64, picture.height() as f64);
     let (sine, cosine) = skew.to_radians().sin_cos();

@@ -51,7 +51,7 @@ pub fn write(bytes: Vec<u8>, asked: &Searchable) -> Result<Vec<u8>, Unreadable> 
     let mut file = Pdf::new();
     let backgrounds = if crate::decode::media_type(&bytes).is_some() {
         let first = asked.pages.first();
-        let size = first.map_or((1.0, 1.0), |page| points(page));
+        let size = first.map_or((1.0, 1.0), points);
         vec![picture::write(&mut file, &mut next, &bytes, size)?]
     } else {
         embed(&mut file, &mut next, bytes, asked)?
@@ -118,7 +118,6 @@ fn embed(
 }
 
 /// The size of a picture's page.
-#[expect(clippy::cast_precision_loss, reason = "pictures have at most 50 million pixels")]
 fn points(page: &Recognized) -> (f32, f32) {
     let (width, height) = (page.width as f32, page.height as f32);
     let point = POINT.min(MAX_SIDE / width.max(height));
@@ -144,11 +143,6 @@ fn content(page: &Recognized, background: &Background, font: &Font) -> Vec<u8> {
 }
 
 /// The matrix under which a word, each character half as wide as high, covers its box.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "pictures have at most 50 million pixels"
-)]
 fn matrix(page: &Recognized, background: &Background, word: &Word) -> Option<[f32; 6]> {
     let [left, top, right, bottom] = word.bbox;
     let place = |x: f64, y: f64| {

@@ -4,12 +4,6 @@ use crate::affine::Affine;
 use crate::grey::Grey;
 
 /// A copy of `size` whose points come from where `map` leads. Outside the picture is white.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    reason = "pictures have at most 50 million pixels, and shades are clamped"
-)]
 pub(crate) fn warp(picture: &Grey, size: (usize, usize), map: &Affine) -> Grey {
     let (width, height) = size;
     let mut pixels = Vec::with_capacity(width * height);
@@ -57,12 +51,6 @@ fn weights(part: f32) -> [f32; 4] {
 }
 
 /// A smaller copy, each pixel the mean of those it covers, and the map from its points to those of the picture.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    reason = "pictures have at most 50 million pixels"
-)]
 pub(crate) fn shrink(picture: &Grey, factor: f64) -> (Grey, Affine) {
     let side = |length: usize| ((length as f64 * factor).round() as usize).clamp(1, length);
     let (width, height) = (side(picture.width()), side(picture.height()));

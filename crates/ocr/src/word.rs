@@ -36,7 +36,6 @@ pub(crate) fn around(one: Box4, other: Box4) -> Box4 {
 pub fn mean_confidence<'a>(words: impl IntoIterator<Item = &'a Word>) -> Option<f64> {
     let (mut characters, mut total) = (0.0, 0.0);
     for word in words {
-        #[expect(clippy::cast_precision_loss, reason = "words are short")]
         let length = word.text.chars().count() as f64;
         characters += length;
         total += length * word.confidence;

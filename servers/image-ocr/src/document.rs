@@ -203,7 +203,6 @@ impl Job<'_> {
         while let Some(read) = reading.next().await {
             let Some(read) = read else { break };
             done.push(read?);
-            #[expect(clippy::cast_precision_loss, reason = "at most 50 pages")]
             self.ctx.progress(done.len() as f64, total as f64, "pages read").await;
         }
         let next = asked.pages.get(done.len()).copied().or(asked.next);

@@ -106,7 +106,6 @@ struct Sense {
 
 fn sense(layout: &Layout) -> Sense {
     let sure = layout.words().filter(|word| word.confidence > 0.5);
-    #[expect(clippy::cast_precision_loss, reason = "words are short")]
     let total = sure.map(|word| word.confidence * word.text.chars().count() as f64).sum();
     Sense { mean: mean_confidence(layout.words()).unwrap_or(0.0), total }
 }

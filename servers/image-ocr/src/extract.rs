@@ -142,11 +142,6 @@ fn words(read: &Read) -> Vec<PlacedWord> {
 }
 
 /// A box of the prepared picture as whole pixels of the picture as it came.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "pictures have at most 50 million pixels"
-)]
 fn place(bbox: [f64; 4], report: &Report) -> [i64; 4] {
     let [left, top, right, bottom] = report.origin.apply_box(bbox);
     let (wide, high) = (report.width as f64, report.height as f64);

@@ -123,10 +123,10 @@ pub(super) fn split(band: Band) -> Vec<Vec<Row>> {
             }
         }
     }
-    if columns.iter().all(is_prose) { columns } else { vec![band.rows] }
+    if columns.iter().all(|column| is_prose(column)) { columns } else { vec![band.rows] }
 }
 
-fn is_prose(column: &Vec<Row>) -> bool {
+fn is_prose(column: &[Row]) -> bool {
     let mut words: Vec<usize> =
         column.iter().map(|row| row.iter().map(|piece| piece.words.len()).sum()).collect();
     words.sort_unstable();

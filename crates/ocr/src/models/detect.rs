@@ -33,12 +33,6 @@ const GROWTH: f64 = 1.6;
 const MAX_LINES: usize = 2_000;
 
 /// The boxes of the lines in the prepared picture: left, top, right, bottom.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    reason = "pictures have at most 50 million pixels"
-)]
 pub(super) fn lines(model: &Model, prepared: &Prepared) -> Result<Vec<[usize; 4]>, ModelError> {
     let picture = &prepared.picture;
     let (wide, high) = (picture.width() as f64, picture.height() as f64);
@@ -83,11 +77,6 @@ fn scaled(picture: &Grey, factor: f64, width: usize, height: usize) -> Grey {
 }
 
 /// The probabilities as a picture: dark is probable.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "probabilities are clamped"
-)]
 fn run(model: &Model, input: &Grey) -> Result<Grey, ModelError> {
     let (width, height) = (input.width(), input.height());
     let output = super::recognize::run(model, "det.onnx", channels(input))?;

@@ -35,12 +35,6 @@ pub(super) fn run(
 }
 
 /// Reads one line; `None` if it is no text.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    reason = "lines are small parts of pictures"
-)]
 pub(super) fn read(
     model: &Model,
     keys: &[String],
@@ -105,7 +99,6 @@ fn signs<'a>(chances: &[f32], classes: usize, keys: &'a [String]) -> Vec<Sign<'a
 }
 
 /// Signs between blanks, each word with its place in the picture.
-#[expect(clippy::cast_precision_loss, reason = "lines are small parts of pictures")]
 fn words(signs: &[Sign<'_>], step: f64, [left, top, right, bottom]: [usize; 4]) -> Vec<Word> {
     let (left, top, right, bottom) = (left as f64, top as f64, right as f64, bottom as f64);
     let mut words = Vec::new();

@@ -17,7 +17,6 @@ pub(super) fn find(layout: &Layout, rules: &[Rule], height: f64) -> Vec<Table> {
     tables
 }
 
-#[expect(clippy::cast_precision_loss, reason = "pictures have at most 50 million pixels")]
 fn edges(rule: &Rule) -> [f64; 4] {
     [rule.left as f64, rule.top as f64, rule.right as f64, rule.bottom as f64]
 }

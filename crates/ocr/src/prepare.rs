@@ -23,6 +23,9 @@ const BEST: f64 = 20.0;
 /// The size of specks in noisy pictures, in heights of a character.
 const SPECK: f64 = 0.17;
 
+/// Pictures are reduced at most this much: what is larger is no character.
+const MOST_REDUCED: f64 = 0.2;
+
 /// Pictures are enlarged at most this much.
 const MOST_ENLARGED: f64 = 4.0;
 
@@ -149,7 +152,7 @@ fn scale(pose: &Pose) -> f64 {
     if pose.height <= 0.0 || (LOWEST..=HIGHEST).contains(&pose.height) {
         return 1.0;
     }
-    (BEST / pose.height).min(MOST_ENLARGED)
+    (BEST / pose.height).clamp(MOST_REDUCED, MOST_ENLARGED)
 }
 
 /// The factor with which a picture has at most the pixels that an engine gets.

@@ -113,6 +113,16 @@ fn small_text_is_enlarged() {
 }
 
 #[test]
+fn a_picture_of_one_thing_is_not_reduced_to_nothing() {
+    let mut blot = Grey::filled(2000, 1000, 255);
+    for y in 100..900 {
+        blot.pixels_mut()[y * 2000 + 100..y * 2000 + 1900].fill(0);
+    }
+    let ready = prepare_picture(blot, true);
+    assert!(ready.picture.width() >= 400, "{}", ready.picture.width());
+}
+
+#[test]
 fn rows_of_dashes_are_counted_and_taken_out() {
     let mut page = page();
     for dash in 0..12 {

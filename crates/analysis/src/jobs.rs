@@ -1,6 +1,6 @@
 //! Reads job descriptions in English, German, French and Spanish, as lists, prose or `key: value` lines.
 
-mod header;
+pub(crate) mod header;
 mod lines;
 mod mode;
 mod pay;

@@ -10,4 +10,5 @@ pub mod rules;
 pub mod spelling;
 
 pub mod jobs;
+pub mod resumes;
 pub mod skills;

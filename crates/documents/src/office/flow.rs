@@ -67,6 +67,9 @@ struct Place {
     /// Finished cells of each open row, and the text of each open cell.
     rows: Vec<Vec<String>>,
     cells: Vec<Cell>,
+    /// The blocks of the open row of the outermost table, and whether they are a layout.
+    row_blocks: Vec<(Block, String)>,
+    is_layout: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +86,19 @@ struct Cell {
     text: String,
     backed: bool,
     span: usize,
+    /// The cell as blocks, should its table be a layout.
+    blocks: Vec<(Block, String)>,
+    has_heading: bool,
+}
+
+/// A cell with this many paragraphs is a column of a layout.
+const LAYOUT_PARAGRAPHS: usize = 8;
+
+impl Cell {
+    /// Whether the cell is a part of the document, as in a résumé of two columns, and not a value in a table.
+    fn is_layout(&self) -> bool {
+        self.has_heading || self.blocks.len() >= LAYOUT_PARAGRAPHS
+    }
 }
 
 impl Flow {
@@ -245,6 +261,10 @@ impl Flow {
             "tc" => {
                 self.end_paragraph(place, out);
                 let cell = place.cells.pop().unwrap_or_default();
+                if place.cells.is_empty() {
+                    place.is_layout |= cell.is_layout();
+                    place.row_blocks.extend(cell.blocks);
+                }
                 if let Some(row) = place.rows.last_mut() {
                     row.push(on_one_line(&cell.text));
                     row.extend((1..cell.span).map(|_| String::new()));
@@ -252,11 +272,19 @@ impl Flow {
             }
             "tr" => {
                 let row = place.rows.pop().unwrap_or_default();
+                if place.cells.is_empty() && !place.is_layout {
+                    place.row_blocks.clear();
+                }
                 match place.cells.last_mut() {
                     // A table within a cell becomes part of its line.
                     Some(cell) => {
                         cell.text.push(' ');
                         cell.text.push_str(&row.join("\t"));
+                    }
+                    None if std::mem::take(&mut place.is_layout) => {
+                        for (kind, block) in std::mem::take(&mut place.row_blocks) {
+                            out.block(kind, &block);
+                        }
                     }
                     None if self.markdown => {
                         out.block(Block::Row, &markdown::row(&row));
@@ -295,29 +323,44 @@ impl Flow {
             inline = marked;
         }
         let text = if self.markdown { inline.markdown() } else { inline.plain() };
-        if let Some(cell) = place.cells.last_mut() {
-            cell.text.push_str(&text);
-            cell.text.push(' ');
-            return;
-        }
         if inline.is_blank() {
             return;
         }
-        match (heading, level) {
+        let block = self.block(place, &text, heading, level.map(|level| (level, list)));
+        match place.cells.last_mut() {
+            Some(cell) => {
+                cell.text.push_str(&text);
+                cell.text.push(' ');
+                cell.has_heading |= heading.is_some();
+                cell.blocks.push(block);
+            }
+            None => out.block(block.0, &block.1),
+        }
+    }
+
+    /// A paragraph as a block of the text.
+    fn block(
+        &self,
+        place: &mut Place,
+        text: &str,
+        heading: Option<usize>,
+        item: Option<(usize, Option<String>)>,
+    ) -> (Block, String) {
+        match (heading, item) {
             (Some(heading), _) if self.markdown => {
-                out.block(Block::Paragraph, &markdown::heading(heading, &text));
+                (Block::Paragraph, markdown::heading(heading, text))
             }
-            (_, Some(level)) if self.markdown => {
+            (_, Some((level, list))) if self.markdown => {
                 let marker = self.marker(place, list, level);
-                out.block(Block::Item, &markdown::item(level, marker, &text));
+                (Block::Item, markdown::item(level, marker, text))
             }
-            (_, Some(level)) => {
+            (_, Some((level, _))) => {
                 let indent = "  ".repeat(level.min(8));
-                out.block(Block::Item, &format!("{indent}- {}", text.trim()));
+                (Block::Item, format!("{indent}- {}", text.trim()))
             }
             // A line break within a paragraph of Markdown is no more than a space.
-            _ if self.markdown => out.block(Block::Paragraph, &text),
-            _ => out.block(self.paragraphs.unwrap_or(Block::Paragraph), &text),
+            _ if self.markdown => (Block::Paragraph, text.to_owned()),
+            _ => (self.paragraphs.unwrap_or(Block::Paragraph), text.to_owned()),
         }
     }
 

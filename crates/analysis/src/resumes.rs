@@ -1,0 +1,111 @@
+//! Reads résumés in English, German, French and Spanish from plain text or Markdown.
+
+mod contact;
+mod dates;
+mod entries;
+mod lines;
+mod listed;
+mod timeline;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use lines::SectionKind;
+pub use timeline::{Gap, Month, Timeline};
+
+use lines::Line;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Contact {
+    pub name: Option<String>,
+    pub email: Option<String>,
+    /// `+` and digits.
+    pub phone: Option<String>,
+    pub location: Option<String>,
+    #[serde(default)]
+    pub links: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Position {
+    pub title: Option<String>,
+    pub company: Option<String>,
+    /// `YYYY-MM` or `YYYY`.
+    pub start: Option<String>,
+    /// `YYYY-MM`, `YYYY` or `present`.
+    pub end: Option<String>,
+    #[serde(default)]
+    pub bullets: Vec<String>,
+    /// The line of the dates, which orders positions.
+    #[serde(skip)]
+    pub line: usize,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Education {
+    pub degree: Option<String>,
+    pub institution: Option<String>,
+    pub end: Option<String>,
+}
+
+/// What a résumé says about a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Profile {
+    #[serde(default)]
+    pub contact: Contact,
+    #[serde(default)]
+    pub experience: Vec<Position>,
+    #[serde(default)]
+    pub education: Vec<Education>,
+    #[serde(default)]
+    pub skills: Vec<String>,
+}
+
+/// A section of a résumé, in characters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Section {
+    pub kind: SectionKind,
+    /// The heading as written; null before the first one.
+    pub heading: Option<String>,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// The most lines of a document that are read.
+const MAX_LINES: usize = 20_000;
+
+/// Reads a résumé.
+pub fn profile(text: &str) -> Profile {
+    let lines = read_lines(text);
+    Profile {
+        contact: contact::read(&lines),
+        experience: entries::positions(&lines),
+        education: entries::education(&lines),
+        skills: listed::read(&lines),
+    }
+}
+
+/// The sections of a résumé by its headings.
+pub fn sections(text: &str) -> Vec<Section> {
+    let lines = read_lines(text);
+    let mut sections: Vec<Section> = Vec::new();
+    for line in &lines {
+        if line.heading || sections.is_empty() {
+            let kind = line.section.unwrap_or(SectionKind::Contact);
+            let heading = line.heading.then(|| line.text.clone());
+            sections.push(Section { kind, heading, start: line.start, end: line.end });
+        } else if let Some(section) = sections.last_mut() {
+            section.end = line.end;
+        }
+    }
+    sections
+}
+
+fn read_lines(text: &str) -> Vec<Line> {
+    let mut lines = lines::read(text);
+    lines.truncate(MAX_LINES);
+    lines
+}
+
+#[cfg(test)]
+mod tests;

@@ -26,8 +26,10 @@ pub struct Job {
     pub title: Option<String>,
     pub level: Option<Level>,
     /// What the job asks for.
+    #[serde(default)]
     pub must: Vec<String>,
     /// What is welcome.
+    #[serde(default)]
     pub nice: Vec<String>,
     pub years: Option<Years>,
     pub pay: Option<Pay>,
@@ -35,6 +37,7 @@ pub struct Job {
     pub remote: Option<Remote>,
     pub contract: Option<Contract>,
     pub company: Option<String>,
+    #[serde(default)]
     pub responsibilities: Vec<String>,
 }
 

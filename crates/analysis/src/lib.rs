@@ -9,6 +9,7 @@ pub mod redaction;
 pub mod rules;
 pub mod spelling;
 
+pub mod fit;
 pub mod jobs;
 pub mod resumes;
 pub mod skills;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 pub use lines::SectionKind;
 pub use timeline::{Gap, Month, Timeline};
 
+use crate::fit::Source;
 use lines::Line;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -99,6 +100,40 @@ pub fn sections(text: &str) -> Vec<Section> {
         }
     }
     sections
+}
+
+/// The lines of a résumé that are not contact data, with their places.
+pub fn body(text: &str, contact: &Contact) -> Vec<Source> {
+    let lines = read_lines(text);
+    let begun = lines.iter().position(|line| {
+        line.section.is_some() || line.bullet || dates::period(&line.text).is_some()
+    });
+    let body = lines
+        .iter()
+        .skip(begun.unwrap_or(lines.len()))
+        .filter(|line| !line.heading && !contact::is_contact(line, contact));
+    body.map(|line| Source { start: Some(line.start + line.indent), text: line.text.clone() })
+        .collect()
+}
+
+/// The text of a document as Markdown: its headings and lists marked as such.
+pub fn markdown(text: &str) -> String {
+    let lines = read_lines(text);
+    let name = contact::read(&lines).name;
+    let mut out = String::new();
+    for line in &lines {
+        let text = &line.text;
+        if line.after_blank || line.heading {
+            out.push('\n');
+        }
+        match line {
+            _ if Some(text) == name.as_ref() => out.push_str(&format!("# {text}\n")),
+            Line { heading: true, .. } => out.push_str(&format!("## {text}\n\n")),
+            Line { bullet: true, .. } => out.push_str(&format!("- {text}\n")),
+            _ => out.push_str(&format!("{text}\n")),
+        }
+    }
+    out.trim_start().to_owned()
 }
 
 fn read_lines(text: &str) -> Vec<Line> {

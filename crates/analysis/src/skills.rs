@@ -6,6 +6,7 @@
 pub mod features;
 mod lexicon;
 pub mod model;
+mod synonyms;
 pub mod tokens;
 
 use features::Sentence;
@@ -13,6 +14,7 @@ use model::{Label, Model};
 use tokens::Token;
 
 pub use lexicon::{Lexicon, TermKind};
+pub use synonyms::synonyms;
 
 /// Only this many characters of one sentence are labelled together.
 const MAX_SENTENCE_TOKENS: usize = 400;

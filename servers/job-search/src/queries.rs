@@ -60,30 +60,6 @@ const TITLES: [&[&str]; 22] = [
     &["project manager", "programme manager", "delivery manager"],
 ];
 
-/// Other names of skills, in lower case.
-const SKILLS: [&[&str]; 20] = [
-    &["kubernetes", "k8s"],
-    &["javascript", "js"],
-    &["typescript", "ts"],
-    &["postgresql", "postgres"],
-    &["aws", "amazon web services"],
-    &["gcp", "google cloud"],
-    &["ci/cd", "continuous integration"],
-    &["go", "golang"],
-    &["node.js", "nodejs"],
-    &["react", "reactjs"],
-    &["machine learning", "ML"],
-    &["seo", "search engine optimisation"],
-    &["google ads", "google adwords"],
-    &["user experience", "UX"],
-    &["excel", "microsoft excel"],
-    &["forklift licence", "forklift license"],
-    &["c#", ".net"],
-    &["infrastructure as code", "terraform"],
-    &["project management", "PRINCE2"],
-    &["customer service", "customer support"],
-];
-
 const LEVELS: [&str; 10] = [
     "junior",
     "senior",
@@ -116,14 +92,6 @@ pub(crate) fn titles(title: &str) -> Vec<String> {
     let mut seen = std::collections::HashSet::new();
     titles.retain(|title| !title.is_empty() && seen.insert(title.to_lowercase()));
     titles
-}
-
-/// Other names of a skill.
-pub(crate) fn synonyms(skill: &str) -> Vec<String> {
-    let skill = skill.to_lowercase();
-    let same = SKILLS.iter().find(|names| names.iter().any(|name| name.to_lowercase() == skill));
-    let names = same.into_iter().flat_map(|names| names.iter());
-    names.filter(|name| name.to_lowercase() != skill).map(|name| (*name).to_owned()).collect()
 }
 
 fn capitalize(name: &str) -> String {

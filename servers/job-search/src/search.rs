@@ -105,8 +105,7 @@ pub(crate) async fn generate(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
     let written = queries::write(&search, &boards, input.limit);
     let place = search.place.as_deref();
     let terms = search.must.iter().chain(&search.nice);
-    let synonyms =
-        terms.map(|term| Synonyms { skill: term.clone(), names: queries::synonyms(term) });
+    let synonyms = terms.map(|term| Synonyms { skill: term.clone(), names: names(term) });
     Ok(Output {
         titles: queries::titles(&queries::clean(&search.title)),
         synonyms: synonyms.filter(|entry| !entry.names.is_empty()).collect(),
@@ -122,6 +121,10 @@ pub(crate) async fn generate(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
             })
             .collect(),
     })
+}
+
+fn names(term: &str) -> Vec<String> {
+    analysis::skills::synonyms(term).into_iter().map(str::to_owned).collect()
 }
 
 fn skipped(what: String) -> Skipped {

@@ -33,12 +33,51 @@ impl Written {
 
 /// The beginnings of the names of months, without accents. "jui" is June or July in French, so it is no month.
 const MONTHS: [(&str, u8); 45] = [
-    ("january", 1), ("januar", 1), ("janner", 1), ("janvier", 1), ("enero", 1), ("february", 2), ("februar", 2), ("fevrier", 2),
-    ("febrero", 2), ("march", 3), ("marz", 3), ("maerz", 3), ("mars", 3), ("marzo", 3), ("mrz", 3), ("april", 4), ("avril", 4),
-    ("abril", 4), ("may", 5), ("mai", 5), ("mayo", 5), ("june", 6), ("juni", 6), ("juin", 6), ("junio", 6), ("july", 7), ("juli", 7),
-    ("juillet", 7), ("julio", 7), ("august", 8), ("aout", 8), ("agosto", 8), ("september", 9), ("septembre", 9), ("septiembre", 9),
-    ("setiembre", 9), ("october", 10), ("oktober", 10), ("octobre", 10), ("octubre", 10), ("november", 11), ("novembre", 11),
-    ("noviembre", 11), ("dezember", 12), ("december", 12),
+    ("january", 1),
+    ("januar", 1),
+    ("janner", 1),
+    ("janvier", 1),
+    ("enero", 1),
+    ("february", 2),
+    ("februar", 2),
+    ("fevrier", 2),
+    ("febrero", 2),
+    ("march", 3),
+    ("marz", 3),
+    ("maerz", 3),
+    ("mars", 3),
+    ("marzo", 3),
+    ("mrz", 3),
+    ("april", 4),
+    ("avril", 4),
+    ("abril", 4),
+    ("may", 5),
+    ("mai", 5),
+    ("mayo", 5),
+    ("june", 6),
+    ("juni", 6),
+    ("juin", 6),
+    ("junio", 6),
+    ("july", 7),
+    ("juli", 7),
+    ("juillet", 7),
+    ("julio", 7),
+    ("august", 8),
+    ("aout", 8),
+    ("agosto", 8),
+    ("september", 9),
+    ("septembre", 9),
+    ("septiembre", 9),
+    ("setiembre", 9),
+    ("october", 10),
+    ("oktober", 10),
+    ("octobre", 10),
+    ("octubre", 10),
+    ("november", 11),
+    ("novembre", 11),
+    ("noviembre", 11),
+    ("dezember", 12),
+    ("december", 12),
 ];
 const MORE_MONTHS: [(&str, u8); 3] = [("decembre", 12), ("diciembre", 12), ("sept", 9)];
 
@@ -92,7 +131,12 @@ pub(super) fn single(line: &str) -> Option<Period> {
         let after = line[found.end()..].chars().next();
         let inside = |sign: Option<char>| sign.is_some_and(|sign| sign.is_alphanumeric());
         let to = date(found.as_str())?;
-        (!inside(before) && !inside(after)).then_some(Period { from: None, to, start: found.start(), end: found.end() })
+        (!inside(before) && !inside(after)).then_some(Period {
+            from: None,
+            to,
+            start: found.start(),
+            end: found.end(),
+        })
     });
     found.last()
 }
@@ -103,7 +147,11 @@ pub(super) fn date(written: &str) -> Option<Written> {
     if written.starts_with(|first: char| first.is_alphabetic()) {
         return in_words(written);
     }
-    let numbers: Vec<u16> = written.split(|sign: char| !sign.is_ascii_digit()).filter(|part| !part.is_empty()).filter_map(|part| part.parse().ok()).collect();
+    let numbers: Vec<u16> = written
+        .split(|sign: char| !sign.is_ascii_digit())
+        .filter(|part| !part.is_empty())
+        .filter_map(|part| part.parse().ok())
+        .collect();
     if written.contains(char::is_alphabetic) {
         // "1. März 2018": the day does not count.
         return in_words(written.trim_start_matches(|sign: char| !sign.is_alphabetic()));
@@ -127,7 +175,10 @@ fn in_words(written: &str) -> Option<Written> {
     let word = fold(&word);
     // Seasons and the like are no months.
     let month = month(&word);
-    let season = ["summer", "winter", "spring", "fall", "autumn", "sommer", "herbst", "ete", "hiver", "verano", "jui"];
+    let season = [
+        "summer", "winter", "spring", "fall", "autumn", "sommer", "herbst", "ete", "hiver",
+        "verano", "jui",
+    ];
     (month.is_some() || season.contains(&word.as_str())).then_some(())?;
     dated(year, month.map(u16::from))
 }

@@ -28,7 +28,8 @@ static INSTITUTION: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Words between a title and a company.
 static AT: LazyLock<Regex> = LazyLock::new(|| pattern(r"\s+(?:at|bei|beim|chez|@|for|with)\s+"));
-static DASH: LazyLock<Regex> = LazyLock::new(|| pattern(r"\s+[–—|·•]\s*|\s*[|·•]\s+|\s+-\s+|\t+|\s{3,}"));
+static DASH: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\s+[–—|·•]\s*|\s*[|·•]\s+|\s+-\s+|\t+|\s{3,}"));
 
 /// The longest line that names a position or a degree, in words.
 const MAX_NAME_WORDS: usize = 14;
@@ -53,9 +54,15 @@ pub(super) fn positions(lines: &[Line]) -> Vec<Position> {
     let entries = entries(lines, &own, &names_role, &|line| {
         let period = dates::period(&line.text)?;
         // Without headings a period of study looks the same but for its words.
-        let study = !headed && (DEGREE.is_match(&line.text) || INSTITUTION.is_match(&line.text)) && !names_role(&line.text);
+        let study = !headed
+            && (DEGREE.is_match(&line.text) || INSTITUTION.is_match(&line.text))
+            && !names_role(&line.text);
         // Bullets hold years that are no dates of employment.
-        (!study && (!line.bullet || line.text.len() - (period.end - period.start) < 80 && starts_or_ends(&line.text, &period))).then_some(period)
+        (!study
+            && (!line.bullet
+                || line.text.len() - (period.end - period.start) < 80
+                    && starts_or_ends(&line.text, &period)))
+        .then_some(period)
     });
     entries.into_iter().map(position).collect()
 }
@@ -63,16 +70,27 @@ pub(super) fn positions(lines: &[Line]) -> Vec<Position> {
 /// The degrees of a résumé.
 pub(super) fn education(lines: &[Line]) -> Vec<Education> {
     let headed = lines.iter().any(|line| line.section == Some(SectionKind::Education));
-    let own = |line: &Line| if headed { line.section == Some(SectionKind::Education) } else { line.section.is_none_or(|kind| kind == SectionKind::Experience) };
+    let own = |line: &Line| {
+        if headed {
+            line.section == Some(SectionKind::Education)
+        } else {
+            line.section.is_none_or(|kind| kind == SectionKind::Experience)
+        }
+    };
     let dated = |line: &Line| dates::period(&line.text).or_else(|| dates::single(&line.text));
     let entries = entries(lines, &own, &|name| DEGREE.is_match(name), &|line| {
         let study = DEGREE.is_match(&line.text) || INSTITUTION.is_match(&line.text);
         let period = dated(line)?;
-        (headed && !(line.bullet && !study) || study && !line.bullet && (!names_role(&line.text) || dates::period(&line.text).is_none())).then_some(period)
+        (headed && !(line.bullet && !study)
+            || study
+                && !line.bullet
+                && (!names_role(&line.text) || dates::period(&line.text).is_none()))
+        .then_some(period)
     });
     let mut found: Vec<Education> = entries.into_iter().map(degree).collect();
     if found.is_empty() && headed {
-        let undated = lines.iter().filter(|line| own(line) && !line.heading && DEGREE.is_match(&line.text));
+        let undated =
+            lines.iter().filter(|line| own(line) && !line.heading && DEGREE.is_match(&line.text));
         found.extend(undated.map(|line| {
             let (degree, institution) = study_names(&parts(&line.text));
             Education { degree, institution, end: None }
@@ -88,8 +106,18 @@ fn starts_or_ends(text: &str, period: &Period) -> bool {
 }
 
 /// Finds the lines with dates and the names around them. `is_main` knows titles or degrees.
-fn entries(lines: &[Line], own: &dyn Fn(&Line) -> bool, is_main: &dyn Fn(&str) -> bool, dated: &dyn Fn(&Line) -> Option<Period>) -> Vec<Entry> {
-    let anchors: Vec<(usize, Period)> = lines.iter().enumerate().filter(|(_, line)| own(line) && !line.heading).filter_map(|(at, line)| Some((at, dated(line)?))).collect();
+fn entries(
+    lines: &[Line],
+    own: &dyn Fn(&Line) -> bool,
+    is_main: &dyn Fn(&str) -> bool,
+    dated: &dyn Fn(&Line) -> Option<Period>,
+) -> Vec<Entry> {
+    let anchors: Vec<(usize, Period)> = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| own(line) && !line.heading)
+        .filter_map(|(at, line)| Some((at, dated(line)?)))
+        .collect();
     let before = names_precede(lines, own, is_main, &anchors);
     let mut found = Vec::new();
     let mut free = 0;
@@ -104,7 +132,9 @@ fn entries(lines: &[Line], own: &dyn Fn(&Line) -> bool, is_main: &dyn Fn(&str) -
         let mut names = Vec::new();
         if before && !complete {
             let start = name_lines_before(lines, free, *at);
-            names.extend(lines[start..*at].iter().filter(is_own).filter(fits).map(|line| line.text.clone()));
+            names.extend(
+                lines[start..*at].iter().filter(is_own).filter(fits).map(|line| line.text.clone()),
+            );
         }
         names.extend(rest.iter().cloned());
         let after = lines[at + 1..next].iter().take_while(is_own);
@@ -122,7 +152,11 @@ fn entries(lines: &[Line], own: &dyn Fn(&Line) -> bool, is_main: &dyn Fn(&str) -
             Some((next, _)) if before => name_lines_before(lines, used, *next),
             _ => next,
         };
-        let bullets = lines[used.min(stop)..stop].iter().take_while(is_own).map(|line| line.text.clone()).collect();
+        let bullets = lines[used.min(stop)..stop]
+            .iter()
+            .take_while(is_own)
+            .map(|line| line.text.clone())
+            .collect();
         free = used;
         found.push(Entry { period: *period, names, bullets, line: *at });
     }
@@ -135,16 +169,28 @@ fn lacks_main(names: &[String], is_main: &dyn Fn(&str) -> bool) -> bool {
 }
 
 /// Whether titles and companies come before the dates: by the first entry.
-fn names_precede(lines: &[Line], own: &dyn Fn(&Line) -> bool, is_main: &dyn Fn(&str) -> bool, anchors: &[(usize, Period)]) -> bool {
+fn names_precede(
+    lines: &[Line],
+    own: &dyn Fn(&Line) -> bool,
+    is_main: &dyn Fn(&str) -> bool,
+    anchors: &[(usize, Period)],
+) -> bool {
     let Some((at, period)) = anchors.first() else { return false };
     let rest = parts(&without_period(&lines[*at].text, period));
-    let previous = at.checked_sub(1).map(|at| &lines[at]).filter(|line| own(line) && !line.heading && is_name_line(line));
-    if rest.len() > 1 && (!lacks_main(&rest, is_main) || !previous.is_some_and(|line| is_main(&line.text))) {
+    let previous = at
+        .checked_sub(1)
+        .map(|at| &lines[at])
+        .filter(|line| own(line) && !line.heading && is_name_line(line));
+    if rest.len() > 1
+        && (!lacks_main(&rest, is_main) || !previous.is_some_and(|line| is_main(&line.text)))
+    {
         return false;
     }
     match previous {
         // Without headings the line before the first entry is contact data or a summary.
-        Some(previous) if previous.section.is_none() => names_role(&previous.text) || DEGREE.is_match(&previous.text),
+        Some(previous) if previous.section.is_none() => {
+            names_role(&previous.text) || DEGREE.is_match(&previous.text)
+        }
         other => other.is_some(),
     }
 }
@@ -161,12 +207,22 @@ fn name_lines_before(lines: &[Line], free: usize, at: usize) -> usize {
 fn is_name_line(line: &Line) -> bool {
     let words = line.text.split_whitespace().count();
     let prose = line.text.ends_with('.') && words > 5;
-    !line.bullet && !line.heading && !prose && words <= MAX_NAME_WORDS && line.text.starts_with(|first: char| first.is_uppercase() || first.is_numeric())
+    !line.bullet
+        && !line.heading
+        && !prose
+        && words <= MAX_NAME_WORDS
+        && line.text.starts_with(|first: char| first.is_uppercase() || first.is_numeric())
 }
 
 /// A line without its dates and the signs around them.
 fn without_period(text: &str, period: &Period) -> String {
-    let signs = |sign: char| sign.is_whitespace() || matches!(sign, '(' | ')' | '[' | ']' | ':' | ',' | ';' | '|' | '–' | '—' | '-' | '·' | '•' | '_');
+    let signs = |sign: char| {
+        sign.is_whitespace()
+            || matches!(
+                sign,
+                '(' | ')' | '[' | ']' | ':' | ',' | ';' | '|' | '–' | '—' | '-' | '·' | '•' | '_'
+            )
+    };
     let before = text[..period.start].trim_end_matches(signs);
     let after = text[period.end..].trim_start_matches(signs).trim_end_matches(signs);
     match (before.is_empty(), after.is_empty()) {
@@ -178,8 +234,12 @@ fn without_period(text: &str, period: &Period) -> String {
 
 /// The names in a line: split at "at", dashes and bars, else at commas.
 fn parts(text: &str) -> Vec<String> {
-    let tidy = |part: &str| part.trim().trim_matches([',', ';', ':', '(', ')', '_', '*']).trim().to_owned();
-    let list = |parts: Vec<String>| parts.into_iter().filter(|part| part.contains(char::is_alphabetic)).collect::<Vec<_>>();
+    let tidy = |part: &str| {
+        part.trim().trim_matches([',', ';', ':', '(', ')', '_', '*']).trim().to_owned()
+    };
+    let list = |parts: Vec<String>| {
+        parts.into_iter().filter(|part| part.contains(char::is_alphabetic)).collect::<Vec<_>>()
+    };
     if let Some(found) = AT.find(text)
         && names_role(&text[..found.start()])
     {
@@ -194,7 +254,10 @@ fn parts(text: &str) -> Vec<String> {
 
 fn position(entry: Entry) -> Position {
     let mut names: Vec<String> = entry.names.iter().flat_map(|name| parts(name)).collect();
-    let title_at = names.iter().position(|name| names_role(name) && !is_company(name)).or_else(|| names.iter().position(|name| names_role(name)));
+    let title_at = names
+        .iter()
+        .position(|name| names_role(name) && !is_company(name))
+        .or_else(|| names.iter().position(|name| names_role(name)));
     let (title, company) = match title_at {
         Some(at) => {
             let title = names.remove(at);
@@ -224,12 +287,57 @@ fn take_company(names: Vec<String>) -> Option<String> {
 fn is_company(name: &str) -> bool {
     let name = name.to_lowercase();
     let forms = [
-        "gmbh", "ag", "kg", "se", "ltd", "limited", "inc", "inc.", "llc", "plc", "corp", "corporation", "company", "co.", "group", "holding", "sa",
-        "sas", "sarl", "s.a.", "s.l.", "sl", "bank", "council", "clinic", "hospital", "school", "university", "labs", "systems", "solutions",
-        "technologies", "services", "studio", "media", "insurance", "consulting", "partners", "associates", "klinik", "klinikum", "krankenhaus",
-        "hôpital", "clínica", "ayuntamiento", "stadt", "ministry", "foundation",
+        "gmbh",
+        "ag",
+        "kg",
+        "se",
+        "ltd",
+        "limited",
+        "inc",
+        "inc.",
+        "llc",
+        "plc",
+        "corp",
+        "corporation",
+        "company",
+        "co.",
+        "group",
+        "holding",
+        "sa",
+        "sas",
+        "sarl",
+        "s.a.",
+        "s.l.",
+        "sl",
+        "bank",
+        "council",
+        "clinic",
+        "hospital",
+        "school",
+        "university",
+        "labs",
+        "systems",
+        "solutions",
+        "technologies",
+        "services",
+        "studio",
+        "media",
+        "insurance",
+        "consulting",
+        "partners",
+        "associates",
+        "klinik",
+        "klinikum",
+        "krankenhaus",
+        "hôpital",
+        "clínica",
+        "ayuntamiento",
+        "stadt",
+        "ministry",
+        "foundation",
     ];
-    name.split(|sign: char| sign.is_whitespace() || sign == ',').any(|word| forms.contains(&word)) || name.contains(" & ")
+    name.split(|sign: char| sign.is_whitespace() || sign == ',').any(|word| forms.contains(&word))
+        || name.contains(" & ")
 }
 
 fn degree(entry: Entry) -> Education {
@@ -240,13 +348,23 @@ fn degree(entry: Entry) -> Education {
 
 /// The degree and the institution among names.
 fn study_names(names: &[String]) -> (Option<String>, Option<String>) {
-    let institution = names.iter().position(|name| INSTITUTION.is_match(name) && !DEGREE.is_match(name)).or_else(|| names.iter().position(|name| INSTITUTION.is_match(name)));
-    let degree = names.iter().enumerate().position(|(at, name)| DEGREE.is_match(name) && Some(at) != institution);
+    let institution = names
+        .iter()
+        .position(|name| INSTITUTION.is_match(name) && !DEGREE.is_match(name))
+        .or_else(|| names.iter().position(|name| INSTITUTION.is_match(name)));
+    let degree = names
+        .iter()
+        .enumerate()
+        .position(|(at, name)| DEGREE.is_match(name) && Some(at) != institution);
     let other = |taken: Option<usize>| (0..names.len()).find(|at| Some(*at) != taken);
     let degree = degree.or_else(|| other(institution));
     let institution = institution.or_else(|| other(degree));
     // "BSc, Computer Science, University": the subject belongs to the degree.
-    let subject = degree.and_then(|at| names.get(at + 1).filter(|_| Some(at + 1) != institution && names.len() > 2 && is_short(&names[at])));
+    let subject = degree.and_then(|at| {
+        names
+            .get(at + 1)
+            .filter(|_| Some(at + 1) != institution && names.len() > 2 && is_short(&names[at]))
+    });
     let text = |at: Option<usize>| at.map(|at| names[at].clone());
     let degree = match (text(degree), subject) {
         (Some(degree), Some(subject)) => Some(format!("{degree} {subject}")),

@@ -30,6 +30,8 @@ pub(super) struct Line {
     pub section: Option<SectionKind>,
     /// Whether the line is the heading of its section.
     pub heading: bool,
+    /// How many characters of markup precede the text.
+    pub indent: usize,
     /// The place in the document, in characters.
     pub start: usize,
     pub end: usize,
@@ -75,13 +77,19 @@ const HEADINGS: [(SectionKind, &str); 9] = [
          kontaktdaten|persönliche daten|persönliche angaben|coordonnées|contacto|datos personales|informations personnelles|\
          reach me|datos de contacto|informations",
     ),
-    (SectionKind::Projects, "projects|personal projects|key projects|selected projects|side projects|projekte|projets|proyectos"),
+    (
+        SectionKind::Projects,
+        "projects|personal projects|key projects|selected projects|side projects|projekte|projets|proyectos",
+    ),
     (
         SectionKind::Certifications,
         "certifications|certificates|licenses|licences|certifications and licenses|courses|zertifikate|weiterbildung|weiterbildungen|\
          zertifizierungen|certificats|certificaciones|certificados|cursos",
     ),
-    (SectionKind::Languages, "languages|language skills|sprachen|sprachkenntnisse|langues|idiomas|lenguas"),
+    (
+        SectionKind::Languages,
+        "languages|language skills|sprachen|sprachkenntnisse|langues|idiomas|lenguas",
+    ),
     (
         SectionKind::Other,
         "interests|hobbies|hobbies and interests|references|publications|awards|honors|honours|volunteering|volunteer work|volunteer \
@@ -113,19 +121,38 @@ pub(super) fn read(text: &str) -> Vec<Line> {
 }
 
 fn strip(raw: &str) -> Line {
-    let text = raw.replace(['\u{a0}', '\u{202f}', '\u{2009}'], " ").replace("**", "").replace("__", "").replace('\r', "");
+    let text = raw
+        .replace(['\u{a0}', '\u{202f}', '\u{2009}'], " ")
+        .replace("**", "")
+        .replace("__", "")
+        .replace('\r', "");
     let text = text.trim();
     let unhashed = text.trim_start_matches('#');
     let marked = unhashed.len() < text.len() && unhashed.starts_with(' ');
     let text = if marked { unhashed.trim() } else { text };
     let signs = ['•', '·', '◦', '▪', '‣', '●', '○', '■', '✓', '✔', '➢', '➤', '►', '\u{f0b7}'];
-    let rest = text.strip_prefix(signs).or_else(|| ["- ", "* ", "+ ", "– ", "o "].iter().find_map(|sign| text.strip_prefix(sign)));
+    let rest = text
+        .strip_prefix(signs)
+        .or_else(|| ["- ", "* ", "+ ", "– ", "o "].iter().find_map(|sign| text.strip_prefix(sign)));
     let bullet = rest.is_some();
-    let text = rest.unwrap_or(text).trim().replace(" _", " ").trim_matches(['_', '\\']).trim().to_owned();
+    let text =
+        rest.unwrap_or(text).trim().replace(" _", " ").trim_matches(['_', '\\']).trim().to_owned();
     // A row of a Markdown table.
     let text = if text.starts_with('|') { text.trim_matches('|').trim().to_owned() } else { text };
     let text = if text.contains(char::is_alphanumeric) { text } else { String::new() };
-    Line { text, bullet, marked, after_blank: false, section: None, heading: false, start: 0, end: 0 }
+    let first = text.split_whitespace().next().unwrap_or("");
+    let indent = raw.find(first).map_or(0, |at| raw[..at].chars().count());
+    Line {
+        text,
+        bullet,
+        marked,
+        after_blank: false,
+        section: None,
+        heading: false,
+        indent,
+        start: 0,
+        end: 0,
+    }
 }
 
 /// The section that a line is the heading of.
@@ -141,14 +168,18 @@ fn heading(line: &Line) -> Option<SectionKind> {
     }
     // A longer heading has to look like one: "Selected work experience".
     let upper = line.text.contains(char::is_uppercase) && !line.text.contains(char::is_lowercase);
-    if !line.marked && !upper && !line.text.ends_with(':') || crate::jobs::header::names_role(&line.text) {
+    if !line.marked && !upper && !line.text.ends_with(':')
+        || crate::jobs::header::names_role(&line.text)
+    {
         return None;
     }
     let within = |name: &str| {
-        name.len() > 4 && text.match_indices(name).any(|(at, _)| {
-            let inside = |sign: Option<char>| sign.is_some_and(char::is_alphanumeric);
-            !inside(text[..at].chars().next_back()) && !inside(text[at + name.len()..].chars().next())
-        })
+        name.len() > 4
+            && text.match_indices(name).any(|(at, _)| {
+                let inside = |sign: Option<char>| sign.is_some_and(char::is_alphanumeric);
+                !inside(text[..at].chars().next_back())
+                    && !inside(text[at + name.len()..].chars().next())
+            })
     };
     HEADINGS.iter().find(|(_, names)| has(names, &within)).map(|(kind, _)| *kind)
 }

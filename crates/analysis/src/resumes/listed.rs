@@ -9,13 +9,18 @@ const MAX_WORDS: usize = 6;
 
 /// The skills of the section, or of the line that looks like a list of them.
 pub(super) fn read(lines: &[Line]) -> Vec<String> {
-    let own = lines.iter().filter(|line| line.section == Some(SectionKind::Skills) && !line.heading);
+    let own =
+        lines.iter().filter(|line| line.section == Some(SectionKind::Skills) && !line.heading);
     let mut skills: Vec<String> = unwrap_lines(own).iter().flat_map(|line| items(line)).collect();
     if skills.is_empty() {
-        let rest = lines.iter().filter(|line| line.section.is_none_or(|kind| kind != SectionKind::Contact));
+        let rest = lines
+            .iter()
+            .filter(|line| line.section.is_none_or(|kind| kind != SectionKind::Contact));
         let rest = unwrap_lines(rest);
         let best = rest.iter().max_by_key(|line| listed(line));
-        skills.extend(best.filter(|line| listed(line) >= 3).map(|line| items(line)).unwrap_or_default());
+        skills.extend(
+            best.filter(|line| listed(line) >= 3).map(|line| items(line)).unwrap_or_default(),
+        );
     }
     let mut seen = std::collections::HashSet::new();
     skills.retain(|skill| seen.insert(skill.to_lowercase()));
@@ -45,7 +50,10 @@ fn unwrap_lines<'a>(lines: impl Iterator<Item = &'a Line>) -> Vec<String> {
 
 /// How many short items a line without dates has.
 fn listed(text: &str) -> usize {
-    let prose = text.ends_with('.') || text.contains('@') || dates::period(text).is_some() || dates::single(text).is_some();
+    let prose = text.ends_with('.')
+        || text.contains('@')
+        || dates::period(text).is_some()
+        || dates::single(text).is_some();
     let items = items(text);
     let short = items.iter().all(|item| item.split_whitespace().count() <= 4);
     if prose || !short { 0 } else { items.len() }
@@ -54,11 +62,21 @@ fn listed(text: &str) -> usize {
 /// The items of a line, without the label before a colon.
 fn items(text: &str) -> Vec<String> {
     let text = match text.split_once(':') {
-        Some((label, rest)) if label.split_whitespace().count() <= 4 && rest.starts_with(' ') && !rest.trim().is_empty() => rest,
+        Some((label, rest))
+            if label.split_whitespace().count() <= 4
+                && rest.starts_with(' ')
+                && !rest.trim().is_empty() =>
+        {
+            rest
+        }
         _ => text,
     };
     let separated = text.contains([';', '|', '•', '·', '\t']);
-    let parts: Vec<&str> = if separated { text.split([';', '|', '•', '·', '\t']).collect() } else { split_commas(text) };
+    let parts: Vec<&str> = if separated {
+        text.split([';', '|', '•', '·', '\t']).collect()
+    } else {
+        split_commas(text)
+    };
     // A bar between groups, commas within them.
     let parts: Vec<&str> = parts.into_iter().flat_map(split_commas).collect();
     parts.iter().flat_map(|part| split_known(part)).filter_map(|part| tidy(&part)).collect()
@@ -84,7 +102,9 @@ fn split_commas(text: &str) -> Vec<&str> {
 
 /// "Python and SQL" are two; "Health and safety" is one.
 fn split_known(part: &str) -> Vec<String> {
-    let known = |text: &str| matches!(Lexicon::shipped().kind(&text.trim().to_lowercase()), Some(TermKind::Knowledge));
+    let known = |text: &str| {
+        matches!(Lexicon::shipped().kind(&text.trim().to_lowercase()), Some(TermKind::Knowledge))
+    };
     if !known(part) {
         for conjunction in [" and ", " und ", " et ", " y ", " & "] {
             if let Some((left, right)) = part.split_once(conjunction)
@@ -103,7 +123,11 @@ fn tidy(part: &str) -> Option<String> {
     let part = part.split(['(', '[']).next().unwrap_or("");
     let part = part.split(" – ").next().unwrap_or("").split(" - ").next().unwrap_or("");
     let part = part.trim().trim_end_matches(['.', ':', '★', '☆', '●', '○', '*']).trim();
-    let part = ["and ", "und ", "et ", "y "].iter().find_map(|word| part.strip_prefix(word)).unwrap_or(part).trim();
+    let part = ["and ", "und ", "et ", "y "]
+        .iter()
+        .find_map(|word| part.strip_prefix(word))
+        .unwrap_or(part)
+        .trim();
     let words = part.split_whitespace().count();
     (part.contains(char::is_alphabetic) && words <= MAX_WORDS).then(|| part.to_owned())
 }

@@ -23,7 +23,8 @@ impl Month {
         if date == "present" {
             return Some(today);
         }
-        let (year, month) = date.split_once('-').map_or((date, None), |(year, month)| (year, Some(month)));
+        let (year, month) =
+            date.split_once('-').map_or((date, None), |(year, month)| (year, Some(month)));
         let month = match month {
             Some(month) => month.parse().ok().filter(|month| (1..=12).contains(month))?,
             None if last => 12,

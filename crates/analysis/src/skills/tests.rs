@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::model::{LABELS, Label, Model};
 use super::tokens::tokens;
-use super::{Lexicon, SkillSpan, SpanKind, TermKind, listed_terms, skill_spans};
+use super::{Lexicon, SkillSpan, SpanKind, TermKind, listed_terms, skill_spans, synonyms};
 
 fn texts(text: &str, kind: SpanKind) -> Vec<&str> {
     let spans = skill_spans(text);
@@ -55,6 +55,12 @@ fn the_lexicon_knows_forms_of_verbs() {
     assert_eq!(lexicon.kind("teamwork"), Some(TermKind::Trait));
     let words: Vec<String> = ["machine", "learning", "models"].map(str::to_owned).to_vec();
     assert_eq!(lexicon.longest(&words), Some((2, TermKind::Knowledge)));
+}
+
+#[test]
+fn skills_have_other_names() {
+    assert_eq!(synonyms("Kubernetes"), ["k8s"]);
+    assert!(synonyms("beekeeping").is_empty());
 }
 
 #[test]

@@ -185,6 +185,7 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
     ("doc-parser", &["proto", "documents", "analysis", "language", "kit"]),
     ("audit-compliance", &["kit", "language", "analysis", "documents"]),
     ("job-search", &["kit", "language", "analysis"]),
+    ("resume-profile", &["kit", "language", "documents", "analysis"]),
     ("web-research", &["proto", "egress", "schema", "reading", "research", "kit"]),
     (
         "powerstrip-bench",

@@ -1,0 +1,127 @@
+//! The tools `score_fit` and `rank_jobs`.
+
+use analysis::fit::{self, Candidate, Fit, Part};
+use analysis::jobs::Job;
+use analysis::resumes::Profile;
+use kit::{Ctx, Fault};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::input::{self, Given};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FitInput {
+    /// A `ref_id` of `parse_document`.
+    source_ref_id: Option<String>,
+    /// The résumé in base64; a gateway fills it in.
+    #[schemars(length(min = 1))]
+    file_data: Option<String>,
+    /// Its media type; the bytes count.
+    file_type: Option<String>,
+    /// The answer of `extract_profile`.
+    profile: Option<Profile>,
+    /// A job description.
+    #[schemars(length(min = 1, max = 200_000))]
+    job_text: Option<String>,
+    /// The answer of `job-search-mcp:parse_job_description`.
+    job: Option<Job>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RankInput {
+    /// A `ref_id` of `parse_document`.
+    source_ref_id: Option<String>,
+    /// The résumé in base64; a gateway fills it in.
+    #[schemars(length(min = 1))]
+    file_data: Option<String>,
+    /// Its media type; the bytes count.
+    file_type: Option<String>,
+    /// The answer of `extract_profile`.
+    profile: Option<Profile>,
+    /// Job descriptions.
+    #[schemars(length(min = 1, max = 50))]
+    jobs: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Ranking {
+    /// The best first.
+    ranking: Vec<Ranked>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Ranked {
+    /// The place in `jobs`, counted from 0.
+    index: usize,
+    score: f64,
+    parts: Vec<Part>,
+    missing_must: Vec<String>,
+}
+
+pub(crate) async fn score_fit(input: FitInput, ctx: Ctx) -> Result<Fit, Fault> {
+    let FitInput { source_ref_id, file_data, file_type, profile, job_text, job } = input;
+    let job = match (job_text, job) {
+        (Some(text), None) => input::analyze(move || analysis::jobs::parse(&text).job)
+            .await?
+            .ok_or_else(|| no_job("/job_text"))?,
+        (None, Some(job)) => job,
+        _ => return Err(Fault::invalid_input("/job_text: give `job_text` or `job`")),
+    };
+    let given = Given { source_ref_id, file_data, file_type, text: None };
+    let (candidate, _) = candidate(given, profile, &ctx).await?;
+    let fit = input::analyze(move || fit::score(&candidate, &job)).await?;
+    fit.ok_or_else(|| {
+        Fault::invalid_input("/job: it states neither requirements, nor years, nor a title")
+    })
+}
+
+pub(crate) async fn rank_jobs(input: RankInput, ctx: Ctx) -> Result<Ranking, Fault> {
+    let RankInput { source_ref_id, file_data, file_type, profile, jobs } = input;
+    let given = Given { source_ref_id, file_data, file_type, text: None };
+    let (candidate, warnings) = candidate(given, profile, &ctx).await?;
+    let fits = input::analyze(move || {
+        let fits =
+            jobs.iter().map(|text| fit::score(&candidate, &analysis::jobs::parse(text).job?));
+        fits.collect::<Vec<Option<Fit>>>()
+    })
+    .await?;
+    let mut ranking = Vec::new();
+    for (index, fit) in fits.into_iter().enumerate() {
+        let fit = fit.ok_or_else(|| no_job(&format!("/jobs/{index}")))?;
+        ranking.push(Ranked {
+            index,
+            score: fit.score,
+            parts: fit.parts,
+            missing_must: fit.missing_must,
+        });
+    }
+    ranking.sort_by(|left, right| right.score.total_cmp(&left.score));
+    Ok(Ranking { ranking, warnings })
+}
+
+fn no_job(path: &str) -> Fault {
+    Fault::invalid_input(format!("{path}: it is no job description"))
+}
+
+async fn candidate(
+    given: Given,
+    profile: Option<Profile>,
+    ctx: &Ctx,
+) -> Result<(Candidate, Vec<String>), Fault> {
+    let today = input::today();
+    match profile {
+        Some(profile) if given.is_none() => {
+            Ok((Candidate::of_profile(&profile, today), Vec::new()))
+        }
+        Some(_) => Err(Fault::invalid_input("/profile: give a profile, or a reference, or a file")),
+        None => {
+            let resume = input::resolve(given, ctx).await?;
+            let text = resume.text;
+            let candidate = input::analyze(move || Candidate::of_document(&text, today)).await?;
+            Ok((candidate, resume.warnings))
+        }
+    }
+}

@@ -37,9 +37,6 @@ pub struct Position {
     pub end: Option<String>,
     #[serde(default)]
     pub bullets: Vec<String>,
-    /// The line of the dates, which orders positions.
-    #[serde(skip)]
-    pub line: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

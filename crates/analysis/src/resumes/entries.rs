@@ -40,7 +40,6 @@ struct Entry {
     /// Names on the line and around it, in order.
     names: Vec<String>,
     bullets: Vec<String>,
-    line: usize,
 }
 
 /// The positions of a résumé.
@@ -158,7 +157,7 @@ fn entries(
             .map(|line| line.text.clone())
             .collect();
         free = used;
-        found.push(Entry { period: *period, names, bullets, line: *at });
+        found.push(Entry { period: *period, names, bullets });
     }
     found
 }
@@ -274,7 +273,6 @@ fn position(entry: Entry) -> Position {
         start: entry.period.from.map(dates::Written::text),
         end: Some(entry.period.to.text()),
         bullets: entry.bullets,
-        line: entry.line,
     }
 }
 

@@ -1,9 +1,7 @@
 use proptest::prelude::*;
 
 use super::dates::{self, Written};
-use super::{
-    Education, Gap, Month, Position, Profile, SectionKind, Timeline, markdown, profile, sections,
-};
+use super::{Education, Gap, Month, Position, SectionKind, Timeline, markdown, profile, sections};
 
 fn position(title: &str, company: &str, start: &str, end: &str) -> Position {
     let text = |text: &str| Some(text.to_owned());
@@ -27,7 +25,7 @@ fn degree(degree: &str, institution: &str, end: &str) -> Education {
 /// The positions without their bullets.
 fn positions(text: &str) -> Vec<Position> {
     let found = profile(text).experience.into_iter();
-    found.map(|entry| Position { bullets: Vec::new(), line: 0, ..entry }).collect()
+    found.map(|entry| Position { bullets: Vec::new(), ..entry }).collect()
 }
 
 #[test]
@@ -175,18 +173,8 @@ fn sections_have_their_headings() {
 #[test]
 fn markdown_of_lines_says_the_same() {
     let text = "Jane Roe\njane.roe@example.com\n\nExperience\nPlanner, Northbeam Systems (2019 - 2020)\n• Planned\n\nSkills\n• SAP\n• Lean\n";
-    assert_eq!(profile(&markdown(text)), profile(text).at_lines_of(&markdown(text)));
+    assert_eq!(profile(&markdown(text)), profile(text));
     assert!(markdown(text).starts_with("# Jane Roe\n"), "{}", markdown(text));
-}
-
-impl Profile {
-    /// The same profile with the line numbers of another text.
-    fn at_lines_of(mut self, text: &str) -> Self {
-        for (own, other) in self.experience.iter_mut().zip(profile(text).experience) {
-            own.line = other.line;
-        }
-        self
-    }
 }
 
 proptest! {

@@ -13,6 +13,9 @@ mod written;
 
 use std::collections::BTreeSet;
 
+use notes::intent::language_of;
+use notes::stems::Vocabulary;
+
 pub use self::report::{BibliographyEntry, ClaimCounts, Method, Report, Request, SourceUse, Style};
 
 use self::arrange::{Arranged, arrange};
@@ -38,8 +41,12 @@ pub(crate) struct Draft<'a> {
 impl<'a> Draft<'a> {
     pub(crate) fn new(request: Request<'a>) -> Self {
         let asked = asked(request.outline);
-        let collected = collect(&asked, request.notes, request.sources);
-        let arranged = arrange(&request.outline.title, &asked, &collected.claims);
+        let questions: Vec<&str> = asked.iter().map(|question| question.text).collect();
+        let texts = request.notes.iter().map(|note| note.text.as_str());
+        let language = language_of(&questions.join(" "), texts);
+        let vocabulary = Vocabulary::new(language);
+        let collected = collect(&asked, request.notes, request.sources, vocabulary);
+        let arranged = arrange(&request.outline.title, &asked, &collected.claims, language);
         let (phrases, method) = (phrases::phrases(request.outline), Method::Extractive);
         Self { request, asked, collected, arranged, phrases, method }
     }
@@ -81,11 +88,12 @@ impl<'a> Draft<'a> {
             dropped: collected.dropped,
         };
         let warnings = warnings(&collected, placed.is_empty());
+        let language = collected.vocabulary.language();
         Report {
             document,
             bibliography,
             claims: counts,
-            sources: corroboration::uses(sources, claims, &placed, notes),
+            sources: corroboration::uses(sources, claims, &placed, notes, language),
             cited: order,
             method,
             warnings,

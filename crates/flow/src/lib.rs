@@ -14,7 +14,6 @@ pub mod hitl;
 mod knowledge;
 pub mod load;
 pub mod map;
-pub mod note;
 pub mod notes;
 pub mod operations;
 pub mod outline;

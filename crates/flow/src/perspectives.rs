@@ -11,19 +11,19 @@ mod topic;
 use std::collections::HashSet;
 
 use language::words::{fold, stem, words};
+use notes::text::{capitalize, is_invisible};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::ids::{node_id, perspective_id, question_id};
-pub(crate) use self::topic::{capitalize, is_invisible};
 
 use self::families::Family;
 use self::keywords::Keyword;
 use self::topic::Topic;
 use crate::graph::{Edge, Graph, Node, NodeKind};
-use crate::notes::intent::Intent;
 use crate::outline::{Outline, OutlineQuestion, OutlineSection, Perspective, Question};
-use crate::source::Chunk;
+use notes::Chunk;
+use notes::intent::{Intent, language_of};
 
 /// The perspectives of a topic unless the caller names others.
 pub const DEFAULT_PERSPECTIVES: [&str; 4] = ["history", "methods", "equity", "evidence"];
@@ -76,9 +76,11 @@ pub enum Method {
 
 /// Plans research without a model.
 pub fn plan(request: Request<'_>) -> Plan {
-    let topic = Topic::parse(request.topic);
+    let language =
+        language_of(request.topic, request.chunks.iter().map(|chunk| chunk.text.as_str()));
+    let topic = Topic::parse(request.topic, language);
     let names = names(request.perspectives);
-    let mut keywords = keywords::of_chunks(request.chunks, topic.words());
+    let mut keywords = keywords::of_chunks(request.chunks, topic.words(), topic.language);
     let mut planner = Planner { topic: &topic, used: HashSet::new() };
     let mut sections: Vec<Section> =
         names.iter().map(|name| planner.section(name, request.per_perspective)).collect();
@@ -129,7 +131,7 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn section(&mut self, name: &str, count: usize) -> Section {
         let count = count.clamp(1, MAX_QUESTIONS);
-        let (families, generic): (&'static [Family], &'static Family) = if self.topic.german {
+        let (families, generic): (&'static [Family], &'static Family) = if self.topic.is_german() {
             (&german::FAMILIES, &german::GENERIC)
         } else {
             (&families::FAMILIES, &families::GENERIC)
@@ -158,7 +160,7 @@ impl Planner<'_> {
     fn ask_about_keywords(&mut self, sections: &mut [Section], keywords: &mut Vec<Keyword>) {
         for section in sections {
             let count = section.questions.len() / 3;
-            let intent = Intent::of(&self.topic.ask(section.keyword));
+            let intent = Intent::of(&self.topic.ask(section.keyword), self.topic.language);
             for turn in 0..count {
                 let best = keywords
                     .iter()
@@ -187,7 +189,7 @@ impl Planner<'_> {
                 if question.concepts.len() >= MAX_CONCEPTS {
                     continue;
                 }
-                let intent = Intent::of(&question.text);
+                let intent = Intent::of(&question.text, self.topic.language);
                 let best = keywords
                     .iter()
                     .enumerate()

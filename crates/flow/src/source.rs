@@ -1,5 +1,6 @@
 //! Sources and the chunks of their text. Where schemas do not describe an input, every client would pay for that.
 
+pub use notes::Chunk;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,20 +34,6 @@ pub struct Scores {
     pub freshness: f64,
     pub authority: f64,
     pub content_quality: f64,
-}
-
-/// A part of a source's text, as a collection returns it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(description = "")]
-pub struct Chunk {
-    pub id: String,
-    pub text: String,
-    /// The id, URL or file of its source.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    // How well it fits the query, where it was found by one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub score: Option<f64>,
 }
 
 /// A source as another step names it: a source, or a chunk that a search found, whose `source` and `meta` tell the rest. What

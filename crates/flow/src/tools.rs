@@ -23,8 +23,8 @@ use crate::notes::tool::Summarize;
 use crate::perspectives::tool::{PlanPerspectives, TopicChunks};
 use crate::rerank::RerankResults;
 use crate::search_tool::{CurrentResearch, QueryWeb};
-use crate::source::Chunk;
 use crate::writer::{CurrentModel, Writer};
+use notes::Chunk;
 
 /// The catalog's source of these tools. A toolpack of the same id replaces one of them.
 pub const SOURCE: &str = "built-in research flow";

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use strip::{Strip, run_blocking};
 
-use crate::perspectives::is_invisible;
+use notes::text::is_invisible;
 
 /// Gives the model of this moment.
 pub type CurrentModel = Arc<dyn Fn() -> Option<Model> + Send + Sync>;

@@ -170,6 +170,84 @@ fn sections_answer_their_own_questions() {
     assert!(methods.contains("meters"), "{methods}");
 }
 
+/// The sentences under a heading, or the lines that say that there are none.
+fn section(report: &Report, heading: &str) -> String {
+    let section = report.document.sections.iter().find(|section| section.heading == heading);
+    let blocks = &section.unwrap_or_else(|| panic!("no section {heading}")).blocks;
+    let lines = blocks.iter().map(|block| match block {
+        Block::Paragraph { text } | Block::Quote { text } => text.clone(),
+        other => format!("{other:?}"),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn each_sentence_fits_its_section() {
+    let report = Corpus::read("passkeys").report(Style::Numeric);
+    let history = section(&report, "History and origins");
+    assert!(history.contains("2012") && history.contains("2019"), "{history}");
+    for sentence in history.split_inclusive("].") {
+        assert!(sentence.contains("20") || sentence.contains("1961"), "no event: {sentence}");
+    }
+    // Events come in the order of their years.
+    assert!(history.find("2012") < history.find("2019"), "{history}");
+    let equity = section(&report, "Equity and people affected");
+    assert!(equity.contains("poor households"), "{equity}");
+    assert!(!history.contains("No source"), "{history}");
+}
+
+#[test]
+fn a_section_without_fitting_sentences_says_so() {
+    let mut corpus = Corpus::empty("passkeys");
+    for text in ["A passkey is a credential that replaces a password.", "Passkeys resist phishing."]
+    {
+        corpus.add(&format!("title: t\n\n{text} Websites store the public key of each passkey."));
+    }
+    let report = corpus.report(Style::Numeric);
+    let history = section(&report, "History and origins");
+    assert!(history.starts_with("No source that was read answers:"), "{history}");
+}
+
+#[test]
+fn a_report_begins_with_a_definition_and_has_no_open_pronouns() {
+    let report = Corpus::read("passkeys").report(Style::Numeric);
+    let lead = section(&report, "In brief");
+    assert!(lead.starts_with("A passkey is a cryptographic credential"), "{lead}");
+    let text = paragraphs(&report).join("\n");
+    for part in ["introduced them", "Half of them", "In 2014 it", "the same shop", "The survey was"]
+    {
+        assert!(!text.contains(part), "`{part}` in\n{text}");
+    }
+}
+
+#[test]
+fn short_claims_contradict_each_other_too() {
+    let text = paragraphs(&Corpus::read("passkeys").report(Style::Numeric)).join("\n");
+    for share in ["22 percent", "57 percent"] {
+        let disputed =
+            |sentence: &&str| sentence.contains(share) && sentence.contains("(disputed)");
+        assert!(text.split_inclusive("].").any(|sentence| disputed(&sentence)), "{share}:\n{text}");
+    }
+}
+
+#[test]
+fn german_documents_give_a_german_report() {
+    let report = Corpus::read("balkonkraftwerke").report(Style::Numeric);
+    assert!(report.claims.supported >= 10, "{:?}", report.claims);
+    let lead = section(&report, "Kurz gefasst");
+    assert!(lead.starts_with("Ein Balkonkraftwerk ist eine kleine Solaranlage"), "{lead}");
+    let history = section(&report, "Geschichte und Anfänge");
+    assert!(history.contains("2003") && history.contains("2019"), "{history}");
+    assert!(!history.contains("galten sie") && !history.contains("Brandgefahr"), "{history}");
+    assert!(section(&report, "Methoden und Messung").contains("simuliert"));
+    let text = paragraphs(&report).join("\n");
+    for price in ["300 bis 700 Euro", "1.500 Euro"] {
+        let disputed = |sentence: &str| sentence.contains(price) && sentence.contains("umstritten");
+        assert!(text.split_inclusive("].").any(disputed), "{price}:\n{text}");
+    }
+    assert!(!text.contains("Tomaten"), "{text}");
+}
+
 #[test]
 fn equal_input_gives_equal_bytes() {
     for style in [Style::Numeric, Style::Apa, Style::Mla] {

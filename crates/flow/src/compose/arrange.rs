@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use language::prose::Language;
+use notes::definition::definition;
+use notes::intent::{Intent, asked_stems, content_stems, topic_stems};
+use notes::quantity::{YEAR, quantities};
+
 use super::claims::{Asked, Claim};
-use crate::notes::intent::{Intent, asked_stems, content_stems, topic_stems};
-use crate::notes::quantity::quantities;
 
 /// The most claims under one question; disputes may add more.
 const MAX_PER_QUESTION: usize = 5;
@@ -22,15 +25,28 @@ const MOST_SENTENCES: usize = 5;
 /// How much the kind of the answer counts when a claim fits several questions.
 const KIND: f64 = 0.9;
 
+/// By how much a claim must answer a question better than those that it was noted for.
+const MUCH_BETTER: f64 = 0.25;
+
 /// The claims by question, each list in the order of the text, and those of the lead.
 #[derive(Debug, Default)]
 pub(super) struct Arranged {
     pub(super) lead: Vec<usize>,
+    /// The claim of the lead that says what the topic is, which answers no question.
+    pub(super) definition: Option<usize>,
     pub(super) questions: Vec<Vec<usize>>,
 }
 
-pub(super) fn arrange(title: &str, asked: &[Asked<'_>], claims: &[Claim]) -> Arranged {
-    let fit = fits(asked, claims);
+pub(super) fn arrange(
+    title: &str,
+    asked: &[Asked<'_>],
+    claims: &[Claim],
+    language: Language,
+) -> Arranged {
+    let about = topic_stems(title, language);
+    let intents: Vec<Intent> =
+        asked.iter().map(|question| Intent::of(question.text, language)).collect();
+    let fit = Fits { asked, intents: &intents, about: &about, language }.of(claims);
     let mut questions = assign(asked, claims, &fit);
     for (question, list) in questions.iter_mut().enumerate() {
         // Best first; the order among equals is that of the notes.
@@ -38,41 +54,68 @@ pub(super) fn arrange(title: &str, asked: &[Asked<'_>], claims: &[Claim]) -> Arr
         list.truncate(MAX_PER_QUESTION);
     }
     join_disputes(&mut questions, claims);
-    let lead = Lead { about: topic_stems(title), asked, claims, fit: &fit }.choose(&mut questions);
-    for list in &mut questions {
-        order(list, claims);
+    let lead = Lead { about, asked, claims, fit: &fit, language };
+    let defines = |index: &usize| definition(&claims[*index].text, &lead.about, language).is_some();
+    let chosen = lead.choose(&mut questions);
+    let definition = chosen.first().copied().filter(defines);
+    let lead = chosen;
+    join_history(&mut questions, asked, &intents);
+    for (list, intent) in questions.iter_mut().zip(&intents) {
+        order(list, claims, intent);
     }
-    Arranged { lead, questions }
+    Arranged { lead, definition, questions }
 }
 
-/// How well each claim answers each of its questions.
-fn fits(asked: &[Asked<'_>], claims: &[Claim]) -> Vec<Vec<f64>> {
-    let intents: Vec<Intent> = asked.iter().map(|question| Intent::of(question.text)).collect();
-    let wanting: Vec<BTreeSet<String>> =
-        asked.iter().map(|question| asked_stems(question.text).into_iter().collect()).collect();
-    claims
-        .iter()
-        .map(|claim| {
-            let stems = content_stems(&claim.text);
-            let mut fit = vec![0.0; asked.len()];
-            for question in &claim.questions {
-                let shared = stems.iter().filter(|stem| wanting[*question].contains(*stem)).count();
-                let share = shared as f64 / wanting[*question].len().max(1) as f64;
-                fit[*question] = share + KIND * intents[*question].fit(&claim.text, &stems);
-            }
-            fit
-        })
-        .collect()
+/// How well claims answer questions.
+struct Fits<'a> {
+    asked: &'a [Asked<'a>],
+    intents: &'a [Intent],
+    about: &'a [String],
+    language: Language,
+}
+
+impl Fits<'_> {
+    /// For each claim and question, how well it answers; nothing where the claim was noted for other questions and answers
+    /// none of them much worse.
+    fn of(&self, claims: &[Claim]) -> Vec<Vec<f64>> {
+        let wanting: Vec<BTreeSet<String>> = self
+            .asked
+            .iter()
+            .map(|question| asked_stems(question.text, self.language).into_iter().collect())
+            .collect();
+        claims.iter().map(|claim| self.of_claim(claim, &wanting)).collect()
+    }
+
+    fn of_claim(&self, claim: &Claim, wanting: &[BTreeSet<String>]) -> Vec<f64> {
+        let stems = content_stems(&claim.text, self.language);
+        let names_topic = self.about.iter().all(|stem| stems.contains(stem));
+        let fit = |question: usize| {
+            let shared = stems.iter().filter(|stem| wanting[question].contains(*stem)).count();
+            let share = shared as f64 / wanting[question].len().max(1) as f64;
+            share + KIND * self.intents[question].fit(&claim.text, &stems)
+        };
+        let noted = claim.questions.iter().copied().map(fit).fold(0.0, f64::max);
+        let answers = |question: usize| {
+            let intent = &self.intents[question];
+            intent.is_known() && intent.is_answer(&claim.text, &stems, names_topic)
+        };
+        let of_question = |question: usize| match fit(question) {
+            fit if claim.questions.contains(&question) => fit,
+            fit if fit >= noted + MUCH_BETTER && answers(question) => fit,
+            _ => 0.0,
+        };
+        (0..self.asked.len()).map(of_question).collect()
+    }
 }
 
 /// Gives each claim to the question that it fits best, and no question less than it can have.
 fn assign(asked: &[Asked<'_>], claims: &[Claim], fit: &[Vec<f64>]) -> Vec<Vec<usize>> {
     let mut questions = vec![Vec::new(); asked.len()];
     for (index, claim) in claims.iter().enumerate() {
-        let best = claim
-            .questions
-            .iter()
-            .copied()
+        let offers =
+            |question: &usize| claim.questions.contains(question) || fit[index][*question] > 0.0;
+        let best = (0..asked.len())
+            .filter(offers)
             .max_by(|a, b| fit[index][*a].total_cmp(&fit[index][*b]).then(b.cmp(a)));
         if let Some(best) = best {
             questions[best].push(index);
@@ -127,12 +170,28 @@ fn join_disputes(questions: &mut [Vec<usize>], claims: &[Claim]) {
     }
 }
 
+/// Puts what happened under the first question of its section, so that all of it is in the order of the years.
+fn join_history(questions: &mut [Vec<usize>], asked: &[Asked<'_>], intents: &[Intent]) {
+    for question in 1..asked.len() {
+        let same_section = |other: &usize| {
+            asked[*other].section == asked[question].section && intents[*other].asks_for_years()
+        };
+        if intents[question].asks_for_years()
+            && let Some(first) = (0..question).find(same_section)
+        {
+            let moved = std::mem::take(&mut questions[question]);
+            questions[first].extend(moved);
+        }
+    }
+}
+
 /// Chooses the lead: a definition of the topic, and the best answer of each long section.
 struct Lead<'a> {
     about: Vec<String>,
     asked: &'a [Asked<'a>],
     claims: &'a [Claim],
     fit: &'a [Vec<f64>],
+    language: Language,
 }
 
 impl Lead<'_> {
@@ -144,12 +203,17 @@ impl Lead<'_> {
             .flat_map(|(question, list)| list.iter().map(move |index| (question, *index)))
             .filter(|(_, index)| self.claims[*index].disputes.is_empty())
             .collect();
-        if placed.len() < LONG_SECTION {
-            return Vec::new();
-        }
+        // A definition answers no question best, and may have lost its place to better answers.
+        let all: Vec<(usize, usize)> = (0..self.claims.len())
+            .filter(|index| self.claims[*index].disputes.is_empty())
+            .map(|index| (self.place_of(index, questions), index))
+            .collect();
         let mut chosen: Vec<(usize, usize)> = Vec::new();
-        chosen.extend(best(&placed, |_, index| {
-            Some(f64::from(definition(&self.claims[index].text, &self.about)?))
+        // A short report has a lead only if something says clearly what the topic is.
+        let least = if placed.len() < LONG_SECTION { 2 } else { 0 };
+        chosen.extend(best(&all, |_, index| {
+            let clear = definition(&self.claims[index].text, &self.about, self.language)?;
+            (clear > least).then_some(f64::from(clear))
         }));
         let sections: BTreeSet<usize> = self.asked.iter().map(|asked| asked.section).collect();
         for section in sections {
@@ -165,7 +229,28 @@ impl Lead<'_> {
         for (question, index) in &chosen {
             questions[*question].retain(|held| held != index);
         }
+        self.remove_definitions(questions);
         chosen.into_iter().map(|(_, index)| index).collect()
+    }
+
+    /// The question that holds a claim, or one that it was noted for.
+    fn place_of(&self, index: usize, questions: &[Vec<usize>]) -> usize {
+        let held = questions.iter().position(|list| list.contains(&index));
+        held.or_else(|| self.claims[index].questions.first().copied()).unwrap_or_default()
+    }
+
+    /// What the topic is answers no question about it, and one definition is enough.
+    fn remove_definitions(&self, questions: &mut [Vec<usize>]) {
+        for (question, list) in questions.iter_mut().enumerate() {
+            let intent = Intent::of(self.asked[question].text, self.language);
+            list.retain(|index| {
+                let text = &self.claims[*index].text;
+                let stems = content_stems(text, self.language);
+                definition(text, &self.about, self.language).is_none()
+                    || !self.claims[*index].disputes.is_empty()
+                    || intent.is_answer(text, &stems, true)
+            });
+        }
     }
 
     /// How well a claim represents its section: it answers the question, names the topic, is supported by several
@@ -173,7 +258,7 @@ impl Lead<'_> {
     fn value(&self, question: usize, index: usize) -> Option<f64> {
         let claim = &self.claims[index];
         let start: Vec<&str> = claim.text.split_whitespace().take(10).collect();
-        let named = content_stems(&start.join(" "));
+        let named = content_stems(&start.join(" "), self.language);
         let share = self.about.iter().filter(|stem| named.contains(stem)).count() as f64
             / self.about.len().max(1) as f64;
         let lower = format!(" {} ", claim.text.to_lowercase());
@@ -181,7 +266,7 @@ impl Lead<'_> {
         let vague = vague.iter().any(|word| lower.contains(word)) && !lower.contains(" such as ");
         let sources = (claim.sources.len() - 1) as f64;
         let value = self.fit[index][question] + share + 0.4 * sources.min(2.0);
-        (share >= 0.5 && !vague).then_some(value - 0.2 * specific(&claim.text))
+        (share >= 0.5 && !vague).then_some(value - 0.2 * specific(&claim.text, self.language))
     }
 }
 
@@ -194,39 +279,23 @@ fn best(
     valued.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, place)| place)
 }
 
-/// How clearly a text says what the topic is: `A heat pump is a machine that …`; none if it does not.
-fn definition(text: &str, about: &[String]) -> Option<u8> {
-    const VERBS: [(&str, u8); 7] = [
-        (" is a ", 3),
-        (" is an ", 3),
-        (" is the ", 3),
-        (" refers to ", 3),
-        (" ist ein", 3),
-        (" are ", 1),
-        (" sind ", 1),
-    ];
-    let lower = text.to_lowercase();
-    let found = VERBS.iter().filter_map(|(verb, clear)| Some((lower.find(verb)?, *clear)));
-    let (at, clear) = found.min()?;
-    let named = content_stems(&lower[..at]);
-    let subject = !about.is_empty()
-        && about.iter().all(|stem| named.contains(stem))
-        && named.len() <= about.len();
-    subject.then_some(clear)
-}
-
 /// How much a claim goes into detail.
-fn specific(text: &str) -> f64 {
+fn specific(text: &str, language: Language) -> f64 {
     let numbers = quantities(text).len() as f64;
-    let names =
-        text.split_whitespace().skip(1).filter(|word| word.starts_with(char::is_uppercase)).count()
-            as f64;
+    let capital = |word: &&str| word.starts_with(char::is_uppercase);
+    // All nouns of German have a capital.
+    let names = match language.code() {
+        "de" => 0.0,
+        _ => text.split_whitespace().skip(1).filter(capital).count() as f64,
+    };
     let words = text.split_whitespace().count() as f64;
-    numbers + 0.5 * names.min(4.0) + (words - 20.0).max(0.0) / 20.0
+    // `The programme …` follows another sentence in its source.
+    let definite = if text.starts_with("The ") { 0.5 } else { 0.0 };
+    numbers + 0.5 * names.min(4.0) + (words - 20.0).max(0.0) / 20.0 + definite
 }
 
-/// General claims first; claims that contradict each other stay together.
-fn order(list: &mut Vec<usize>, claims: &[Claim]) {
+/// General claims first, and what happened in the order of the years; claims that contradict each other stay together.
+fn order(list: &mut Vec<usize>, claims: &[Claim], intent: &Intent) {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for index in list.drain(..) {
         let disputed = |group: &&mut Vec<usize>| {
@@ -237,10 +306,24 @@ fn order(list: &mut Vec<usize>, claims: &[Claim]) {
             None => groups.push(vec![index]),
         }
     }
-    let level = |group: &Vec<usize>| (2.0 * specific(&claims[group[0]].text)).round() / 2.0;
-    groups.sort_by(|a, b| level(a).total_cmp(&level(b)));
+    let text = |group: &Vec<usize>| claims[group[0]].text.as_str();
+    if intent.asks_for_years() {
+        groups.sort_by(|a, b| first_year(text(a)).total_cmp(&first_year(text(b))));
+    } else {
+        let level = |group: &Vec<usize>| (2.0 * specific(text(group), intent.language())).round();
+        groups.sort_by(|a, b| level(a).total_cmp(&level(b)));
+    }
     list.extend(groups.into_iter().flatten());
 }
+
+/// The year of a claim; what has none comes first.
+fn first_year(text: &str) -> f64 {
+    let years = quantities(text).into_iter().filter(|quantity| quantity.unit == YEAR);
+    years.map(|year| year.low).fold(f64::INFINITY, f64::min).min(MAX_YEAR) % MAX_YEAR
+}
+
+/// Beyond all years of claims.
+const MAX_YEAR: f64 = 10_000.0;
 
 /// Cuts the sentences of a section, given by question, into paragraphs of three to five where it can.
 pub(super) fn paragraphs(questions: &[&[usize]]) -> Vec<Vec<usize>> {

@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use language::similarity::support;
 
-use crate::note::Note;
-use crate::notes::facts::{Facts, conflict};
-use crate::notes::stems::{Stems, Vocabulary};
 use crate::outline::Outline;
 use crate::perspectives::question_id;
 use crate::source::Source;
+use notes::Note;
+use notes::facts::{Facts, conflict};
+use notes::stems::{Stems, Vocabulary};
 
 /// Notes of one report that are read.
 pub(super) const MAX_NOTES: usize = 1_000;
@@ -48,7 +48,7 @@ struct Place {
 }
 
 /// The claims of a report and what was left out.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Collected {
     pub(super) claims: Vec<Claim>,
     /// Different claims without enough support.
@@ -76,11 +76,15 @@ pub(super) fn asked(outline: &Outline) -> Vec<Asked<'_>> {
 }
 
 /// The claims that the notes support.
-pub(super) fn collect(asked: &[Asked<'_>], notes: &[Note], sources: &[Source]) -> Collected {
+pub(super) fn collect(
+    asked: &[Asked<'_>],
+    notes: &[Note],
+    sources: &[Source],
+    mut vocabulary: Vocabulary,
+) -> Collected {
     let by_name = names(sources);
-    let mut collected =
-        Collected { unread: notes.len().saturating_sub(MAX_NOTES), ..Collected::default() };
-    let mut vocabulary = Vocabulary::default();
+    let mut claims = Vec::new();
+    let mut without_source = 0;
     let questions: Vec<Stems> =
         asked.iter().map(|question| vocabulary.read(question.text)).collect();
     let mut dropped: HashSet<&str> = HashSet::new();
@@ -88,7 +92,7 @@ pub(super) fn collect(asked: &[Asked<'_>], notes: &[Note], sources: &[Source]) -
         let stems = vocabulary.read(&note.text);
         let Some(question) = question_of(note, asked, &questions, &stems) else { continue };
         let Some(source) = note.source.as_deref().and_then(|name| by_name.get(name)) else {
-            collected.without_source += 1;
+            without_source += 1;
             continue;
         };
         let supported = support(&note.text, &note.quote).min(note.support) >= LEAST_SUPPORT;
@@ -97,12 +101,11 @@ pub(super) fn collect(asked: &[Asked<'_>], notes: &[Note], sources: &[Source]) -
             continue;
         }
         let facts = Facts::read(&note.text, &mut vocabulary);
-        add(&mut collected.claims, note, Place { source: *source, question }, stems, facts);
+        add(&mut claims, note, Place { source: *source, question }, stems, facts);
     }
-    collected.dropped = dropped.len();
-    collected.vocabulary = vocabulary;
-    mark_disputes(&mut collected.claims);
-    collected
+    mark_disputes(&mut claims);
+    let unread = notes.len().saturating_sub(MAX_NOTES);
+    Collected { claims, dropped: dropped.len(), without_source, unread, vocabulary }
 }
 
 /// Each source by its id, URL and file.

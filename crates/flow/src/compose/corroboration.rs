@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use language::prose::Language;
 use language::similarity::support;
 use research::domains::registrable;
 use url::Url;
 
 use super::claims::{Claim, MAX_NOTES};
 use super::report::SourceUse;
-use crate::note::Note;
-use crate::notes::stems::Vocabulary;
 use crate::source::Source;
+use notes::Note;
+use notes::stems::Vocabulary;
 
 /// The support that a note of another source must give a claim.
 const LEAST_SUPPORT: f64 = 0.6;
@@ -21,9 +22,10 @@ pub(super) fn uses(
     claims: &[Claim],
     placed: &[usize],
     notes: &[Note],
+    language: Language,
 ) -> Vec<SourceUse> {
     let domains: Vec<String> = sources.iter().map(domain).collect();
-    let supporters = supporters(sources, claims, placed, notes);
+    let supporters = supporters(sources, claims, placed, notes, Vocabulary::new(language));
     let mut others: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
     for named in &supporters {
         for source in named {
@@ -52,6 +54,7 @@ fn supporters(
     claims: &[Claim],
     placed: &[usize],
     notes: &[Note],
+    mut vocabulary: Vocabulary,
 ) -> Vec<BTreeSet<usize>> {
     let by_id: HashMap<&str, usize> = sources
         .iter()
@@ -61,7 +64,6 @@ fn supporters(
             ids.into_iter().flatten().map(move |id| (id.as_str(), index))
         })
         .collect();
-    let mut vocabulary = Vocabulary::default();
     let quotes: Vec<_> = notes
         .iter()
         .take(MAX_NOTES)

@@ -84,7 +84,9 @@ impl Parts<'_> {
 
     /// A claim that answers several questions appears under one of them.
     fn is_answered(&self, question: usize) -> bool {
-        let placed = self.arranged.questions.iter().flatten().chain(&self.arranged.lead);
+        let lead =
+            self.arranged.lead.iter().filter(|index| Some(**index) != self.arranged.definition);
+        let placed = self.arranged.questions.iter().flatten().chain(lead);
         !self.arranged.questions[question].is_empty()
             || placed.into_iter().any(|index| self.claims[*index].questions.contains(&question))
     }

@@ -4,9 +4,9 @@ use markup::Document;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::note::Note;
 use crate::outline::Outline;
 use crate::source::Source;
+use notes::Note;
 
 /// How sources are cited.
 #[derive(

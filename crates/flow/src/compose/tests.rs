@@ -1,13 +1,14 @@
+use language::prose::Language;
 use markup::Block;
 use proptest::prelude::{any, proptest};
 
 use super::*;
-use crate::note::Note;
-use crate::notes::facts::{Conflict, Facts, conflict};
-use crate::notes::stems::Vocabulary;
 use crate::outline::{Outline, OutlineQuestion, OutlineSection};
 use crate::perspectives::question_id;
 use crate::source::Source;
+use notes::Note;
+use notes::facts::{Conflict, Facts, conflict};
+use notes::stems::Vocabulary;
 
 fn outline(sections: &[(&str, &[&str])]) -> Outline {
     let sections = sections.iter().map(|(heading, questions)| OutlineSection {
@@ -164,11 +165,19 @@ fn contradictions_are_marked_and_stay_together() {
 #[test]
 fn conflicts_need_one_subject() {
     let check = |a: &str, b: &str| {
-        let mut vocabulary = Vocabulary::default();
+        let mut vocabulary = Vocabulary::new(Language::ENGLISH);
         let (a, b) = (Facts::read(a, &mut vocabulary), Facts::read(b, &mut vocabulary));
         conflict(&a, &b)
     };
     let numbers = [
+        (
+            "In a survey of 2,000 adults, 22 percent had heard of passkeys.",
+            "In a survey of 2,000 adults, 57 percent had heard of passkeys.",
+        ),
+        (
+            "The median cost of reef repair is about 400,000 US dollars per hectare.",
+            "The median cost of reef repair is about 150,000 US dollars per hectare, according to an inventory.",
+        ),
         (
             "Heat pumps cut bills by 30 percent.",
             "A survey found that heat pumps cut bills by only 6 percent.",

@@ -13,12 +13,12 @@ use super::Draft;
 use super::report::{BibliographyEntry, ClaimCounts, Method, Report, Request, Style};
 use super::written::{Answer, PROMPT, Part};
 use crate::graph::Graph;
-use crate::note::Note;
 use crate::notes::tool::{about, compute, with_model};
 use crate::outline::Outline;
 use crate::source::{FoundSource, ReportedSource, Source};
 use crate::writer::{Refused, Writer, prompt_id};
 use crate::{hitl, map};
+use notes::Note;
 
 /// How many sections a model writes at once.
 const AT_ONCE: usize = 4;

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::claims::{Claim, LEAST_SUPPORT, finish};
 use super::{Draft, Method};
-use crate::notes::facts::Facts;
-use crate::notes::stems::Vocabulary;
 use crate::writer::{fitting, line};
+use notes::facts::Facts;
+use notes::stems::Vocabulary;
 
 /// The prompt that asks for a section.
 pub(super) const PROMPT: &str = "write";
@@ -100,7 +100,8 @@ impl Draft<'_> {
         let shown: BTreeSet<usize> = self.shown(part).into_iter().collect();
         let most = if part == Part::Lead { MAX_LEAD } else { MAX_SENTENCES };
         let (mut written, mut dropped) = (Vec::new(), 0);
-        let mut vocabulary = mem::take(&mut self.collected.vocabulary);
+        let empty = Vocabulary::new(self.collected.vocabulary.language());
+        let mut vocabulary = mem::replace(&mut self.collected.vocabulary, empty);
         for sentence in answer.sentences.iter().take(most) {
             match self.claim(sentence, &shown, &mut vocabulary) {
                 Some(claim) => written.push(claim),

@@ -11,7 +11,7 @@ const HITS_PER_QUESTION: u32 = 10;
 const MOST_LISTS: usize = 20;
 /// Chunks that are searched per question, and those of them that are read for notes.
 const FOUND_CHUNKS: u32 = 16;
-const READ_CHUNKS: u32 = 8;
+const READ_CHUNKS: u32 = 12;
 
 /// The tasks whose outputs make up the answer.
 pub(super) const PLAN: &str = "plan";

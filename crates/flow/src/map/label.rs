@@ -1,6 +1,6 @@
 //! Labels of nodes, wrapped to a width.
 
-use crate::perspectives::is_invisible;
+use notes::text::is_invisible;
 
 /// The font size in pixels.
 pub(super) const FONT: f64 = 13.0;

@@ -1,13 +1,12 @@
 //! Notes by a language model. A note counts only if its chunk has its quote.
 
 use language::similarity::support;
+use notes::text::verbatim;
+use notes::{Chunk, MAX_NOTES, Note};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::MAX_NOTES;
-use crate::note::Note;
-use crate::source::Chunk;
 use crate::writer::{fitting, line};
 
 /// The prompt that asks for notes.
@@ -77,22 +76,4 @@ fn note(taken: &Taken, question: &str, chunks: &[Chunk]) -> Option<Note> {
         question: Some(question.to_owned()),
         source: chunk.source.clone(),
     })
-}
-
-/// Where a text has these words, whatever whitespace is between them.
-pub(super) fn verbatim<'a>(text: &'a str, quote: &str) -> Option<(usize, &'a str)> {
-    let mut joined = String::with_capacity(text.len());
-    // For each byte of `joined`, its place in `text`.
-    let mut places = Vec::with_capacity(text.len());
-    for (at, c) in text.char_indices() {
-        let c = if c.is_whitespace() { ' ' } else { c };
-        if c != ' ' || !joined.ends_with(' ') {
-            joined.push(c);
-            places.resize(joined.len(), at);
-        }
-    }
-    let start = joined.find(quote)?;
-    let (from, last) = (places[start], places[start + quote.len() - 1]);
-    let end = last + text[last..].chars().next().map_or(0, char::len_utf8);
-    Some((from, &text[from..end]))
 }

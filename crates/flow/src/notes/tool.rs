@@ -10,9 +10,9 @@ use strip::Job;
 use strip::typed::{About, TypedOutput, TypedTool};
 
 use super::model;
-use crate::note::Note;
-use crate::source::Chunk;
 use crate::writer::{self, Writer, prompt_id};
+use notes::Chunk;
+use notes::Note;
 
 const MAX_BYTES: usize = 1 << 20;
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -94,8 +94,8 @@ impl TypedTool for Summarize {
         if summary.prompts.is_empty() {
             let SummarizeInput { question, topic, chunks } = input;
             summary.notes = compute(move || match topic {
-                Some(topic) => super::summarize(&question, &super::about_topic(chunks, &topic)),
-                None => super::summarize(&question, &chunks),
+                Some(topic) => notes::summarize(&question, &notes::about_topic(chunks, &topic)),
+                None => notes::summarize(&question, &chunks),
             })
             .await?;
         }

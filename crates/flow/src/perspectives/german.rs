@@ -67,7 +67,7 @@ pub(super) static FAMILIES: [Family; 5] = [
         questions: [
             ask("Wer ist am stärksten betroffen?", "Betroffene"),
             ask("Wie sind Nutzen und Lasten zwischen Arm und Reich verteilt?", "Verteilung"),
-            ask("Was würde zu gerechteren Ergebnissen führen?", "Gerechtigkeit"),
+            ask("Was würde zu mehr Gerechtigkeit führen?", "Gerechtigkeit"),
             ask("Wer entscheidet mit?", "Mitsprache"),
             ask("Welche Gruppen fehlen in der Debatte?", "fehlende Gruppen"),
             ask("Wie unterscheiden sich die Folgen nach Region und Land?", "Regionen"),

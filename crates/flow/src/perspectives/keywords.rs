@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use language::keywords::keywords;
-use language::prose::{Prose, Term};
+use language::prose::{Language, Prose, Term};
 use language::words::fold;
 
-use crate::notes::intent::{Intent, content_stems};
-use crate::source::Chunk;
+use notes::Chunk;
+use notes::intent::{Intent, content_stems, is_frame};
 
 /// Text of the chunks that is read.
 const MAX_BYTES: usize = 200_000;
@@ -27,25 +27,30 @@ impl Keyword {
     /// How well its sentences fit a question.
     pub(super) fn fit(&self, intent: &Intent) -> f64 {
         let all = self.sentences.len().max(1) as f64;
-        let fit = |sentence: &String| intent.fit(sentence, &content_stems(sentence));
+        let fit =
+            |sentence: &String| intent.fit(sentence, &content_stems(sentence, intent.language()));
         self.sentences.iter().map(fit).sum::<f64>() / all
     }
 }
 
 /// The phrases that the chunks use most, without those of the topic.
-pub(super) fn of_chunks(chunks: &[Chunk], topic: &str) -> Vec<Keyword> {
+pub(super) fn of_chunks(chunks: &[Chunk], topic: &str, language: Language) -> Vec<Keyword> {
     let text = joined(chunks);
     let prose = Prose::read(&text);
-    let topic: HashSet<String> = content_stems(topic).into_iter().collect();
+    let topic: HashSet<String> = content_stems(topic, language).into_iter().collect();
     let mut kept: Vec<Keyword> = Vec::new();
     for keyword in keywords(&prose, LOOKED_AT, 3) {
-        let stems = content_stems(&keyword.phrase);
+        let stems = content_stems(&keyword.phrase, language);
         let new = stems.iter().any(|stem| !topic.contains(stem));
         let phrase = keyword.phrase.as_str();
         let length = phrase.chars().count();
         let words = phrase.split(' ').count();
         let often = keyword.occurrences >= if words == 1 { 3 } else { 2 };
         if !new || !often || !(3..=40).contains(&length) || !is_plain(phrase) {
+            continue;
+        }
+        // `How do studies take account of survey?`
+        if words == 1 && (is_frame(phrase, language) || phrase.ends_with("ing")) {
             continue;
         }
         if !is_noun(&prose.terms, phrase) {

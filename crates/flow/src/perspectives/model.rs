@@ -2,12 +2,14 @@
 
 use std::collections::HashSet;
 
+use language::prose::Language;
 use language::words::fold;
+use notes::text::capitalize;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::topic::{Topic, capitalize};
+use super::topic::Topic;
 use super::{
     MAX_PERSPECTIVES, Method, Plan, Planned, Planner, Request, Section, build, keywords, names,
 };
@@ -50,7 +52,7 @@ pub(super) fn arguments(request: Request<'_>) -> Value {
 
 /// The plan that a model has proposed.
 pub(super) fn plan(request: Request<'_>, answer: Answer) -> Result<Plan, Refused> {
-    let topic = Topic::parse(request.topic);
+    let topic = Topic::parse(request.topic, Language::ENGLISH);
     let mut proposed = clean(answer, request.per_perspective);
     if !request.perspectives.is_empty() {
         proposed = in_order(proposed, &names(request.perspectives))?;
@@ -72,7 +74,7 @@ pub(super) fn plan(request: Request<'_>, answer: Answer) -> Result<Plan, Refused
                 .collect(),
         })
         .collect();
-    let found = keywords::of_chunks(request.chunks, topic.words());
+    let found = keywords::of_chunks(request.chunks, topic.words(), topic.language);
     Planner { topic: &topic, used: HashSet::new() }.add_concepts(&mut sections, found);
     let plan = build(&topic, &sections);
     Ok(Plan { method: Method::Model, prompts: vec![prompt_id(PROMPT)], ..plan })

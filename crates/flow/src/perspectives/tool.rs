@@ -12,8 +12,8 @@ use strip::typed::{About, TypedOutput, TypedTool};
 
 use super::{MAX_PERSPECTIVES, Plan, Request, model, plan};
 use crate::notes::tool::{about, compute, with_model};
-use crate::source::Chunk;
 use crate::writer::Writer;
+use notes::Chunk;
 
 const MAX_COLLECTIONS: usize = 8;
 

@@ -2,6 +2,7 @@
 
 use language::prose::{Language, Prose};
 use language::words::is_stop_word;
+use notes::text::{capitalize, is_invisible};
 
 /// A longer phrase is shortened where questions repeat it.
 const MAX_PHRASE: usize = 120;
@@ -59,7 +60,7 @@ pub(super) struct Topic {
     /// With a capital, for headings.
     pub(super) title: String,
     form: Form,
-    pub(super) german: bool,
+    pub(super) language: Language,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,9 +72,11 @@ enum Form {
 }
 
 impl Topic {
-    pub(super) fn parse(text: &str) -> Self {
+    /// Reads a topic; the language is that of the documents about it, if it does not show its own.
+    pub(super) fn parse(text: &str, documents: Language) -> Self {
         let plain = without_request(&plain(text)).to_owned();
-        let german = is_german(&plain);
+        let german = Language::named("de").filter(|_| is_german(&plain));
+        let language = german.unwrap_or(documents);
         let form = if is_question(&plain) {
             Form::Question(question(&plain))
         } else {
@@ -83,13 +86,17 @@ impl Topic {
             Form::Question(question) => question.clone(),
             Form::Phrase(_) => capitalize(&shorten(strip_end(&plain), MAX_PHRASE)),
         };
-        Self { title, form, german }
+        Self { title, form, language }
+    }
+
+    pub(super) fn is_german(&self) -> bool {
+        self.language.code() == "de"
     }
 
     /// A question about the topic. `{t}` in the template is the topic as a noun.
     pub(super) fn ask(&self, template: &str) -> String {
         match &self.form {
-            Form::Phrase(phrase) if self.german => {
+            Form::Phrase(phrase) if self.is_german() => {
                 format!("{}: {template}", capitalize(phrase))
             }
             Form::Phrase(phrase) => template.replace("{t}", phrase),
@@ -124,11 +131,6 @@ fn plain(text: &str) -> String {
     let quotes = ['"', '“', '”', '„', '«', '»', '\''];
     let inner = joined.strip_prefix(quotes).and_then(|inner| inner.strip_suffix(quotes));
     inner.unwrap_or(&joined).trim().to_owned()
-}
-
-/// Zero-width and direction characters, which are not white space.
-pub(crate) fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Whether a few words are German: read as such, or with a letter and a word that English lacks.
@@ -215,17 +217,5 @@ fn lower_article(text: &str) -> String {
         format!("{} {rest}", first.to_lowercase())
     } else {
         text.to_owned()
-    }
-}
-
-/// The text with its first character as a capital. `iPhone` and `mRNA` stay as they are.
-pub(crate) fn capitalize(text: &str) -> String {
-    let first_word = text.split(' ').next().unwrap_or_default();
-    let mut characters = text.chars();
-    match characters.next() {
-        Some(first) if !first_word.chars().skip(1).any(char::is_uppercase) => {
-            first.to_uppercase().chain(characters).collect()
-        }
-        _ => text.to_owned(),
     }
 }

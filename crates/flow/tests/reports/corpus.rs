@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use flow::compose::{Report, Request, Style, compose};
-use flow::note::Note;
-use flow::notes::summarize;
 use flow::outline::Outline;
 use flow::perspectives::{self, plan};
 use flow::source::{Chunk, Source};
 use language::passages::{ChunkOptions, chunks};
 use language::ranking::Bm25;
 use language::stems::{language_of, terms};
+use notes::{Note, summarize};
 
 pub(crate) const CORPORA: [&str; 3] = ["heat-pumps", "http-caching", "home-blood-pressure"];
 
@@ -26,6 +25,7 @@ impl Corpus {
         let topic = match name {
             "http-caching" => "HTTP caching".to_owned(),
             "home-blood-pressure" => "home blood pressure monitoring".to_owned(),
+            "balkonkraftwerke" => "Balkonkraftwerke".to_owned(),
             _ => name.replace('-', " "),
         };
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpora").join(name);
@@ -110,7 +110,7 @@ impl Corpus {
         let outline = self.outline();
         let questions = outline.sections.iter().flat_map(|section| &section.questions);
         questions
-            .flat_map(|question| summarize(&question.text, &self.search(&question.text, 8)))
+            .flat_map(|question| summarize(&question.text, &self.search(&question.text, 12)))
             .collect()
     }
 

@@ -27,6 +27,7 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
     ("planner", &["proto", "store", "strip", "builtin", "language", "llm", "workflow"]),
     ("markup", &[]),
     ("citations", &["language"]),
+    ("notes", &["language"]),
     ("corpus", &["proto", "store", "language", "llm", "operations"]),
     (
         "flow",
@@ -42,6 +43,7 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
             "language",
             "llm",
             "markup",
+            "notes",
             "citations",
             "corpus",
         ],

@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::LazyLock;
 
-use language::words::{stem, words};
+use language::prose::Language;
+use language::words::words;
 
-use super::intent::content_stems;
+use super::intent::{content_stems, stem_in};
 use super::quantity::{Quantity, YEAR, quantities};
 use super::stems::{Stems, Vocabulary};
 
@@ -22,34 +23,87 @@ const NEUTRAL: &str = "find found finding show showed shown study studies trial 
     conclude concluded estimate estimated average averages typical typically about only just roughly \
     generally often usually according recent later earlier large small new field data result results \
     percent percentage observe observed measure measured reach reaches work works real world year \
-    years actual actually many most experts evidence claim claims say says modern other long term";
+    years actual actually many most experts evidence claim claims say says modern other long term \
+    amount amounts account accounts total newer latest median observe came come become became remain \
+    ergab ergaben zeigte zeigt studie studien umfrage bericht laut etwa rund durchschnitt \
+    durchschnittlich mittel beträgt liegt lag neue neuer neuere ergebnis prozent jahr jahre \
+    meist oft fachleute experten angaben";
 
 const UP: &str = "increase increases increased raise raises raised rise rises rose grow grows grew higher \
-    more improve improves improved boost boosts gain faster greater";
+    more improve improves improved boost boosts gain faster greater steigt stieg steigen erhöht \
+    wächst wuchs mehr höher schneller verbessert";
 
 const DOWN: &str = "decrease decreases decreased reduce reduces reduced lower lowers lowered cut cuts decline \
-    declines declined fall falls fell less fewer worsen worsens worsened slower smaller drop drops";
+    declines declined fall falls fell less fewer worsen worsens worsened slower smaller drop drops \
+    sinkt sank sinken senkt verringert fällt fiel weniger niedriger langsamer";
 
 /// Events that happen once, so that two years contradict each other.
 const ONCE: &str = "first invented introduced founded began coined released published discovered described \
-    patented opened standardized proposed";
+    patented opened standardized proposed erfunden erfand eingeführt gegründet eröffnet \
+    veröffentlicht erstmals patentiert";
 
-const NEGATIONS: [&str; 9] =
-    ["not", "no", "never", "cannot", "neither", "nor", "kein", "keine", "nicht"];
+const NEGATIONS: [&str; 15] = [
+    "not", "no", "never", "cannot", "neither", "nor", "kein", "keine", "keinen", "keinem",
+    "keiner", "keines", "nicht", "nie", "niemals",
+];
 
-static NEUTRAL_STEMS: LazyLock<HashSet<String>> =
-    LazyLock::new(|| [NEUTRAL, UP, DOWN].iter().flat_map(|list| stems(list)).collect());
-static UP_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(UP).collect());
-static DOWN_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(DOWN).collect());
-static ONCE_STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(ONCE).collect());
+/// How a clause begins that says who states the rest: `…, says the operator of a resort.`
+const ATTRIBUTIONS: [&str; 24] = [
+    "according to ",
+    "argue ",
+    "argues ",
+    "as reported ",
+    "claim ",
+    "claims ",
+    "report ",
+    "reports ",
+    "said ",
+    "say ",
+    "says ",
+    "writes ",
+    "behauptet ",
+    "berichtet ",
+    "heißt es ",
+    "laut ",
+    "meint ",
+    "meldet ",
+    "sagt ",
+    "schreibt ",
+    "so der ",
+    "so die ",
+    "so ein",
+    "verspricht ",
+];
 
-fn stems(list: &'static str) -> impl Iterator<Item = String> {
-    list.split_whitespace().map(stem)
+/// The stems of the lists above in a language.
+struct Stemmed {
+    neutral: HashSet<String>,
+    up: HashSet<String>,
+    down: HashSet<String>,
+    once: HashSet<String>,
+}
+
+impl Stemmed {
+    fn new(language: Language) -> Self {
+        let of = |list: &str| -> HashSet<String> {
+            list.split_whitespace().flat_map(words).map(|word| stem_in(&word, language)).collect()
+        };
+        let (up, down) = (of(UP), of(DOWN));
+        let neutral = of(NEUTRAL).into_iter().chain(up.iter().chain(&down).cloned()).collect();
+        Self { neutral, up, down, once: of(ONCE) }
+    }
+
+    fn get(language: Language) -> &'static Self {
+        static ENGLISH: LazyLock<Stemmed> = LazyLock::new(|| Stemmed::new(Language::ENGLISH));
+        static GERMAN: LazyLock<Stemmed> =
+            LazyLock::new(|| Stemmed::new(Language::named("de").unwrap_or(Language::ENGLISH)));
+        if language.code() == "de" { &GERMAN } else { &ENGLISH }
+    }
 }
 
 /// What is compared of a claim.
 #[derive(Debug, Default)]
-pub(crate) struct Facts {
+pub struct Facts {
     /// What it is about.
     core: Stems,
     quantities: BTreeMap<String, Vec<Quantity>>,
@@ -65,15 +119,18 @@ pub(crate) struct Facts {
 
 /// Why two claims contradict each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Conflict {
+pub enum Conflict {
     Numbers,
     Direction,
     Negation,
 }
 
 impl Facts {
-    pub(crate) fn read(text: &str, vocabulary: &mut Vocabulary) -> Self {
-        let content = content_stems(text);
+    pub fn read(text: &str, vocabulary: &mut Vocabulary) -> Self {
+        let language = vocabulary.language();
+        let stemmed = Stemmed::get(language);
+        let text = without_attribution(text);
+        let content = content_stems(text, language);
         let has = |set: &HashSet<String>| content.iter().any(|stem| set.contains(stem));
         let mut by_unit: BTreeMap<String, Vec<Quantity>> = BTreeMap::new();
         for quantity in quantities(text) {
@@ -81,21 +138,22 @@ impl Facts {
         }
         let core: Vec<String> = content
             .iter()
-            .filter(|stem| !NEUTRAL_STEMS.contains(*stem))
+            .filter(|stem| !stemmed.neutral.contains(*stem))
             .filter(|stem| !stem.starts_with(|c: char| c.is_ascii_digit()))
             .filter(|stem| !by_unit.contains_key(*stem))
             .cloned()
             .collect();
-        let comparative: HashSet<String> = words(text).iter().map(|word| stem(word)).collect();
+        let comparative: HashSet<String> =
+            words(text).iter().map(|word| stem_in(word, language)).collect();
         let moves = |set: &HashSet<String>| comparative.iter().any(|stem| set.contains(stem));
         Self {
             core: vocabulary.number(&core),
             numbers: numbers(text),
             limits: limits(text),
             negated: is_negated(text),
-            up: moves(&UP_STEMS),
-            down: moves(&DOWN_STEMS),
-            once: has(&ONCE_STEMS),
+            up: moves(&stemmed.up),
+            down: moves(&stemmed.down),
+            once: has(&stemmed.once),
             quantities: by_unit,
         }
     }
@@ -107,7 +165,7 @@ impl Facts {
 
 impl Facts {
     /// Whether numbers, negation and direction are the same, so that equal words mean the same.
-    pub(crate) fn fit(&self, other: &Self) -> bool {
+    pub fn fit(&self, other: &Self) -> bool {
         let numbers =
             self.numbers.is_subset(&other.numbers) || other.numbers.is_subset(&self.numbers);
         let one_way = |facts: &Self| facts.up != facts.down;
@@ -117,10 +175,12 @@ impl Facts {
 }
 
 /// Why two claims cannot both be true, if they are about one thing.
-pub(crate) fn conflict(a: &Facts, b: &Facts) -> Option<Conflict> {
+pub fn conflict(a: &Facts, b: &Facts) -> Option<Conflict> {
     let shared = a.core.shared(&b.core);
     let (more_a, more_b) = (a.core.len() - shared, b.core.len() - shared);
-    let one_thing = shared >= LEAST_SHARED
+    // Short claims must be about exactly the same.
+    let equal = more_a == 0 && more_b == 0;
+    let one_thing = shared >= if equal { LEAST_SHARED - 1 } else { LEAST_SHARED }
         && more_a.min(more_b) == 0
         && more_a.max(more_b) <= MOST_MORE.min(2 * shared);
     if !one_thing || a.limits != b.limits {
@@ -140,7 +200,15 @@ pub(crate) fn conflict(a: &Facts, b: &Facts) -> Option<Conflict> {
         return Some(Conflict::Direction);
     }
     let same_way = (a.up, a.down) == (b.up, b.down) || !one_way(a) || !one_way(b);
-    (a.negated != b.negated && same_way && shared > LEAST_SHARED).then_some(Conflict::Negation)
+    let enough = shared > LEAST_SHARED || (equal && shared == LEAST_SHARED);
+    (a.negated != b.negated && same_way && enough).then_some(Conflict::Negation)
+}
+
+/// The claim without a last clause that says whose it is.
+fn without_attribution(text: &str) -> &str {
+    let Some((claim, last)) = text.rsplit_once(", ") else { return text };
+    let lower = last.to_lowercase();
+    if ATTRIBUTIONS.iter().any(|start| lower.starts_with(start)) { claim } else { text }
 }
 
 fn disagree(values: &[Quantity], others: &[Quantity]) -> bool {

@@ -2,24 +2,35 @@
 
 use std::collections::HashMap;
 
+use language::prose::Language;
+
 use super::intent::content_stems;
 
-/// Numbers for stems.
-#[derive(Debug, Default)]
-pub(crate) struct Vocabulary {
+/// Numbers for the stems of a language.
+#[derive(Debug)]
+pub struct Vocabulary {
+    language: Language,
     numbers: HashMap<String, u32>,
 }
 
 /// The different content stems of a text as numbers, sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stems(Vec<u32>);
+pub struct Stems(Vec<u32>);
 
 impl Vocabulary {
-    pub(crate) fn read(&mut self, text: &str) -> Stems {
-        self.number(&content_stems(text))
+    pub fn new(language: Language) -> Self {
+        Self { language, numbers: HashMap::new() }
     }
 
-    pub(crate) fn number(&mut self, stems: &[String]) -> Stems {
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    pub fn read(&mut self, text: &str) -> Stems {
+        self.number(&content_stems(text, self.language))
+    }
+
+    pub fn number(&mut self, stems: &[String]) -> Stems {
         let mut numbers: Vec<u32> = stems
             .iter()
             .map(|stem| {
@@ -34,12 +45,12 @@ impl Vocabulary {
 }
 
 impl Stems {
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// How many stems both have.
-    pub(crate) fn shared(&self, other: &Self) -> usize {
+    pub fn shared(&self, other: &Self) -> usize {
         let (mut a, mut b, mut shared) = (0, 0, 0);
         while let (Some(one), Some(two)) = (self.0.get(a), other.0.get(b)) {
             shared += usize::from(one == two);
@@ -51,7 +62,7 @@ impl Stems {
     }
 
     /// The share of all stems that both have, from 0 to 1.
-    pub(crate) fn likeness(&self, other: &Self) -> f64 {
+    pub fn likeness(&self, other: &Self) -> f64 {
         let shared = self.shared(other);
         let all = self.len() + other.len() - shared;
         if all == 0 { 0.0 } else { shared as f64 / all as f64 }
@@ -59,7 +70,7 @@ impl Stems {
 
     /// Whether both have nearly the same words. A different word on either side (`air` and `ground`) makes two sentences
     /// of it, unless they are long.
-    pub(crate) fn repeats(&self, other: &Self) -> bool {
+    pub fn repeats(&self, other: &Self) -> bool {
         let shared = self.shared(other);
         let (short, long) = (self.len().min(other.len()), self.len().max(other.len()));
         let contained = short >= 4 && 10 * shared >= 9 * short && 2 * short >= long;

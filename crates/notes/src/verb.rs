@@ -1,5 +1,7 @@
 //! Whether an English text has a finite verb: headings and fragments have none.
 
+use language::prose::Language;
+
 /// Longer texts are sentences, whatever their verb is.
 const SHORT: usize = 14;
 
@@ -192,6 +194,13 @@ const VERBS: [&str; 96] = [
     "work",
 ];
 
+/// Finite verbs of German that show in any form of a text.
+const GERMAN: [&str; 22] = [
+    "ist", "sind", "war", "waren", "wird", "werden", "wurde", "wurden", "hat", "haben", "kann",
+    "können", "muss", "müssen", "gibt", "liegt", "zeigt", "zeigen", "kostet", "kosten", "braucht",
+    "brauchen",
+];
+
 /// Words after a verb that could be a noun as well.
 const OBJECTS: [&str; 12] =
     ["a", "an", "down", "its", "less", "more", "on", "our", "the", "their", "these", "up"];
@@ -213,7 +222,8 @@ pub(super) fn may_have_verb(text: &str) -> bool {
         let before = at.checked_sub(1).map(|before| words[before].as_str());
         before != Some("to") && is_finite(&words[at], words.get(at + 1).map(String::as_str))
     };
-    !begins_as_heading || words.len() >= SHORT || (0..words.len()).any(is_verb)
+    let foreign = || Language::detect(text).is_some_and(|found| found != Language::ENGLISH);
+    !begins_as_heading || foreign() || words.len() >= SHORT || (0..words.len()).any(is_verb)
 }
 
 fn is_finite(word: &str, next: Option<&str>) -> bool {
@@ -226,6 +236,7 @@ fn is_finite(word: &str, next: Option<&str>) -> bool {
     contracted
         || past
         || FORMS.contains(&word)
+        || GERMAN.contains(&word)
         // `heat the water`, but `heat island`.
         || (is_verb(word) && next.is_some_and(|next| OBJECTS.contains(&next)))
         || third().is_some_and(|stem| is_verb(stem) || FORMS.contains(&stem))

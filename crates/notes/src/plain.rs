@@ -1,6 +1,6 @@
 //! Removes Markdown, citations and tags from a sentence.
 
-use crate::perspectives::is_invisible;
+use super::text::is_invisible;
 
 /// A longer group in brackets is not a citation.
 const MAX_GROUP: usize = 120;

@@ -1,23 +1,27 @@
 //! Numbers with their units in a sentence.
 
+use language::prose::Language;
+
+use super::intent::is_function_word;
+
 /// The unit of a calendar year.
-pub(crate) const YEAR: &str = "year";
+pub const YEAR: &str = "year";
 
 /// Tokens of a sentence that are read.
 const MAX_TOKENS: usize = 200;
 
 /// A number or a range with its unit.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Quantity {
-    pub(crate) low: f64,
-    pub(crate) high: f64,
+pub struct Quantity {
+    pub low: f64,
+    pub high: f64,
     /// In lower case and singular, such as `%`, `degree` or `patient`.
-    pub(crate) unit: String,
+    pub unit: String,
 }
 
 impl Quantity {
     /// Whether both can be true of one thing, with some tolerance for rounding.
-    pub(crate) fn agrees(&self, other: &Self) -> bool {
+    pub fn agrees(&self, other: &Self) -> bool {
         let slack = if self.unit == YEAR { 0.0 } else { 0.1 };
         let room = |value: f64| if value.is_finite() { value.abs() * slack } else { 0.0 };
         self.low - room(self.low) <= other.high + room(other.high)
@@ -25,7 +29,7 @@ impl Quantity {
     }
 }
 
-const WORDS: [(&str, f64); 11] = [
+const WORDS: [(&str, f64); 22] = [
     ("two", 2.0),
     ("three", 3.0),
     ("four", 4.0),
@@ -37,19 +41,33 @@ const WORDS: [(&str, f64); 11] = [
     ("ten", 10.0),
     ("eleven", 11.0),
     ("twelve", 12.0),
+    ("zwei", 2.0),
+    ("drei", 3.0),
+    ("vier", 4.0),
+    ("fünf", 5.0),
+    ("sechs", 6.0),
+    ("sieben", 7.0),
+    ("acht", 8.0),
+    ("neun", 9.0),
+    ("zehn", 10.0),
+    ("elf", 11.0),
+    ("zwölf", 12.0),
 ];
 
-const SCALES: [(&str, f64); 6] = [
+const SCALES: [(&str, f64); 9] = [
     ("hundred", 1e2),
     ("thousand", 1e3),
     ("million", 1e6),
     ("millionen", 1e6),
     ("billion", 1e9),
     ("trillion", 1e12),
+    ("tausend", 1e3),
+    ("milliarde", 1e9),
+    ("milliarden", 1e9),
 ];
 
 /// Spellings of units, each with the one that is compared.
-const UNITS: [(&str, &str); 33] = [
+const UNITS: [(&str, &str); 36] = [
     ("%", "%"),
     ("percent", "%"),
     ("percentage", "%"),
@@ -67,11 +85,14 @@ const UNITS: [(&str, &str); 33] = [
     ("dollars", "dollar"),
     ("€", "euro"),
     ("eur", "euro"),
+    ("euro", "euro"),
+    ("dollar", "dollar"),
     ("euros", "euro"),
     ("£", "pound"),
     ("pounds", "pound"),
     ("years", "years"),
     ("jahre", "years"),
+    ("monate", "month"),
     ("jahren", "years"),
     ("days", "day"),
     ("hours", "hour"),
@@ -86,7 +107,7 @@ const UNITS: [(&str, &str); 33] = [
 ];
 
 /// Words before a number that make it a calendar year.
-const BEFORE_YEARS: [&str; 31] = [
+const BEFORE_YEARS: [&str; 49] = [
     "in",
     "since",
     "by",
@@ -114,19 +135,56 @@ const BEFORE_YEARS: [&str; 31] = [
     "august",
     "september",
     "october",
+    "oktober",
     "november",
     "december",
     "seit",
     "im",
+    "ab",
+    "bis",
+    "vor",
+    "nach",
+    "von",
+    "um",
+    "ende",
+    "anfang",
+    "mitte",
+    "jahr",
+    "januar",
+    "februar",
+    "märz",
+    "mai",
+    "juni",
+    "juli",
+    "dezember",
 ];
 
-const MOST: [&str; 6] = ["up to", "as much as", "at most", "less than", "fewer than", "under"];
-const LEAST: [&str; 5] = ["at least", "more than", "as many as", "over", "above"];
+const MOST: [&str; 10] = [
+    "up to",
+    "as much as",
+    "at most",
+    "less than",
+    "fewer than",
+    "under",
+    "bis zu",
+    "höchstens",
+    "weniger als",
+    "unter",
+];
+const LEAST: [&str; 8] =
+    ["at least", "more than", "as many as", "over", "above", "mindestens", "mehr als", "über"];
+
+/// Words between a number and its unit: `400,000 US dollars`.
+const BEFORE_UNITS: [&str; 8] =
+    ["us", "u.s", "metric", "canadian", "australian", "percentage", "additional", "full"];
 
 /// The numbers of a sentence, without those that belong to a name such as `RFC 9110`.
-pub(crate) fn quantities(sentence: &str) -> Vec<Quantity> {
+pub fn quantities(sentence: &str) -> Vec<Quantity> {
     let tokens: Vec<&str> = sentence.split_whitespace().take(MAX_TOKENS).map(trim).collect();
-    let lower: Vec<String> = tokens.iter().map(|token| token.to_lowercase()).collect();
+    let mut lower: Vec<String> = tokens.iter().map(|token| token.to_lowercase()).collect();
+    if lower.iter().any(|token| is_marked_number(token)) && is_german(sentence) {
+        lower.iter_mut().for_each(|token| swap_marks(token));
+    }
     let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
@@ -151,7 +209,12 @@ pub(crate) fn quantities(sentence: &str) -> Vec<Quantity> {
         }
         let scale = lower.get(next).and_then(|word| lookup(&SCALES, word));
         next += usize::from(scale.is_some());
-        let following = lower.get(next).map(String::as_str).unwrap_or_default();
+        let mut following = lower.get(next).map(String::as_str).unwrap_or_default();
+        if BEFORE_UNITS.contains(&following)
+            && let Some(unit) = lower.get(next + 1).filter(|word| known_unit(word).is_some())
+        {
+            following = unit;
+        }
         let named = at > 0 && is_name(tokens[at - 1], at - 1);
         if let Some(unit) = unit(&number, &suffix, following, &lower, at)
             && (!named || unit == YEAR || !suffix.is_empty() || known_unit(following).is_some())
@@ -163,6 +226,29 @@ pub(crate) fn quantities(sentence: &str) -> Vec<Quantity> {
         at = next;
     }
     found
+}
+
+fn is_german(sentence: &str) -> bool {
+    Language::detect(sentence).is_some_and(|language| language.code() == "de")
+}
+
+/// Whether a token is a number with a point or a comma within.
+fn is_marked_number(token: &str) -> bool {
+    token.starts_with(|c: char| c.is_ascii_digit()) && token.contains(['.', ','])
+}
+
+/// `1.500,5` as English writes it: `1,500.5`.
+fn swap_marks(token: &mut String) {
+    if is_marked_number(token) {
+        *token = token
+            .chars()
+            .map(|c| match c {
+                '.' => ',',
+                ',' => '.',
+                _ => c,
+            })
+            .collect();
+    }
 }
 
 struct Number {
@@ -230,7 +316,10 @@ fn unit(
     }
     let noun = following.chars().nth(1).is_some()
         && following.chars().all(|c| c.is_alphabetic() || c == '-')
-        && !language::words::is_stop_word(following);
+        && !is_function_word(following);
+    if is_year && !noun {
+        return Some(YEAR.to_owned());
+    }
     noun.then(|| language::words::stem(following))
 }
 
@@ -246,7 +335,22 @@ fn lookup(table: &[(&str, f64)], word: &str) -> Option<f64> {
 fn bounds(lower: &[String], at: usize, low: f64, high: f64) -> (f64, f64) {
     let before = lower[at.saturating_sub(3)..at].join(" ");
     let ends = |phrases: &[&str]| phrases.iter().any(|phrase| before.ends_with(phrase));
-    let about = ["about", "around", "roughly", "approximately", "nearly", "almost", "some", "etwa"];
+    let about = [
+        "about",
+        "around",
+        "roughly",
+        "approximately",
+        "nearly",
+        "almost",
+        "some",
+        "etwa",
+        "rund",
+        "ungefähr",
+        "circa",
+        "ca",
+        "knapp",
+        "fast",
+    ];
     if ends(&MOST) {
         (f64::NEG_INFINITY, high)
     } else if ends(&LEAST) {

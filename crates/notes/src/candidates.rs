@@ -1,12 +1,12 @@
 //! The sentences of chunks that may become notes.
 
-use language::prose::sentences;
+use language::prose::{Language, sentences};
 
 use super::intent::content_stems;
 use super::plain::plain;
 use super::readable::readable;
 use super::statement::{is_injection, is_statement};
-use crate::source::Chunk;
+use crate::Chunk;
 
 /// Sentences of one call that are read.
 const MAX_SENTENCES: usize = 20_000;
@@ -33,7 +33,7 @@ pub(super) struct Candidate<'a> {
 }
 
 /// The usable sentences of the chunks, in order.
-pub(super) fn candidates(chunks: &[Chunk]) -> Vec<Candidate<'_>> {
+pub(super) fn candidates(chunks: &[Chunk], language: Language) -> Vec<Candidate<'_>> {
     let mut found = Vec::new();
     let mut read = 0;
     for chunk in chunks {
@@ -62,7 +62,7 @@ pub(super) fn candidates(chunks: &[Chunk]) -> Vec<Candidate<'_>> {
                     continue;
                 };
                 let start = quote.as_ptr() as usize - chunk.text.as_ptr() as usize;
-                let stems = content_stems(&text);
+                let stems = content_stems(&text, language);
                 found.push(Candidate { chunk, quote, start, text, position: position - 1, stems });
             }
         }

@@ -11,7 +11,7 @@ const LEAST_DENSE: usize = 10;
 const MOST_CHARACTERS: usize = 450;
 
 /// Parts of navigation, notices and captions.
-const BOILERPLATE: [&str; 62] = [
+const BOILERPLATE: [&str; 74] = [
     "accept all",
     "accept cookies",
     "add to cart",
@@ -74,6 +74,18 @@ const BOILERPLATE: [&str; 62] = [
     "this article",
     "this page",
     "your browser",
+    "alle rechte vorbehalten",
+    "datenschutzerklärung",
+    "hier klicken",
+    "impressum",
+    "in diesem artikel",
+    "in diesem beitrag",
+    "jetzt bestellen",
+    "jetzt kaufen",
+    "klicken sie",
+    "mehr erfahren",
+    "siehe auch",
+    "weiterlesen",
 ];
 
 /// Phrases of text that was written to control a language model. The paragraph around them is not to be trusted.

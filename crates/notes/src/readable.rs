@@ -1,6 +1,9 @@
 //! Makes a sentence readable without the ones before it, or rejects it.
 
-use crate::perspectives::capitalize;
+use language::words::fold;
+
+use super::intent::is_function_word;
+use super::text::capitalize;
 
 /// Words and phrases that link a sentence to the one before. They are removed.
 const CONNECTIVES: [&str; 62] = [
@@ -69,7 +72,7 @@ const CONNECTIVES: [&str; 62] = [
 ];
 
 /// German ones: the verb follows them, so that such a sentence is rejected rather than repaired.
-const GERMAN_CONNECTIVES: [&str; 12] = [
+const GERMAN_CONNECTIVES: [&str; 24] = [
     "allerdings",
     "außerdem",
     "daher",
@@ -82,6 +85,18 @@ const GERMAN_CONNECTIVES: [&str; 12] = [
     "zudem",
     "somit",
     "trotzdem",
+    "also",
+    "dann",
+    "danach",
+    "darüber",
+    "demnach",
+    "denn",
+    "dort",
+    "folglich",
+    "hierbei",
+    "insgesamt",
+    "seitdem",
+    "sonst",
 ];
 
 /// Who found something out; the citation says it.
@@ -177,6 +192,12 @@ fn points_back(text: &str) -> bool {
     if ["i", "we", "my", "our", "ich", "wir"].contains(&first) {
         return true;
     }
+    // `In Berlin galten sie als verboten.`
+    let inverted = words.iter().take(4).any(|word| ["sie", "er"].contains(&word.as_str()));
+    if inverted || names_nothing_before_pronoun(&words) || names_no_group(&words) || is_same(&words)
+    {
+        return true;
+    }
     if POINTERS.contains(&first) {
         return !(is_expletive(&words) || both_and(&words));
     }
@@ -203,12 +224,84 @@ fn points_back(text: &str) -> bool {
         && (NEAR.contains(&second) || (NEAR.contains(&third) && ["of", "all"].contains(&second)))
 }
 
+/// Pronouns that need a noun before them.
+const PRONOUNS: [&str; 17] = [
+    "it", "its", "they", "them", "their", "he", "him", "she", "davon", "dafür", "daran", "darauf",
+    "dazu", "ihnen", "deren", "dessen", "ihm",
+];
+
+/// Words that are no noun to which a pronoun could refer, besides function words and numbers.
+const QUANTIFIERS: [&str; 25] = [
+    "half",
+    "third",
+    "quarter",
+    "most",
+    "some",
+    "many",
+    "several",
+    "few",
+    "none",
+    "each",
+    "percent",
+    "part",
+    "rest",
+    "together",
+    "nevertheless",
+    "unlike",
+    "without",
+    "despite",
+    "hälfte",
+    "drittel",
+    "viertel",
+    "viele",
+    "einige",
+    "prozent",
+    "teil",
+];
+
+/// Whether a pronoun comes before any noun: `In 2014 it published …`, `Half of them …`.
+fn names_nothing_before_pronoun(words: &[String]) -> bool {
+    let Some(at) = words.iter().position(|word| PRONOUNS.contains(&word.as_str())) else {
+        return false;
+    };
+    let names = |word: &String| {
+        !word.starts_with(|c: char| c.is_ascii_digit())
+            && !is_function_word(&fold(word))
+            && !QUANTIFIERS.contains(&word.as_str())
+    };
+    at > 0 && !words[..at].iter().any(names) && !is_expletive(&words[at..])
+}
+
+/// Whether `them` comes before any word in the plural: `Jane Doe introduced them in 1961.`
+fn names_no_group(words: &[String]) -> bool {
+    let plural = |word: &String| {
+        (word.ends_with('s') && word.len() > 3 && !is_function_word(&fold(word)))
+            || ["and", "people", "children", "women", "men"].contains(&word.as_str())
+    };
+    words.iter().position(|word| word == "them").is_some_and(|at| !words[..at].iter().any(plural))
+}
+
+/// Whether something is `the same` as in the sentence before: `at the same shop`, but not `at the same time`.
+fn is_same(words: &[String]) -> bool {
+    words.windows(3).any(|three| {
+        three[0] == "the"
+            && three[1] == "same"
+            && !["time", "as", "way"].contains(&three[2].as_str())
+    })
+}
+
 /// `It is estimated that …`, `It is possible to …`.
 fn is_expletive(words: &[String]) -> bool {
     let verb = words.get(1).map(String::as_str).unwrap_or_default();
+    // `It is mixed with clay to …` is no such sentence: between the verb and `that` are an adjective and what it is for.
     words[0] == "it"
         && ["is", "was", "has", "takes", "took"].contains(&verb)
         && words.iter().take(7).skip(2).any(|word| word == "that" || word == "to")
+        && !words
+            .iter()
+            .take(5)
+            .skip(2)
+            .any(|word| ["with", "by", "in", "into"].contains(&word.as_str()))
 }
 
 /// `Both heat pumps and boilers …` names what it is about.

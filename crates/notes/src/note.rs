@@ -1,4 +1,4 @@
-//! Notes: what a chunk says about a question.
+//! Chunks, and what they say about a question.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,4 +22,18 @@ pub struct Note {
     // The source of the chunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+}
+
+/// A part of a source's text, as a collection returns it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(description = "")]
+pub struct Chunk {
+    pub id: String,
+    pub text: String,
+    /// The id, URL or file of its source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    // How well it fits the query, where it was found by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
 }

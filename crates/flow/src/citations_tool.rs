@@ -94,7 +94,11 @@ impl TypedTool for CheckCitations {
     fn about(&self) -> About {
         let description = "Checks references (APA, MLA, numeric) and citations of a Markdown text: missing, malformed, \
                            duplicate, unused, unsupported by their sources.";
-        About { limits: LIMITS, ..About::reader(ID, "Check citations", description) }
+        About {
+            limits: LIMITS,
+            open_world: true,
+            ..About::reader(ID, "Check citations", description)
+        }
     }
 
     async fn run(&self, input: Input, job: &Job) -> Result<TypedOutput<Audit>, Failure> {

@@ -92,7 +92,7 @@ impl TypedTool for AddToCollection {
         let description =
             "Adds texts, a page or a file to a collection that `vector.query.search` searches.";
         let about = about("vector.index.add", "Add to a collection", description);
-        About { read_only: false, idempotent: true, ..about }
+        About { read_only: false, idempotent: true, open_world: true, ..about }
     }
 
     async fn run(&self, input: AddInput, job: &Job) -> Result<TypedOutput<Added>, Failure> {

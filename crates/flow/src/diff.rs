@@ -19,6 +19,8 @@ pub struct GraphDiff {
     pub removed: Vec<Node>,
     /// Nodes that have another parent.
     pub moved: Vec<Moved>,
+    /// Nodes that read differently.
+    pub renamed: Vec<Renamed>,
     /// Both maps in one drawing.
     pub svg: String,
 }
@@ -28,6 +30,18 @@ pub struct GraphDiff {
 pub struct Moved {
     pub id: String,
     /// Empty if it had no parent.
+    pub from: String,
+    pub to: String,
+    /// What the node and its parents are called.
+    pub label: String,
+    pub from_label: String,
+    pub to_label: String,
+}
+
+/// A node and what it was called before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Renamed {
+    pub id: String,
     pub from: String,
     pub to: String,
 }
@@ -49,9 +63,18 @@ pub fn diff(before: &Graph, after: &Graph) -> GraphDiff {
                 id: (*id).to_owned(),
                 from: parent(was),
                 to: parent(node),
+                label: node.label.clone(),
+                from_label: name_in(before, &parent(was)),
+                to_label: name_in(after, &parent(node)),
             })
         })
         .collect();
+    let renamed = new.iter().filter_map(|(id, node)| {
+        let was = old.get(id).filter(|was| was.label != node.label)?;
+        let (id, from, to) = ((*id).to_owned(), was.label.clone(), node.label.clone());
+        Some(Renamed { id, from, to })
+    });
+    let renamed = renamed.collect();
     let (added, removed) = (only(after, &old), only(before, &new));
     let changes: BTreeMap<&str, Change> = moved
         .iter()
@@ -62,7 +85,12 @@ pub fn diff(before: &Graph, after: &Graph) -> GraphDiff {
     let svg = draw_changes(&union(after, &removed), |node| {
         changes.get(node.id.as_str()).copied().unwrap_or(Change::None)
     });
-    GraphDiff { added, removed, moved, svg }
+    GraphDiff { added, removed, moved, renamed, svg }
+}
+
+/// What a node of a graph is called, else its id.
+fn name_in(graph: &Graph, id: &str) -> String {
+    graph.label(id).unwrap_or(id).to_owned()
 }
 
 /// The first node of each id.

@@ -114,7 +114,11 @@ impl TypedTool for QueryWeb {
 
     fn about(&self) -> About {
         let description = "Searches the web: titles, URLs, snippets, dates.";
-        About { limits: LIMITS, ..About::reader(ID, "Search the web", description) }
+        About {
+            limits: LIMITS,
+            open_world: true,
+            ..About::reader(ID, "Search the web", description)
+        }
     }
 
     async fn run(&self, input: Input, job: &Job) -> Result<TypedOutput<Output>, Failure> {

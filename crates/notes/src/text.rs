@@ -5,6 +5,11 @@ pub fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
+/// Whether a text has a visible letter or digit, in any script.
+pub fn has_words(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
 /// The text with its first character as a capital. `iPhone` and `mRNA` stay as they are.
 pub fn capitalize(text: &str) -> String {
     let first_word = text.split(' ').next().unwrap_or_default();

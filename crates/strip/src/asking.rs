@@ -49,7 +49,7 @@ impl OpenQuestion {
     pub fn output<T>(self, data: T) -> TypedOutput<T> {
         // Neither is recorded: the same call may get another answer.
         let reply = if self.request.is_some() { Reply::NeedsInput } else { Reply::Pending };
-        TypedOutput { data, reply, native: self.request }
+        TypedOutput { data, reply, native: self.request, references: Vec::new() }
     }
 }
 

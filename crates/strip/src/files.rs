@@ -12,7 +12,8 @@ mod results;
 mod shown;
 mod strategies;
 
-pub(crate) use ::files::{FileRecord, Files, InlineLimits, Listing, NewFile, hex, uri};
+pub use ::files::{FileRecord, Reference};
+pub(crate) use ::files::{Files, InlineLimits, Listing, NewFile, hex, uri};
 pub use access::check_storing;
 pub(crate) use access::find_readable;
 pub use audited::FileUse;

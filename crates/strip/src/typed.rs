@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use files::Reference;
 use proto::{Annotations, Caps, Code, Descriptor, Failure, RequestedLimits};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -25,6 +26,8 @@ pub struct About {
     pub read_only: bool,
     /// Whether repeating a call has no further effect.
     pub idempotent: bool,
+    /// Whether it reaches beyond this gateway, such as the web.
+    pub open_world: bool,
     pub limits: RequestedLimits,
 }
 
@@ -38,6 +41,7 @@ impl About {
             deterministic: false,
             read_only: true,
             idempotent: false,
+            open_world: false,
             limits: RequestedLimits::default(),
         }
     }
@@ -71,7 +75,7 @@ impl About {
                 read_only_hint: Some(self.read_only),
                 destructive_hint: Some(false),
                 idempotent_hint: Some(self.idempotent),
-                open_world_hint: Some(false),
+                open_world_hint: Some(self.open_world),
             },
             implementation: None,
             meta: None,
@@ -132,11 +136,13 @@ pub struct TypedOutput<T> {
     pub reply: Reply,
     /// The result for MCP doors if it is not made from the data.
     pub native: Option<Arc<Value>>,
+    /// Files that MCP doors link to.
+    pub references: Vec<Reference>,
 }
 
 impl<T> From<T> for TypedOutput<T> {
     fn from(data: T) -> Self {
-        Self { data, reply: Reply::Done, native: None }
+        Self { data, reply: Reply::Done, native: None, references: Vec::new() }
     }
 }
 
@@ -185,11 +191,11 @@ impl<T: TypedTool> Tool for Typed<T> {
         let input = serde::Deserialize::deserialize(&*job.input).map_err(|error| {
             Failure::new(Code::InvalidInput, format!("the input does not fit the tool: {error}"))
         })?;
-        let TypedOutput { data, reply, native } = self.tool.run(input, job).await?;
+        let TypedOutput { data, reply, native, references } = self.tool.run(input, job).await?;
         let data = serde_json::to_value(data).map_err(|error| {
             Failure::new(Code::Internal, "the output is not JSON").caused_by(error)
         })?;
-        Ok(Output { reply, native, ..Output::new(data) })
+        Ok(Output { reply, native, references, ..Output::new(data) })
     }
 }
 

@@ -122,6 +122,7 @@ impl Workflows {
             deterministic: false,
             read_only: facts.effect == Effect::Reads,
             idempotent: facts.idempotent,
+            open_world: runs_tasks,
             limits: RequestedLimits {
                 timeout: Some(TIMEOUT),
                 max_input_bytes: Some(MAX_BYTES),
@@ -131,7 +132,6 @@ impl Workflows {
         let mut descriptor = about.without_output::<I>();
         descriptor.output_schema = Some(answers::schema(facts.answers));
         descriptor.annotations.destructive_hint = Some(runs_tasks);
-        descriptor.annotations.open_world_hint = Some(runs_tasks);
         let accepted = without_tasks(descriptor.input_schema.clone());
         if let Some(listed) = descriptor.input_schema.as_object_mut() {
             listed.remove("description");
@@ -281,7 +281,9 @@ impl ToolCall<'_> {
     async fn steer(&self, id: Uuid, steering: Steering) -> Result<Output, Failure> {
         let order = match steering {
             Steering::Status(WorkflowStatus {}) => {
-                return self.workflows.report(self.owner(), id).await.map(Output::new);
+                let mut report = self.workflows.report(self.owner(), id).await?;
+                cut(&mut report, MAX_STATUS);
+                return Ok(Output::new(report));
             }
             Steering::Replan(input) => return self.replan(id, input).await,
             Steering::Respond(response) => return self.respond(id, response).await,

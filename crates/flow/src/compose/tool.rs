@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use futures_util::stream::{self, StreamExt as _};
 use markup::{Document, to_markdown};
-use proto::Failure;
+use proto::{Code, Failure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strip::typed::{About, TypedOutput, TypedTool};
@@ -19,6 +19,9 @@ use crate::source::{FoundSource, ReportedSource, Source};
 use crate::writer::{Refused, Writer, prompt_id};
 use crate::{hitl, map};
 use notes::Note;
+
+/// The most questions of an outline: each claim is compared with each of them.
+const MAX_QUESTIONS: usize = 500;
 
 /// How many sections a model writes at once.
 const AT_ONCE: usize = 4;
@@ -58,6 +61,9 @@ pub struct Composed {
     pub bibliography_markdown: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map_svg: Option<String>,
+    /// The mind map of the outline, which a person may have changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<Graph>,
     pub method: Method,
     /// The prompts that a model was given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -87,6 +93,7 @@ impl TypedTool for Compose {
     }
 
     async fn run(&self, input: ComposeInput, _: &Job) -> Result<TypedOutput<Composed>, Failure> {
+        input.check()?;
         if self.writer.is_there() {
             return Ok(self.by_model(&input).await.into());
         }
@@ -152,6 +159,15 @@ impl Draft<'_> {
 }
 
 impl ComposeInput {
+    fn check(&self) -> Result<(), Failure> {
+        let count: usize = self.outline.sections.iter().map(|one| one.questions.len()).sum();
+        if count > MAX_QUESTIONS {
+            let message = format!("/outline: {count} questions; {MAX_QUESTIONS} are allowed");
+            return Err(Failure::new(Code::InvalidInput, message));
+        }
+        Ok(())
+    }
+
     fn sources(&self) -> Vec<Source> {
         self.sources.iter().map(FoundSource::source).collect()
     }
@@ -191,12 +207,14 @@ fn publish(input: &ComposeInput, sources: &[Source], report: Report) -> Composed
             moved: found.moved(),
             used: used.used,
         });
+    let graph = graph.as_ref().map(|graph| graph.follow(outline));
     Composed {
         evidence: evidence.collect(),
         sources: reported.collect(),
         outline_markdown: hitl::publish(outline),
         bibliography_markdown: to_markdown(&list),
         map_svg: graph.as_ref().map(map::draw),
+        graph,
         document,
         bibliography,
         claims,

@@ -20,7 +20,10 @@ fn changes_have_ids_colours_and_symbols() {
         [Moved {
             id: after.nodes[question].id.clone(),
             from: "p-history".to_owned(),
-            to: "p-noise".to_owned()
+            to: "p-noise".to_owned(),
+            label: after.nodes[question].label.clone(),
+            from_label: "history".to_owned(),
+            to_label: "noise".to_owned(),
         }]
     );
     assert!(found.added.iter().any(|node| node.id == "p-noise"));
@@ -40,4 +43,19 @@ fn equal_graphs_do_not_differ() {
     let nothing = diff(&Graph::default(), &one);
     assert_eq!(nothing.added.len(), one.nodes.len());
     assert_eq!(diff(&one, &Graph::default()).removed.len(), one.nodes.len());
+}
+
+#[test]
+fn what_a_person_has_rewritten_is_renamed() {
+    let before = graph(&["history", "cost"], 2);
+    let mut after = before.clone();
+    after.nodes[2].label = "When was the first one built?".to_owned();
+    let found = diff(&before, &after);
+    let renamed = Renamed {
+        id: before.nodes[2].id.clone(),
+        from: before.nodes[2].label.clone(),
+        to: "When was the first one built?".to_owned(),
+    };
+    assert_eq!(found.renamed, [renamed]);
+    assert!(found.added.is_empty() && found.removed.is_empty() && found.moved.is_empty());
 }

@@ -19,6 +19,9 @@ use crate::source::ReportedSource;
 /// The most warnings of an answer.
 const MOST_WARNINGS: usize = 50;
 
+/// The most errors of the citation audit that are listed.
+const MOST_FINDINGS: usize = 20;
+
 /// What the caller gets.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ResearchOutput {
@@ -94,10 +97,7 @@ impl ResearchOutput {
                     .to_owned(),
             );
         }
-        let findings = check_audit(input, outcomes)?;
-        if let Some(warning) = findings {
-            warnings.push(warning);
-        }
+        warnings.extend(check_audit(input, outcomes)?);
         let claims: ClaimCounts = read(&compose["claims"])?;
         if claims.supported == 0 && !rejected {
             warnings
@@ -112,7 +112,11 @@ impl ResearchOutput {
             artifacts: artifacts(input, outcomes),
             outline: read(outline)?,
             bibliography: read(&compose["bibliography"])?,
-            graph: read(&plan["graph"])?,
+            graph: read(if compose["graph"].is_null() {
+                &plan["graph"]
+            } else {
+                &compose["graph"]
+            })?,
             sources: read(&compose["sources"])?,
             claims,
             method: read(&compose["method"])?,
@@ -196,8 +200,8 @@ fn warnings(outcomes: &Outcomes) -> Vec<String> {
     warnings
 }
 
-/// The errors of the citation audit as a warning, or as a failure if the caller wants a strict check.
-fn check_audit(input: &Input, outcomes: &Outcomes) -> Result<Option<String>, Failure> {
+/// The errors of the citation audit as warnings, or as a failure if the caller wants a strict check.
+fn check_audit(input: &Input, outcomes: &Outcomes) -> Result<Vec<String>, Failure> {
     let findings = output(outcomes, dag::AUDIT)["findings"].as_array();
     let errors: Vec<&str> = findings
         .into_iter()
@@ -205,17 +209,26 @@ fn check_audit(input: &Input, outcomes: &Outcomes) -> Result<Option<String>, Fai
         .filter(|finding| finding["severity"] == "error")
         .filter_map(|finding| finding["message"].as_str())
         .collect();
-    let Some(first) = errors.first() else { return Ok(None) };
-    let count = errors.len();
-    let found =
-        if count == 1 { "1 error".to_owned() } else { format!("{count} errors; the first") };
-    let message = format!("The citation audit found {found}: {first}");
+    if errors.is_empty() {
+        return Ok(Vec::new());
+    }
     if input.strict {
         let details = serde_json::json!({"findings": findings});
+        let count = errors.len();
+        let found = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+        let listed = errors[..count.min(MOST_FINDINGS)].join("; ");
+        let more = if count > MOST_FINDINGS { "; …" } else { "" };
+        let message = format!("The citation audit found {found}: {listed}{more}");
         // The sources that the caller chose do not bear what it asked for.
         return Err(Failure::new(Code::InvalidInput, message).details(details));
     }
-    Ok(Some(message))
+    let shown = errors.iter().take(MOST_FINDINGS);
+    let mut warnings: Vec<String> =
+        shown.map(|error| format!("The citation audit found an error: {error}")).collect();
+    if let Some(more) = errors.len().checked_sub(MOST_FINDINGS).filter(|more| *more > 0) {
+        warnings.push(format!("The citation audit found {more} more errors."));
+    }
+    Ok(warnings)
 }
 
 fn artifacts(input: &Input, outcomes: &Outcomes) -> Vec<Artifact> {

@@ -217,7 +217,7 @@ fn publishing_tasks(input: &Input) -> Vec<Task> {
         ("outline.md", output(COMPOSE, "outline_markdown")),
         ("bibliography.md", output(COMPOSE, "bibliography_markdown")),
         ("map.svg", output(COMPOSE, "map_svg")),
-        ("map.json", format!("{{{{ tasks.{PLAN}.output.graph | tojson }}}}")),
+        ("map.json", format!("{{{{ tasks.{COMPOSE}.output.graph | tojson }}}}")),
     ];
     for ((id, _, _), (file_name, content)) in STORED.into_iter().zip(stored) {
         let mut stored = store(id, file_name, "content", content);

@@ -1,5 +1,6 @@
 //! What a caller asks for.
 
+use notes::text::has_words;
 use proto::{Code, Failure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,6 +149,9 @@ impl Input {
         let topic = self.topic.trim();
         if topic.is_empty() || topic.chars().count() > MAX_TOPIC_CHARS {
             return Err(invalid("topic", &format!("must have 1 to {MAX_TOPIC_CHARS} characters")));
+        }
+        if !has_words(topic) {
+            return Err(invalid("topic", "must have a letter or a digit"));
         }
         if let Some(names) = &self.perspectives
             && !(1..=MAX_PERSPECTIVES).contains(&names.len())

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use proto::{Code, Digest, Failure, Principal, RequestedLimits, canonical, digest_of_parts, time};
 use serde_json::Value;
 use strip::asking::{OpenQuestion, can_ask};
-use strip::files::check_storing;
+use strip::files::{FileRecord, Reference, check_storing};
 use strip::typed::{About, TypedOutput, TypedTool};
 use strip::waiting::{WaitOptions, longest_wait, wait_for};
 use strip::{Job, Reply, Strip};
@@ -52,10 +52,12 @@ impl TypedTool for Execute {
             id: ID,
             title: "Research a topic",
             description: "Researches a topic and writes a report in which every sentence is cited, with outline, bibliography and \
-                          mind map as files. Long work answers `running`: call again with the same topic or see the workflow.",
+                          mind map as files. Long work answers `running`: call again with the same topic or see the workflow. It goes \
+                          on after a cancelled call; abort its workflow to end it.",
             deterministic: false,
             read_only: false,
             idempotent: false,
+            open_world: true,
             limits: RequestedLimits {
                 timeout: Some(TIMEOUT),
                 max_input_bytes: Some(MAX_BYTES),
@@ -84,7 +86,9 @@ impl TypedTool for Execute {
         })?;
         let mark = mark_of(principal, &asked);
         let id = self.start(&input, asked, mark, job).await?;
-        let wait = input.wait_ms.map(Duration::from_millis);
+        // A workflow cannot use the answer `running` of its task.
+        let is_task = request.park.is_some();
+        let wait = input.wait_ms.filter(|_| !is_task).map(Duration::from_millis);
         let longest = longest_wait(job, WaitOptions { asks: false, wait });
         let message = || format!("Researching (workflow {id})");
         // The workflow's own wait ends first.
@@ -94,7 +98,9 @@ impl TypedTool for Execute {
             Some(Finish::Ended(answer)) => {
                 self.unread().remove(&mark);
                 let outcomes = self.outcomes(principal, id, &answer).await?;
-                ResearchOutput::complete(id.to_string(), &input, &outcomes).map(Into::into)
+                let data = ResearchOutput::complete(id.to_string(), &input, &outcomes)?;
+                let references = self.links(&data, job).await;
+                Ok(TypedOutput { references, ..data.into() })
             }
             Some(Finish::Asks(open)) => {
                 self.keep_unread(mark, id);
@@ -104,7 +110,7 @@ impl TypedTool for Execute {
                 self.keep_unread(mark, id);
                 let waits = self.waits_for(principal, id).await?;
                 let data = ResearchOutput::running(id.to_string(), waits);
-                Ok(TypedOutput { data, reply: Reply::Pending, native: None })
+                Ok(TypedOutput { reply: Reply::Pending, ..data.into() })
             }
         }
     }
@@ -132,6 +138,20 @@ impl Execute {
         if unread.len() < MAX_UNREAD {
             unread.insert(mark, id);
         }
+    }
+
+    /// The artifacts as links, by which MCP clients read them.
+    async fn links(&self, output: &ResearchOutput, job: &Job) -> Vec<Reference> {
+        let Some(strip) = self.strip.upgrade() else { return Vec::new() };
+        let mut links = Vec::new();
+        for artifact in output.report.iter().flat_map(|report| &report.artifacts) {
+            // An artifact may have expired since.
+            if let Ok(file) = strip.find_result(job, &artifact.file_id).await {
+                let FileRecord { id, name, media_type, size, .. } = file;
+                links.push(Reference { id, name, media_type, size });
+            }
+        }
+        links
     }
 
     /// Where people answer what an unfinished workflow asks.

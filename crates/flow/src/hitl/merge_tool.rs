@@ -11,9 +11,9 @@ use strip::typed::{About, TypedOutput, TypedTool};
 
 use super::adopt::{Ids, adopt};
 use super::asked::{Document, OUTLINE, Place, Reviewed};
-use super::markdown::{Draft, MAX_QUESTION, MAX_QUESTIONS, folded, one_line, parse, render};
+use super::markdown::{MAX_QUESTION, MAX_QUESTIONS, folded, one_line, parse, render};
 use super::merge::{MergedQuestion, Origin, merge};
-use super::regroup::regroup;
+use super::regroup::{Headings, regroup};
 use super::review::about;
 use crate::outline::{Outline, OutlineQuestion, OutlineSection};
 
@@ -39,13 +39,8 @@ pub(super) struct Input {
     added: Vec<AddedQuestion>,
     /// Gets the questions that were added, and loses those that were merged into others.
     outline: Option<Outline>,
-    /// Whether a person is asked for more.
-    #[serde(default = "yes")]
-    ask: bool,
-}
-
-fn yes() -> bool {
-    true
+    /// Whether a person is asked for more; by default if none were added.
+    ask: Option<bool>,
 }
 
 /// A question of `planner.multi_perspective`.
@@ -97,7 +92,16 @@ enum Status {
 
 impl Output {
     fn of(status: Status, questions: Vec<MergedQuestion>, outline: Option<Outline>) -> Self {
-        let outline = outline.map(|outline| regroup(outline, &questions));
+        Self::named(status, questions, outline, &Headings::new())
+    }
+
+    fn named(
+        status: Status,
+        questions: Vec<MergedQuestion>,
+        outline: Option<Outline>,
+        headings: &Headings,
+    ) -> Self {
+        let outline = outline.map(|outline| regroup(outline, &questions, headings));
         Self { status, questions, outline, run_id: None, question_id: None, slot_id: None }
     }
 }
@@ -121,7 +125,8 @@ impl TypedTool for MergeQuestions {
     }
 
     async fn run(&self, input: Input, job: &Job) -> Result<TypedOutput<Output>, Failure> {
-        let (ask, outline) = (input.ask, input.outline.clone());
+        let ask = input.ask.unwrap_or(input.added.is_empty());
+        let outline = input.outline.clone();
         let questions = input.questions()?;
         let questions = strip::run_blocking(usize::MAX, || merge(questions));
         if !ask {
@@ -135,8 +140,12 @@ impl TypedTool for MergeQuestions {
         match document.ask(&self.runs, job).await? {
             Reviewed::Answered(answer) => {
                 let draft = parse(&answer).map_err(|fault| unfit("answer", fault.to_string()))?;
-                let edited = strip::run_blocking(usize::MAX, || edit(&questions, &shown, draft));
-                Ok(Output::of(Status::Merged, edited, outline).into())
+                let (edited, headings) = strip::run_blocking(usize::MAX, || {
+                    let adopted = adopt(&shown, draft);
+                    let headings = new_headings(&shown, &adopted);
+                    (take_over(&questions, &shown, adopted), headings)
+                });
+                Ok(Output::named(Status::Merged, edited, outline, &headings).into())
             }
             Reviewed::Declined => Ok(Output::of(Status::Merged, questions, outline).into()),
             Reviewed::Open(open, Place { run_id, question_id, slot_id }) => {
@@ -235,17 +244,32 @@ fn new_heading(sections: &[OutlineSection], name: String, id: &str) -> String {
     headings.find(is_new).unwrap_or(name)
 }
 
+/// The headings that a person has written or changed, by perspective.
+pub(super) fn new_headings(shown: &Outline, edited: &Outline) -> Headings {
+    let changed = edited.sections.iter().filter_map(|section| {
+        let before = shown.sections.iter().find(|known| known.id == section.id);
+        let same = before.is_some_and(|before| one_line(&before.heading) == section.heading);
+        let perspective = perspective_of(section, before.is_some());
+        (!same).then(|| (perspective, section.heading.clone()))
+    });
+    changed.collect()
+}
+
+/// The perspective of the questions of a section: its id, or its heading if a person has written it.
+fn perspective_of(section: &OutlineSection, is_known: bool) -> String {
+    if is_known { section.id.clone() } else { folded(&section.heading) }
+}
+
 /// The questions after a person has edited the list: those that are left, as they read now, then the new ones.
-pub(super) fn edit(
+pub(super) fn take_over(
     questions: &[MergedQuestion],
     shown: &Outline,
-    draft: Draft,
+    edited: Outline,
 ) -> Vec<MergedQuestion> {
-    let edited = adopt(shown, draft);
     let (mut kept, mut new) = (Vec::new(), Vec::new());
     for section in edited.sections {
         let is_known = shown.sections.iter().any(|known| known.id == section.id);
-        let perspective = if is_known { section.id } else { folded(&section.heading) };
+        let perspective = perspective_of(&section, is_known);
         for OutlineQuestion { id, text } in section.questions {
             let perspective = perspective.clone();
             match questions.iter().position(|before| before.id == id) {

@@ -148,6 +148,7 @@ pub(super) fn about(id: &'static str, title: &'static str, description: &'static
         read_only: false,
         // A question is asked once; the same call again waits for its answer.
         idempotent: true,
+        open_world: false,
         limits: RequestedLimits {
             timeout: Some(waiting::LONGEST),
             max_input_bytes: Some(MAX_BYTES),

@@ -6,8 +6,8 @@ use super::asked::rejection;
 use super::changes::{Change, ChangeOp, changes};
 use super::markdown::{MAX_QUESTIONS, parse, publish, render};
 use super::merge::{MergedQuestion, Origin, merge};
-use super::merge_tool::{edit, list};
-use super::regroup::regroup;
+use super::merge_tool::{list, new_headings, take_over};
+use super::regroup::{Headings, regroup};
 use crate::outline::{Outline, OutlineQuestion, OutlineSection};
 
 fn section(id: &str, heading: &str, questions: &[(&str, &str)]) -> OutlineSection {
@@ -194,10 +194,13 @@ fn a_person_completes_the_list_of_questions() {
         question("q3", "Where do people die of heat?", ""),
     ];
     let shown = list(&questions);
-    assert_eq!(edit(&questions, &shown, parse(&render(&shown)).unwrap()), questions);
+    assert_eq!(
+        take_over(&questions, &shown, adopt(&shown, parse(&render(&shown)).unwrap())),
+        questions
+    );
     let text = "# Questions\n## costs\n- What do cool roofs cost?\n- Who pays for street trees?\n\
                 ## history\n- Who was the first to describe urban heat islands?\n## Health\n- Where do people die of heat?\n";
-    let edited = edit(&questions, &shown, parse(text).unwrap());
+    let edited = take_over(&questions, &shown, adopt(&shown, parse(text).unwrap()));
     let found: Vec<_> = edited
         .iter()
         .map(|one| (one.perspective.as_str(), one.origin, one.text.as_str()))
@@ -227,16 +230,49 @@ fn a_person_sees_the_names_of_perspectives() {
     let text = render(&shown);
     let headings: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     assert_eq!(headings, ["History", "Legal risk", "Questions", "history 2", "p-questions"]);
-    assert_eq!(edit(&questions, &shown, parse(&text).unwrap()), questions);
+    assert_eq!(take_over(&questions, &shown, adopt(&shown, parse(&text).unwrap())), questions);
     let more = text.replace("## Legal risk\n", "## Legal risk\n- Which laws name heat?\n");
-    let edited = edit(&questions, &shown, parse(&more).unwrap());
+    let edited = take_over(&questions, &shown, adopt(&shown, parse(&more).unwrap()));
     assert_eq!(edited[5].perspective, "p-legal-risk", "{edited:?}");
     let outline = Outline {
         title: "Heat".to_owned(),
         sections: vec![section("s1", "Legal risk", &[("q2", "Who is liable for heat?")])],
     };
-    let grouped = regroup(outline, &edited);
+    let grouped = regroup(outline, &edited, &Headings::new());
     assert_eq!(grouped.sections[0].questions.len(), 2, "{grouped:?}");
+}
+
+#[test]
+fn sections_of_a_person_stay_sections() {
+    let questions = vec![
+        question("q1", "Who first described urban heat islands?", "p-history"),
+        question("q2", "What do cool roofs cost?", "p-history"),
+        question("q3", "How is heat measured?", "p-methods"),
+    ];
+    let outline = Outline {
+        title: "Heat".to_owned(),
+        sections: vec![
+            section(
+                "p-history",
+                "History and origins",
+                &[("q1", questions[0].text.as_str()), ("q2", questions[1].text.as_str())],
+            ),
+            section("p-methods", "Methods and measurement", &[("q3", questions[2].text.as_str())]),
+        ],
+    };
+    let shown = list(&questions);
+    let text = "# Questions\n\n## History\n- Who first described urban heat islands?\n\n\
+                ## How heat is measured\n- How is heat measured?\n\n\
+                ## Money Matters\n- What do cool roofs cost?\n- Who pays for street trees?\n";
+    let adopted = adopt(&shown, parse(text).unwrap());
+    let headings = new_headings(&shown, &adopted);
+    let grouped = regroup(outline, &take_over(&questions, &shown, adopted), &headings);
+    let read: Vec<(&str, usize)> =
+        grouped.sections.iter().map(|one| (one.heading.as_str(), one.questions.len())).collect();
+    assert_eq!(
+        read,
+        [("History and origins", 1), ("How heat is measured", 1), ("Money Matters", 2)]
+    );
 }
 
 #[test]

@@ -122,7 +122,11 @@ impl TypedTool for LoadDocument {
 
     fn about(&self) -> About {
         let description = "Reads a URL, file or text as chunks with ids and headings.";
-        About { limits: LIMITS, ..About::reader(ID, "Load a document", description) }
+        About {
+            limits: LIMITS,
+            open_world: true,
+            ..About::reader(ID, "Load a document", description)
+        }
     }
 
     fn keeps_empty(&self) -> &'static [&'static str] {

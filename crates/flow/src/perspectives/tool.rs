@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use notes::text::has_words;
 use proto::{Code, Failure};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -101,8 +102,8 @@ impl TypedTool for PlanPerspectives {
 
 /// What the schema does not say.
 fn check(input: &PlanInput) -> Result<(), Failure> {
-    if input.topic.trim().is_empty() {
-        return Err(invalid("/topic", "the topic is empty"));
+    if !has_words(&input.topic) {
+        return Err(invalid("/topic", "the topic has no letter and no digit"));
     }
     let names = input.perspectives.as_deref().unwrap_or_default();
     if names.len() > MAX_PERSPECTIVES {

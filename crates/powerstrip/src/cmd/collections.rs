@@ -216,9 +216,11 @@ fn print_files(name: &str, files: &[AddedFile]) -> anyhow::Result<()> {
     }
     let count = |status| files.iter().filter(|file| file.status == status).count();
     let chunks: u64 = files.iter().map(|file| file.chunks).sum();
+    let added = count(FileStatus::Added);
+    let files = if added == 1 { "file" } else { "files" };
+    let of_chunks = if chunks == 1 { "chunk" } else { "chunks" };
     Ok(terminal::line(format_args!(
-        "{name}: {} files added with {chunks} chunks, {} unchanged, {} skipped",
-        count(FileStatus::Added),
+        "{name}: {added} {files} added with {chunks} {of_chunks}, {} unchanged, {} skipped",
         count(FileStatus::Unchanged),
         count(FileStatus::Skipped)
     ))?)

@@ -73,6 +73,10 @@ impl PlanCommand {
         } else {
             plans::show(&plan_view(&plan), style)?;
         }
+        if plan.tasks.is_empty() {
+            terminal::note("nothing fits: no tool does what the intent says");
+            return Ok(ExitCode::FAILURE);
+        }
         if !self.run {
             return Ok(ExitCode::SUCCESS);
         }

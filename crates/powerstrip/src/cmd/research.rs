@@ -40,7 +40,7 @@ Examples:
 The report, its outline, its bibliography and a mind map are written into a new folder, `research-TOPIC` unless --out
 says otherwise; nothing is overwritten. Progress goes to standard error, the summary to standard output.
 Ctrl-C leaves the research running: the same command with the --idempotency-key that it prints comes back to it.
-Exit codes: 0 there is a report, 1 the research failed or a part of it waits for a decision.";
+Exit codes: 0 there is a report, 1 the research failed, its outline was rejected, or it waits for a decision.";
 
 /// The exit code of a command that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -267,7 +267,8 @@ impl Session<'_> {
             let style = Style::stdout(&self.context.environment);
             summary::print(answer, self.folder.path(), &written, style)?;
         }
-        Ok(ExitCode::SUCCESS)
+        // A person may have rejected the outline.
+        Ok(if summary::has_report(answer) { ExitCode::SUCCESS } else { FAILED })
     }
 
     /// How to come back to a research that goes on.

@@ -76,6 +76,7 @@ impl TypedTool for RequestUserInput {
             read_only: false,
             // The question of a slot is asked once; the same call again waits for its answer.
             idempotent: true,
+            open_world: false,
             limits: RequestedLimits {
                 timeout: Some(waiting::LONGEST),
                 ..RequestedLimits::default()

@@ -65,6 +65,7 @@ impl TypedTool for CompleteWorkflow {
             read_only: false,
             // A repeated call is refused, and in a workflow it gets the same answer.
             idempotent: true,
+            open_world: false,
             limits: RequestedLimits { timeout: Some(TIMEOUT), ..RequestedLimits::default() },
         }
     }

@@ -75,6 +75,7 @@ impl TypedTool for StoreArtifact {
             deterministic: false,
             read_only: false,
             idempotent: false,
+            open_world: false,
             limits: RequestedLimits {
                 max_input_bytes: Some(MAX_INPUT),
                 ..RequestedLimits::default()

@@ -63,7 +63,7 @@ impl LargeAnswer<'_> {
             }
             None => parts.replace_in(Arc::make_mut(&mut output.data)).await?,
         }
-        output.references = parts.references;
+        output.references.extend(parts.references);
         Ok(output)
     }
 

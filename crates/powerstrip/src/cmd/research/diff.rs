@@ -58,7 +58,7 @@ fn workflow_id(given: String) -> String {
 
 fn print(answer: &Value, style: Style) -> std::io::Result<()> {
     let list = |name: &str| answer[name].as_array().into_iter().flatten();
-    if ["added", "removed", "moved"].iter().all(|name| list(name).next().is_none()) {
+    if ["added", "removed", "moved", "renamed"].iter().all(|name| list(name).next().is_none()) {
         return line("nothing changed");
     }
     for node in list("added") {
@@ -68,8 +68,11 @@ fn print(answer: &Value, style: Style) -> std::io::Result<()> {
         line(style.bad(format_args!("- {}", label(node))))?;
     }
     for node in list("moved") {
-        let (from, to) = (place(&node["from"]), place(&node["to"]));
+        let (from, to) = (place(node, "from"), place(node, "to"));
         line(style.doubtful(format_args!("~ {}: {from} → {to}", label(node))))?;
+    }
+    for node in list("renamed") {
+        line(style.doubtful(format_args!("~ {} → {}", place(node, "from"), place(node, "to"))))?;
     }
     Ok(())
 }
@@ -80,14 +83,25 @@ fn label(node: &Value) -> String {
     shown(named.unwrap_or_default())
 }
 
-fn place(parent: &Value) -> String {
-    let named = parent["label"].as_str().or(parent.as_str());
-    named.map_or_else(|| "top".to_owned(), shown)
+/// What a node was or is called, or its parent; its id if the answer has no more.
+fn place(node: &Value, side: &str) -> String {
+    let label = node[format!("{side}_label")].as_str().or(node[side].as_str());
+    label.filter(|label| !label.is_empty()).map_or_else(|| "top".to_owned(), shown)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn moved_nodes_are_named_by_what_people_read() {
+        let node =
+            serde_json::json!({"id": "q-1", "from": "p-cost", "to": "", "from_label": "Costs"});
+        assert_eq!(
+            (place(&node, "from"), place(&node, "to")),
+            ("Costs".to_owned(), "top".to_owned())
+        );
+    }
 
     #[test]
     fn a_run_names_its_workflow() {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use terminal::{Style, line, shown};
 
 /// How many warnings are printed.
-const MAX_WARNINGS: usize = 8;
+const MAX_WARNINGS: usize = 30;
 
 /// Prints title, sections, claims, sources, files and warnings.
 pub(super) fn print(
@@ -22,13 +22,16 @@ pub(super) fn print(
         line(format_args!("  {}", shown(section["heading"].as_str().unwrap_or_default())))?;
     }
     line("")?;
-    line(claims(answer))?;
-    line(sources(answer))?;
-    let method = answer["method"].as_str().unwrap_or_default();
-    if method == "extractive" {
-        line("The sentences are taken from the sources: no model is configured.")?;
+    if has_report(answer) {
+        line(claims(answer))?;
+        line(sources(answer))?;
+        if answer["method"] == "extractive" {
+            line("The sentences are taken from the sources: no model is configured.")?;
+        }
+        line(format_args!("{}:", folder.display()))?;
+    } else {
+        line("No report was written.")?;
     }
-    line(format_args!("{}:", folder.display()))?;
     for path in written {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         line(format_args!("  {}", shown(&name)))?;
@@ -41,6 +44,11 @@ pub(super) fn print(
         terminal::note(format_args!("and {more} more warnings: --json prints all"));
     }
     Ok(())
+}
+
+/// Whether a report was written.
+pub(super) fn has_report(answer: &Value) -> bool {
+    list(&answer["artifacts"]).any(|artifact| artifact["kind"] == "report")
 }
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
@@ -87,6 +95,8 @@ mod tests {
             "41 claims, each with its source; 3 dropped because no source supports them"
         );
         assert_eq!(sources(&answer), "2 sources, 1 of them cited");
+        assert!(!has_report(&json!({"artifacts": []})));
+        assert!(has_report(&json!({"artifacts": [{"kind": "outline"}, {"kind": "report"}]})));
         assert_eq!(claims(&json!({})), "no claims: no source answers a question");
     }
 }

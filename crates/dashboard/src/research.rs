@@ -1,5 +1,6 @@
 //! What a research run has made: its report, sources, mind map and bibliography, and a comparison with another run.
 
+mod again;
 mod compare;
 mod report;
 mod sources;
@@ -15,10 +16,15 @@ use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{count, in_url, inert, message, run_page, short, size};
 
+pub(super) use again::{input_of_run, link as again_link};
 pub(super) use compare::page as compare;
 
 /// The task that writes a report, by which a workflow is known as research, and its tool.
 const COMPOSE: (&str, &str) = ("compose", "research.compose");
+
+/// The tasks in which a person reviews the outline, and citations are checked.
+const REVIEW: &str = "review_outline";
+const AUDIT: &str = "audit";
 
 /// The most artifacts that are looked at.
 const MAX_ARTIFACTS: usize = 32;
@@ -59,7 +65,13 @@ pub(super) async fn show(
         );
     }
     let artifacts = Artifacts::find(dashboard, viewer, &run.run.artifacts).await;
-    let composed = composed(dashboard, viewer, workflow).await;
+    let outputs = Outputs { dashboard, viewer, workflow };
+    let review = outputs.of(REVIEW).await;
+    if review["status"] == "rejected" {
+        return Some(rejected(&review));
+    }
+    let composed = outputs.of(COMPOSE.0).await;
+    let audit = outputs.of(AUDIT).await;
     let report = artifacts.text(dashboard, "report.md").await;
     let has_references = report.as_deref().is_some_and(report::has_references);
     let bibliography =
@@ -75,7 +87,7 @@ pub(super) async fn show(
                 a href="#compare" { "Compare" }
                 a href="#workflow" { "Workflow" }
             }
-            (facts(&composed))
+            (facts(&composed, &audit))
             @if artifacts.is_empty() {
                 p.soft { "The files of this research are not there: they have expired, were deleted, or belong to another tenant." }
             }
@@ -88,6 +100,7 @@ pub(super) async fn show(
             @if let Some(map) = &map {
                 h2 #mind-map { "Mind map" }
                 (drawing(map, "Mind map of the topic, its perspectives and questions"))
+                (artifacts.full_size("map.svg"))
             }
             (artifacts.list())
             section.screen-only aria-labelledby="compare" {
@@ -98,8 +111,26 @@ pub(super) async fn show(
     })
 }
 
+/// What is shown of research whose outline was rejected.
+fn rejected(review: &Value) -> Markup {
+    let feedback = review["feedback"].as_str().filter(|feedback| !feedback.is_empty());
+    html! {
+        div.research { div.notice.warning {
+            p { strong { "The outline was rejected, so no report was written." } }
+            @if let Some(feedback) = feedback { p { (message(feedback)) } }
+        } }
+    }
+}
+
+/// The errors of the citation audit.
+fn errors(audit: &Value) -> Vec<&str> {
+    let findings = audit["findings"].as_array().into_iter().flatten();
+    let errors = findings.filter(|finding| finding["severity"] == "error");
+    errors.filter_map(|finding| finding["message"].as_str()).collect()
+}
+
 /// Claims, method and warnings.
-fn facts(composed: &Value) -> Markup {
+fn facts(composed: &Value, audit: &Value) -> Markup {
     let claims = &composed["claims"];
     let number = |name: &str| {
         claims[name].as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(0)
@@ -107,6 +138,7 @@ fn facts(composed: &Value) -> Markup {
     let (supported, dropped) = (number("supported"), number("dropped"));
     let warnings: Vec<&str> =
         composed["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let errors = errors(audit);
     html! {
         @if claims.is_object() {
             p.soft {
@@ -118,6 +150,13 @@ fn facts(composed: &Value) -> Markup {
             div.notice.warning {
                 p { strong { "Warnings" } }
                 ul { @for warning in warnings.iter().take(MAX_WARNINGS) { li { (message(warning)) } } }
+            }
+        }
+        @if !errors.is_empty() {
+            div.notice.warning {
+                p { strong { "The citation audit found " (count(errors.len(), "error", "errors")) } }
+                ul { @for error in errors.iter().take(MAX_WARNINGS) { li { (message(error)) } } }
+                @if errors.len() > MAX_WARNINGS { p.soft { "The first " (MAX_WARNINGS) " are shown." } }
             }
         }
     }
@@ -165,6 +204,19 @@ impl Artifacts {
         }
     }
 
+    /// A link to a drawing alone, where the page has no room for it.
+    fn full_size(&self, name: &str) -> Markup {
+        let file = self.0.iter().rev().find(|file| file.name == name);
+        html! {
+            @if let Some(file) = file {
+                p.soft.screen-only {
+                    a href=(format!("/dashboard/files/{}/content", in_url(file.id.as_str()))) download=(name) { "Download the mind map" }
+                    " to see it in full size."
+                }
+            }
+        }
+    }
+
     fn list(&self) -> Markup {
         html! {
             @if !self.is_empty() {
@@ -183,25 +235,33 @@ impl Artifacts {
     }
 }
 
-/// The output of the task that wrote the report, from the workflow's last answer; null once that has expired.
-async fn composed(dashboard: &Dashboard, viewer: &Viewer, workflow: &WorkflowDetails) -> Value {
-    let results = workflow.checkpoint.as_ref().and_then(|answer| answer["results"].as_array());
-    let mut results = results.into_iter().flatten();
-    let result = results.find(|result| result["task_id"] == COMPOSE.0);
-    let Some(output) = result.map(|result| &result["output"]) else { return Value::Null };
-    let stored = output["ref_id"].as_str().filter(|_| output["truncated"] == true);
-    let Some(reference) = stored else { return output.clone() };
-    let files = dashboard.parts.strip.files();
-    let read = async {
-        let file = files.find(viewer.principal(), reference).await?;
-        files.bytes(&file, MAX_OUTPUT_BYTES).await
-    };
-    match read.await {
-        // may fail: an output that is a text is stored as it is, and has no sources.
-        Ok(bytes) => {
-            strip::run_blocking(bytes.len(), || serde_json::from_slice(&bytes)).unwrap_or_default()
+/// What the tasks of a workflow have made.
+struct Outputs<'a> {
+    dashboard: &'a Dashboard,
+    viewer: &'a Viewer,
+    workflow: &'a WorkflowDetails,
+}
+
+impl Outputs<'_> {
+    /// The output of a task, from the workflow's last answer; null once that has expired.
+    async fn of(&self, task: &str) -> Value {
+        let answer = self.workflow.checkpoint.as_ref();
+        let results = answer.and_then(|answer| answer["results"].as_array());
+        let result = results.into_iter().flatten().find(|result| result["task_id"] == task);
+        let Some(output) = result.map(|result| &result["output"]) else { return Value::Null };
+        let stored = output["ref_id"].as_str().filter(|_| output["truncated"] == true);
+        let Some(reference) = stored else { return output.clone() };
+        let files = self.dashboard.parts.strip.files();
+        let read = async {
+            let file = files.find(self.viewer.principal(), reference).await?;
+            files.bytes(&file, MAX_OUTPUT_BYTES).await
+        };
+        match read.await {
+            // may fail: an output that is a text is stored as it is, and has no sources.
+            Ok(bytes) => strip::run_blocking(bytes.len(), || serde_json::from_slice(&bytes))
+                .unwrap_or_default(),
+            Err(_) => Value::Null,
         }
-        Err(_) => Value::Null,
     }
 }
 
@@ -240,8 +300,28 @@ mod tests {
 
     #[test]
     fn warnings_are_inert() {
-        let shown = facts(&json!({"claims": {"supported": 1}, "warnings": ["<b>x"]})).into_string();
+        let composed = json!({"claims": {"supported": 1}, "warnings": ["<b>x"]});
+        let shown = facts(&composed, &Value::Null).into_string();
         assert!(shown.contains("1 claim with a source") && shown.contains("&lt;b&gt;x"), "{shown}");
-        assert_eq!(facts(&Value::Null).into_string(), "");
+        assert_eq!(facts(&Value::Null, &Value::Null).into_string(), "");
+    }
+
+    #[test]
+    fn all_errors_of_the_audit_are_listed() {
+        let error = |message: &str| json!({"severity": "error", "message": message});
+        let audit = json!({"findings": [error("one"), {"severity": "warning", "message": "no"}, error("two")]});
+        let shown = facts(&Value::Null, &audit).into_string();
+        assert!(
+            shown.contains("2 errors") && shown.contains("one") && shown.contains("two"),
+            "{shown}"
+        );
+        assert!(!shown.contains(">no<"), "{shown}");
+    }
+
+    #[test]
+    fn a_rejected_outline_is_not_taken_for_an_expired_report() {
+        let shown =
+            rejected(&json!({"status": "rejected", "feedback": "too <b>long"})).into_string();
+        assert!(shown.contains("was rejected") && shown.contains("too &lt;b&gt;long"), "{shown}");
     }
 }

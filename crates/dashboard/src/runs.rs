@@ -180,8 +180,10 @@ impl Shown<'_> {
             " · started " (time::ago(run.created_unix_ms, viewer.now_ms)) ", last call " (time::ago(run.touched_unix_ms, viewer.now_ms))
         };
         let may_run_again = workflow.is_some() && viewer.may(scope::TOOLS_CALL);
+        let is_research = workflow.is_some_and(research::is_research);
         let actions = html! {
-            @if may_run_again { a href=(format!("{}/again", run_page(&run.id))) { "Run again with changes" } }
+            @if may_run_again && is_research { (research::again_link(&run.id)) }
+            @else if may_run_again { a href=(format!("{}/again", run_page(&run.id))) { "Run again with changes" } }
             a href="/dashboard/runs" { "All runs" }
         };
         let version = details

@@ -18,6 +18,7 @@ use crate::diff::changed_parts;
 use crate::form::{Draft, Faults, Form};
 use crate::layout::{Page, PageResult, Section, csrf, error_page, heading};
 use crate::posted::{PostedForm, see_other};
+use crate::research;
 use crate::service::QuarantinedTool;
 use crate::snippet::snippet;
 use crate::state::Dashboard;
@@ -30,6 +31,8 @@ use crate::{calls, curl, time, tries};
 pub(super) struct Params {
     /// The trace of an earlier call whose input fills the form.
     again: String,
+    /// A research run whose input fills the form.
+    run: String,
 }
 
 pub(super) async fn page(
@@ -44,7 +47,11 @@ pub(super) async fn page(
         Err(message) => return absent(&dashboard, &viewer, &name, &message).await,
     };
     let form = Form::of(&entry.descriptor.input_schema);
-    let draft = match earlier_input(&dashboard, &viewer, &entry, &params.again).await {
+    let earlier = match earlier_input(&dashboard, &viewer, &entry, &params.again).await {
+        Some(input) => Some(input),
+        None => research::input_of_run(&dashboard, &viewer, &name, &params.run).await.map(Arc::new),
+    };
+    let draft = match earlier {
         Some(input) => Draft::of_value(&form, &input),
         None => Draft::fresh(&form),
     };

@@ -146,4 +146,7 @@ pub struct ReportedSource {
     pub moved: i64,
     /// Whether the report cites it.
     pub used: bool,
+    /// The number of its entry in the bibliography, if the report cites it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub citation: Option<usize>,
 }

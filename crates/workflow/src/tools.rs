@@ -41,6 +41,9 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 /// The largest input and answer.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
 
+/// The largest state of a workflow: models read it whole. Longer outputs are cut.
+const MAX_STATUS: usize = 48 << 10;
+
 /// What operators may give, and agents are not shown.
 const HIDDEN: &str = "force";
 

@@ -73,7 +73,7 @@ pub(super) fn form(run: &str, others: &[WorkflowSummary], chosen: &str) -> Marku
                 label { "Compare the mind map with that of"
                     select name="with" { @for other in others {
                         option value=(other.workflow_id) selected[other.workflow_id == chosen] {
-                            (short(other.name.strip_prefix(NAME).unwrap_or(&other.name), 80)) " · " (time::exact(other.updated_unix_ms))
+                            (short(other.name.strip_prefix(NAME).unwrap_or(&other.name), 80)) " · " (time::exact(other.updated_unix_ms)) " · " (short(&other.workflow_id, 9))
                         }
                     } }
                 }
@@ -155,6 +155,23 @@ fn changes(answer: &Value, labels: &HashMap<String, String>) -> Markup {
         (nodes("Added", Tone::Good, added, labels))
         (nodes("Removed", Tone::Bad, removed, labels))
         (nodes("Moved", Tone::Doubtful, moved, labels))
+        (renamed(list("renamed")))
+    }
+}
+
+/// What reads differently, before and after.
+fn renamed(nodes: &[Value]) -> Markup {
+    let text = |node: &Value, side: &str| short(node[side].as_str().unwrap_or_default(), 200);
+    html! {
+        @if !nodes.is_empty() {
+            h2 { "Renamed" }
+            ul.rows { @for node in nodes.iter().take(MAX_CHANGES) {
+                li { div.row {
+                    span.row-name.wrap { (text(node, "from")) " → " (text(node, "to")) }
+                    span.row-end { (mark(Tone::Doubtful, "renamed")) }
+                } }
+            } }
+        }
     }
 }
 
@@ -164,7 +181,12 @@ fn nodes(title: &str, tone: Tone, nodes: &[Value], labels: &HashMap<String, Stri
             h2 { (title) }
             ul.rows { @for node in nodes.iter().take(MAX_CHANGES) {
                 li { div.row {
-                    span.row-name.wrap { (short(label(node, labels), 200)) }
+                    span.row-name.wrap {
+                        (short(label(node, labels), 200))
+                        @if let (Some(from), Some(to)) = (node["from_label"].as_str(), node["to_label"].as_str()) {
+                            br; span.soft.small { (short(from, 100)) " → " (short(to, 100)) }
+                        }
+                    }
                     span.row-end { (mark(tone, &title.to_lowercase())) }
                 } }
             } }

@@ -25,8 +25,10 @@ pub(super) fn table(sources: &Value) -> Markup {
     if sources.is_empty() {
         return html! { p.soft { "No source was found." } };
     }
+    let mut sources: Vec<&Value> = sources.iter().collect();
+    sources.sort_by(|a, b| place(a).total_cmp(&place(b)));
     html! {
-        p.soft {
+        p.soft.screen-only {
             "Scores are from 0 to 1. "
             em { "Corroborated" } " counts the other sites that say the same; "
             em { "moved" } " is how many places a source won or lost by re-ranking."
@@ -35,9 +37,9 @@ pub(super) fn table(sources: &Value) -> Markup {
             thead { tr {
                 th scope="col" { "Source" }
                 th scope="col" { "Published" }
-                @for (_, name) in SCORES { th.number scope="col" { (name) } }
+                @for (_, name) in SCORES { th.number.score scope="col" { (name) } }
                 th.number scope="col" { "Corroborated" }
-                th.number scope="col" { "Moved" }
+                th.number.score scope="col" { "Moved" }
                 th scope="col" { "Cited" }
             } }
             tbody { @for source in sources.iter().take(MAX_SOURCES) { (row(source)) } }
@@ -45,6 +47,16 @@ pub(super) fn table(sources: &Value) -> Markup {
         @if sources.len() > MAX_SOURCES { p.soft { "The first " (MAX_SOURCES) " of " (sources.len()) " sources." } }
     }
 }
+
+/// Where a source is listed: those that are cited by their numbers, then the others by their scores.
+fn place(source: &Value) -> f64 {
+    let number = source["citation"].as_f64().or((source["used"] == true).then_some(UNNUMBERED));
+    let score = source["scores"]["overall"].as_f64().unwrap_or_default();
+    number.unwrap_or(2.0 * UNNUMBERED - score)
+}
+
+/// Beyond all numbers of entries.
+const UNNUMBERED: f64 = 1e6;
 
 fn row(source: &Value) -> Markup {
     let text = |name: &str| source[name].as_str().unwrap_or_default();
@@ -54,13 +66,15 @@ fn row(source: &Value) -> Markup {
     html! {
         tr {
             td {
+                @if let Some(number) = source["citation"].as_u64() { span.citation { "[" (number) "]" } " " }
                 @if let Some(url) = url { a href=(url) rel="noreferrer noopener" { (title) } } @else { (title) }
                 @if !text("site").is_empty() { br; span.soft.small { (short(text("site"), 80)) } }
+                @if let Some(url) = url { span.print-only.small { br; (inert(url)) } }
             }
             td { (inert(text("publishedAt"))) }
-            @for (name, label) in SCORES { td.number data-name=(label.to_lowercase()) { (score(&source["scores"][name])) } }
+            @for (name, label) in SCORES { td.number.score data-name=(label.to_lowercase()) { (score(&source["scores"][name])) } }
             td.number data-name="sites agree" { (whole(&source["corroborated"])) }
-            td.number data-name="places" { (places(&source["moved"])) }
+            td.number.score data-name="places" { (places(&source["moved"])) }
             td { @if source["used"] == true { (mark(Tone::Good, "cited")) } @else { (mark(Tone::Quiet, "not cited")) } }
         }
     }

@@ -14,6 +14,12 @@ use crate::words::{Tone, inert, json, mark, message};
 /// The type of a question whose answer is a long text.
 const DOCUMENT: &str = "document";
 
+/// How the slots of outlines begin that `hitl.outline_review` asks about.
+const OUTLINE: &str = "outline-";
+
+/// The decision of the button that rejects an outline, and how the answer begins that says so.
+const REJECT: &str = "reject";
+
 /// An answer that was refused, and why.
 pub(super) struct Refused {
     pub(super) slot: String,
@@ -34,7 +40,7 @@ pub(super) fn show(
     html! {
         article.rule {
             div.rule-head {
-                h2 { (inert(&question.prompt)) }
+                h2 { (message(&question.prompt)) }
                 @match question.state.as_str() {
                     "open" => (mark(Tone::Doubtful, "open")),
                     "answered" => (mark(Tone::Good, "answered")),
@@ -54,7 +60,7 @@ pub(super) fn show(
                         (csrf(viewer))
                         input type="hidden" name="slot" value=(question.slot_id);
                         (field(question, refused, &id))
-                        div.buttons { button.primary type="submit" { "Answer" } }
+                        (buttons(question, &id))
                     }
                 } @else { p.soft { "You need the scope " code { (scope::RUNS_ANSWER) } "." } }
             }
@@ -90,6 +96,29 @@ fn field(question: &QuestionView, refused: Option<&Refused>, id: &str) -> Markup
     }
 }
 
+/// Whether an outline waits, which may be rejected instead of answered.
+fn is_outline(question: &QuestionView) -> bool {
+    question.slot_type == DOCUMENT && question.slot_id.starts_with(OUTLINE)
+}
+
+fn buttons(question: &QuestionView, id: &str) -> Markup {
+    let reason = format!("{id}-reason");
+    html! {
+        @if is_outline(question) {
+            div.field {
+                label for=(reason) { "Reason, if you reject it" }
+                input id=(reason) type="text" name="reason" maxlength="2000" autocomplete="off";
+            }
+            div.buttons {
+                button.primary type="submit" { "Approve" }
+                button.danger type="submit" name="decision" value=(REJECT) formnovalidate { "Reject" }
+            }
+        } @else {
+            div.buttons { button.primary type="submit" { "Answer" } }
+        }
+    }
+}
+
 /// A text box with the document, as far as it was edited.
 fn document(question: &QuestionView, refused: Option<&Refused>, id: &str) -> Markup {
     let first = question.options.first().map_or("", String::as_str);
@@ -97,7 +126,7 @@ fn document(question: &QuestionView, refused: Option<&Refused>, id: &str) -> Mar
     let fault = format!("{id}-fault");
     html! {
         div.field {
-            label for=(id) { "Answer" }
+            label for=(id) { @if is_outline(question) { "Outline" } @else { "Answer" } }
             // HTML drops the first line break of a text box.
             textarea.code.document id=(id) name="answer" rows="20" required spellcheck="true"
                 aria-invalid=[refused.map(|_| "true")] aria-describedby=[refused.map(|_| &fault)] { "\n" (text) }
@@ -109,6 +138,9 @@ fn document(question: &QuestionView, refused: Option<&Refused>, id: &str) -> Mar
 /// The answer in a form. The run validates it.
 pub(super) fn value(question: &QuestionView, posted: &PostedForm) -> Value {
     let text = posted.text("answer");
+    if is_outline(question) && posted.text("decision") == REJECT {
+        return format!("{REJECT}: {}", posted.text("reason").trim()).into();
+    }
     let option = |index: &str| {
         let option = index.parse::<usize>().ok().and_then(|index| question.options.get(index));
         option.map_or(Value::Null, |option| Value::String(option.clone()))

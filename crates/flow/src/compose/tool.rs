@@ -199,14 +199,15 @@ fn publish(input: &ComposeInput, sources: &[Source], report: Report) -> Composed
         references: document.references.clone(),
         ..Document::default()
     };
-    let reported =
-        found.iter().zip(sources).zip(uses).map(|((found, source), used)| ReportedSource {
-            source: source.clone(),
-            scores: found.scores(),
-            corroborated: used.corroborated,
-            moved: found.moved(),
-            used: used.used,
-        });
+    let reported = found.iter().zip(sources).zip(uses).enumerate();
+    let reported = reported.map(|(place, ((found, source), used))| ReportedSource {
+        source: source.clone(),
+        scores: found.scores(),
+        corroborated: used.corroborated,
+        moved: found.moved(),
+        used: used.used,
+        citation: cited.iter().position(|cited| *cited == place).map(|at| at + 1),
+    });
     let graph = graph.as_ref().map(|graph| graph.follow(outline));
     Composed {
         evidence: evidence.collect(),

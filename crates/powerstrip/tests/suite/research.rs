@@ -1,5 +1,6 @@
 //! The web tools at the boundary: through every door, as a server of their own, and from the command line.
 
+mod answers;
 mod commands;
 mod doors;
 mod joining;

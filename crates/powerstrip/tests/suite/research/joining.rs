@@ -12,7 +12,7 @@ const TEXTS: [&str; 2] = [
     "Street trees cool cities by shade and by evaporation. The shade is computed with a method of 1990. Mosquitoes stay out of rain barrels behind a mesh of one millimetre.",
 ];
 
-async fn with_documents() -> Gateway {
+pub(crate) async fn with_documents() -> Gateway {
     let gateway = Gateway::start().await;
     let items: Vec<Value> = TEXTS
         .iter()
@@ -25,7 +25,7 @@ async fn with_documents() -> Gateway {
     gateway
 }
 
-fn input(approve: bool) -> Value {
+pub(crate) fn input(approve: bool) -> Value {
     json!({
         "topic": "cooling cities",
         "depth": "quick",

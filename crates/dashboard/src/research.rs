@@ -2,6 +2,7 @@
 
 mod again;
 mod compare;
+mod map;
 mod report;
 mod sources;
 
@@ -101,6 +102,7 @@ pub(super) async fn show(
                 h2 #mind-map { "Mind map" }
                 (drawing(map, "Mind map of the topic, its perspectives and questions"))
                 (artifacts.full_size("map.svg"))
+                (map::as_list(&composed["graph"]))
             }
             (artifacts.list())
             section.screen-only aria-labelledby="compare" {

@@ -23,7 +23,7 @@ use crate::service::QuarantinedTool;
 use crate::snippet::snippet;
 use crate::state::Dashboard;
 use crate::viewer::Viewer;
-use crate::words::{in_url, inert, json, size, tool_page};
+use crate::words::{in_url, inert, json, message, size, tool_page};
 use crate::{calls, curl, time, tries};
 
 #[derive(Default, Deserialize)]
@@ -217,7 +217,7 @@ fn show(
     };
     let body = html! {
         (heading(html! { code { (inert(id)) } }, below, html! { a href=(format!("/dashboard/calls?tool={}", in_url(id))) { "Calls" } a href="/dashboard/catalog" { "All tools" } }))
-        p.prose { (inert(&descriptor.description)) }
+        p.prose { (message(&descriptor.description)) }
         div.columns {
             section aria-labelledby="try-it" {
                 h2 #try-it { "Try it" }

@@ -185,7 +185,7 @@ const FRAME: &str = "attention turn people person thing case context connection 
     needed apply applies keep outcome outcomes effect effects discussion decision decisions \
     between different difference past public source sources claim claims clearly institution \
     institutions shaped experts expert study studies country countries region regions like long-term long term \
-    happen happens give given way ways kind kinds part parts area areas number point points thema rolle gab gibt fragen \
+    happen happens give given way ways kind kinds part parts area areas number point points thema rolle welche welchen welcher welches gab gibt fragen \
     gegeben menschen einrichtungen entwicklung geprägt denken darüber wirkung wirkungen stark \
     stärksten verteilt ergebnissen führen sagen einheitlich gebraucht wichtigsten unter \
     gesichtspunkt werden wurde beste besten deutlichsten gestützt";

@@ -44,6 +44,9 @@ const EARLY: f64 = 0.08;
 /// How much the rank of the chunk counts.
 const CHUNK: f64 = 0.12;
 
+/// By how much the score of a sentence is lowered that says something about the topic, but not what is asked.
+const GENERAL: f64 = 0.4;
+
 /// A sentence with less than this share of the best score answers another question.
 const LEAST: f64 = 0.4;
 
@@ -107,11 +110,16 @@ const SCATTERED: f64 = 0.6;
 pub fn summarize(question: &str, chunks: &[Chunk]) -> Vec<Note> {
     let language = language_of(question, chunks.iter().map(|chunk| chunk.text.as_str()));
     let candidates = candidates(chunks, language);
-    let mut scored = score(&Asked::new(question, language), chunks, &candidates);
+    let asked = Asked::new(question, language);
+    let mut scored = score(&asked, chunks, &candidates);
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     scored.truncate(COMPARED);
     let notes = choose(&candidates, &scored, language);
-    notes.into_iter().map(|index| note(question, &candidates[index])).collect()
+    let note = |index: usize| {
+        let general = !asked.is_answered_by(&candidates[index]);
+        Note { general, ..note(question, &candidates[index]) }
+    };
+    notes.into_iter().map(note).collect()
 }
 
 /// How long the common beginning of two words is if they belong together, as `Lastenrad` and `Lastenräder` do.
@@ -161,6 +169,16 @@ impl Asked {
             about: topic_stems(question, language),
         }
     }
+
+    fn names_topic(&self, candidate: &Candidate<'_>) -> bool {
+        self.about.iter().all(|stem| candidate.stems.contains(stem))
+    }
+
+    /// Whether a sentence gives the kind of answer that is asked for.
+    fn is_answered_by(&self, candidate: &Candidate<'_>) -> bool {
+        let names_topic = self.names_topic(candidate);
+        self.intent.is_answer(&candidate.text, &candidate.stems, names_topic)
+    }
 }
 
 /// The score of each candidate that is about the question's topic and gives the kind of answer that is asked for.
@@ -183,13 +201,9 @@ fn score(asked: &Asked, chunks: &[Chunk], candidates: &[Candidate<'_>]) -> Vec<(
         .filter_map(|(index, candidate)| {
             let chunk = on_topic.get(candidate.chunk.id.as_str())?;
             let shares = candidate.stems.iter().filter(|stem| about.contains(stem)).count();
-            let names_topic = shares == about.len();
-            let says_what_it_is = || {
-                definition(&candidate.text, about, intent.language()).is_some_and(|clear| clear > 1)
-            };
-            if !intent.is_answer(&candidate.text, &candidate.stems, names_topic)
-                && !says_what_it_is()
-            {
+            let names_topic = asked.names_topic(candidate);
+            let general = !asked.is_answered_by(candidate);
+            if general && !names_topic {
                 return None;
             }
             let kind = intent.fit(&candidate.text, &candidate.stems);
@@ -205,7 +219,9 @@ fn score(asked: &Asked, chunks: &[Chunk], candidates: &[Candidate<'_>]) -> Vec<(
                 + CHUNK * rank.get(candidate.chunk.id.as_str()).copied().unwrap_or_default();
             let foreign = asked.language.is_some() && is_foreign(&candidate.text, asked.language);
             let language = if foreign { FOREIGN } else { 1.0 };
-            Some((index, score * shape(&candidate.text) * language * chunk))
+            let defines = || definition(&candidate.text, about, intent.language()).is_some();
+            let general = if general && !defines() { GENERAL } else { 1.0 };
+            Some((index, score * shape(&candidate.text) * language * general * chunk))
         })
         .collect()
 }
@@ -385,6 +401,7 @@ fn note(question: &str, candidate: &Candidate<'_>) -> Note {
         support: support(&candidate.text, candidate.quote),
         question: Some(question.to_owned()),
         source: candidate.chunk.source.clone(),
+        general: false,
     }
 }
 

@@ -22,6 +22,9 @@ pub struct Note {
     // The source of the chunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    // Whether it says something about the topic rather than what is asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub general: bool,
 }
 
 /// A part of a source's text, as a collection returns it.

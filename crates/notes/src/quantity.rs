@@ -183,7 +183,7 @@ pub fn quantities(sentence: &str) -> Vec<Quantity> {
     let tokens: Vec<&str> = sentence.split_whitespace().take(MAX_TOKENS).map(trim).collect();
     let mut lower: Vec<String> = tokens.iter().map(|token| token.to_lowercase()).collect();
     if lower.iter().any(|token| is_marked_number(token)) && is_german(sentence) {
-        lower.iter_mut().for_each(|token| swap_marks(token));
+        lower.iter_mut().for_each(swap_marks);
     }
     let mut found = Vec::new();
     let mut at = 0;

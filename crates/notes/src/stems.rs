@@ -49,6 +49,10 @@ impl Stems {
         self.0.len()
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// How many stems both have.
     pub fn shared(&self, other: &Self) -> usize {
         let (mut a, mut b, mut shared) = (0, 0, 0);

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use serde_json::Value;
 
 use super::{Draft, Faults, Field, Form, Kind, below};
-use crate::words::{inert, short};
+use crate::words::{inert, message, short};
 
 /// The position and label of a field.
 struct Shown<'a> {
@@ -125,7 +125,7 @@ fn hint(field: Field<'_>, shown: &Shown<'_>) -> Markup {
     let description = field.schema.get("description").and_then(Value::as_str);
     html! {
         @if let Some(description) = description {
-            p.hint id=(format!("h{}", id(shown.pointer))) { (short(description, 400)) }
+            p.hint id=(format!("h{}", id(shown.pointer))) { (message(&short(description, 400))) }
         }
     }
 }

@@ -32,8 +32,6 @@ const MUCH_BETTER: f64 = 0.25;
 #[derive(Debug, Default)]
 pub(super) struct Arranged {
     pub(super) lead: Vec<usize>,
-    /// The claim of the lead that says what the topic is, which answers no question.
-    pub(super) definition: Option<usize>,
     pub(super) questions: Vec<Vec<usize>>,
 }
 
@@ -55,15 +53,12 @@ pub(super) fn arrange(
     }
     join_disputes(&mut questions, claims);
     let lead = Lead { about, asked, claims, fit: &fit, language };
-    let defines = |index: &usize| definition(&claims[*index].text, &lead.about, language).is_some();
-    let chosen = lead.choose(&mut questions);
-    let definition = chosen.first().copied().filter(defines);
-    let lead = chosen;
+    let lead = lead.choose(&mut questions);
     join_history(&mut questions, asked, &intents);
     for (list, intent) in questions.iter_mut().zip(&intents) {
         order(list, claims, intent);
     }
-    Arranged { lead, definition, questions }
+    Arranged { lead, questions }
 }
 
 /// How well claims answer questions.
@@ -128,6 +123,7 @@ fn assign(asked: &[Asked<'_>], claims: &[Claim], fit: &[Vec<f64>]) -> Vec<Vec<us
         let offers = claims.iter().enumerate().filter(|(index, claim)| {
             let holder = questions.iter().position(|list: &Vec<usize>| list.contains(index));
             claim.questions.contains(&question)
+                && !claim.general
                 && holder.is_some_and(|holder| questions[holder].len() > 2)
         });
         let best = offers
@@ -215,6 +211,7 @@ impl Lead<'_> {
             let clear = definition(&self.claims[index].text, &self.about, self.language)?;
             (clear > least).then_some(f64::from(clear))
         }));
+        chosen.extend(self.general(&all, &chosen));
         let sections: BTreeSet<usize> = self.asked.iter().map(|asked| asked.section).collect();
         for section in sections {
             let own: Vec<(usize, usize)> = placed
@@ -231,6 +228,16 @@ impl Lead<'_> {
         }
         self.remove_definitions(questions);
         chosen.into_iter().map(|(_, index)| index).collect()
+    }
+
+    /// The plainest statement about the topic that answers no question; none if it has been said what the topic is.
+    fn general(&self, all: &[(usize, usize)], chosen: &[(usize, usize)]) -> Option<(usize, usize)> {
+        let value = |_, index: usize| {
+            let claim = &self.claims[index];
+            let sources = claim.sources.len() as f64;
+            claim.general.then(|| sources - specific(&claim.text, self.language))
+        };
+        chosen.is_empty().then(|| best(all, value)).flatten()
     }
 
     /// The question that holds a claim, or one that it was noted for.

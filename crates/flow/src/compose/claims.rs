@@ -39,6 +39,8 @@ pub(super) struct Claim {
     pub(super) facts: Facts,
     /// The claims that contradict it.
     pub(super) disputes: BTreeSet<usize>,
+    /// Whether it says something about the topic, but answers none of its questions: it may only be in the lead.
+    pub(super) general: bool,
 }
 
 /// Where a note comes from and what it answers, as indexes.
@@ -149,6 +151,7 @@ fn add(claims: &mut Vec<Claim>, note: &Note, place: Place, stems: Stems, facts: 
         claim.text == note.text || (claim.stems.repeats(&stems) && claim.facts.fit(&facts))
     });
     if let Some(claim) = same {
+        claim.general &= note.general;
         claim.questions.insert(question);
         if !claim.sources.contains(&source) {
             claim.sources.push(source);
@@ -164,6 +167,7 @@ fn add(claims: &mut Vec<Claim>, note: &Note, place: Place, stems: Stems, facts: 
         stems,
         facts,
         disputes: BTreeSet::new(),
+        general: note.general,
     });
 }
 

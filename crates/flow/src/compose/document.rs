@@ -84,8 +84,7 @@ impl Parts<'_> {
 
     /// A claim that answers several questions appears under one of them.
     fn is_answered(&self, question: usize) -> bool {
-        let lead =
-            self.arranged.lead.iter().filter(|index| Some(**index) != self.arranged.definition);
+        let lead = self.arranged.lead.iter().filter(|index| !self.claims[**index].general);
         let placed = self.arranged.questions.iter().flatten().chain(lead);
         !self.arranged.questions[question].is_empty()
             || placed.into_iter().any(|index| self.claims[*index].questions.contains(&question))

@@ -31,6 +31,7 @@ fn note(question: &str, source: &str, text: &str) -> Note {
         support: 1.0,
         question: Some(question.to_owned()),
         source: Some(source.to_owned()),
+        general: false,
     }
 }
 
@@ -160,6 +161,18 @@ fn contradictions_are_marked_and_stay_together() {
     let text = text(&write(&outline, &notes, Style::Numeric));
     let both = "by 30 percent (disputed) [1]. Heat pumps cut heating bills by only 5 percent (disputed) [2].";
     assert!(text.contains(both), "{text}");
+}
+
+#[test]
+fn general_notes_lead_and_answer_no_question() {
+    let outline = outline(&[("Costs", &[COST]), ("Noise", &[NOISE])]);
+    let general = Note { general: true, ..note(NOISE, "c", "Heat pumps warm many old houses.") };
+    let notes = [general, note(COST, "a", "Heat pumps cost 12,000 euros on average.")];
+    let report = write(&outline, &notes, Style::Numeric);
+    let lead = format!("{:?}", report.document.sections[0].blocks);
+    assert!(lead.contains("warm many old houses"), "{lead}");
+    let read = text(&report);
+    assert!(read.contains(&format!("No source that was read answers: {NOISE}")), "{read}");
 }
 
 #[test]

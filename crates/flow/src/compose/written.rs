@@ -159,6 +159,7 @@ impl Draft<'_> {
             quotes,
             questions: named.iter().flat_map(|claim| claim.questions.iter().copied()).collect(),
             disputes: BTreeSet::new(),
+            general: false,
         })
     }
 }

@@ -75,5 +75,6 @@ fn note(taken: &Taken, question: &str, chunks: &[Chunk]) -> Option<Note> {
         offset: chunk.text[..start].chars().count(),
         question: Some(question.to_owned()),
         source: chunk.source.clone(),
+        general: false,
     })
 }

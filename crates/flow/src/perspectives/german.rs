@@ -24,7 +24,7 @@ pub(super) static GENERIC: Family = Family {
     keyword: "Was verbindet {k} mit „{n}“?",
 };
 
-pub(super) static FAMILIES: [Family; 5] = [
+pub(super) static FAMILIES: [Family; 9] = [
     Family {
         name: "history",
         heading: "Geschichte und Anfänge",
@@ -109,5 +109,73 @@ pub(super) static FAMILIES: [Family; 5] = [
             ask("Woher kommt das Geld?", "Finanzierung"),
         ],
         keyword: "Welche wirtschaftliche Rolle spielt {k}?",
+    },
+    Family {
+        name: "law",
+        heading: "Recht und Politik",
+        why: "Zeigt, welche Regeln gelten.",
+        words: &["recht", "gesetz", "rechtlich", "regulierung", "politik", "haftung", "law"],
+        questions: [
+            ask("Welche Gesetze und Vorschriften gelten?", "Vorschriften"),
+            ask("Wer haftet, wenn etwas schiefgeht?", "Haftung"),
+            ask("Welche Rechte und Pflichten haben die Beteiligten?", "Rechte und Pflichten"),
+            ask("Wie unterscheiden sich die Gesetze der Länder?", "Länder"),
+            ask("Welche Urteile der Gerichte sind wichtig?", "Urteile"),
+            ask("Welche neuen Gesetze sind geplant?", "Pläne"),
+            ask("Wie werden die Vorschriften durchgesetzt?", "Durchsetzung"),
+            ask("Welche Genehmigungen verlangt das Recht?", "Genehmigungen"),
+        ],
+        keyword: "Was sagt das Recht zu {k}?",
+    },
+    Family {
+        name: "risk",
+        heading: "Risiken und Sicherheit",
+        why: "Nennt, was schiefgehen kann und was davor schützt.",
+        words: &["risiko", "risiken", "sicherheit", "gefahr", "gefahren", "schaden", "risk"],
+        questions: [
+            ask("Welche Risiken gibt es?", "Risiken"),
+            ask("Wie wahrscheinlich und wie schwer sind Schäden?", "Schäden"),
+            ask("Was verringert die Gefahren?", "Vorbeugung"),
+            ask("Welche Unfälle sind bekannt?", "Unfälle"),
+            ask("Wer ist den Gefahren am meisten ausgesetzt?", "Gefährdete"),
+            ask("Woran erkennt man Probleme rechtzeitig?", "Früherkennung"),
+            ask("Welche Risiken werden überschätzt oder übersehen?", "Wahrnehmung"),
+            ask("Was ist bei einem Unfall zu tun?", "Notfall"),
+        ],
+        keyword: "Welche Risiken hat {k}?",
+    },
+    Family {
+        name: "environment",
+        heading: "Umwelt und Klima",
+        why: "Zeigt, was Klima und Natur damit zu tun haben.",
+        words: &["umwelt", "klima", "natur", "nachhaltigkeit", "environment"],
+        questions: [
+            ask("Welche Folgen hat es für die Umwelt?", "Umweltfolgen"),
+            ask("Welche Emissionen entstehen, und woher kommen sie?", "Emissionen"),
+            ask("Welche Rohstoffe werden gebraucht?", "Rohstoffe"),
+            ask("Was bedeutet es für das Klima?", "Klima"),
+            ask("Welche Tiere und Pflanzen der Umwelt sind betroffen?", "Artenvielfalt"),
+            ask("Wie lassen sich Schäden an der Umwelt verringern?", "Minderung"),
+            ask("Was geschieht mit der Umwelt am Ende der Lebensdauer?", "Entsorgung"),
+            ask("Welche Umweltnormen gelten?", "Umweltnormen"),
+        ],
+        keyword: "Welche Rolle spielt {k} für die Umwelt?",
+    },
+    Family {
+        name: "future",
+        heading: "Ausblick",
+        why: "Sieht voraus, was zu erwarten ist.",
+        words: &["zukunft", "ausblick", "trend", "trends", "prognose", "future"],
+        questions: [
+            ask("Welche Entwicklungen werden erwartet?", "Erwartungen"),
+            ask("Welche Trends bestimmen die Zukunft?", "Trends"),
+            ask("Was könnte die Zukunft bremsen?", "Hindernisse"),
+            ask("Welche neuen Ideen versprechen viel für die Zukunft?", "neue Ideen"),
+            ask("Wie verlässlich sind die Prognosen?", "Prognosen"),
+            ask("Welche Entscheidungen stehen in Zukunft an?", "Entscheidungen"),
+            ask("Wie sähe eine gute Zukunft aus?", "Ziele"),
+            ask("Welche Überraschungen könnte die Zukunft bringen?", "Überraschungen"),
+        ],
+        keyword: "Welche Zukunft hat {k}?",
     },
 ];

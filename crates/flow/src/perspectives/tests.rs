@@ -183,3 +183,35 @@ proptest! {
         assert_eq!(ids.len(), plan.questions.len());
     }
 }
+
+#[test]
+fn german_documents_are_asked_about_in_german() {
+    let chunk = Chunk {
+        text: "Balkonkraftwerke sind kleine Anlagen, die von der Sonne mit Strom versorgt werden."
+            .to_owned(),
+        ..Chunk::default()
+    };
+    let names = ["risk".to_owned(), "Recht".to_owned()];
+    let request = |chunks| Request {
+        topic: "Balkonkraftwerke",
+        perspectives: &names,
+        per_perspective: 1,
+        chunks,
+    };
+    let german = plan(request(std::slice::from_ref(&chunk)));
+    assert_eq!(texts(&german)[0], "Balkonkraftwerke: Welche Risiken gibt es?");
+    assert_eq!(
+        german.outline.sections[1].questions[0].text,
+        "Balkonkraftwerke: Welche Gesetze und Vorschriften gelten?"
+    );
+    // A topic that is English stays English, whatever the documents are.
+    let english = Request {
+        topic: "the history of small power plants",
+        ..request(std::slice::from_ref(&chunk))
+    };
+    assert!(
+        texts(&plan(english))[0].starts_with("What are the main risks"),
+        "{:?}",
+        texts(&plan(english))
+    );
+}

@@ -52,16 +52,17 @@ async fn topics_need_words_and_reports_a_bounded_outline() {
     let mut asked = input(false);
     asked["topic"] = "\u{200b}\u{2060} ".into();
     let refused = gateway.call("research.execute", &asked).await;
-    assert_eq!(refused.body["error"]["code"], "INVALID_INPUT", "{:#}", refused.body);
+    assert_eq!(refused.body["errors"][0]["code"], "INVALID_INPUT", "{:#}", refused.body);
     let planned = json!({"topic": "\u{200b}"});
     let refused = gateway.call("planner.multi_perspective", &planned).await;
-    assert_eq!(refused.body["error"]["code"], "INVALID_INPUT", "{:#}", refused.body);
+    assert_eq!(refused.body["errors"][0]["code"], "INVALID_INPUT", "{:#}", refused.body);
     let questions: Vec<Value> =
         (0..501).map(|at| json!({"id": format!("q{at}"), "text": "Why?"})).collect();
-    let outline = json!({"title": "t", "sections": [{"id": "s", "heading": "h", "questions": questions}]});
+    let outline =
+        json!({"title": "t", "sections": [{"id": "s", "heading": "h", "questions": questions}]});
     let compose = json!({"outline": outline, "notes": [], "sources": []});
     let refused = gateway.call("research.compose", &compose).await;
-    assert_eq!(refused.body["error"]["code"], "INVALID_INPUT", "{:#}", refused.body);
+    assert_eq!(refused.body["errors"][0]["code"], "INVALID_INPUT", "{:#}", refused.body);
 }
 
 #[tokio::test]

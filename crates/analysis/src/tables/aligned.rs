@@ -88,9 +88,9 @@ fn divide(
     let wide = piece.area.width() > (columns[last].right - columns[first].left) * 0.8;
     let gaps = groups.windows(2).all(|pair| {
         let (before, after) = (pair[0].last(), pair[1].first());
-        before.zip(after).is_some_and(|(before, after)| {
-            after.area.left - before.area.right > size * WIDE_SPACE
-        })
+        before
+            .zip(after)
+            .is_some_and(|(before, after)| after.area.left - before.area.right > size * WIDE_SPACE)
     });
     let apart = numeric + 1 >= groups.len() || (wide && (groups.len() > 2 || gaps));
     if !full || underlined || !apart {
@@ -190,9 +190,8 @@ fn continues(before: &Row, row: &Row, pitch: f64) -> bool {
     match (before.only_stub(), row.only_stub()) {
         // The values of both are separate.
         (false, false) => {
-            let below = row.parts.iter().all(|part| {
-                before.fills(part.first) && !part.piece.is_numeric()
-            });
+            let below =
+                row.parts.iter().all(|part| before.fills(part.first) && !part.piece.is_numeric());
             row.stub().is_none() && below
         }
         (true, true) => lower(row),
@@ -206,9 +205,8 @@ fn continues(before: &Row, row: &Row, pitch: f64) -> bool {
 pub(super) fn cells_of(rows: &[Row], at: usize) -> Vec<Cell> {
     let mut cells: Vec<Cell> = Vec::new();
     for part in rows.iter().flat_map(|row| &row.parts) {
-        let known = cells
-            .iter_mut()
-            .find(|cell| cell.col <= part.last && part.first <= cell.col_end);
+        let known =
+            cells.iter_mut().find(|cell| cell.col <= part.last && part.first <= cell.col_end);
         match known {
             Some(cell) => {
                 cell.text.push(' ');

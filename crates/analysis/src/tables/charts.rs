@@ -10,8 +10,7 @@ const SHORTEST: usize = 3;
 
 /// Whether a table is rather the labels of a chart: numbers alone, or the numbers of its axes.
 pub(super) fn is_chart(table: &Table) -> bool {
-    let has_words =
-        table.cells.iter().any(|cell| cell.text.chars().any(char::is_alphabetic));
+    let has_words = table.cells.iter().any(|cell| cell.text.chars().any(char::is_alphabetic));
     if !has_words || table.cells.len() < FEWEST {
         return true;
     }
@@ -32,7 +31,8 @@ pub(super) fn is_chart(table: &Table) -> bool {
 /// The values of cells that are numbers.
 fn numbers<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<f64> {
     let number = |cell: &Cell| {
-        let plain: String = cell.text.chars().filter(|it| !matches!(it, ',' | ' ' | '%' | '$')).collect();
+        let plain: String =
+            cell.text.chars().filter(|it| !matches!(it, ',' | ' ' | '%' | '$')).collect();
         plain.parse::<f64>().ok().filter(|number| number.is_finite())
     };
     cells.filter_map(number).collect()
@@ -71,7 +71,8 @@ mod tests {
 
     #[test]
     fn axes_at_both_sides_are_a_chart() {
-        let axes: [&[&str]; 4] = [&["a", "b"], &["7,400", "0.12"], &["7,300", "0.11"], &["7,200", "0.10"]];
+        let axes: [&[&str]; 4] =
+            [&["a", "b"], &["7,400", "0.12"], &["7,300", "0.11"], &["7,200", "0.10"]];
         assert!(is_chart(&table(&axes)));
         let below: [&[&str]; 2] = [&["x", "y", "z", "u"], &["0%", "10%", "20%", "30%"]];
         assert!(is_chart(&table(&below)));
@@ -80,7 +81,8 @@ mod tests {
 
     #[test]
     fn years_and_values_are_a_table() {
-        let years: [&[&str]; 4] = [&["Year", "Tons"], &["1997", "12"], &["1998", "11"], &["1999", "17"]];
+        let years: [&[&str]; 4] =
+            [&["Year", "Tons"], &["1997", "12"], &["1998", "11"], &["1999", "17"]];
         assert!(!is_chart(&table(&years)));
         let heads: [&[&str]; 2] = [&["2001", "2002", "2003", "2004"], &["a", "1", "5", "7"]];
         assert!(!is_chart(&table(&heads)));

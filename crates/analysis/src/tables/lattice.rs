@@ -132,10 +132,8 @@ impl Lattice {
     /// Whether many lines of a column have a wide gap at the same position.
     fn hides_columns(&self, cells: &[(Span, Vec<Line>)]) -> bool {
         (0..self.width()).any(|col| {
-            let lines = cells
-                .iter()
-                .filter(|(span, _)| span.col == col)
-                .flat_map(|(_, lines)| lines);
+            let lines =
+                cells.iter().filter(|(span, _)| span.col == col).flat_map(|(_, lines)| lines);
             let (mut all, mut gaps) = (0_usize, 0_usize);
             for line in lines {
                 all += 1;
@@ -156,10 +154,8 @@ impl Lattice {
         let mut starts: Vec<usize> = vec![0];
         let mut divided: Vec<Option<Vec<Vec<Row>>>> = Vec::new();
         for row in 0..self.height() {
-            let inside: Vec<&(Span, Vec<Line>)> = cells
-                .iter()
-                .filter(|(span, _)| (span.row..=span.row_end).contains(&row))
-                .collect();
+            let inside: Vec<&(Span, Vec<Line>)> =
+                cells.iter().filter(|(span, _)| (span.row..=span.row_end).contains(&row)).collect();
             let single = inside.iter().all(|(span, _)| span.row == span.row_end);
             let rows = if single { rows_of(&inside) } else { None };
             let empty = inside.is_empty() && self.ys[row + 1] - self.ys[row] < 6.0;
@@ -210,10 +206,7 @@ fn header_rows(cells: &[Cell]) -> usize {
 }
 
 /// Drops a title above the heads and notes below the values, which are as wide as the table.
-fn without_captions(
-    mut cells: Vec<(Span, Vec<Line>)>,
-    width: usize,
-) -> Vec<(Span, Vec<Line>)> {
+fn without_captions(mut cells: Vec<(Span, Vec<Line>)>, width: usize) -> Vec<(Span, Vec<Line>)> {
     let is_caption = |cell: Option<&(Span, Vec<Line>)>, words: &[&str]| {
         let Some((span, lines)) = cell else { return false };
         let text = lines.iter().map(Line::text).collect::<Vec<_>>().join(" ").to_lowercase();
@@ -317,7 +310,9 @@ fn spans(xs: &[f64], ys: &[f64], rules: &Rules) -> Option<Vec<Span>> {
     if !rectangular {
         return None;
     }
-    (0..width * height).map(|place| bounds[root(&mut parent, place)].map(|(span, _)| span)).collect()
+    (0..width * height)
+        .map(|place| bounds[root(&mut parent, place)].map(|(span, _)| span))
+        .collect()
 }
 
 fn union(parent: &mut [usize], one: usize, other: usize) {

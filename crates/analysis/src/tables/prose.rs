@@ -55,8 +55,7 @@ pub(super) fn walls(lines: &[Line], prose: &[Vec<bool>]) -> Vec<Area> {
             let recent = walls.len().saturating_sub(12);
             let wall = walls[recent..].iter_mut().rev().find(|(wall, size)| {
                 let shared = wall.right.min(area.right) - wall.left.max(area.left);
-                area.top - wall.bottom < size * GAP
-                    && shared > wall.width().min(area.width()) * 0.6
+                area.top - wall.bottom < size * GAP && shared > wall.width().min(area.width()) * 0.6
             });
             match wall {
                 Some((wall, _)) => *wall = wall.union(&area),
@@ -81,12 +80,13 @@ fn following(lines: &[Line], at: usize) -> std::ops::Range<usize> {
 /// Whether there are several numbers to the right of a piece, on its line or slightly above or below it, as in the row of
 /// a table.
 fn has_values(lines: &[Line], at: usize, piece: &Piece) -> bool {
-    let near = lines[at.saturating_sub(2)..].iter().take(5).filter(|line| {
-        (line.baseline - lines[at].baseline).abs() < lines[at].size * 0.8
-    });
-    let values = near.flat_map(|line| &line.pieces).filter(|other| {
-        other.area.left >= piece.area.right && other.is_numeric()
-    });
+    let near = lines[at.saturating_sub(2)..]
+        .iter()
+        .take(5)
+        .filter(|line| (line.baseline - lines[at].baseline).abs() < lines[at].size * 0.8);
+    let values = near
+        .flat_map(|line| &line.pieces)
+        .filter(|other| other.area.left >= piece.area.right && other.is_numeric());
     values.count() >= 2
 }
 
@@ -111,6 +111,8 @@ fn is_end(upper: &Piece, lower: &Piece, line: &Line) -> bool {
     (upper.area.left - lower.area.left).abs() < size * 0.5
         && lower.area.right <= upper.area.right + size
         && line.pieces.iter().all(|piece| {
-            piece == lower || piece.area.left > upper.area.right || piece.area.right < upper.area.left
+            piece == lower
+                || piece.area.left > upper.area.right
+                || piece.area.right < upper.area.left
         })
 }

@@ -92,7 +92,9 @@ fn ruled(words: &mut Vec<PlacedWord>, rules: &Rules) -> Vec<Table> {
             .cloned()
             .partition(|word| reach.contains(word.area.center(), word.area.middle()));
         let around = rules.within(&reach);
-        if let Some(table) = structure(&inside, &around).filter(|table| is_plausible(table, &around)) {
+        if let Some(table) =
+            structure(&inside, &around).filter(|table| is_plausible(table, &around))
+        {
             *words = outside;
             tables.push(table);
         }

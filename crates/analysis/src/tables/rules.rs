@@ -86,10 +86,12 @@ impl Rules {
         for (at, one) in order.iter().enumerate() {
             let reach = areas[*one].grow(NEAR);
             // Sorted by their upper end: none after the lower end of this line can meet it.
-            let after = order[at + 1..].iter().take_while(|other| areas[**other].top <= reach.bottom);
+            let after =
+                order[at + 1..].iter().take_while(|other| areas[**other].top <= reach.bottom);
             for other in after.take(600) {
                 let area = &areas[*other];
-                if area.left <= reach.right && area.right >= reach.left && area.bottom >= reach.top {
+                if area.left <= reach.right && area.right >= reach.left && area.bottom >= reach.top
+                {
                     let (one, other) = (root(&mut parent, *one), root(&mut parent, *other));
                     parent[one] = other;
                 }
@@ -97,9 +99,8 @@ impl Rules {
         }
         let mut groups: std::collections::BTreeMap<usize, (Area, Self)> = Default::default();
         for (at, area) in areas.iter().enumerate() {
-            let (all, rules) = groups
-                .entry(root(&mut parent, at))
-                .or_insert_with(|| (*area, Self::default()));
+            let (all, rules) =
+                groups.entry(root(&mut parent, at)).or_insert_with(|| (*area, Self::default()));
             *all = all.union(area);
             match at.checked_sub(self.horizontal.len()) {
                 None => rules.horizontal.push(self.horizontal[at]),

@@ -113,7 +113,12 @@ fn aligned_text_between_paragraphs_is_a_table() {
     ];
     words.extend(rows(
         180.0,
-        &[["Name", "Number", "Share"], ["Oak tree", "12", "30"], ["Pine", "7", "18"], ["Elm", "21", "52"]],
+        &[
+            ["Name", "Number", "Share"],
+            ["Oak tree", "12", "30"],
+            ["Pine", "7", "18"],
+            ["Elm", "21", "52"],
+        ],
     ));
     words.push(sentence(100.0, 290.0, "Another paragraph follows the table and is as wide as the"));
     words.push(sentence(100.0, 304.0, "first one was, which makes it prose as well as the first."));

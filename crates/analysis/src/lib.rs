@@ -1,6 +1,6 @@
-//! Analysis of texts and documents for the capability servers. Pure.
-
-pub mod tables;
+//! Analysis of texts and documents for the capability servers: personal data, quality, rules, tables.
+//!
+//! Pure: it knows no protocol, opens no connection, and reads no file.
 
 pub mod comparison;
 pub mod pii;
@@ -8,8 +8,4 @@ pub mod quality;
 pub mod redaction;
 pub mod rules;
 pub mod spelling;
-
-pub mod fit;
-pub mod jobs;
-pub mod resumes;
-pub mod skills;
+pub mod tables;

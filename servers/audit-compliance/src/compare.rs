@@ -1,11 +1,11 @@
 use std::ops::Range;
 
 use analysis::comparison::{self, Change};
-use kit::{Ctx, Fault, ReadDocument};
+use kit::{Ctx, Fault, GivenFile, ReadDocument};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::input::{self, GivenFile};
+use crate::input;
 
 /// The longest text of one change, in characters.
 const LONGEST: usize = 4_000;
@@ -52,10 +52,10 @@ struct Changed {
 }
 
 pub(crate) async fn compare(input: Input, ctx: Ctx) -> Result<Output, Fault> {
-    let old_bytes = input::decoded("/old_file_data", &input.old_file_data)?;
-    let new_bytes = input::decoded("/new_file_data", &input.new_file_data)?;
-    let old = GivenFile::new("/old_file_data", old_bytes, input.old_file_type.as_deref());
-    let new = GivenFile::new("/new_file_data", new_bytes, input.new_file_type.as_deref());
+    let old =
+        GivenFile::decode("old_file_data", &input.old_file_data, input.old_file_type.as_deref())?;
+    let new =
+        GivenFile::decode("new_file_data", &input.new_file_data, input.new_file_type.as_deref())?;
     let before = input::read(&ctx, &old).await?;
     let after = input::read(&ctx, &new).await?;
     let mut warnings: Vec<String> = old.warnings.into_iter().chain(new.warnings).collect();
@@ -74,7 +74,7 @@ pub(crate) async fn compare(input: Input, ctx: Ctx) -> Result<Output, Fault> {
                 .push(format!("the end of the {name} document was not compared: it is too long"));
         }
     }
-    input::blocking(move || output(&before, &after, scanned, warnings)).await
+    kit::blocking(move || output(&before, &after, scanned, warnings)).await
 }
 
 fn output(old: &ReadDocument, new: &ReadDocument, scanned: bool, warnings: Vec<String>) -> Output {

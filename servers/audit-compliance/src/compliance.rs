@@ -103,7 +103,7 @@ pub(crate) async fn validate(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
             return Err(Fault::invalid_input("/pack: give the name of a pack, or `rules`"));
         }
     };
-    input::blocking(move || {
+    kit::blocking(move || {
         let pack = Pack::read(&source).map_err(broken)?;
         Ok(output(&pack, &text))
     })

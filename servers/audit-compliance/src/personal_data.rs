@@ -81,7 +81,7 @@ pub(crate) async fn find(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
     let text = input::text(text, file_text)?;
     let kinds = types.unwrap_or_default().into_iter().map(|name| name.0).collect();
     let options = Options { kinds, min_confidence, region };
-    input::blocking(move || {
+    kit::blocking(move || {
         let found = pii::find(&text, &options);
         let offsets = Offsets::of(&text);
         let mut counts = BTreeMap::new();

@@ -1,14 +1,14 @@
 use std::sync::Arc;
 
 use analysis::quality::{self, Check, Quality, Severity};
-use kit::{Ctx, Fault};
+use kit::{Ctx, Fault, Skipped};
 use language::prose::Language;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::dictionaries::Dictionaries;
-use crate::input::{self, Skipped};
+use crate::input;
 use crate::offsets::Offsets;
 
 #[derive(Deserialize, JsonSchema)]
@@ -117,7 +117,7 @@ pub(crate) async fn check(
     };
     checks.sort();
     checks.dedup();
-    input::blocking(move || judge(&text, language, &checks, check_links, &dictionaries)).await?
+    kit::blocking(move || judge(&text, language, &checks, check_links, &dictionaries)).await?
 }
 
 fn judge(

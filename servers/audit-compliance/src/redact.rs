@@ -3,12 +3,12 @@ use std::collections::BTreeMap;
 use analysis::pii::{self, Kind, Options};
 use analysis::redaction::{Mode, Plan, Target, docx, leftovers};
 use documents::Limits;
-use kit::{Ctx, Done, Fault, Linked, Refused, StoredRef, Work};
+use kit::{Ctx, Done, Fault, GivenFile, Linked, Refused, StoredRef, Work};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::input::{self, GivenFile};
+use crate::input;
 use crate::offsets::Offsets;
 use crate::pdf;
 use crate::personal_data::TypeName;
@@ -139,11 +139,9 @@ pub(crate) async fn redact(input: Input, ctx: Ctx) -> Result<Linked<Output>, Fau
         (None, None, Some(text)) => return of_text(text, selection, mode.into(), Vec::new()).await,
         (Some(reference), None, None) => {
             let stored = ctx.load(&reference).await?;
-            GivenFile::new("/source_ref_id", stored.bytes.to_vec(), None)
+            GivenFile::of_bytes(stored.bytes.to_vec(), None)
         }
-        (None, Some(data), None) => {
-            GivenFile::new("/file_data", input::decoded("/file_data", &data)?, file_type.as_deref())
-        }
+        (None, Some(data), None) => GivenFile::decode("file_data", &data, file_type.as_deref())?,
         _ => {
             return Err(Fault::invalid_input(
                 "/text: give exactly one of `text`, `file_data` and `source_ref_id`",
@@ -167,7 +165,7 @@ async fn of_file(
         };
         return of_document(file, format, kinds, mode, ctx).await;
     }
-    if input::is_text(file.media_type) {
+    if file.is_text() {
         let text = String::from_utf8(file.bytes).map_err(|_| {
             Fault::invalid_input(
                 "/file_data: the text is not UTF-8; save it as UTF-8 and send that",
@@ -190,7 +188,7 @@ async fn of_text(
     warnings: Vec<String>,
 ) -> Result<Linked<Output>, Fault> {
     let text = input::with_words(text)?;
-    let done = input::blocking(move || {
+    let done = kit::blocking(move || {
         let targets = match selection {
             Selection::Kinds(kinds) => found(&text, kinds),
             Selection::Spans(spans) => given(&text, &spans)?,
@@ -242,7 +240,7 @@ async fn of_document(
         return Ok(Linked::new(output, []));
     }
     // Read again by the code that reads documents for everyone else.
-    let again = input::read(ctx, &GivenFile::new("/file_data", done.bytes.clone(), None)).await?;
+    let again = input::read(ctx, &GivenFile::of_bytes(done.bytes.clone(), None)).await?;
     if report.leftovers > 0 || leftovers(&report.values, &again.text) > 0 {
         return Err(left());
     }

@@ -1,6 +1,5 @@
 //! `doc-parser-mcp`: text, tables and metadata of documents.
 
-mod input;
 mod metadata;
 mod office;
 mod pages;

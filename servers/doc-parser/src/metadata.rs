@@ -1,12 +1,11 @@
 //! `metadata`.
 
 use documents::{Facts, FormField, Limits, Options, OutlineItem};
-use kit::{Ctx, Done, Engine, Fault, Program, Refused, Work};
+use kit::{Ctx, Done, Engine, Fault, GivenFile, Program, Refused, Skipped, Work};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::input::{File, Skipped};
 use crate::{office, text};
 
 /// Reads what a document is apart from its text.
@@ -84,8 +83,8 @@ impl From<FormField> for Field {
 }
 
 pub(crate) async fn describe(input: Input, ctx: Ctx, office: Program) -> Result<Output, Fault> {
-    let file = File::decode(&input.file_data, input.file_type.as_deref())?;
-    let media_type = file.media_type.clone();
+    let file = GivenFile::decode("file_data", &input.file_data, input.file_type.as_deref())?;
+    let media_type = file.media_type.to_owned();
     if let Some(skipped) = office::skipped(&file, &ctx, &office).await {
         let (warnings, skipped) = (file.warnings, vec![skipped]);
         return Ok(Output { media_type, warnings, skipped, ..Output::default() });
@@ -121,7 +120,7 @@ pub(crate) async fn describe(input: Input, ctx: Ctx, office: Program) -> Result<
 }
 
 /// What the document is apart from its text, read in a confined process.
-pub(crate) async fn facts(file: &File, ctx: &Ctx) -> Result<Facts, Fault> {
+pub(crate) async fn facts(file: &GivenFile, ctx: &Ctx) -> Result<Facts, Fault> {
     let options = json!({"media_type": file.media_type});
     let mut done = ctx.work(&FACTS, &options, file.document()).await?;
     proto::clean::json_in_place(&mut done.value);

@@ -2,10 +2,8 @@
 
 use std::time::Duration;
 
-use kit::{Ctx, Engine, Fault, Program, Task};
+use kit::{Ctx, Engine, Fault, GivenFile, Program, Skipped, Task};
 use serde_json::json;
-
-use crate::input::{File, Skipped};
 
 /// The largest file that LibreOffice may write.
 const MAX_CONVERTED: u64 = 64 << 20;
@@ -29,13 +27,17 @@ fn conversion(media_type: &str) -> Option<(&'static str, &'static str)> {
 /// A file in a format that can be read, and the program that made it.
 #[derive(Debug)]
 pub(crate) struct Readable {
-    pub(crate) file: File,
+    pub(crate) file: GivenFile,
     pub(crate) engine: Option<Engine>,
 }
 
 /// Converts a file if it has an old format.
-pub(crate) async fn readable(file: File, ctx: &Ctx, office: &Program) -> Result<Readable, Fault> {
-    let Some((from, to)) = conversion(&file.media_type) else {
+pub(crate) async fn readable(
+    file: GivenFile,
+    ctx: &Ctx,
+    office: &Program,
+) -> Result<Readable, Fault> {
+    let Some((from, to)) = conversion(file.media_type) else {
         return Ok(Readable { file, engine: None });
     };
     let engine = ctx.engine(office).await?;
@@ -50,14 +52,14 @@ pub(crate) async fn readable(file: File, ctx: &Ctx, office: &Program) -> Result<
         .details(json!({"reason": "damaged"})));
     }
     let bytes = ran.file(&format!("document.{to}"), MAX_CONVERTED).await?;
-    let media_type = documents::sniff(&bytes, None).to_owned();
-    let file = File { bytes, media_type, warnings: file.warnings };
+    let media_type = documents::sniff(&bytes, None);
+    let file = GivenFile { bytes, media_type, warnings: file.warnings };
     Ok(Readable { file, engine: Some(engine) })
 }
 
 /// What is left out because LibreOffice is missing; `None` if the file can be read without it.
-pub(crate) async fn skipped(file: &File, ctx: &Ctx, office: &Program) -> Option<Skipped> {
-    conversion(&file.media_type)?;
+pub(crate) async fn skipped(file: &GivenFile, ctx: &Ctx, office: &Program) -> Option<Skipped> {
+    conversion(file.media_type)?;
     ctx.engine(office).await.err().map(|_| Skipped {
         what: format!("everything but the type of a file in {}", file.media_type),
         why: format!("the program `{}` was not found", office.name()),

@@ -3,12 +3,11 @@
 mod grid;
 mod read;
 
-use kit::{Ctx, Engine, Fault, Program, Work};
+use kit::{Ctx, Engine, Fault, GivenFile, Program, Skipped, Work};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::input::{File, Skipped};
 use crate::office;
 use crate::pages::Pages;
 
@@ -103,7 +102,7 @@ pub(crate) async fn extract(input: Input, ctx: Ctx, office: Program) -> Result<O
             )));
         }
     }
-    let file = File::decode(&input.file_data, input.file_type.as_deref())?;
+    let file = GivenFile::decode("file_data", &input.file_data, input.file_type.as_deref())?;
     let office::Readable { file, engine } = office::readable(file, &ctx, &office).await?;
     if !regions.is_empty() && file.media_type != "application/pdf" {
         return Err(Fault::invalid_input("/regions: only a PDF has regions"));

@@ -1,11 +1,10 @@
 //! `extract_text`.
 
-use kit::{Ctx, Engine, Fault, Form, Program, ReadDocument};
+use kit::{Ctx, Engine, Fault, Form, GivenFile, Program, ReadDocument, Skipped};
 use language::prose::Language;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::input::{File, Skipped};
 use crate::pages::{MOST_PAGES, Pages};
 use crate::{metadata, office};
 
@@ -83,14 +82,14 @@ struct PageSpan {
 pub(crate) async fn extract(input: Input, ctx: Ctx, office: Program) -> Result<Output, Fault> {
     let pages = Pages::parse(input.pages.as_deref())?;
     let file = match (input.file_data, input.content) {
-        (Some(data), None) => File::decode(&data, input.file_type.as_deref())?,
-        (None, Some(content)) => File::of_text(content),
+        (Some(data), None) => GivenFile::decode("file_data", &data, input.file_type.as_deref())?,
+        (None, Some(content)) => GivenFile::of_text(content),
         (Some(_), Some(_)) => {
             return Err(Fault::invalid_input("/content: give a file or a text, not both"));
         }
         (None, None) => return Err(Fault::invalid_input("/file_data: give a file, or `content`")),
     };
-    let original = file.media_type.clone();
+    let original = file.media_type.to_owned();
     let office::Readable { file, engine } = office::readable(file, &ctx, &office).await?;
     let mut document = file.document();
     document.form = match (input.format, input.part) {

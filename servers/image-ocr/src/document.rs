@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
-use kit::{Ctx, Engine, Fault, Linked, ReadDocument, StoredRef};
+use kit::{Ctx, Engine, Fault, GivenFile, Linked, ReadDocument, StoredRef};
 use ocr::searchable::{Recognized, Searchable};
 use ocr::word::{Word, mean_confidence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::engines::{Chosen, Engines, Read};
-use crate::input::Sent;
 use crate::pages;
 use crate::works::{self, DRAW, PREPARE, Preparation, SEARCHABLE};
 
@@ -105,7 +104,7 @@ pub(crate) async fn extract_document(
     ctx: Ctx,
     engines: &Engines,
 ) -> Result<Linked<Answer>, Fault> {
-    let sent = Sent::new("file_data", &input.file_data, input.file_type.as_deref())?;
+    let sent = GivenFile::decode("file_data", &input.file_data, input.file_type.as_deref())?;
     let is_picture = ocr::decode::media_type(&sent.bytes).is_some();
     let own =
         if is_picture { OwnText::none() } else { OwnText::of(&ctx.read(sent.document()).await?) };
@@ -126,7 +125,7 @@ pub(crate) async fn extract_document(
         Output::Pdf => Some(job.store_pdf(&done).await?),
         Output::Text => None,
     };
-    let mut warnings: Vec<String> = sent.warning.iter().cloned().collect();
+    let mut warnings = sent.warnings.clone();
     warnings.extend(own.cut.then(|| "the document is too long to be read to its end".to_owned()));
     let pages: Vec<PageText> = done.into_iter().map(|done| done.page).collect();
     let text: Vec<&str> =
@@ -185,7 +184,7 @@ struct Job<'a> {
     engines: &'a Engines,
     /// None if no page has to be recognized.
     chosen: Option<&'a Chosen>,
-    sent: &'a Sent,
+    sent: &'a GivenFile,
     own: &'a OwnText,
     is_picture: bool,
 }

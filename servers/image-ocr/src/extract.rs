@@ -1,6 +1,6 @@
 //! `extract`: one picture.
 
-use kit::{Ctx, Engine, Fault};
+use kit::{Ctx, Engine, Fault, GivenFile};
 use ocr::prepare::Report;
 use ocr::tables::{self, Table};
 use ocr::word::mean_confidence;
@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::engines::{Engines, Read};
-use crate::input::Sent;
 use crate::works::{self, PREPARE, Preparation};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -84,7 +83,7 @@ struct Cell {
 }
 
 pub(crate) async fn extract(input: Input, ctx: Ctx, engines: &Engines) -> Result<Extracted, Fault> {
-    let sent = Sent::new("image_data", &input.image_data, input.image_type.as_deref())?;
+    let sent = GivenFile::decode("image_data", &input.image_data, input.image_type.as_deref())?;
     if ocr::decode::media_type(&sent.bytes).is_none() {
         let message = format!(
             "/image_data: this is {}, not a picture: send PNG, JPEG, WebP, GIF, TIFF or BMP; `extract_document` reads documents",
@@ -98,7 +97,7 @@ pub(crate) async fn extract(input: Input, ctx: Ctx, engines: &Engines) -> Result
     let prepared = works::prepared(done)
         .ok_or_else(|| Fault::internal("the prepared picture cannot be read"))?;
     let read = engines.read(&ctx, &chosen, prepared).await?;
-    let mut warnings: Vec<String> = sent.warning.into_iter().collect();
+    let mut warnings = sent.warnings;
     if !input.languages.is_empty() && chosen.languages.is_empty() {
         warnings.push(
             "the models read all languages that they know; `languages` is not used".to_owned(),

@@ -3,7 +3,6 @@
 mod document;
 mod engines;
 mod extract;
-mod input;
 mod models;
 mod pages;
 mod tesseract;

@@ -1,7 +1,7 @@
 //! The tool `parse_job_description`.
 
-use analysis::jobs::{Contract, Finding, Level, Pay, Remote, Years};
-use analysis::skills::{SkillSpan, SpanKind};
+use careers::jobs::{Contract, Finding, Level, Pay, Remote, Years};
+use careers::skills::{SkillSpan, SpanKind};
 use kit::{Ctx, Fault};
 use language::prose::Language;
 use schemars::JsonSchema;
@@ -83,7 +83,7 @@ pub(crate) async fn parse(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
 }
 
 fn read(text: &str) -> Output {
-    let parsed = analysis::jobs::parse(text);
+    let parsed = careers::jobs::parse(text);
     let is_job = parsed.job.is_some();
     let job = parsed.job.unwrap_or_default();
     Output {
@@ -107,8 +107,8 @@ fn read(text: &str) -> Output {
 /// The model was trained on English; other languages share its term lists.
 fn spans(text: &str) -> Vec<SkillSpan> {
     match Language::detect(text) {
-        Some(language) if language.code() != "en" => analysis::skills::listed_terms(text),
-        _ => analysis::skills::skill_spans(text),
+        Some(language) if language.code() != "en" => careers::skills::listed_terms(text),
+        _ => careers::skills::skill_spans(text),
     }
 }
 

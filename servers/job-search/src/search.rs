@@ -124,7 +124,7 @@ pub(crate) async fn generate(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
 }
 
 fn names(term: &str) -> Vec<String> {
-    analysis::skills::synonyms(term).into_iter().map(str::to_owned).collect()
+    careers::skills::synonyms(term).into_iter().map(str::to_owned).collect()
 }
 
 fn skipped(what: String) -> Skipped {

@@ -1,6 +1,6 @@
 //! The tool `parse_document`.
 
-use analysis::resumes::{Profile, Section, SectionKind};
+use careers::resumes::{Profile, Section, SectionKind};
 use kit::{Ctx, Fault, Linked};
 use language::prose::Language;
 use schemars::JsonSchema;
@@ -72,12 +72,12 @@ pub(crate) async fn parse(input: Input, ctx: Ctx) -> Result<Linked<Output>, Faul
     let text = resume.text.clone();
     let read = move || {
         (
-            analysis::resumes::sections(&text),
-            analysis::resumes::profile(&text),
+            careers::resumes::sections(&text),
+            careers::resumes::profile(&text),
             Language::detect(&text),
         )
     };
-    let (sections, profile, language) = input::analyze(read).await?;
+    let (sections, profile, language) = kit::blocking(read).await?;
     let findings =
         if resume.is_scanned() { Vec::new() } else { findings(&resume, &profile, &sections) };
     let stored =

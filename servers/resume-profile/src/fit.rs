@@ -1,8 +1,8 @@
 //! The tools `score_fit` and `rank_jobs`.
 
-use analysis::fit::{self, Candidate, Fit, Part};
-use analysis::jobs::Job;
-use analysis::resumes::Profile;
+use careers::fit::{self, Candidate, Fit, Part};
+use careers::jobs::Job;
+use careers::resumes::Profile;
 use kit::{Ctx, Fault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ struct Ranked {
 pub(crate) async fn score_fit(input: FitInput, ctx: Ctx) -> Result<Fit, Fault> {
     let FitInput { source_ref_id, file_data, file_type, profile, job_text, job } = input;
     let job = match (job_text, job) {
-        (Some(text), None) => input::analyze(move || analysis::jobs::parse(&text).job)
+        (Some(text), None) => kit::blocking(move || careers::jobs::parse(&text).job)
             .await?
             .ok_or_else(|| no_job("/job_text"))?,
         (None, Some(job)) => job,
@@ -72,7 +72,7 @@ pub(crate) async fn score_fit(input: FitInput, ctx: Ctx) -> Result<Fit, Fault> {
     };
     let given = Given { source_ref_id, file_data, file_type, text: None };
     let (candidate, _) = candidate(given, profile, &ctx).await?;
-    let fit = input::analyze(move || fit::score(&candidate, &job)).await?;
+    let fit = kit::blocking(move || fit::score(&candidate, &job)).await?;
     fit.ok_or_else(|| {
         Fault::invalid_input("/job: it states neither requirements, nor years, nor a title")
     })
@@ -82,9 +82,8 @@ pub(crate) async fn rank_jobs(input: RankInput, ctx: Ctx) -> Result<Ranking, Fau
     let RankInput { source_ref_id, file_data, file_type, profile, jobs } = input;
     let given = Given { source_ref_id, file_data, file_type, text: None };
     let (candidate, warnings) = candidate(given, profile, &ctx).await?;
-    let fits = input::analyze(move || {
-        let fits =
-            jobs.iter().map(|text| fit::score(&candidate, &analysis::jobs::parse(text).job?));
+    let fits = kit::blocking(move || {
+        let fits = jobs.iter().map(|text| fit::score(&candidate, &careers::jobs::parse(text).job?));
         fits.collect::<Vec<Option<Fit>>>()
     })
     .await?;
@@ -120,7 +119,7 @@ async fn candidate(
         None => {
             let resume = input::resolve(given, ctx).await?;
             let text = resume.text;
-            let candidate = input::analyze(move || Candidate::of_document(&text, today)).await?;
+            let candidate = kit::blocking(move || Candidate::of_document(&text, today)).await?;
             Ok((candidate, resume.warnings))
         }
     }

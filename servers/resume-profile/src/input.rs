@@ -1,13 +1,8 @@
 //! The résumé of a call: a file, a reference, or a text.
 
-use analysis::resumes::Month;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use kit::{Ctx, Document, Fault, Form};
-use serde_json::json;
+use careers::resumes::Month;
+use kit::{Ctx, Document, Fault, Form, GivenFile};
 
-/// The largest document, in bytes.
-const MAX_DOCUMENT: usize = 10 << 20;
 /// The longest text, in characters.
 const MAX_CHARACTERS: usize = 2_000_000;
 /// The most pages of a résumé that are read.
@@ -47,47 +42,18 @@ pub(crate) async fn read_file(
     declared: Option<&str>,
     ctx: &Ctx,
 ) -> Result<Resume, Fault> {
-    let clean: String = data.split_ascii_whitespace().collect();
-    let bytes = STANDARD
-        .decode(clean)
-        .map_err(|error| Fault::invalid_input(format!("/file_data: not base64: {error}")))?;
-    if bytes.is_empty() {
-        return Err(Fault::invalid_input("/file_data: the file is empty"));
-    }
-    if bytes.len() > MAX_DOCUMENT {
-        let message = format!(
-            "/file_data: the document is larger than {MAX_DOCUMENT} bytes; send a smaller one"
-        );
-        return Err(Fault::invalid_input(message).details(json!({"reason": "too_large"})));
-    }
-    let declared =
-        declared.unwrap_or("").split(';').next().unwrap_or("").trim().to_ascii_lowercase();
-    let name = match declared.as_str() {
-        "text/markdown" | "md" => Some("file.md"),
-        "text/html" | "html" => Some("file.html"),
-        _ => None,
-    };
-    let media_type = documents::sniff(&bytes, name).to_owned();
-    let mut warnings = Vec::new();
-    let contradicts = declared.contains('/')
-        && !declared.starts_with("text/")
-        && declared != "application/octet-stream"
-        && declared != media_type;
-    if contradicts {
-        warnings.push(format!("the file is {media_type} by its bytes and not the declared type"));
-    }
+    let file = GivenFile::decode("file_data", data, declared)?;
     // The lines of a PDF say more than its paragraphs: dates, titles and companies are lines of their own.
-    let form = if media_type == PDF { Form::Text } else { Form::Markdown };
-    let document = Document { form, ..Document::new(bytes, media_type) };
-    let read = ctx.read(document).await?;
+    let form = if file.media_type == PDF { Form::Text } else { Form::Markdown };
+    let read = ctx.read(Document { form, ..file.document() }).await?;
     let text =
-        if read.media_type == PDF { analysis::resumes::markdown(&read.text) } else { read.text };
+        if read.media_type == PDF { careers::resumes::markdown(&read.text) } else { read.text };
     Ok(Resume {
         text,
         media_type: read.media_type,
         page_count: read.parts,
         truncated: read.truncated,
-        warnings,
+        warnings: file.warnings,
     })
 }
 
@@ -142,15 +108,6 @@ fn of_text(text: String) -> Result<Resume, Fault> {
         truncated: false,
         warnings: Vec::new(),
     })
-}
-
-/// Runs work on the text of a résumé on a blocking thread.
-pub(crate) async fn analyze<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Fault> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| Fault::internal("the analysis panicked on this document"))
 }
 
 /// The current month.

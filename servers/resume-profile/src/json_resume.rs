@@ -1,6 +1,6 @@
 //! Profiles in the JSON Resume format of jsonresume.org.
 
-use analysis::resumes::{Education, Position, Profile};
+use careers::resumes::{Education, Position, Profile};
 use serde_json::{Map, Value, json};
 
 /// Writes a profile; what is not known is left out, as the schema asks.

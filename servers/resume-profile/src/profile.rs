@@ -1,7 +1,7 @@
 //! The tool `extract_profile`.
 
-use analysis::resumes::{Contact, Education, Position, Profile, Timeline};
-use analysis::skills::{Lexicon, synonyms};
+use careers::resumes::{Contact, Education, Position, Profile, Timeline};
+use careers::skills::{Lexicon, synonyms};
 use kit::{Ctx, Fault};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,8 +74,8 @@ pub(crate) async fn extract(input: Input, ctx: Ctx) -> Result<Output, Fault> {
     let warnings = resume.warnings;
     let text = resume.text;
     let today = input::today();
-    let (profile, details) = input::analyze(move || {
-        let profile = analysis::resumes::profile(&text);
+    let (profile, details) = kit::blocking(move || {
+        let profile = careers::resumes::profile(&text);
         let details: Vec<SkillDetail> =
             profile.skills.iter().map(|skill| detail(skill, &text)).collect();
         (profile, details)

@@ -1,4 +1,4 @@
-//! Learns the weights of `analysis::skills` from labelled sentences.
+//! Learns the weights of `careers::skills` from labelled sentences.
 //!
 //! `train_skills SENTENCES.jsonl --folds 5 > PREDICTIONS.jsonl` predicts each posting with weights that were learned from
 //! the others; `train_skills SENTENCES.jsonl --out WEIGHTS.bin` learns from all. A row is
@@ -12,9 +12,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write as _;
 
-use analysis::skills::features::Sentence;
-use analysis::skills::model::{LABELS, Label, Model};
-use analysis::skills::tokens::{Token, tokens};
+use careers::skills::features::Sentence;
+use careers::skills::model::{LABELS, Label, Model};
+use careers::skills::tokens::{Token, tokens};
 use serde_json::{Value, json};
 
 const EPOCHS: usize = 14;

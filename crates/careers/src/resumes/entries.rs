@@ -80,7 +80,7 @@ pub(super) fn education(lines: &[Line]) -> Vec<Education> {
     let entries = entries(lines, &own, &|name| DEGREE.is_match(name), &|line| {
         let study = DEGREE.is_match(&line.text) || INSTITUTION.is_match(&line.text);
         let period = dated(line)?;
-        (headed && !(line.bullet && !study)
+        (headed && (!line.bullet || study)
             || study
                 && !line.bullet
                 && (!names_role(&line.text) || dates::period(&line.text).is_none()))

@@ -106,7 +106,7 @@ impl Fits<'_> {
 /// Gives each claim to the question that it fits best, and no question less than it can have.
 fn assign(asked: &[Asked<'_>], claims: &[Claim], fit: &[Vec<f64>]) -> Vec<Vec<usize>> {
     let mut questions = vec![Vec::new(); asked.len()];
-    for (index, claim) in claims.iter().enumerate() {
+    for (index, claim) in claims.iter().enumerate().filter(|(_, claim)| !claim.general) {
         let offers =
             |question: &usize| claim.questions.contains(question) || fit[index][*question] > 0.0;
         let best = (0..asked.len())

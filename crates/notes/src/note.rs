@@ -24,6 +24,7 @@ pub struct Note {
     pub source: Option<String>,
     // Whether it says something about the topic rather than what is asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(skip)]
     pub general: bool,
 }
 

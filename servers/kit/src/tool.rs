@@ -15,6 +15,9 @@ use serde_json::{Value, json};
 
 use crate::{Answer, BuildError, Ctx, Fault};
 
+/// The longest message about one argument that repeats its value, in bytes.
+const MAX_BREACH: usize = 300;
+
 /// The listing of a tool; a model chooses by its description.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
@@ -169,7 +172,7 @@ impl RegisteredTool {
             .map(|error| {
                 (
                     format!("/{}", error.instance_path().as_str().trim_start_matches('/')),
-                    error.to_string(),
+                    shown(&error),
                 )
             })
             .collect();
@@ -179,6 +182,12 @@ impl RegisteredTool {
         let Value::Object(arguments) = arguments else { unreachable!("an object was put in") };
         Ok((self.handler)(arguments, ctx))
     }
+}
+
+/// A breach as the caller reads it. A long value is not repeated: messages are logged, and it is the caller's text.
+fn shown(error: &jsonschema::ValidationError<'_>) -> String {
+    let message = error.to_string();
+    if message.len() > MAX_BREACH { error.masked().to_string() } else { message }
 }
 
 fn refusal(breaches: Vec<(String, String)>) -> Fault {

@@ -8,18 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::jobs::Job;
 use crate::resumes::{Month, Profile, Timeline};
 use crate::skills::synonyms;
+use crate::source::Source;
 
 const MUST: f64 = 0.55;
 const NICE: f64 = 0.15;
 const YEARS: f64 = 0.15;
 const TITLE: f64 = 0.15;
-
-/// A line of a résumé, and where it begins in the document, in characters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    pub text: String,
-    pub start: Option<usize>,
-}
 
 /// What a job is compared with.
 #[derive(Clone, Debug, Default)]

@@ -4,3 +4,6 @@ pub mod fit;
 pub mod jobs;
 pub mod resumes;
 pub mod skills;
+mod source;
+
+pub use source::Source;

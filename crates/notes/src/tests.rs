@@ -190,7 +190,7 @@ fn sentences_are_repaired_or_rejected() {
         "It also needs power.",
         "In 2014 it published a standard for hardware keys.",
         "Half of them could not say where it was stored.",
-        "Without it nobody can say what happened.",
+        "Without it no one can say what happened.",
         "Ada Lovelace introduced them for the time-sharing system.",
         "Password sign-ins at the same shop succeed less often.",
         "It is mixed with red clay to colour the salt.",

@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::dates;
 use super::lines::{Line, SectionKind};
-use super::{Contact, dates};
+use super::profile::Contact;
 use crate::jobs::header::names_role;
 
 fn pattern(source: &str) -> Regex {

@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::dates::{self, Period};
 use super::lines::{Line, SectionKind};
-use super::{Education, Position};
+use super::profile::{Education, Position};
 use crate::jobs::header::names_role;
 
 fn pattern(source: &str) -> Regex {

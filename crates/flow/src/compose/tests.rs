@@ -184,8 +184,8 @@ fn conflicts_need_one_subject() {
     };
     let numbers = [
         (
-            "In a survey of 2,000 adults, 22 percent had heard of passkeys.",
-            "In a survey of 2,000 adults, 57 percent had heard of passkeys.",
+            "In a survey of 2,000 adults, 22 percent knew passkeys.",
+            "In a survey of 2,000 adults, 57 percent knew passkeys.",
         ),
         (
             "The median cost of reef repair is about 400,000 US dollars per hectare.",

@@ -74,7 +74,7 @@ fn a_file_that_cannot_be_named_is_skipped() {
     std::fs::write(project.path().join(odd), "Roofs reflect light.").unwrap();
     let added = project.run(&["collections", "add", "city", "notes"]);
     assert!(added.ok().contains("name\u{fffd}.txt: its path is not UTF-8"), "{added:?}");
-    assert!(added.stdout.contains("1 files added with 1 chunks, 0 unchanged, 1 skipped"));
+    assert!(added.stdout.contains("1 file added with 1 chunk, 0 unchanged, 1 skipped"));
     let again = project.run(&["collections", "add", "city", "notes/../notes/trees.txt"]);
     assert!(again.ok().contains("1 unchanged"), "{again:?}");
 }
@@ -98,7 +98,7 @@ async fn commands_ask_the_running_gateway() {
     let folder = gateway.folder();
     std::fs::write(folder.join("trees.txt"), "Trees cool the streets of a city.").unwrap();
     const ADD: &[&str] = &["collections", "add", "city", "trees.txt"];
-    assert!(run(folder, ADD).await.ok().contains("1 files added"));
+    assert!(run(folder, ADD).await.ok().contains("1 file added"));
     assert!(run(folder, ADD).await.ok().contains("1 unchanged"));
     assert!(run(folder, &["collections"]).await.ok().contains("city"));
     let found = run(folder, &["collections", "search", "city", "tree"]).await;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually};
 
-use crate::research::support::sql;
+use crate::research::support::{report, sql};
 use crate::servers::peer::Peer;
 use crate::workflows::support::{as_admin, crash};
 
@@ -55,13 +55,6 @@ async fn question(gateway: &Gateway) -> (String, Value, String) {
     .await
 }
 
-async fn report_of(gateway: &Gateway, data: &Value) -> String {
-    let artifacts = data["artifacts"].as_array().unwrap();
-    let report = artifacts.iter().find(|one| one["kind"] == "report").unwrap();
-    let path = format!("/v1/files/{}/content", report["file_id"].as_str().unwrap());
-    reqwest::get(gateway.url(&path)).await.unwrap().text().await.unwrap()
-}
-
 #[tokio::test]
 async fn the_same_call_joins_its_research_and_a_question_that_a_person_adds_is_answered() {
     let gateway = with_documents().await;
@@ -86,7 +79,7 @@ async fn the_same_call_joins_its_research_and_a_question_that_a_person_adds_is_a
         (data["status"] == "complete").then_some(data)
     })
     .await;
-    let report = report_of(&gateway, &done).await;
+    let report = report(&gateway, &done).await;
     assert!(report.contains("Mosquitoes stay out of rain barrels"), "{report}");
     // What was read is not given again: documents may have changed.
     let new = research(&gateway, &input(true)).await;
@@ -183,5 +176,5 @@ async fn a_form_that_cannot_be_made_leaves_the_report_in_markdown() {
     input["formats"] = json!(["pdf"]);
     let done = research(&gateway, &input).await;
     assert!(done["warnings"].to_string().contains("A format is missing"), "{done:#}");
-    assert!(report_of(&gateway, &done).await.contains("Cool roofs reflect"), "{done:#}");
+    assert!(report(&gateway, &done).await.contains("Cool roofs reflect"), "{done:#}");
 }

@@ -254,3 +254,11 @@ pub(crate) fn sql(folder: &std::path::Path, statement: &str) -> String {
     assert!(output.status.success(), "{statement}: {output:?}");
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
+
+/// The text of a finished research's report.
+pub(crate) async fn report(gateway: &Gateway, data: &Value) -> String {
+    let artifacts = data["artifacts"].as_array().unwrap();
+    let report = artifacts.iter().find(|artifact| artifact["kind"] == "report").unwrap();
+    let path = format!("/v1/files/{}/content", report["file_id"].as_str().unwrap());
+    reqwest::get(gateway.url(&path)).await.unwrap().text().await.unwrap()
+}

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use testkit::web::{Behaviour, ProviderResult, Providers};
 use testkit::{Gateway, eventually};
 
-use crate::research::support::{Answer, MadeUpSite, PROVIDERS, Visit, sql};
+use crate::research::support::{Answer, MadeUpSite, PROVIDERS, Visit, report, sql};
 use crate::workflows::support::as_admin;
 
 const TOPIC: &str = "cool roofs";
@@ -67,6 +67,15 @@ async fn gateway(providers: &Providers) -> Gateway {
     Gateway::with().config(&config).start().await
 }
 
+/// A gateway whose searches find one page.
+async fn gateway_with_one_page() -> (Gateway, (MadeUpSite, Providers)) {
+    let site = MadeUpSite::start(|path, _| page(path)).await;
+    let providers = Providers::start().await;
+    let found = [result("Cool roofs in cities", &site.url("roofs", "/roofs"))];
+    providers.set("searxng", Behaviour::Results(found.into()));
+    (gateway(&providers).await, (site, providers))
+}
+
 fn result(title: &str, url: &str) -> ProviderResult {
     ProviderResult::page(title, url, &format!("A page with the title {title}."))
 }
@@ -78,13 +87,6 @@ async fn research(gateway: &Gateway, depth: &str) -> Value {
     assert_eq!(answer["ok"], true, "{answer:#}");
     assert_eq!(answer["data"]["status"], "complete", "{answer:#}");
     answer["data"].clone()
-}
-
-async fn report(gateway: &Gateway, data: &Value) -> String {
-    let artifacts = data["artifacts"].as_array().unwrap();
-    let report = artifacts.iter().find(|artifact| artifact["kind"] == "report").unwrap();
-    let path = format!("/v1/files/{}/content", report["file_id"].as_str().unwrap());
-    gateway.get(&path).await.body.as_str().unwrap().to_owned()
 }
 
 /// The notes of a workflow.
@@ -201,11 +203,7 @@ async fn a_report_cites_pages_in_their_own_words() {
 
 #[tokio::test]
 async fn the_collection_of_a_run_is_not_listed_and_ends_with_the_run() {
-    let site = MadeUpSite::start(|path, _| page(path)).await;
-    let providers = Providers::start().await;
-    let found = [result("Cool roofs in cities", &site.url("roofs", "/roofs"))];
-    providers.set("searxng", Behaviour::Results(found.into()));
-    let gateway = gateway(&providers).await;
+    let (gateway, _web) = gateway_with_one_page().await;
     let data = research(&gateway, "quick").await;
     let listed = gateway.call("vector.index.list", &json!({})).await.body;
     assert_eq!(listed["data"]["collections"], json!([]), "{listed:#}");
@@ -236,11 +234,7 @@ async fn the_collection_of_a_run_is_not_listed_and_ends_with_the_run() {
 
 #[tokio::test]
 async fn what_a_run_has_searched_is_for_no_other_call() {
-    let site = MadeUpSite::start(|path, _| page(path)).await;
-    let providers = Providers::start().await;
-    let found = [result("Cool roofs in cities", &site.url("roofs", "/roofs"))];
-    providers.set("searxng", Behaviour::Results(found.into()));
-    let gateway = gateway(&providers).await;
+    let (gateway, _web) = gateway_with_one_page().await;
     // It waits for a person, so the run goes on.
     let input =
         json!({"topic": TOPIC, "depth": "quick", "approve_outline": true, "wait_ms": 1_000});

@@ -6,6 +6,15 @@ use serde_json::{Value, json};
 use testkit::{CommandOutput, Gateway, powerstrip_binary};
 use tokio::process::Command;
 
+const NAMES: [&str; 6] = [
+    "audit-compliance-mcp",
+    "doc-parser-mcp",
+    "image-ocr-mcp",
+    "job-search-mcp",
+    "resume-profile-mcp",
+    "text-analysis-mcp",
+];
+
 /// A gateway in a folder without a config, whose servers have a home folder of their own.
 async fn empty_gateway() -> Gateway {
     let builder = Gateway::with();
@@ -29,7 +38,7 @@ async fn installed_servers_are_added_by_one_flag_and_take_files_by_id() {
     let gateway = empty_gateway().await;
     let added = run(&gateway, &["--json", "add", "--bundled"]).await.json_of(0);
     let config = std::fs::read_to_string(gateway.folder().join("powerstrip.yaml")).unwrap();
-    for name in ["text-analysis-mcp"] {
+    for name in NAMES {
         assert!(!added["servers"][name]["state"].is_null(), "{added:#}");
         let entry = config.split(&format!("  {name}:\n")).nth(1).unwrap_or_default();
         let entry: Vec<_> = entry.lines().take_while(|line| line.starts_with("    ")).collect();
@@ -44,6 +53,15 @@ async fn installed_servers_are_added_by_one_flag_and_take_files_by_id() {
     let keywords =
         gateway.call("text-analysis-mcp:extract_keywords", &json!({"file_id": file})).await;
     assert!(keywords.body["data"]["keywords"].to_string().contains("gateway"), "{keywords:?}");
+    let page = "<table><tr><th>Town<th>People<tr><td>Ulm<td>126,000</table>";
+    let file = upload(&gateway, "towns.html", page).await;
+    let tables = gateway.call("doc-parser-mcp:extract_tables", &json!({"file_id": file})).await;
+    let rows = &tables.body["data"]["tables"][0]["rows"];
+    assert_eq!(*rows, json!([["Town", "People"], ["Ulm", "126,000"]]), "{tables:?}");
+
+    let file = upload(&gateway, "mail.txt", "Write to ada@example.org about the gateway.").await;
+    let found = gateway.call("audit-compliance-mcp:find_pii", &json!({"file_id": file})).await;
+    assert_eq!(found.body["data"]["spans"][0]["type"], "EMAIL_ADDRESS", "{found:?}");
 
     // What is there is not changed by a second run.
     let again = run(&gateway, &["add", "--bundled"]).await;

@@ -41,9 +41,6 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 /// The largest input and answer.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
 
-/// The largest state of a workflow: models read it whole. Longer outputs are cut.
-const MAX_STATUS: usize = 48 << 10;
-
 /// What operators may give, and agents are not shown.
 const HIDDEN: &str = "force";
 
@@ -284,9 +281,7 @@ impl ToolCall<'_> {
     async fn steer(&self, id: Uuid, steering: Steering) -> Result<Output, Failure> {
         let order = match steering {
             Steering::Status(WorkflowStatus {}) => {
-                let mut report = self.workflows.report(self.owner(), id).await?;
-                cut(&mut report, MAX_STATUS);
-                return Ok(Output::new(report));
+                return self.workflows.report(self.owner(), id).await.map(Output::new);
             }
             Steering::Replan(input) => return self.replan(id, input).await,
             Steering::Respond(response) => return self.respond(id, response).await,

@@ -211,7 +211,12 @@ impl Lead<'_> {
             let clear = definition(&self.claims[index].text, &self.about, self.language)?;
             (clear > least).then_some(f64::from(clear))
         }));
-        chosen.extend(self.general(&all, &chosen));
+        let room = if placed.len() < LONG_SECTION {
+            MAX_LEAD - chosen.len()
+        } else {
+            usize::from(chosen.is_empty())
+        };
+        chosen.extend(self.general(&all, &chosen, room));
         let sections: BTreeSet<usize> = self.asked.iter().map(|asked| asked.section).collect();
         for section in sections {
             let own: Vec<(usize, usize)> = placed
@@ -230,14 +235,24 @@ impl Lead<'_> {
         chosen.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// The plainest statement about the topic that answers no question; none if it has been said what the topic is.
-    fn general(&self, all: &[(usize, usize)], chosen: &[(usize, usize)]) -> Option<(usize, usize)> {
-        let value = |_, index: usize| {
+    /// The plainest statements about the topic that answer no question. A short report has all for which there is room,
+    /// another has one unless it has been said what the topic is.
+    fn general(
+        &self,
+        all: &[(usize, usize)],
+        chosen: &[(usize, usize)],
+        room: usize,
+    ) -> Vec<(usize, usize)> {
+        let value = |index: usize| {
             let claim = &self.claims[index];
-            let sources = claim.sources.len() as f64;
-            claim.general.then(|| sources - specific(&claim.text, self.language))
+            claim.sources.len() as f64 - specific(&claim.text, self.language)
         };
-        chosen.is_empty().then(|| best(all, value)).flatten()
+        let is_general =
+            |place: &&(usize, usize)| self.claims[place.1].general && !chosen.contains(place);
+        let mut found: Vec<(usize, usize)> = all.iter().filter(is_general).copied().collect();
+        found.sort_by(|a, b| value(b.1).total_cmp(&value(a.1)).then(a.1.cmp(&b.1)));
+        found.truncate(room);
+        found
     }
 
     /// The question that holds a claim, or one that it was noted for.

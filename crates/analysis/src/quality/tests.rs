@@ -68,7 +68,7 @@ fn a_missing_dictionary_leaves_its_part_out() {
 
 proptest! {
     // Corrections of random words take most of the time.
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(proptest::test_runner::Config::with_cases(32))]
 
     #[test]
     fn parts_add_up(text in "[ a-zA-Z.#\n\\[\\]()]{1,400}", checks in prop::sample::subsequence(Check::ALL.to_vec(), 1..=6)) {

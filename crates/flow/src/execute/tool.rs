@@ -52,8 +52,7 @@ impl TypedTool for Execute {
             id: ID,
             title: "Research a topic",
             description: "Researches a topic and writes a report in which every sentence is cited, with outline, bibliography and \
-                          mind map as files. Long work answers `running`: call again with the same topic or see the workflow. \
-                          Abort the workflow to end it.",
+                          mind map as files. Long work answers `running`: call again with the same topic or see the workflow.",
             deterministic: false,
             read_only: false,
             idempotent: false,

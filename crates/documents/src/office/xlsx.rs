@@ -11,7 +11,7 @@ use extraction::{Extracted, Form, Limits, Unreadable, markdown};
 use self::format::{Formats, show};
 pub(crate) use self::tables::tables;
 use super::{Package, Relation};
-use crate::xml::{Node, Xml};
+use crate::xml::{Element, Node, Xml};
 
 /// The most consecutive empty cells that are written, so that a lone cell far to the right needs no thousand tabs.
 const GAP: usize = 64;
@@ -149,6 +149,19 @@ struct Cell {
     value: String,
 }
 
+impl Cell {
+    /// The empty cell of an element; in column `next` if it names none.
+    fn at(element: &Element<'_>, next: usize) -> Self {
+        let reference = element.attribute("r");
+        Self {
+            column: reference.and_then(|it| column(&it)).unwrap_or(next),
+            kind: element.attribute("t").unwrap_or_default(),
+            style: element.attribute("s").and_then(|it| it.parse().ok()).unwrap_or(0),
+            value: String::new(),
+        }
+    }
+}
+
 impl Cells<'_> {
     /// Reads the cells that are shown row by row, with empty cells in gaps.
     fn read(
@@ -182,17 +195,7 @@ impl Cells<'_> {
                             matches!(element.attribute("hidden").as_deref(), Some("1" | "true"));
                     }
                     "c" => {
-                        let column =
-                            element.attribute("r").and_then(|reference| column(&reference));
-                        cell = Cell {
-                            column: column.unwrap_or(next),
-                            kind: element.attribute("t").unwrap_or_default(),
-                            style: element
-                                .attribute("s")
-                                .and_then(|it| it.parse().ok())
-                                .unwrap_or(0),
-                            value: String::new(),
-                        };
+                        cell = Cell::at(&element, next);
                     }
                     "v" | "t" => cell.value.push_str(&xml.text()?),
                     // Formulas, and the reading aids of Japanese.

@@ -62,16 +62,7 @@ impl Found {
                         }
                     }
                     "c" => {
-                        let reference = element.attribute("r");
-                        cell = Cell {
-                            column: reference.and_then(|it| column(&it)).unwrap_or(next),
-                            kind: element.attribute("t").unwrap_or_default(),
-                            style: element
-                                .attribute("s")
-                                .and_then(|it| it.parse().ok())
-                                .unwrap_or(0),
-                            value: String::new(),
-                        };
+                        cell = Cell::at(&element, next);
                         next = cell.column + 1;
                     }
                     "v" | "t" => cell.value.push_str(&xml.text()?),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use egress::browser::BrowserError;
+use egress::browser::{BrowserError, Options};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::browser::support::{Fixture, all_dead, eventually, html};
@@ -77,14 +77,11 @@ async fn a_killed_chromium_is_replaced() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn chromium_is_replaced_after_its_pages_and_ended_when_idle() {
+async fn chromium_is_replaced_after_its_pages() {
     let site = site().await;
     let allow = site.address.to_string();
-    let fixture = Fixture::with(&[&allow], Default::default(), |options| {
-        options.pages_per_process = 2;
-        options.idle_timeout = Duration::from_secs(2);
-    })
-    .await;
+    let change = |options: &mut Options| options.pages_per_process = 2;
+    let fixture = Fixture::with(&[&allow], Default::default(), change).await;
     let Some(fixture) = fixture else { return };
     let mut seen = Vec::new();
     for visit in 0..4 {
@@ -98,6 +95,17 @@ async fn chromium_is_replaced_after_its_pages_and_ended_when_idle() {
     }
     assert_eq!((seen[0] == seen[1], seen[2] == seen[3]), (true, true), "{seen:?}");
     assert_ne!(seen[1], seen[2]);
+    fixture.browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_chromium_is_ended_and_started_again() {
+    let site = site().await;
+    let allow = site.address.to_string();
+    let change = |options: &mut Options| options.idle_timeout = Duration::from_secs(1);
+    let fixture = Fixture::with(&[&allow], Default::default(), change).await;
+    let Some(fixture) = fixture else { return };
+    fixture.render(&site.url("/")).await.unwrap();
     eventually("the idle Chromium is gone", || {
         fixture.processes().is_empty() && fixture.is_clean()
     })

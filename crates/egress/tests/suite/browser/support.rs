@@ -60,18 +60,27 @@ impl Fixture {
         all().filter(|id| run_mark(*id).is_some_and(|mark| runs.contains(&mark))).collect()
     }
 
-    /// Chromium's main processes: of all that carry the needle, those that are no child of another. A child that is
-    /// not yet another program has its parent's command line.
+    /// Chromium's main processes, oldest first: of each run, the first process that carries the needle. A child that is
+    /// not yet another program has the command line of its parent, which can have ended.
     pub(crate) fn main_processes(&self) -> Vec<u32> {
-        let line = |id: u32| {
-            let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&line).into_owned()
-        };
-        let main: Vec<u32> = all()
-            .filter(|id| line(*id).contains(&self.needle) && !line(*id).contains("--type="))
+        let mut carrying: Vec<(u64, u32)> = all()
+            .filter(|id| {
+                let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+                let line = String::from_utf8_lossy(&line);
+                line.contains(&self.needle) && !line.contains("--type=")
+            })
+            .filter_map(|id| Some((started(id)?, id)))
             .collect();
-        let is_child = |id: u32| parent(id).is_none_or(|parent| main.contains(&parent));
-        main.iter().copied().filter(|id| !is_child(*id)).collect()
+        carrying.sort_unstable();
+        let mut runs = Vec::new();
+        carrying.retain(|(_, id)| {
+            let Some(mark) = run_mark(*id).filter(|mark| !runs.contains(mark)) else {
+                return false;
+            };
+            runs.push(mark);
+            true
+        });
+        carrying.into_iter().map(|(_, id)| id).collect()
     }
 
     /// Whether the folder of private folders is empty.
@@ -85,10 +94,11 @@ fn all() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The parent of a process that is still there.
-fn parent(id: u32) -> Option<u32> {
-    let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok())
+/// When a process that is still there began, in ticks since the machine did.
+fn started(id: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name before the last bracket can hold spaces.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()
 }
 
 fn run_mark(id: u32) -> Option<Vec<u8>> {

@@ -108,13 +108,25 @@ pub enum Network {
     Allowed,
 }
 
+/// Which Unix sockets a child may open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum UnixSockets {
+    /// None but connected pairs.
+    #[default]
+    Denied,
+    /// Stream sockets of its own, which connect to nothing: some programs do not start without one.
+    Listening,
+    /// All. A container engine's socket is a way out.
+    Allowed,
+}
+
 /// What one child may touch. The system's libraries, the program's own installation and the
 /// run's private folder are added by the runner.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     pub(crate) mode: Mode,
     pub(crate) network: Network,
-    pub(crate) unix_sockets: bool,
+    pub(crate) unix_sockets: UnixSockets,
     pub(crate) read: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
 }
@@ -137,8 +149,8 @@ impl Policy {
         self
     }
 
-    /// Lets the child open Unix sockets. Off by default: a container engine's socket is a way out.
-    pub fn unix_sockets(mut self, allowed: bool) -> Self {
+    /// Sets which Unix sockets the child may open.
+    pub fn unix_sockets(mut self, allowed: UnixSockets) -> Self {
         self.unix_sockets = allowed;
         self
     }

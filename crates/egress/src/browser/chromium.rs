@@ -16,7 +16,7 @@ use super::messages::TargetCreated;
 use super::{BrowserError, Options};
 use crate::process::{Limits, Piped, Process, Runner, Spec};
 use crate::proxy::Proxy;
-use crate::sandbox::{Mode, Network, Policy};
+use crate::sandbox::{Mode, Network, Policy, UnixSockets};
 
 /// Installed programs, ahead of the scripts in `PATH` that start them with flags of their own.
 const INSTALLED: [&str; 5] = [
@@ -285,7 +285,7 @@ fn specify(program: PathBuf, proxy: &Proxy, options: &Options) -> Spec {
     if runs_without_own_sandbox() {
         // Chromium does not start without the socket by which a second start would find it.
         let network = Network::Port(proxy.address().port());
-        let policy = Policy::new().network(network).unix_sockets(true);
+        let policy = Policy::new().network(network).unix_sockets(UnixSockets::Allowed);
         let policy = READ.iter().fold(policy, |policy, path| policy.read(*path));
         spec.arg("--no-sandbox").policy(policy)
     } else {

@@ -18,7 +18,7 @@ use super::scratch::{Scratch, remove_leftovers};
 use super::spec::Input;
 use super::standby::{self, Standbys};
 use super::{Finished, Limits, RunError, Spec};
-use crate::sandbox::{self, Confinement, Host, Network, Orders, Program, Step, Tier};
+use crate::sandbox::{self, Confinement, Host, Network, Orders, Program, Step, Tier, UnixSockets};
 
 /// A launcher answers a probe in milliseconds; a host under heavy load gets this long.
 const PROBE: Duration = Duration::from_secs(10);
@@ -269,7 +269,7 @@ impl Runner {
         let confinement = (host != Host::BARE).then(|| Confinement {
             host,
             network: Network::Denied,
-            unix_sockets: false,
+            unix_sockets: UnixSockets::Denied,
             read: Vec::new(),
             write: Vec::new(),
             // Used as the private folder of the probe: it exists on every host.

@@ -13,7 +13,7 @@ use std::{fmt, io, process};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Host, Network};
+use super::{Host, Network, UnixSockets};
 use crate::process::{Limits, Sha256};
 
 /// The only argument, which turns our executable into the launcher.
@@ -84,7 +84,7 @@ impl Orders {
 pub(crate) struct Confinement {
     pub(crate) host: Host,
     pub(crate) network: Network,
-    pub(crate) unix_sockets: bool,
+    pub(crate) unix_sockets: UnixSockets,
     pub(crate) read: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
     /// The private folder of the run: writable, but nothing in it can be executed.

@@ -7,8 +7,8 @@ use seccompiler::{
     SeccompFilter, SeccompRule, TargetArch, sock_filter,
 };
 
-use super::Network;
 use super::orders::{Confinement, Failure, Step};
+use super::{Network, UnixSockets};
 
 /// Refused with EPERM whatever the arguments.
 const FORBIDDEN: &[libc::c_long] = &[
@@ -193,8 +193,11 @@ fn programs(confinement: &Confinement, landlock_abi: u8) -> Result<Vec<BpfProgra
     let mut refused = always(FORBIDDEN);
     refused.insert(libc::SYS_clone, any_flag(0, NEW_NAMESPACES)?);
     refused.insert(libc::SYS_socket, sockets(confinement)?);
-    if !confinement.unix_sockets {
+    if confinement.unix_sockets != UnixSockets::Allowed {
         refused.insert(libc::SYS_socketpair, socket_pairs()?);
+    }
+    if listens_only(confinement) {
+        refused.insert(libc::SYS_connect, Vec::new());
     }
     if matches!(confinement.network, Network::Port(_)) {
         // Sending can open a connection, which Landlock does not watch.
@@ -312,7 +315,7 @@ fn sockets(confinement: &Confinement) -> Result<Vec<SeccompRule>, BackendError> 
         // Resolvers ask the kernel for the machine's addresses over netlink.
         Network::Allowed => kinds.extend([libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]),
     }
-    if confinement.unix_sockets {
+    if confinement.unix_sockets == UnixSockets::Allowed || listens_only(confinement) {
         kinds.push(libc::AF_UNIX);
     }
     if kinds.is_empty() {
@@ -323,10 +326,19 @@ fn sockets(confinement: &Confinement) -> Result<Vec<SeccompRule>, BackendError> 
         .map(|kind| condition(0, SeccompCmpOp::Ne, u64::from(kind.unsigned_abs())))
         .collect();
     let mut rules = vec![SeccompRule::new(others?)?];
+    if listens_only(confinement) {
+        // Datagrams reach sockets that have a path without a connection.
+        rules.extend(datagrams()?);
+    }
     if matches!(confinement.network, Network::Port(_)) {
         rules.extend(other_than_tcp()?);
     }
     Ok(rules)
+}
+
+/// Whether the only sockets are those that listen: a program with a network needs to connect.
+fn listens_only(confinement: &Confinement) -> bool {
+    confinement.unix_sockets == UnixSockets::Listening && confinement.network == Network::Denied
 }
 
 /// Sockets of the internet that are not for TCP, whose connections Landlock does not watch.
@@ -349,12 +361,19 @@ fn other_than_tcp() -> Result<Vec<SeccompRule>, BackendError> {
 /// Which pairs of sockets are refused: an end of a datagram pair can send to any socket that has a
 /// path, and other families have pairs that reach other machines. `SOCK_RAW` means datagrams, too.
 fn socket_pairs() -> Result<Vec<SeccompRule>, BackendError> {
+    let unix = u64::from(libc::AF_UNIX.unsigned_abs());
+    let mut rules = vec![other_than(0, unix)?];
+    rules.extend(datagrams()?);
+    Ok(rules)
+}
+
+/// Sockets and pairs of them that send datagrams.
+fn datagrams() -> Result<Vec<SeccompRule>, BackendError> {
     let of_type = |kind: libc::c_int| {
         let kind = u64::from(kind.unsigned_abs());
         SeccompRule::new(vec![condition(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), kind)?])
     };
-    let unix = u64::from(libc::AF_UNIX.unsigned_abs());
-    Ok(vec![other_than(0, unix)?, of_type(libc::SOCK_DGRAM)?, of_type(libc::SOCK_RAW)?])
+    Ok(vec![of_type(libc::SOCK_DGRAM)?, of_type(libc::SOCK_RAW)?])
 }
 
 /// Mappings that the limit of a process's memory does not count: shared ones without a file, and

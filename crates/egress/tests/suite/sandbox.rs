@@ -12,7 +12,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use egress::process::Spec;
-use egress::sandbox::{Mode, Network, Policy, Tier};
+use egress::sandbox::{Mode, Network, Policy, Tier, UnixSockets};
 
 use crate::process::support::{confined_and_free, confining_rungs, python, run, runner, said};
 
@@ -231,8 +231,30 @@ async fn unix_sockets_need_permission() {
         let policy = Policy::new().network(Network::Allowed).write(folder.path());
         let (confined, free) = confined_and_free(&runner, tier, &spec, policy.clone()).await;
         assert_eq!((confined.as_str(), free.as_str()), (REFUSED, "done"), "{tier}");
-        let allowed = spec.clone().policy(policy.unix_sockets(true));
+        let allowed = spec.clone().policy(policy.unix_sockets(UnixSockets::Allowed));
         assert_eq!(said(&run(&runner, allowed).await.unwrap()), "done", "{tier}");
+    }
+}
+
+#[tokio::test]
+async fn listening_sockets_connect_to_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("engine.sock");
+    let _listener = UnixListener::bind(&path).unwrap();
+    for (tier, runner) in confining_rungs().await {
+        let policy = Policy::new().write(folder.path()).unix_sockets(UnixSockets::Listening);
+        for (action, expected) in [
+            ("socket.socket(socket.AF_UNIX).connect(path)", REFUSED),
+            ("socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)", REFUSED),
+            ("socket.socket(socket.AF_INET)", REFUSED),
+            (
+                "s = socket.socket(socket.AF_UNIX); s.bind(path + str(os.getpid())); s.listen()",
+                "done",
+            ),
+        ] {
+            let spec = attempt(action).arg(&path).policy(policy.clone());
+            assert_eq!(said(&run(&runner, spec).await.unwrap()), expected, "{tier} {action}");
+        }
     }
 }
 

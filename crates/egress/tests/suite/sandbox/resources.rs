@@ -3,7 +3,7 @@
 use std::os::unix::net::UnixDatagram;
 
 use egress::process::Limits;
-use egress::sandbox::{Policy, Tier};
+use egress::sandbox::{Policy, Tier, UnixSockets};
 
 use crate::process::support::{confined_and_free, confining_rungs, run, said};
 use crate::sandbox::attempt;
@@ -51,7 +51,7 @@ async fn a_pair_of_sockets_reaches_no_socket_by_its_path() {
             let (_, free) = confined_and_free(&runner, tier, &spec, policy.clone()).await;
             assert_eq!(free, "done", "{tier} {kind}");
             assert_eq!(listener.recv(&mut [0; 8]).unwrap(), 1);
-            let allowed = spec.policy(policy.unix_sockets(true));
+            let allowed = spec.policy(policy.unix_sockets(UnixSockets::Allowed));
             assert_eq!(said(&run(&runner, allowed).await.unwrap()), "done", "{tier} {kind}");
             assert_eq!(listener.recv(&mut [0; 8]).unwrap(), 1);
         }

@@ -35,6 +35,8 @@ pub(super) struct Glyph {
     pub(super) run: usize,
     /// Whether the document marks it as no part of its content, as running heads are.
     pub(super) artifact: bool,
+    /// The area of the page that its ink is in, however it is turned.
+    pub(super) ink: Rect,
 }
 
 impl Glyph {
@@ -68,16 +70,27 @@ pub(super) struct Content {
     /// Boxes with a border or a background.
     pub(super) boxes: Vec<Rect>,
     /// The text that a reader does not see.
-    pub(super) hidden: String,
+    pub(super) hidden: Vec<Glyph>,
     /// The area of all pictures.
     pub(super) pictured: f64,
     /// Whether glyphs were dropped because there are too many.
     pub(super) cut: bool,
+    /// How many glyphs are drawn whose characters are not known.
+    pub(super) unknown: usize,
+}
+
+impl Content {
+    /// The characters that a reader does not see.
+    pub(super) fn hidden_text(&self) -> String {
+        self.hidden.iter().map(|glyph| glyph.text.as_str()).collect()
+    }
 }
 
 /// Collects what a page draws.
 pub(super) struct Collector {
     area: Rect,
+    /// Whether the outlines of glyphs are measured.
+    outlines: bool,
     glyphs: Vec<(Glyph, Ink)>,
     rules: Vec<Rule>,
     boxes: Vec<Rect>,
@@ -89,12 +102,14 @@ pub(super) struct Collector {
     runs: usize,
     pictured: f64,
     cut: bool,
+    unknown: usize,
 }
 
 impl Collector {
-    pub(super) fn new(area: Rect) -> Self {
+    pub(super) fn new(area: Rect, outlines: bool) -> Self {
         Self {
             area,
+            outlines,
             glyphs: Vec::new(),
             rules: Vec::new(),
             boxes: Vec::new(),
@@ -105,19 +120,20 @@ impl Collector {
             runs: 0,
             pictured: 0.0,
             cut: false,
+            unknown: 0,
         }
     }
 
     /// Separates what a reader sees from what is hidden.
     pub(super) fn finish(self) -> Content {
-        let Self { glyphs, rules, boxes, canvas, pictured, cut, .. } = self;
-        let mut content = Content { rules, boxes, pictured, cut, ..Content::default() };
+        let Self { glyphs, rules, boxes, canvas, pictured, cut, unknown, .. } = self;
+        let mut content = Content { rules, boxes, pictured, cut, unknown, ..Content::default() };
         let seen = canvas.visibility(&glyphs);
         for ((glyph, _), seen) in glyphs.into_iter().zip(seen) {
             if seen {
                 content.glyphs.push(glyph);
             } else {
-                content.hidden.push_str(&glyph.text);
+                content.hidden.push(glyph);
             }
         }
         content
@@ -195,6 +211,7 @@ impl Collector {
             && script::is_mark(first)
         {
             before.text.push_str(&glyph.text);
+            before.ink = before.ink.union(glyph.ink);
             return;
         }
         self.glyphs.push((glyph, ink));
@@ -250,8 +267,19 @@ impl<'a> Device<'a> for Collector {
         self.runs += 1;
         for drawn in run.glyphs() {
             let transform = props.transform * drawn.transform();
-            let Some(placed) = place(drawn, transform, vertical, stretched) else { continue };
-            let glyph = Glyph { run: self.runs, artifact, ..placed };
+            let Some(placed) = place(drawn, transform, vertical, stretched) else {
+                self.unknown += 1;
+                continue;
+            };
+            let mut glyph = Glyph { run: self.runs, artifact, ..placed };
+            if self.outlines
+                && let Drawn::Outline(outline) = &**drawn
+            {
+                let outline = transform * outline.outline();
+                if !outline.is_empty() {
+                    glyph.ink = glyph.ink.union(outline.bounding_box());
+                }
+            }
             let inside = clip.inflate(glyph.size / 2.0, glyph.size / 2.0).contains(glyph.middle());
             let ink = match mode {
                 _ if !inside || self.is_transparent() => Ink::Hidden,
@@ -358,5 +386,16 @@ fn place(drawn: &Drawn<'_>, transform: Affine, vertical: bool, stretched: bool) 
         (origin, along * (advance / 1000.0))
     };
     let finite = at.is_finite() && advance.is_finite() && size.is_finite();
-    finite.then_some(Glyph { text, at, advance, size, run: 0, artifact: false })
+    let ink = inked(transform, at, advance);
+    finite.then_some(Glyph { text, at, advance, size, run: 0, artifact: false, ink })
+}
+
+/// The area that a glyph of usual height is drawn in: from below its descenders to above its accents, in the direction in
+/// which the page draws it.
+fn inked(transform: Affine, at: Point, advance: Vec2) -> Rect {
+    let origin = transform * Point::ZERO;
+    let up = transform * Point::new(0.0, 1000.0) - origin;
+    let ends = [at, at + advance];
+    let corners = ends.into_iter().flat_map(|end| [end + up, end - up * 0.3]);
+    corners.fold(Rect::from_points(at, at + advance), |area, corner| area.union_pt(corner))
 }

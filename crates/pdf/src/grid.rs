@@ -52,6 +52,7 @@ fn placeholder(area: Rect, number: usize) -> Word {
         pitch: None,
         glued: false,
         table: Some(number),
+        ink: area,
     }
 }
 

@@ -6,6 +6,7 @@ mod furniture;
 mod grid;
 mod hyphens;
 mod ink;
+mod ink_areas;
 mod layout;
 mod lines;
 mod marker;
@@ -28,6 +29,7 @@ use hayro_interpret::{
 
 use self::content::{Collector, Content};
 pub use self::facts::facts;
+pub use self::ink_areas::{ShownPage, ShownWord, shown_pages};
 pub use self::layout::pages;
 use self::page::Page;
 use self::regions::Block;
@@ -42,7 +44,7 @@ pub fn read(bytes: Vec<u8>, form: Form, limits: &Limits) -> Result<Extracted, Un
         &pdf,
         |_| true,
         |_, content, area| {
-            text.hide(&content.hidden);
+            text.hide(&content.hidden_text());
             cut |= content.cut;
             let page = page::page(content, area);
             length += size_of(&page);
@@ -75,6 +77,16 @@ fn open(bytes: Vec<u8>) -> Result<Pdf, Unreadable> {
 fn each_page(
     pdf: &Pdf,
     asked: impl Fn(usize) -> bool,
+    visit: impl FnMut(usize, &Content, Rect) -> bool,
+) {
+    each_page_with(pdf, false, asked, visit);
+}
+
+/// As [`each_page`]; with `outlines`, the ink of each glyph is measured.
+fn each_page_with(
+    pdf: &Pdf,
+    outlines: bool,
+    asked: impl Fn(usize) -> bool,
     mut visit: impl FnMut(usize, &Content, Rect) -> bool,
 ) {
     let cache = InterpreterCache::new();
@@ -85,7 +97,7 @@ fn each_page(
         let transform = page.initial_transform(true).to_kurbo();
         let settings = InterpreterSettings::default();
         let mut context = Context::new(transform, area, &cache, pdf.xref(), settings);
-        let mut collector = Collector::new(area);
+        let mut collector = Collector::new(area, outlines);
         interpret_page(page, &mut context, &mut collector);
         if !visit(number, &collector.finish(), area) {
             break;

@@ -37,6 +37,8 @@ pub(super) struct Word {
     pub(super) glued: bool,
     /// The number of the table that this represents.
     pub(super) table: Option<usize>,
+    /// The area of the page that its ink is in, not turned.
+    pub(super) ink: Rect,
 }
 
 impl Word {
@@ -162,6 +164,7 @@ struct Placed {
     size: f64,
     run: usize,
     artifact: bool,
+    ink: Rect,
 }
 
 impl Placed {
@@ -190,6 +193,7 @@ fn frame(group: Group, content: &Content, area: Rect) -> Frame {
             size: glyph.size.max(0.1),
             run: glyph.run,
             artifact: glyph.artifact,
+            ink: glyph.ink,
         }
     });
     Frame {
@@ -222,9 +226,11 @@ fn drop_repeats(glyphs: &[Glyph]) -> Vec<Glyph> {
                 && other.at.distance(glyph.at) < near
         };
         let around = (-1..=1).flat_map(|x| (-1..=1).map(move |y| (cell.0 + x, cell.1 + y)));
+        let mut around = around.filter_map(|cell| seen.get(&cell)).flatten().take(256);
         if !glyph.is_space()
-            && around.filter_map(|cell| seen.get(&cell)).flatten().take(256).any(repeats)
+            && let Some(index) = around.find(|index| repeats(index)).copied()
         {
+            kept[index].ink = kept[index].ink.union(glyph.ink);
             continue;
         }
         seen.entry(cell).or_default().push(kept.len());
@@ -249,6 +255,7 @@ fn merge_accents(glyphs: Vec<Glyph>) -> Vec<Glyph> {
                     (before.at, before.advance) = (glyph.at, glyph.advance);
                 }
                 before.text = text;
+                before.ink = before.ink.union(glyph.ink);
                 continue;
             }
         }
@@ -355,6 +362,7 @@ fn start(glyph: &Placed, row: usize) -> Word {
         pitch: Some(glyph.x.1 - glyph.x.0),
         glued: false,
         table: None,
+        ink: glyph.ink,
     };
     push_text(&mut word.text, &glyph.text);
     word
@@ -367,6 +375,7 @@ fn extend(word: &mut Word, glyph: &Placed) {
     word.x.1 = word.x.1.max(glyph.x.1);
     word.run = word.run.min(glyph.run);
     word.artifact &= glyph.artifact;
+    word.ink = word.ink.union(glyph.ink);
     if glyph.size > word.size {
         (word.size, word.y) = (glyph.size, glyph.y);
     }
@@ -436,6 +445,7 @@ fn join_spaced_characters(words: Vec<Word>) -> Vec<Word> {
                 Some(word) if gap(pair) < usual * 1.5 => {
                     word.text.push_str(&pair[1].text);
                     word.x.1 = pair[1].x.1;
+                    word.ink = word.ink.union(pair[1].ink);
                 }
                 _ => joined.push(pair[1].clone()),
             }

@@ -1,12 +1,15 @@
 //! Classifies a text by a caller's labels: by the words of the labels, their descriptions and examples, and a table of
-//! common topics. Every part of the verdict can be traced to words of the text.
+//! common topics; with a static model also by meaning. Every part of the verdict can be traced to words of the text.
 
+mod meaning;
 mod topics;
 
 use std::collections::{HashMap, HashSet};
 
+use crate::model::StaticModel;
 use crate::prose::Prose;
 use crate::words::{self, related_stems};
+use meaning::Meaning;
 
 /// The weight of a word for a label, by its origin: name, description, example, or a related word.
 const NAME: f64 = 3.0;
@@ -42,7 +45,36 @@ pub struct Verdict {
 }
 
 /// The labels, most probable first. Without evidence all are equally probable.
-pub fn classify(prose: &Prose<'_>, labels: &[Label]) -> Vec<Verdict> {
+pub fn classify(prose: &Prose<'_>, labels: &[Label], model: Option<&StaticModel>) -> Vec<Verdict> {
+    let mut verdicts = by_words(prose, labels);
+    if let Some(meaning) = model.and_then(|model| Meaning::of(model, prose, labels)) {
+        add_meaning(&mut verdicts, prose, &meaning);
+    }
+    verdicts.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.label.cmp(&b.label)));
+    verdicts
+}
+
+/// Multiplies the odds by words with the odds by meaning.
+fn add_meaning(verdicts: &mut [Verdict], prose: &Prose<'_>, meaning: &Meaning<'_>) {
+    let odds = meaning.odds();
+    let evidence = meaning.evidence(prose, SHOWN);
+    for verdict in verdicts.iter_mut() {
+        verdict.probability *= odds[verdict.label];
+        for word in &evidence[verdict.label] {
+            if verdict.evidence.len() < SHOWN && !verdict.evidence.iter().any(|known| known == word)
+            {
+                verdict.evidence.push((*word).to_owned());
+            }
+        }
+    }
+    let total: f64 = verdicts.iter().map(|verdict| verdict.probability).sum();
+    for verdict in verdicts {
+        verdict.probability /= total;
+    }
+}
+
+/// The labels in their order, by words alone.
+fn by_words(prose: &Prose<'_>, labels: &[Label]) -> Vec<Verdict> {
     let profiles: Vec<_> = labels.iter().map(Profile::of).collect();
     let mut counts: HashMap<&str, (f64, &str)> = HashMap::new();
     for term in prose.content() {
@@ -68,7 +100,7 @@ pub fn classify(prose: &Prose<'_>, labels: &[Label]) -> Vec<Verdict> {
     let scores: Vec<f64> =
         support.iter().map(|words| words.iter().map(|(strength, _)| strength).sum()).collect();
     let total: f64 = scores.iter().sum::<f64>() + DOUBT;
-    let mut verdicts: Vec<Verdict> = support
+    support
         .into_iter()
         .enumerate()
         .map(|(label, mut words)| {
@@ -76,9 +108,7 @@ pub fn classify(prose: &Prose<'_>, labels: &[Label]) -> Vec<Verdict> {
             let evidence = words.iter().take(SHOWN).map(|(_, word)| (*word).to_owned()).collect();
             Verdict { label, probability: (scores[label] + DOUBT / all) / total, evidence }
         })
-        .collect();
-    verdicts.sort_by(|a, b| b.probability.total_cmp(&a.probability).then(a.label.cmp(&b.label)));
-    verdicts
+        .collect()
 }
 
 /// The weight of each word for a label.

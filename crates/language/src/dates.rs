@@ -22,7 +22,7 @@ pub enum DateForm {
     Slashes { zeros: bool },
     /// `14/11/2024`, where the first number cannot be a month.
     DayFirst,
-    /// `November 14, 2024`, `14th of November 2024`, `tomorrow`.
+    /// `November 14, 2024`, `14th of November 2024`, `tomorrow`, `yesterday`.
     Words,
 }
 
@@ -147,6 +147,7 @@ fn in_words(text: &str, today: Date) -> Option<(WrittenDate, usize)> {
     match first.as_str() {
         "today" => return Some((written(today), end)),
         "tomorrow" => return Some((written(today).later(1)?, end)),
+        "yesterday" => return Some((written(today).later(-1)?, end)),
         _ => {}
     }
     let (month, day, mut end) = match (month_of(&first), day_of(&first)) {

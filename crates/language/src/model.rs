@@ -170,4 +170,4 @@ fn unknown_token(bytes: &[u8], tokenizer: &Tokenizer) -> Option<u32> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -8,7 +8,7 @@ fn named(names: &[&str]) -> Vec<Label> {
 }
 
 fn best(text: &str, labels: &[Label]) -> (String, Verdict) {
-    let verdicts = classify(&Prose::read(text), labels);
+    let verdicts = classify(&Prose::read(text), labels, None);
     let sum: f64 = verdicts.iter().map(|verdict| verdict.probability).sum();
     assert!((sum - 1.0).abs() < 1e-9, "{verdicts:?}");
     (labels[verdicts[0].label].name.clone(), verdicts[0].clone())
@@ -69,19 +69,20 @@ fn a_description_supports_its_label() {
 #[test]
 fn without_evidence_nothing_is_claimed() {
     let labels = named(&["sports", "politics"]);
-    let verdicts = classify(&Prose::read("Zwölf Boxkämpfer jagen Viktor"), &labels);
+    let verdicts = classify(&Prose::read("Zwölf Boxkämpfer jagen Viktor"), &labels, None);
     for verdict in verdicts {
         assert!(
             (verdict.probability - 0.5).abs() < 1e-9 && verdict.evidence.is_empty(),
             "{verdict:?}"
         );
     }
-    assert_eq!(classify(&Prose::read("anything"), &[]), []);
+    assert_eq!(classify(&Prose::read("anything"), &[], None), []);
 }
 
 #[test]
 fn words_that_only_begin_alike_are_no_evidence() {
-    let verdicts = classify(&Prose::read("The coal station"), &named(&["politics", "sports"]));
+    let verdicts =
+        classify(&Prose::read("The coal station"), &named(&["politics", "sports"]), None);
     assert!(verdicts.iter().all(|verdict| verdict.evidence.is_empty()), "{verdicts:?}");
 }
 
@@ -97,5 +98,57 @@ proptest! {
     fn probabilities_are_probabilities(text in any::<String>(), names in proptest::collection::vec(any::<String>(), 1..5)) {
         let labels: Vec<_> = names.into_iter().map(|name| Label { name, ..Label::default() }).collect();
         best(&text, &labels);
+    }
+}
+
+mod with_model {
+    use super::super::{Label, classify};
+    use super::named;
+    use crate::model::StaticModel;
+    use crate::model::tests::{f32s, folder, tensors, tokenizer_json};
+    use crate::prose::Prose;
+
+    /// `zorb` and `zorbic` point one way, `quax` and `drin` the other.
+    fn model() -> StaticModel {
+        let rows = f32s(&[0.0, 0.0, 1.0, 0.1, 0.9, 0.2, 0.1, 1.0, 0.2, 0.9]);
+        let tensors = tensors(&[("embeddings", "F32", &[5, 2], rows)]);
+        let words = tokenizer_json(&["zorb", "zorbic", "quax", "drin"]);
+        StaticModel::open(folder(&tensors, &words).path()).unwrap()
+    }
+
+    #[test]
+    fn meaning_decides_where_no_words_are_shared() {
+        let prose = Prose::read("A quax, and another quax.");
+        let labels = named(&["zorb", "drin"]);
+        let words = classify(&prose, &labels, None);
+        assert!(words.iter().all(|verdict| verdict.evidence.is_empty()), "{words:?}");
+        let verdicts = classify(&prose, &labels, Some(&model()));
+        assert_eq!(
+            (verdicts[0].label, verdicts[0].evidence.as_slice()),
+            (1, &["quax".to_owned()][..])
+        );
+        assert!(verdicts[0].probability > 0.9, "{verdicts:?}");
+        let sum: f64 = verdicts.iter().map(|verdict| verdict.probability).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{verdicts:?}");
+    }
+
+    #[test]
+    fn examples_count_by_meaning_and_unknown_words_change_nothing() {
+        let taught = |name: &str, example: &str| Label {
+            name: name.to_owned(),
+            examples: vec![example.to_owned()],
+            ..Label::default()
+        };
+        let labels = [taught("q7", "zorb"), taught("q8", "drin")];
+        let best = classify(&Prose::read("zorbic"), &labels, Some(&model())).remove(0);
+        assert_eq!(best.label, 0);
+        let unknown = Prose::read("xyzzy plugh");
+        assert_eq!(classify(&unknown, &labels, Some(&model())), classify(&unknown, &labels, None));
+        let nameless = named(&["xyzzy", "plugh"]);
+        let prose = Prose::read("zorbic");
+        assert_eq!(classify(&prose, &nameless, Some(&model())), classify(&prose, &nameless, None));
+        // Of two labels, the one that the model does not know is no nearer than the other.
+        let half = named(&["xyzzy", "zorbic"]);
+        assert_eq!(classify(&Prose::read("zorb"), &half, Some(&model()))[0].probability, 0.5);
     }
 }

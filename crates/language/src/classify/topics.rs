@@ -5,14 +5,22 @@ use crate::prose::stem;
 
 const TABLE: &str = include_str!("topics.txt");
 
-/// For the stem of each topic's name, the stems that speak for it.
-static TOPICS: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
-    let mut topics: HashMap<String, Vec<String>> = HashMap::new();
+/// The words that speak for a topic.
+#[derive(Default)]
+struct Topic {
+    written: Vec<&'static str>,
+    stems: Vec<String>,
+}
+
+/// By the stem of each topic's name.
+static TOPICS: LazyLock<HashMap<String, Topic>> = LazyLock::new(|| {
+    let mut topics: HashMap<String, Topic> = HashMap::new();
     for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
         let Some((names, words)) = line.split_once(':') else { continue };
-        let words: Vec<String> = words.split_whitespace().map(stem).collect();
         for name in names.split_whitespace() {
-            topics.entry(stem(name)).or_default().extend(words.iter().cloned());
+            let topic = topics.entry(stem(name)).or_default();
+            topic.written.extend(words.split_whitespace());
+            topic.stems.extend(words.split_whitespace().map(stem));
         }
     }
     topics
@@ -20,5 +28,10 @@ static TOPICS: LazyLock<HashMap<String, Vec<String>>> = LazyLock::new(|| {
 
 /// The stems that speak for a topic of this name; none if it is not a common one.
 pub(super) fn words(name: &str) -> &'static [String] {
-    TOPICS.get(name).map_or(&[], Vec::as_slice)
+    TOPICS.get(name).map_or(&[], |topic| &topic.stems)
+}
+
+/// The same words as they are written.
+pub(super) fn written(name: &str) -> &'static [&'static str] {
+    TOPICS.get(name).map_or(&[], |topic| &topic.written)
 }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::{ModelError, StaticModel, TENSORS, TOKENIZER};
 
 /// A tokenizer of whole words: `[UNK]` and then the words, numbered from 1.
-pub(super) fn tokenizer_json(words: &[&str]) -> String {
+pub(crate) fn tokenizer_json(words: &[&str]) -> String {
     let mut vocabulary = serde_json::json!({"[UNK]": 0});
     for (id, word) in (1..).zip(words) {
         vocabulary[word] = serde_json::Value::from(id);
@@ -23,7 +23,7 @@ pub(super) fn tokenizer_json(words: &[&str]) -> String {
 }
 
 /// A file of tensors: name, kind, shape and bytes of each.
-pub(super) fn tensors(all: &[(&str, &str, &[usize], Vec<u8>)]) -> Vec<u8> {
+pub(crate) fn tensors(all: &[(&str, &str, &[usize], Vec<u8>)]) -> Vec<u8> {
     let mut header = serde_json::json!({"__metadata__": {"format": "pt"}});
     let mut data = Vec::new();
     for (name, kind, shape, bytes) in all {
@@ -36,11 +36,11 @@ pub(super) fn tensors(all: &[(&str, &str, &[usize], Vec<u8>)]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], &header, &data].concat()
 }
 
-pub(super) fn f32s(numbers: &[f32]) -> Vec<u8> {
+pub(crate) fn f32s(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
 }
 
-pub(super) fn folder(tensors: &[u8], tokenizer: &str) -> TempDir {
+pub(crate) fn folder(tensors: &[u8], tokenizer: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(TENSORS), tensors).unwrap();
     fs::write(folder.path().join(TOKENIZER), tokenizer).unwrap();

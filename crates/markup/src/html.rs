@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::inline::{Style, Token, parse, plain_text};
 use crate::model::{Alignment, Block, Document, Item};
 use crate::normalize::normalize_document;
-use crate::url::is_safe_url;
+use crate::url::{is_safe_url, picture_data};
 use crate::write::line_of;
 
 const STYLE: &str = include_str!("html/print.css");
@@ -163,7 +163,8 @@ impl Page {
 
     fn image(&mut self, url: &str, alt: &str) {
         let alt = escape_html(alt);
-        if is_safe_url(url) && !url.to_ascii_lowercase().starts_with("mailto:") {
+        let is_mail = url.to_ascii_lowercase().starts_with("mailto:");
+        if is_safe_url(url) && !is_mail || picture_data(url).is_some() {
             let url = escape_html(url);
             self.out.push_str(&format!("<img src=\"{url}\" alt=\"{alt}\">"));
         } else {

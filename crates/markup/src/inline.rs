@@ -8,7 +8,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 pub(crate) use escape::escape_text;
 pub(crate) use tags::strip_tags;
 
-use crate::url::{is_kept_url, is_safe_url};
+use crate::url::{is_kept_image, is_kept_url, is_safe_url};
 
 /// A line break within a text while it is parsed as one line; texts have a backslash and a line feed instead.
 const BREAK: char = '\u{2028}';
@@ -16,7 +16,7 @@ const WRITTEN_BREAK: &str = "\\\n";
 
 /// A piece of inline text. Pairs are balanced, as the parser gives them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Token {
+pub enum Token {
     Text(String),
     Code(String),
     Break,
@@ -28,7 +28,7 @@ pub(crate) enum Token {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
+pub enum Style {
     Emphasis,
     Strong,
 }
@@ -107,7 +107,7 @@ impl Collector {
         let alt = one_line(&alt).trim().to_owned();
         match self.images.last_mut() {
             Some((_, outer)) => outer.push_str(&alt),
-            None if is_kept_url(&url) => self.tokens.push(Token::Image { url, alt }),
+            None if is_kept_image(&url) => self.tokens.push(Token::Image { url, alt }),
             None => self.text(&alt),
         }
     }
@@ -228,7 +228,7 @@ fn trim_end(out: &mut Vec<Token>) {
 }
 
 /// The tokens of a text in inline Markdown. Syntax of blocks has no meaning in it.
-pub(crate) fn parse(text: &str) -> Vec<Token> {
+pub fn parse(text: &str) -> Vec<Token> {
     let line: String = text
         .replace(WRITTEN_BREAK, "\u{2028}")
         .chars()
@@ -266,6 +266,15 @@ pub(crate) fn normalize(text: &str, breaks: bool) -> String {
     write(&tokens)
 }
 
+/// Drops the marks of some styles; what they enclose stays.
+pub(crate) fn drop_styles(tokens: Vec<Token>, is_dropped: impl Fn(Style) -> bool) -> Vec<Token> {
+    let kept = tokens.into_iter().filter(|token| match token {
+        Token::Begin(style) | Token::End(style) => !is_dropped(*style),
+        _ => true,
+    });
+    collapse(kept.collect())
+}
+
 /// Replaces line breaks by spaces.
 pub(crate) fn drop_breaks(tokens: &mut Vec<Token>) {
     let spaced = std::mem::take(tokens).into_iter().map(|token| match token {
@@ -281,7 +290,7 @@ pub(crate) fn clean(text: &str) -> String {
 }
 
 /// The text of tokens, without any marks.
-pub(crate) fn plain_text(tokens: &[Token]) -> String {
+pub fn plain_text(tokens: &[Token]) -> String {
     let mut text = String::new();
     for token in tokens {
         match token {

@@ -3,7 +3,7 @@
 use crate::inline::{self, escape_text, normalize, parse, plain_text};
 use crate::model::{Block, Document, Item, MAX_DEPTH, Section};
 use crate::read::read_blocks;
-use crate::url::is_kept_url;
+use crate::url::is_kept_image;
 use crate::write::write_block;
 
 /// Lists, tables and documents with more parts are cut.
@@ -60,7 +60,7 @@ fn normalize_block(block: &Block) -> Option<Block> {
         }
         Block::Image { url, alt } => {
             let alt = alt.split_whitespace().collect::<Vec<_>>().join(" ");
-            if is_kept_url(url) {
+            if is_kept_image(url) {
                 Block::Image { url: url.clone(), alt }
             } else {
                 Block::Paragraph { text: some_text(escape_text(&alt))? }

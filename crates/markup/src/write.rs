@@ -40,7 +40,7 @@ pub fn escape_line(text: &str) -> String {
 }
 
 /// A reference as a line of inline Markdown.
-pub(crate) fn line_of(reference: &Reference) -> String {
+pub fn line_of(reference: &Reference) -> String {
     if !reference.text.trim().is_empty() {
         return reference.text.clone();
     }

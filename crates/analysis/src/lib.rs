@@ -1,4 +1,4 @@
-//! Analysis of texts and documents for the capability servers: personal data, quality, rules, tables.
+//! Analysis of texts and documents for the capability servers: personal data, quality, emotion, rules, tables.
 //!
 //! Pure: it knows no protocol, opens no connection, and reads no file.
 
@@ -7,5 +7,6 @@ pub mod pii;
 pub mod quality;
 pub mod redaction;
 pub mod rules;
+pub mod sentiment;
 pub mod spelling;
 pub mod tables;

@@ -1,17 +1,21 @@
 //! Redaction: the places to redact, what replaces them, and whether a result still has one of the values.
 
 pub mod docx;
+mod folding;
+mod replacements;
+mod search;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use aho_corasick::{AhoCorasick, MatchKind};
 use serde::{Deserialize, Serialize};
 
-use crate::pii::Kind;
+use folding::Folded;
+use replacements::Replacements;
+use search::Search;
 
-/// Shorter values, such as an age, are redacted only where they were found: elsewhere they are other words.
-const SHORTEST_VALUE: usize = 4;
+/// How often values that come about by removing others are removed as well.
+const ROUNDS: usize = 20;
 
 /// What replaces a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -40,7 +44,7 @@ pub struct Target {
 pub struct Plan {
     edits: Vec<Edit>,
     values: Vec<String>,
-    search: Option<AhoCorasick>,
+    search: Search,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,52 +57,92 @@ struct Edit {
 impl Plan {
     /// Plans the redaction of the targets and of all other places that have the same values.
     pub fn new(text: &str, mut targets: Vec<Target>, mode: Mode) -> Self {
-        targets.sort_by_key(|target| (target.place.start, target.place.end));
-        let targets = merge(targets);
-        let mut labels: HashMap<String, String> = HashMap::new();
-        for target in &targets {
-            let value = &text[target.place.clone()];
-            if is_distinctive(value) {
-                labels.entry(value.to_lowercase()).or_insert_with(|| target.label.clone());
-            }
-        }
-        let mut values: Vec<String> = labels.keys().cloned().collect();
-        values.sort();
-        let search = searcher(&values);
+        targets.retain(|target| !target.place.is_empty());
+        // Both the targets and what they are when joined: a value within another one is a value of its own.
+        let joined = merge(targets.clone());
+        let searched = targets.iter().chain(&joined);
+        let searched: BTreeMap<&str, &str> = searched
+            .map(|target| (&text[target.place.clone()], &*target.label))
+            .filter(|(value, _)| search::is_distinctive(value))
+            .collect();
+        let search = Search::new(searched.iter().map(|(value, label)| (*value, *label)));
+        let values: Vec<String> = searched.into_keys().map(str::to_owned).collect();
+        let hits = search.hits(text).into_iter();
+        targets.extend(hits.map(|hit| Target { label: hit.label, place: hit.place }));
         let mut plan = Self { edits: Vec::new(), values, search };
-        let mut all = targets;
-        for place in plan.occurrences(text) {
-            if let Some(label) = labels.get(&text[place.clone()].to_lowercase()) {
-                all.push(Target { label: label.clone(), place });
+        let mut targets = merge(targets);
+        let mut replacements = Replacements::new(mode, text);
+        for _ in 0..ROUNDS {
+            plan.edits = replacements.edits(text, &targets);
+            let made = plan.made_by_edits(text);
+            if made.is_empty() {
+                break;
+            }
+            let before = targets.clone();
+            targets.extend(made);
+            targets = merge(targets);
+            if targets == before {
+                break;
             }
         }
-        all.sort_by_key(|target| (target.place.start, std::cmp::Reverse(target.place.end)));
-        plan.edits = Replacements::new(mode).edits(text, merge(all));
         plan
     }
 
     /// The text with all replacements.
     pub fn apply(&self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len());
-        let mut at = 0;
-        for edit in &self.edits {
-            out.push_str(&text[at..edit.place.start]);
-            out.push_str(&edit.replacement);
-            at = edit.place.end;
-        }
-        out.push_str(&text[at..]);
-        out
+        self.applied(text).0
     }
 
-    /// How often a redacted value is still in a text, as words of its own.
+    /// The text with all replacements, and where each kept part is in it and in the source.
+    fn applied(&self, text: &str) -> (String, Vec<(Range<usize>, usize)>) {
+        let mut out = String::with_capacity(text.len());
+        let mut parts = Vec::with_capacity(self.edits.len() + 1);
+        let mut at = 0;
+        let ends = self.edits.iter().map(|edit| (edit.place.clone(), edit.replacement.as_str()));
+        for (place, replacement) in ends.chain([(text.len()..text.len(), "")]) {
+            let start = out.len();
+            out.push_str(&text[at..place.start]);
+            parts.push((start..out.len(), at));
+            out.push_str(replacement);
+            at = place.end;
+        }
+        (out, parts)
+    }
+
+    /// Places whose rests become one of the values when what is between them is replaced.
+    fn made_by_edits(&self, text: &str) -> Vec<Target> {
+        if self.edits.is_empty() {
+            return Vec::new();
+        }
+        let (result, parts) = self.applied(text);
+        let hits = self.search.hits(&result).into_iter();
+        hits.filter_map(|hit| {
+            let first = parts.partition_point(|(part, _)| part.end <= hit.place.start);
+            let last =
+                parts.partition_point(|(part, _)| part.start < hit.place.end).checked_sub(1)?;
+            let (part, source) = parts.get(first)?;
+            let start = source + hit.place.start.saturating_sub(part.start);
+            let (part, source) = &parts[last];
+            let end = source + hit.place.end.min(part.end) - part.start;
+            (start < end).then_some(Target { label: hit.label, place: start..end })
+        })
+        .collect()
+    }
+
+    /// How often a redacted value is still in a text.
     pub fn leftovers(&self, text: &str) -> usize {
-        self.occurrences(text).len()
+        self.search.hits(text).len() + usize::from(self.search.is_incomplete())
     }
 
     /// How many places of each type are redacted.
     pub fn counts(&self) -> BTreeMap<String, usize> {
+        self.counts_of(|_| true)
+    }
+
+    /// How many of the places that `counted` accepts are redacted.
+    pub fn counts_of(&self, counted: impl Fn(&Range<usize>) -> bool) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
-        for edit in &self.edits {
+        for edit in self.edits.iter().filter(|edit| counted(&edit.place)) {
             *counts.entry(edit.label.clone()).or_default() += 1;
         }
         counts
@@ -109,7 +153,7 @@ impl Plan {
         self.edits.is_empty()
     }
 
-    /// The values that must not be left, in lower case.
+    /// The values that must not be left, as they were found.
     pub fn values(&self) -> &[String] {
         &self.values
     }
@@ -124,50 +168,34 @@ impl Plan {
         let to = self.edits.partition_point(|edit| edit.place.start < place.end);
         &self.edits[from..to.max(from)]
     }
-
-    fn occurrences(&self, text: &str) -> Vec<Range<usize>> {
-        let Some(search) = &self.search else { return Vec::new() };
-        let joined = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        search
-            .find_iter(text)
-            .map(|hit| hit.start()..hit.end())
-            .filter(|place| {
-                text.is_char_boundary(place.start)
-                    && text.is_char_boundary(place.end)
-                    && !joined(text[..place.start].chars().next_back())
-                    && !joined(text[place.end..].chars().next())
-            })
-            .collect()
-    }
 }
 
-/// How often one of the values is in a text, as words of their own.
+/// What `find` marks in a text, also where it is broken by ends of lines or invisible characters.
+pub fn found_in(text: &str, find: impl Fn(&str) -> Vec<Target>) -> Vec<Target> {
+    let mut targets = find(text);
+    let mut last = String::new();
+    for keep_hyphens in [true, false] {
+        let unbroken = Folded::unbroken(text, keep_hyphens);
+        if unbroken.text == text || unbroken.text == last {
+            continue;
+        }
+        let found = find(&unbroken.text).into_iter();
+        targets
+            .extend(found.map(|target| Target { place: unbroken.source(&target.place), ..target }));
+        last = unbroken.text;
+    }
+    targets
+}
+
+/// How often one of the values is in a text.
 pub fn leftovers(values: &[String], text: &str) -> usize {
-    let plan = Plan { edits: Vec::new(), values: Vec::new(), search: searcher(values) };
-    plan.leftovers(text)
-}
-
-fn searcher(values: &[String]) -> Option<AhoCorasick> {
-    if values.is_empty() {
-        return None;
-    }
-    AhoCorasick::builder()
-        .match_kind(MatchKind::LeftmostLongest)
-        .ascii_case_insensitive(true)
-        .build(values)
-        .ok()
-}
-
-/// Whether a value is long enough to be the same thing wherever it occurs. Words of labels are not.
-fn is_distinctive(value: &str) -> bool {
-    let label = Kind::ALL
-        .iter()
-        .any(|kind| kind.name().split('_').any(|word| word.eq_ignore_ascii_case(value)));
-    value.chars().filter(|c| c.is_alphanumeric()).count() >= SHORTEST_VALUE && !label
+    let search = Search::new(values.iter().map(|value| (value.as_str(), "")));
+    search.hits(text).len() + usize::from(search.is_incomplete())
 }
 
 /// Joins targets that overlap; the first one's label stays.
-fn merge(targets: Vec<Target>) -> Vec<Target> {
+fn merge(mut targets: Vec<Target>) -> Vec<Target> {
+    targets.sort_by_key(|target| (target.place.start, std::cmp::Reverse(target.place.end)));
     let mut merged: Vec<Target> = Vec::with_capacity(targets.len());
     for target in targets {
         match merged.last_mut() {
@@ -178,52 +206,6 @@ fn merge(targets: Vec<Target>) -> Vec<Target> {
         }
     }
     merged
-}
-
-/// Chooses replacements, the same for equal values.
-struct Replacements {
-    mode: Mode,
-    numbers: HashMap<(String, String), usize>,
-    counts: HashMap<String, usize>,
-}
-
-impl Replacements {
-    fn new(mode: Mode) -> Self {
-        Self { mode, numbers: HashMap::new(), counts: HashMap::new() }
-    }
-
-    fn edits(&mut self, text: &str, targets: Vec<Target>) -> Vec<Edit> {
-        targets
-            .into_iter()
-            .filter(|target| !target.place.is_empty())
-            .map(|target| {
-                let replacement = self.replacement(&target.label, &text[target.place.clone()]);
-                Edit { label: target.label, place: target.place, replacement }
-            })
-            .collect()
-    }
-
-    fn replacement(&mut self, label: &str, value: &str) -> String {
-        match self.mode {
-            Mode::Mask => value.chars().map(|c| if c.is_whitespace() { c } else { '█' }).collect(),
-            Mode::Label => format!("[{label}]"),
-            Mode::Remove => String::new(),
-            Mode::Pseudonym => {
-                let key: String = value
-                    .chars()
-                    .filter(|c| c.is_alphanumeric())
-                    .flat_map(char::to_lowercase)
-                    .collect();
-                let counts = &mut self.counts;
-                let number = *self.numbers.entry((label.to_owned(), key)).or_insert_with(|| {
-                    let count = counts.entry(label.to_owned()).or_default();
-                    *count += 1;
-                    *count
-                });
-                format!("{label}_{number}")
-            }
-        }
-    }
 }
 
 #[cfg(test)]

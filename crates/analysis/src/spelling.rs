@@ -17,19 +17,23 @@ const SUGGESTIONS: usize = 3;
 /// Longer words get no suggestions.
 const LONGEST: usize = 24;
 
-static ENGLISH: LazyLock<Option<Dictionary>> =
-    LazyLock::new(|| Dictionary::new(ENGLISH_RULES, ENGLISH_WORDS).ok());
+static ENGLISH: LazyLock<Option<Dictionary>> = LazyLock::new(|| {
+    let dictionary = Dictionary::new(ENGLISH_RULES, ENGLISH_WORDS).ok()?;
+    Some(Dictionary { american: true, ..dictionary })
+});
 
 /// The words of a language.
 pub struct Dictionary {
     words: spellbook::Dictionary,
+    /// Whether it has American spellings only; British ones are right too.
+    american: bool,
 }
 
 impl Dictionary {
     /// A dictionary of a Hunspell `.aff` and `.dic` file; the error says what is wrong with them.
     pub fn new(rules: &str, words: &str) -> Result<Self, String> {
         let words = spellbook::Dictionary::new(rules, words).map_err(|error| error.to_string())?;
-        Ok(Self { words })
+        Ok(Self { words, american: false })
     }
 
     /// The English dictionary that ships.
@@ -56,7 +60,10 @@ impl Speller<'_> {
         }
         let straight = word.replace('’', "'");
         let plain = straight.trim_end_matches("'s");
-        let known = self.dictionary.words.check(&straight) || self.dictionary.words.check(plain);
+        let words = &self.dictionary.words;
+        let known = words.check(&straight)
+            || words.check(plain)
+            || self.dictionary.american && is_british(plain, |word| words.check(word));
         self.known.insert(word.to_owned(), known);
         known
     }
@@ -72,4 +79,40 @@ impl Speller<'_> {
         found.truncate(SUGGESTIONS);
         found
     }
+}
+
+/// British endings and the American ones.
+const ENDINGS: [(&str, &str); 24] = [
+    ("ise", "ize"),
+    ("ised", "ized"),
+    ("ises", "izes"),
+    ("iser", "izer"),
+    ("ising", "izing"),
+    ("isation", "ization"),
+    ("isations", "izations"),
+    ("yse", "yze"),
+    ("ysed", "yzed"),
+    ("yses", "yzes"),
+    ("ysing", "yzing"),
+    ("our", "or"),
+    ("ours", "ors"),
+    ("oured", "ored"),
+    ("ouring", "oring"),
+    ("ourable", "orable"),
+    ("ourite", "orite"),
+    ("ourites", "orites"),
+    ("lled", "led"),
+    ("lling", "ling"),
+    ("entre", "enter"),
+    ("entres", "enters"),
+    ("itre", "iter"),
+    ("itres", "iters"),
+];
+
+/// Whether the American spelling of a word is known.
+fn is_british(word: &str, knows: impl Fn(&str) -> bool) -> bool {
+    ENDINGS.iter().any(|(british, american)| {
+        let stem = word.strip_suffix(british).filter(|stem| !stem.is_empty());
+        stem.is_some_and(|stem| knows(&format!("{stem}{american}")))
+    })
 }

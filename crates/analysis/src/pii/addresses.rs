@@ -35,7 +35,7 @@ static CUES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     lists::set(
         "address|lives|live|living|located|sent|send|return|deliver|delivered|ship|shipped|mail|residence|\
      resides|reside|headquarters|home|office|offices|moved|visit|billing|street|corner|directions|\
-     following|house",
+     following|house|adresse|anschrift|wohnhaft|adres|dirección|domicilio|indirizzo|endereço|domicile",
     )
 });
 
@@ -246,7 +246,7 @@ fn is_street_word(tokens: &[Token], at: usize, start: usize, case: Case) -> bool
     if token.is_mark('.') {
         return at > start
             && tokens[at - 1].is_word()
-            && tokens[at - 1].lower.chars().count() <= 4
+            && (tokens[at - 1].lower.chars().count() <= 4 || has_ending(&tokens[at - 1].lower))
             && tokens[at - 1].end == token.start;
     }
     if !token.is_word() {
@@ -285,6 +285,8 @@ fn judge(tokens: &[Token], street: &Street, cued: bool) -> Option<(f32, &'static
     let named = words.iter().any(|token| {
         !is_type(&token.lower) && token.lower.chars().count() > 1 && !is_connector(token)
     });
+    // `Quay Road`: the name is a word for a street itself.
+    let named = named || street.before && words.len() > 1 && words.iter().all(|it| it.capital);
     let plain = words.iter().all(|token| lists::is_word(&token.lower) && !is_type(&token.lower));
     let month = words.iter().any(|token| {
         MONTHS.contains(&token.lower.get(..3).unwrap_or_default()) && words.len() == 1
@@ -428,11 +430,16 @@ fn postcode(tokens: &[Token], at: usize) -> Option<usize> {
     if !token.is_number() || !digits {
         return None;
     }
+    // `0341 / 555 01 23`: a phone number below the address.
+    let slash = tokens.get(at + 1).is_some_and(|next| next.is_mark('/'));
+    if slash {
+        return None;
+    }
     let next_number =
         tokens.get(at + 1).filter(|next| next.is_number() && next.start == token.end + 1);
     match token.lower.len() {
         3 => next_number.filter(|next| next.lower.len() == 2).map(|_| at + 2),
-        4..=6 => Some(at + 1),
+        4..=6 => next_number.is_none().then_some(at + 1),
         _ => None,
     }
 }

@@ -1,5 +1,7 @@
 //! How a text uses capitals.
 
+use language::prose::Language;
+
 use super::tokens::Token;
 
 /// How a text uses capitals.
@@ -11,10 +13,12 @@ pub(super) enum Case {
     Lower,
     /// Capitals only.
     Upper,
+    /// Capitals as usual, in a language whose words no list has: a capital alone says nothing.
+    Foreign,
 }
 
 impl Case {
-    pub(super) fn of(tokens: &[Token]) -> Self {
+    pub(super) fn of(text: &str, tokens: &[Token]) -> Self {
         let words = || tokens.iter().filter(|token| token.is_word());
         if words().all(|token| !token.capital) {
             Self::Lower
@@ -22,6 +26,8 @@ impl Case {
             && words().all(|token| token.upper || token.lower.chars().count() == 1)
         {
             Self::Upper
+        } else if Language::detect(text).is_some_and(|language| language != Language::ENGLISH) {
+            Self::Foreign
         } else {
             Self::Usual
         }

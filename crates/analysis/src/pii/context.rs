@@ -7,7 +7,7 @@ use super::{Finding, addresses, ages, entities, titles};
 
 pub(super) fn find(around: &Surroundings<'_>, found: &mut Vec<Finding>) {
     let tokens = tokens(around.text);
-    let case = Case::of(&tokens);
+    let case = Case::of(around.text, &tokens);
     ages::find(around, found);
     titles::find(&tokens, found);
     let streets = addresses::find(&tokens, case, found);

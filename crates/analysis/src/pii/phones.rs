@@ -151,6 +151,8 @@ fn is_other_number(written: &str, groups: &[&str]) -> bool {
         [first, middle, last] if middle.len() <= 2 => {
             year(first) && last.len() <= 2 || year(last) && first.len() <= 2
         }
+        // From month and year to month and year.
+        [a, from, b, to] if a.len() <= 2 && b.len() <= 2 => year(from) && year(to),
         [first, middle, last, _, ..] if middle.len() <= 2 && last.len() <= 2 => year(first),
         _ => false,
     };

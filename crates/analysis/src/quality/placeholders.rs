@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Match, Regex};
 
 use super::issue::{Check, Issue, Outcome, Severity, penalised};
 use super::text::Text;
@@ -39,10 +39,34 @@ static PLACEHOLDERS: LazyLock<[(Regex, Severity, &str); 6]> = LazyLock::new(|| {
     ]
 });
 
+/// Words about a gap are at most this many bytes from it.
+const NEAR: usize = 200;
+
+/// Dots that lead to a page number, and lines to sign on.
+fn is_no_gap(source: &str, hit: &Match<'_>) -> bool {
+    // A line may be as long as the text, and have as many gaps.
+    let from = source.floor_char_boundary(hit.start().saturating_sub(NEAR));
+    let to = source.floor_char_boundary(hit.end() + NEAR);
+    let before = source[from..hit.start()].rsplit('\n').next().unwrap_or("");
+    let mut after = source[hit.end()..to].split('\n');
+    let rest = after.next().unwrap_or("").trim();
+    if hit.as_str().starts_with('.') {
+        return !rest.is_empty() && rest.len() <= 6 && rest.chars().all(char::is_alphanumeric);
+    }
+    hit.as_str().starts_with("____")
+        && [before, rest, after.next().unwrap_or("")].iter().any(|line| SIGNING.is_match(line))
+}
+
+static SIGNING: LazyLock<Regex> = LazyLock::new(|| {
+    crate::pii::compiled(
+        r"(?i)\b(?:signature|signed|sign here|place, date|by:|unterschrift|ort, datum|signature du|firma)",
+    )
+});
+
 pub(super) fn check(text: &Text<'_>) -> Outcome {
     let mut issues = Vec::new();
     for (pattern, severity, message) in PLACEHOLDERS.iter() {
-        for hit in pattern.find_iter(text.source) {
+        for hit in pattern.find_iter(text.source).filter(|hit| !is_no_gap(text.source, hit)) {
             issues.push(Issue {
                 check: Check::Placeholders,
                 severity: *severity,

@@ -12,7 +12,8 @@ const VERY_LONG_SENTENCE: usize = 60;
 /// How easy a text is to read; what no formula fits is `None`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Readability {
-    /// Flesch reading ease: English, and German by Amstad's formula.
+    /// Flesch reading ease: English, and by the formulas of Amstad for German, Kandel and Moles for French, Fernández
+    /// Huerta for Spanish.
     pub flesch: Option<f64>,
     /// Flesch–Kincaid grade, English only.
     pub grade: Option<f64>,
@@ -21,6 +22,11 @@ pub struct Readability {
 }
 
 impl Readability {
+    /// The readability of a text in a language, given as an ISO 639-1 code.
+    pub fn measure(source: &str, language: Option<&str>) -> Self {
+        Self::of(&Text::read(source), language)
+    }
+
     pub(super) fn of(text: &Text<'_>, language: Option<&str>) -> Self {
         let words: Vec<&str> = text
             .prose()
@@ -38,12 +44,14 @@ impl Readability {
         let count = words.len() as f64;
         let length = count / sentences as f64;
         let syllables: usize =
-            words.iter().map(|word| syllables(word, language == Some("en"))).sum();
+            words.iter().map(|word| syllables(word, language.unwrap_or_default())).sum();
         let per_word = syllables as f64 / count;
         let long = words.iter().filter(|word| word.chars().count() > 6).count() as f64;
         let flesch = match language {
             Some("en") => Some(206.835 - 1.015 * length - 84.6 * per_word),
             Some("de") => Some(180.0 - length - 58.5 * per_word),
+            Some("fr") => Some(207.0 - 1.015 * length - 73.6 * per_word),
+            Some("es") => Some(206.84 - 1.02 * length - 60.0 * per_word),
             _ => None,
         };
         let grade = (language == Some("en")).then_some(0.39 * length + 11.8 * per_word - 15.59);
@@ -82,10 +90,10 @@ fn long_sentences(text: &Text<'_>) -> Vec<Issue> {
     let mut found = Vec::new();
     for sentence in &text.sentences {
         let mut count = 0;
-        while words.next_if(|word| word.start < sentence.end).is_some() {
-            count += 1;
+        while let Some(word) = words.next_if(|word| word.start < sentence.end) {
+            count += usize::from(!word.code);
         }
-        if count > LONG_SENTENCE {
+        if count > LONG_SENTENCE && !has_table(&text.source[sentence.clone()]) {
             let severity =
                 if count > VERY_LONG_SENTENCE { Severity::Warning } else { Severity::Info };
             found.push(Issue {
@@ -101,21 +109,35 @@ fn long_sentences(text: &Text<'_>) -> Vec<Issue> {
     found
 }
 
-/// Groups of vowels; in English a silent `e` at the end counts for none.
-fn syllables(word: &str, english: bool) -> usize {
+/// Whether a text has rows of a Markdown table, which are no sentences.
+fn has_table(text: &str) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with('|'))
+}
+
+/// Groups of vowels. A silent `e` at the end of English and French words counts for none; two strong vowels of Spanish
+/// are two syllables.
+fn syllables(word: &str, language: &str) -> usize {
     let lower = word.to_lowercase();
     let is_vowel = |c: char| "aeiouyäöüáàâãåæéèêëíìîïóòôõøœúùûýаеёиоуыэюяαεηιουω".contains(c);
+    let is_strong = |c: char| language == "es" && "aeoáéíóú".contains(c);
     let mut groups = 0;
-    let mut within = false;
+    let mut last = None;
     for c in lower.chars() {
-        let vowel = is_vowel(c);
-        groups += usize::from(vowel && !within);
-        within = vowel;
+        let joins =
+            last.is_some_and(|last: char| is_vowel(last) && !(is_strong(last) && is_strong(c)));
+        groups += usize::from(is_vowel(c) && !joins);
+        last = Some(c);
     }
-    let silent = english
-        && groups > 1
-        && (lower.ends_with('e') && !lower.ends_with("le")
-            || lower.ends_with("es") && !lower.ends_with("ses") && !lower.ends_with("ces")
-            || lower.ends_with("ed") && !lower.ends_with("ted") && !lower.ends_with("ded"));
+    let ends = |endings: &[&str]| endings.iter().any(|ending| lower.ends_with(ending));
+    let silent = groups > 1
+        && match language {
+            "en" => {
+                ends(&["e"]) && !ends(&["le"])
+                    || ends(&["es"]) && !ends(&["ses", "ces"])
+                    || ends(&["ed"]) && !ends(&["ted", "ded"])
+            }
+            "fr" => ends(&["e", "es"]) && !ends(&["ee", "ie", "ue", "ies", "ues"]),
+            _ => false,
+        };
     (groups - usize::from(silent)).max(1)
 }

@@ -84,3 +84,31 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn long_hostile_texts_are_checked() {
+    // Each of these took quadratic time: at this length, an hour.
+    for unit in ["<a>", "[a](b)", "`a`", "a@", "a/"] {
+        let quality = check(&unit.repeat(300_000 / unit.len()), None, &[Check::Structure], None);
+        assert_eq!(quality.parts.len(), 1, "{unit}");
+    }
+}
+
+#[test]
+fn what_is_right_is_not_reported() {
+    let british = "We analyse the colour of the centre and organised the travelling labour.";
+    assert_eq!(messages(british, Check::Spelling), Vec::<String>::new());
+    assert_eq!(messages("We analise it.", Check::Spelling).len(), 1);
+    let leaders =
+        "Introduction ........ 3\nTerms ............ 12\n\n__________\nSignature of the tenant\n";
+    assert_eq!(messages(leaders, Check::Placeholders), Vec::<String>::new());
+    assert_eq!(messages("The rent is ______ euros.", Check::Placeholders).len(), 1);
+    let rows = "| one two three four five | six seven eight nine ten |\n".repeat(8);
+    assert_eq!(
+        messages(&format!("The table:\n\n{rows}"), Check::Readability),
+        Vec::<String>::new()
+    );
+    let code = "let a = b + c\n".repeat(20);
+    let fenced = format!("See this:\n\n```\n{code}```\n");
+    assert_eq!(messages(&fenced, Check::Readability), Vec::<String>::new());
+}

@@ -1,17 +1,24 @@
-//! Word documents, redacted in place: runs keep their formatting, and only texts change.
+//! Word documents, redacted: parts that display needs are written again with replaced texts, all others are dropped.
 
-mod metadata;
-mod nodes;
+mod kinds;
+mod package;
+mod pictures;
+mod texts;
+mod walk;
+mod xml;
 
 use std::collections::BTreeMap;
-use std::io::{Cursor, Read as _, Write as _};
+use std::ops::Range;
 
 use extraction::{Limits, Unreadable};
-use zip::write::SimpleFileOptions;
-use zip::{ZipArchive, ZipWriter};
 
-use super::{Mode, Plan, Target};
-use nodes::{TextNodes, escape};
+use super::{Mode, Plan, Target, found_in};
+use package::{Content, Package};
+use texts::{Checked, Edited, PlainValues, Texts};
+use walk::walk;
+
+/// What the target of a link with a value becomes.
+const NO_TARGET: &str = "about:blank";
 
 /// A redacted document.
 #[derive(Debug)]
@@ -21,16 +28,17 @@ pub struct RedactedDocument {
     pub counts: BTreeMap<String, usize>,
     /// How many redacted values are still in the result; 0 unless this code is at fault.
     pub leftovers: usize,
-    /// The redacted values, in lower case.
+    /// The redacted values, as they were found.
     pub values: Vec<String>,
-    /// What was not read, and may show redacted values.
+    /// What was dropped, and what was not read.
     pub warnings: Vec<String>,
 }
 
-/// A file within the document.
-struct Part {
-    name: String,
-    bytes: Vec<u8>,
+/// The texts of a part, where they begin in the text of the document, and the places of its links.
+struct PartTexts {
+    texts: Texts,
+    offset: usize,
+    links: Vec<Range<usize>>,
 }
 
 /// Redacts what `find` marks in the text of a document.
@@ -40,156 +48,95 @@ pub fn redact(
     mode: Mode,
     find: impl Fn(&str) -> Vec<Target>,
 ) -> Result<RedactedDocument, Unreadable> {
-    let parts = open(bytes, limits)?;
-    if !parts.iter().any(|part| part.name == "word/document.xml") {
-        return Err(Unreadable::damaged("it has no `word/document.xml`"));
-    }
-    let mut texts = Vec::new();
-    for (index, part) in parts.iter().enumerate() {
-        if is_text(&part.name) {
-            texts.push((index, TextNodes::read(part_text(part)?, limits)?));
+    let mut package = Package::open(bytes, limits)?;
+    let (whole, parts) = read(&package, limits)?;
+    let plan = Plan::new(&whole, found_in(&whole, find), mode);
+    let mut plain = PlainValues::new(&plan.search);
+    for (part, texts) in package.parts.iter_mut().zip(&parts) {
+        if let Content::Xml(xml) = &part.content {
+            let mut edited = Edited::new(&texts.texts, &plan, texts.offset, &mut plain);
+            part.content = Content::Xml(walk(xml, &part.kept, limits, &mut edited)?);
+        }
+        for (link, place) in part.links.iter_mut().zip(&texts.links) {
+            if plan.touches(place.start + texts.offset..place.end + texts.offset) {
+                NO_TARGET.clone_into(&mut link.target);
+            }
         }
     }
-    let whole: String = texts.iter().map(|(_, nodes)| nodes.text.as_str()).collect();
-    let plan = Plan::new(&whole, find(&whole), mode);
-    let mut edited: BTreeMap<usize, Vec<u8>> = BTreeMap::new();
-    let mut offset = 0;
-    for (index, nodes) in &texts {
-        let xml = nodes.edited(part_text(&parts[*index])?, &plan, offset);
-        edited.insert(*index, metadata::without_authors(&xml).into_bytes());
-        offset += nodes.text.len();
-    }
-    let bytes = write(&parts, &edited, &plan)?;
+    let bytes = package.write()?;
     let leftovers = count_leftovers(&bytes, limits, &plan)?;
+    let is_repeat = |place: &Range<usize>| {
+        parts.iter().any(|part| {
+            let inside = |repeat: &Range<usize>| {
+                repeat.start + part.offset <= place.start && place.end <= repeat.end + part.offset
+            };
+            part.texts.repeats.iter().any(inside)
+        })
+    };
+    let counts = plan.counts_of(|place| !is_repeat(place));
     let values = plan.values().to_vec();
-    Ok(RedactedDocument {
-        bytes,
-        counts: plan.counts(),
-        leftovers,
-        values,
-        warnings: warnings(&parts),
-    })
+    Ok(RedactedDocument { bytes, counts, leftovers, values, warnings: warnings(&package) })
 }
 
 /// The text of a document, as [`redact`] sees it.
 pub fn text(bytes: &[u8], limits: &Limits) -> Result<String, Unreadable> {
+    Ok(read(&Package::open(bytes, limits)?, limits)?.0)
+}
+
+fn read(package: &Package, limits: &Limits) -> Result<(String, Vec<PartTexts>), Unreadable> {
     let mut whole = String::new();
-    for part in open(bytes, limits)?.iter().filter(|part| is_text(&part.name)) {
-        whole.push_str(&TextNodes::read(part_text(part)?, limits)?.text);
-    }
-    Ok(whole)
-}
-
-fn open(bytes: &[u8], limits: &Limits) -> Result<Vec<Part>, Unreadable> {
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(Unreadable::damaged)?;
-    if archive.len() > limits.parts {
-        return Err(Unreadable::TooManyParts { limit: limits.parts });
-    }
-    let mut budget = limits.inflated;
-    let mut parts = Vec::new();
-    for index in 0..archive.len() {
-        let file = archive.by_index(index).map_err(Unreadable::damaged)?;
-        let name = file.name().map_err(Unreadable::damaged)?.into_owned();
-        let mut bytes = Vec::new();
-        // Sizes in the archive's headers are not trusted.
-        file.take(budget + 1).read_to_end(&mut bytes).map_err(Unreadable::damaged)?;
-        budget = budget.checked_sub(bytes.len() as u64).ok_or(Unreadable::TooLarge {
-            what: "its decompressed parts",
-            limit: limits.inflated,
-        })?;
-        parts.push(Part { name, bytes });
-    }
-    Ok(parts)
-}
-
-fn part_text(part: &Part) -> Result<&str, Unreadable> {
-    std::str::from_utf8(&part.bytes)
-        .map_err(|_| Unreadable::damaged(format_args!("`{}` is not UTF-8", part.name)))
-}
-
-/// Parts whose runs a reader of the document sees.
-fn is_text(name: &str) -> bool {
-    let Some(rest) = name.strip_prefix("word/") else { return false };
-    let kinds =
-        ["document", "header", "footer", "footnotes", "endnotes", "comments", "glossary/document"];
-    rest.ends_with(".xml") && kinds.iter().any(|kind| rest.starts_with(kind))
-}
-
-fn write(
-    parts: &[Part],
-    edited: &BTreeMap<usize, Vec<u8>>,
-    plan: &Plan,
-) -> Result<Vec<u8>, Unreadable> {
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    let options = SimpleFileOptions::default();
-    for (index, part) in parts.iter().enumerate() {
-        if metadata::is_dropped(&part.name) {
-            continue;
+    let mut parts = Vec::with_capacity(package.parts.len());
+    for part in &package.parts {
+        let mut texts = Texts::new(limits.text.saturating_sub(whole.len()));
+        if let Content::Xml(xml) = &part.content {
+            walk(xml, &part.kept, limits, &mut texts)?;
+            texts.finish();
         }
-        let bytes = match (metadata::blank(&part.name), edited.get(&index)) {
-            (Some(blank), _) => blank.to_vec(),
-            (None, Some(edited)) => edited.clone(),
-            (None, None) if is_xml(&part.name) => other_part(part, plan),
-            (None, None) => part.bytes.clone(),
-        };
-        writer.start_file(&*part.name, options).map_err(Unreadable::damaged)?;
-        writer.write_all(&bytes).map_err(Unreadable::damaged)?;
+        let links = part.links.iter().map(|link| texts.add_note(&link.target)).collect();
+        let offset = whole.len();
+        whole.push_str(&texts.text);
+        parts.push(PartTexts { texts, offset, links });
     }
-    Ok(writer.finish().map_err(Unreadable::damaged)?.into_inner())
+    Ok((whole, parts))
 }
 
-fn is_xml(name: &str) -> bool {
-    name.ends_with(".xml") || name.ends_with(".rels")
-}
-
-/// Relations, properties and custom data: values are masked wherever they are written.
-fn other_part(part: &Part, plan: &Plan) -> Vec<u8> {
-    let Ok(text) = std::str::from_utf8(&part.bytes) else { return part.bytes.clone() };
-    let mut text = metadata::without_dropped_parts(&part.name, text);
-    for place in plan.occurrences(&text).into_iter().rev() {
-        text.replace_range(place, "redacted");
-    }
-    for value in plan.values() {
-        let escaped = escape(value);
-        if escaped != *value && text.contains(&escaped) {
-            text = text.replace(&escaped, "redacted");
-        }
-    }
-    text.into_bytes()
-}
-
-/// Reads the result again: texts joined over runs, and every other part as it is written.
+/// Reads the result again: texts joined over runs, links, and every other attribute.
 fn count_leftovers(bytes: &[u8], limits: &Limits, plan: &Plan) -> Result<usize, Unreadable> {
-    let mut count = 0;
-    for part in open(bytes, limits)? {
-        if is_text(&part.name) {
-            count += plan.leftovers(&TextNodes::read(part_text(&part)?, limits)?.text);
+    let package = Package::open(bytes, limits)?;
+    let mut plain = PlainValues::new(&plan.search);
+    let mut count = package.dropped.values().sum();
+    for part in &package.parts {
+        match &part.content {
+            Content::Xml(xml) => {
+                let texts = Texts::new(usize::MAX);
+                let mut checked = Checked { texts, plain: &mut plain, found: 0 };
+                walk(xml, &part.kept, limits, &mut checked)?;
+                checked.texts.finish();
+                count += checked.found + plan.leftovers(&checked.texts.text);
+            }
+            Content::Picture { .. } => {}
         }
-        if is_xml(&part.name) {
-            count += part_text(&part).map_or(0, |xml| plan.leftovers(xml));
-        }
+        count += part.links.iter().map(|link| plan.leftovers(&link.target)).sum::<usize>();
     }
     Ok(count)
 }
 
-fn warnings(parts: &[Part]) -> Vec<String> {
-    let count = |folder: &str| {
-        parts
-            .iter()
-            .filter(|part| part.name.starts_with(folder) && !part.name.ends_with('/'))
-            .count()
-    };
+fn warnings(package: &Package) -> Vec<String> {
     let mut warnings = Vec::new();
-    let (pictures, embedded) = (count("word/media/"), count("word/embeddings/"));
+    if !package.dropped.is_empty() {
+        let dropped: Vec<String> =
+            package.dropped.iter().map(|(what, count)| format!("{what} ({count})")).collect();
+        warnings.push(format!("dropped, as display does not need them: {}", dropped.join(", ")));
+    }
+    let is_picture = |part: &&package::Part| matches!(part.content, Content::Picture { .. });
+    let pictures = package.parts.iter().filter(is_picture).count();
     if pictures > 0 {
         warnings.push(format!(
             "{pictures} pictures were not read; look at them before you share the document"
         ));
     }
-    if embedded > 0 {
-        warnings.push(format!(
-            "{embedded} embedded files were not read; remove them before you share the document"
-        ));
-    }
     warnings
 }
+
+#[cfg(test)]
+mod tests;

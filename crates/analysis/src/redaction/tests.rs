@@ -1,6 +1,6 @@
 use proptest::prelude::{prop, proptest};
 
-use super::{Mode, Plan, Target};
+use super::{Mode, Plan, Target, found_in, leftovers};
 use crate::pii::{Options, find};
 
 const MODES: [Mode; 4] = [Mode::Mask, Mode::Label, Mode::Remove, Mode::Pseudonym];
@@ -39,6 +39,77 @@ fn overlapping_targets_become_one() {
     let plan = Plan::new(text, vec![place(3, 7), place(5, 10), place(0, 0)], Mode::Label);
     assert_eq!(plan.apply(text), "ab [X]");
     assert_eq!(plan.counts()["X"], 1);
+}
+
+#[test]
+fn values_are_redacted_however_they_are_written() {
+    let rows = [
+        ("Jürgen Öztürk", "JÜRGEN ÖZTÜRK"),
+        ("Jürgen", "Ju\u{308}rgen"),
+        ("Иван Петров", "ИВАН ПЕТРОВ"),
+        ("Weberson", "Web\u{ad}er\u{200b}son"),
+        ("Weberson", "Weber-\nson"),
+        ("Weberson", "Ｗｅｂｅｒｓｏｎ"),
+        ("Anna Weberson", "Anna \u{a0}\nWeberson"),
+        ("Straßburg", "STRASSBURG"),
+        ("a.b@lumen.com", "a.b%40lumen.com"),
+        ("a.b@lumen.com", "a.b@\nlumen.com"),
+        ("+49 30 1234567", "0049 (30) 123-45.67"),
+        ("DE89 3704 0044 0532 0130 00", "DE89370400440532013000"),
+    ];
+    for (value, other) in rows {
+        let text = format!("id {value}; {other} x");
+        let plan = Plan::new(&text, vec![target(&text, value)], Mode::Label);
+        assert_eq!(plan.apply(&text), "id [PERSON]; [PERSON] x", "{value}");
+        assert!(plan.leftovers(&text) >= 2, "{value}");
+        assert!(leftovers(plan.values(), other) >= 1, "{value}");
+    }
+    let text = "id 1234567; 91234567 and 12345678 and Webersons";
+    let plan =
+        Plan::new(text, vec![target(text, "1234567"), target(text, "Weberson")], Mode::Remove);
+    assert_eq!(plan.apply(text), "id ; 91234567 and 12345678 and s", "parts of other words stay");
+}
+
+#[test]
+fn values_within_and_made_of_others_are_redacted() {
+    let text = "id Peterson Gate; Gate here; XPeterson Gate";
+    let place = |start, end| Target { label: "X".to_owned(), place: start..end };
+    let plan = Plan::new(text, vec![place(3, 16), place(12, 16)], Mode::Label);
+    assert_eq!(plan.apply(text), "id [X]; [X] here; XPeterson [X]");
+    let plan = Plan::new("ababcdcd zz", vec![place(2, 6)], Mode::Remove);
+    assert_eq!(plan.apply("ababcdcd zz"), " zz");
+    let long = "word ".repeat(200);
+    let text = format!("{long}; {}", long.to_uppercase());
+    assert!(!Plan::new(&text, vec![place(0, 999)], Mode::Label).apply(&text).contains("WORD W"));
+}
+
+#[test]
+fn pseudonyms_of_different_values_differ() {
+    let text = "PERSON_1: a.b@x.com, ab@x.com, a-b@x.com, A.B@x.com; Omar";
+    let mut targets: Vec<Target> =
+        ["a.b@x.com", "ab@x.com", "a-b@x.com"].map(|value| target(text, value)).into();
+    targets.push(target(text, "Omar"));
+    let done = Plan::new(text, targets, Mode::Pseudonym).apply(text);
+    assert_eq!(done, "PERSON_1: PERSON_2, PERSON_3, PERSON_4, PERSON_2; PERSON_5");
+}
+
+#[test]
+fn values_are_found_over_ends_of_lines() {
+    for text in [
+        "Write to anna.we-\nber@lumen.com",
+        "Write to anna.weber@\nlumen.com",
+        "Write to anna.weber\n@lumen.com",
+        "Write to ａｎｎａ@lumen.com",
+        "Write to anna%40lumen.com",
+    ] {
+        let targets = found_in(text, found);
+        let done = Plan::new(text, targets, Mode::Label).apply(text);
+        assert_eq!(done, "Write to [EMAIL_ADDRESS]", "{text}");
+    }
+    let apart = "Yours, Anna.\n\nanna@lumen.com";
+    assert!(
+        found_in(apart, found).iter().all(|target| !apart[target.place.clone()].contains('\n'))
+    );
 }
 
 proptest! {

@@ -106,8 +106,8 @@ impl RawCondition {
         }));
         built.extend(self.pii.map(|list| kinds(&list.list()?).map(Condition::Pii)));
         built.extend(self.order.map(|list| {
-            if list.len() < 2 {
-                Err("`order` names two parts or more".to_owned())
+            if !(2..=MOST_PHRASES).contains(&list.len()) {
+                Err(format!("`order` names 2 to {MOST_PHRASES} parts"))
             } else {
                 Ok(Condition::Order(list))
             }

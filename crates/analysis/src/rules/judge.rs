@@ -10,6 +10,9 @@ use crate::pii::{Kind, compiled};
 /// The most places that one finding names.
 const MOST_EVIDENCE: usize = 20;
 
+/// The most matches of the empty text before a pattern is given up.
+const MOST_EMPTY: usize = 200;
+
 /// How far a date may be from the words that introduce it, in bytes.
 const NEAR: usize = 80;
 
@@ -113,9 +116,7 @@ fn is_worded(condition: &Condition) -> bool {
 
 fn evaluate(condition: &Condition, page: &Page<'_>) -> Truth {
     match condition {
-        Condition::Regex(pattern) | Condition::Phrase(pattern) => places(
-            pattern.find_iter(page.text).filter(|hit| !hit.is_empty()).map(|hit| hit.range()),
-        ),
+        Condition::Regex(pattern) | Condition::Phrase(pattern) => hits(pattern, page.text),
         Condition::Section(names) => section(names, page),
         Condition::Pii(kinds) => places(
             page.personal_data()
@@ -128,6 +129,32 @@ fn evaluate(condition: &Condition, page: &Page<'_>) -> Truth {
         Condition::MinWords(least, unit) => counted(page, *unit, |count| count >= *least),
         Condition::Date(near) => date(near.as_ref(), page),
     }
+}
+
+/// Where a pattern matches. Each search may read the whole text, so their number is limited: places are, and so are matches
+/// of nothing.
+fn hits(pattern: &regex::Regex, text: &str) -> Truth {
+    let (mut found, mut empty) = (Vec::new(), 0);
+    for hit in pattern.find_iter(text) {
+        if !hit.is_empty() {
+            found.push(hit.range());
+        } else {
+            empty += 1;
+        }
+        if found.len() == MOST_EVIDENCE {
+            break;
+        }
+        if empty == MOST_EMPTY && found.is_empty() {
+            return Truth::Unknown(
+                "the regular expression matches the empty text nearly everywhere; write one that needs a character"
+                    .to_owned(),
+            );
+        }
+        if empty == MOST_EMPTY {
+            break;
+        }
+    }
+    places(found.into_iter())
 }
 
 fn places(found: impl Iterator<Item = Evidence>) -> Truth {

@@ -45,6 +45,20 @@ fn each_condition_decides() {
 }
 
 #[test]
+fn a_pattern_that_matches_nothing_everywhere_is_given_up() {
+    // Each search reads the whole text and finds nothing of it: one for each place would take hours.
+    let everywhere = rule("forbid: {regex: '(?s)(?:.*b)?'}");
+    assert_eq!(status(&everywhere, &"a".repeat(300_000)), Status::Undecided);
+    assert_eq!(status(&everywhere, "aab"), Status::Violated);
+    assert_eq!(status(&everywhere, "aaa"), Status::Satisfied);
+    let some = rule("require: {regex: 'a?'}");
+    assert_eq!(status(&some, &format!("a{}", "b".repeat(1_000))), Status::Satisfied);
+    let parts = vec!["part"; 201].join(", ");
+    let long = rule(&format!("require: {{order: [{parts}]}}"));
+    assert!(Pack::read(&format!("name: t\nversion: 1\nrules:\n{long}")).is_err());
+}
+
+#[test]
 fn texts_of_another_language_are_undecided() {
     let pack = Pack::read("name: t\nversion: 1\nlanguage: en\nrules:\n  - {id: r, title: T, message: M, require: {phrase: price}}\n").expect("a pack");
     let german = "Der Preis ist nicht in der Rechnung, und das ist auch nicht die Frage, die wir mit Ihnen haben.";
@@ -111,4 +125,22 @@ fn shipped_packs_judge_good_and_bad_texts() {
         violated(&findings),
         ["no-legalese", "simple-words", "active-voice", "no-shall"].as_slice()
     );
+}
+
+#[test]
+fn shipped_packs_need_clauses_and_not_words() {
+    let read = |name: &str| Pack::read(source(name).expect("a source")).expect("a pack");
+    let notice = "We collect your name and address in order to perform our contract with you. You have the right to access your data \
+        and to have it rectified or erased.";
+    let missing = judge(&read("privacy-notice"), notice);
+    assert!(!violated(&missing).iter().any(|rule| ["purposes", "erasure"].contains(rule)));
+    let clauses = ["parties", "payment", "governing-law"];
+    let license = "You may charge any price or no price for each copy, and offer support for a fee. The relationship between the \
+        covered work and the license is governed by this License. It does not change the laws of that jurisdiction.";
+    let found = judge(&read("contract-basics"), license);
+    assert_eq!(violated(&found).iter().filter(|rule| clauses.contains(rule)).count(), 3);
+    let contract = "This agreement is made between Lumen Ltd and Hollis GmbH. The customer shall pay the fees within 30 days for the \
+        services. It is governed by the laws of England.";
+    let found = judge(&read("contract-basics"), contract);
+    assert_eq!(violated(&found).iter().filter(|rule| clauses.contains(rule)).count(), 0);
 }

@@ -44,7 +44,7 @@ pub(super) fn runs(tokens: &[Token], case: Case, taken: &[Range<usize>]) -> Vec<
             continue;
         }
         let run = match case {
-            Case::Usual => capitals(&tokens[..limit], at),
+            Case::Usual | Case::Foreign => capitals(&tokens[..limit], at),
             Case::Lower | Case::Upper => listed(&tokens[..limit], at),
         };
         match run {

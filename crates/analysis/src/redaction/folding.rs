@@ -1,0 +1,185 @@
+//! Texts in the forms in which values are compared, with the way back to the source.
+
+use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// A form of a text, and for each of its bytes the place in the source.
+pub(super) struct Folded {
+    pub(super) text: String,
+    places: Vec<(usize, usize)>,
+}
+
+impl Folded {
+    /// The characters in one width and case, without accents, blanks, hyphens and invisible characters. `%40` is `@`.
+    pub(super) fn compact(source: &str) -> Self {
+        let mut folded = Self::empty(source.len());
+        let mut at = 0;
+        while let Some(c) = source[at..].chars().next() {
+            let (c, end) = match c {
+                '%' => unescaped(source, at).unwrap_or((c, at + 1)),
+                c => (c, at + c.len_utf8()),
+            };
+            if c.is_ascii() {
+                if !c.is_ascii_whitespace() && c != '-' {
+                    folded.push(c.to_ascii_lowercase(), at..end);
+                }
+            } else {
+                for c in folded_case(c).filter(|c| !is_dropped(*c)) {
+                    folded.push(c, at..end);
+                }
+            }
+            at = end;
+        }
+        folded
+    }
+
+    /// The digits of numbers that are written in groups; other characters are one `x` each time.
+    pub(super) fn digits(source: &str) -> Self {
+        const WIDEST_GAP: usize = 4;
+        let mut folded = Self::empty(source.len() / 4);
+        let mut gap = WIDEST_GAP;
+        for (at, c) in source.char_indices() {
+            let place = at..at + c.len_utf8();
+            if let Some(digit) = std::iter::once(c).nfkd().find(char::is_ascii_digit) {
+                if gap >= WIDEST_GAP {
+                    folded.push('x', at..at);
+                }
+                gap = 0;
+                folded.push(digit, place);
+            } else if is_separator(c) {
+                gap += usize::from(!is_invisible(c));
+            } else {
+                gap = WIDEST_GAP;
+            }
+        }
+        folded
+    }
+
+    /// The text without invisible characters, in which words go on over the ends of lines after and before `@ . _ /` and
+    /// after hyphens, which are kept or dropped. `%40` is `@`.
+    pub(super) fn unbroken(source: &str, keep_hyphens: bool) -> Self {
+        let mut folded = Self::empty(source.len());
+        let mut characters = source.char_indices().filter(|(_, c)| !is_invisible(*c)).peekable();
+        // A blank line ends a paragraph.
+        let is_line_end = |at: usize, c: char| {
+            let mut after = source[at..].chars().skip_while(|c| *c == '\r').skip(1);
+            is_break(c) && !after.next().is_some_and(is_break)
+        };
+        while let Some((at, c)) = characters.next() {
+            if c == '%'
+                && let Some((c, end)) = unescaped(source, at)
+            {
+                folded.push(c, at..end);
+                while characters.next_if(|(next, _)| *next < end).is_some() {}
+                continue;
+            }
+            let place = at..at + c.len_utf8();
+            let breaks = characters.peek().is_some_and(|(at, next)| is_line_end(*at, *next));
+            let mut before = folded.text.chars();
+            if breaks && is_hyphen(c) && before.next_back().is_some_and(char::is_alphanumeric) {
+                if keep_hyphens {
+                    folded.push(c, place);
+                }
+                while characters.next_if(|(_, next)| next.is_whitespace()).is_some() {}
+            } else if breaks && matches!(c, '@' | '.' | '_' | '/' | '＠') {
+                folded.push(c, place);
+                while characters.next_if(|(_, next)| next.is_whitespace()).is_some() {}
+            } else if is_break(c) && characters.peek().is_some_and(|(_, next)| is_joint(*next)) {
+                // The next sign goes on with this word.
+            } else {
+                for c in std::iter::once(c).nfkc() {
+                    folded.push(c, place.clone());
+                }
+            }
+        }
+        folded
+    }
+
+    /// The place in the source of a part of the form.
+    pub(super) fn source(&self, part: &Range<usize>) -> Range<usize> {
+        let start = self.places.get(part.start).map_or(0, |place| place.0);
+        let end = part.end.checked_sub(1).and_then(|last| self.places.get(last));
+        start..end.map_or(start, |place| place.1)
+    }
+
+    fn empty(capacity: usize) -> Self {
+        Self { text: String::with_capacity(capacity), places: Vec::with_capacity(capacity) }
+    }
+
+    fn push(&mut self, c: char, place: Range<usize>) {
+        self.text.push(c);
+        self.places.resize(self.text.len(), (place.start, place.end));
+    }
+}
+
+/// One character as it is compared: `ß` is `ss`, `Ｗ` is `w`, `ü` is `u` and an accent.
+fn folded_case(c: char) -> impl Iterator<Item = char> {
+    let straight = match c {
+        '\u{2018}' | '\u{2019}' => '\'',
+        c => c,
+    };
+    std::iter::once(straight)
+        .nfkd()
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .nfkd()
+}
+
+fn is_dropped(c: char) -> bool {
+    c.is_whitespace() || is_hyphen(c) || is_invisible(c) || ('\u{300}'..='\u{36f}').contains(&c)
+}
+
+/// Characters that take no space: soft hyphens, joiners, marks of direction.
+pub(super) fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{180b}'..='\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+fn is_hyphen(c: char) -> bool {
+    matches!(c, '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe63}' | '\u{ff0d}' | '\u{1f}')
+}
+
+fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+fn is_joint(c: char) -> bool {
+    matches!(c, '@' | '_' | '＠')
+}
+
+/// What is between the groups of a number.
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || is_hyphen(c) || is_invisible(c) || matches!(c, '.' | '/' | '(' | ')' | '+')
+}
+
+/// The character that an escape such as `%40` means, and where the escape ends.
+fn unescaped(source: &str, at: usize) -> Option<(char, usize)> {
+    let byte = |at: usize| {
+        let escape = source.get(at..at + 3)?.strip_prefix('%')?;
+        escape.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
+        u8::from_str_radix(escape, 16).ok()
+    };
+    let first = byte(at)?;
+    let length = match first {
+        0..0x80 => 1,
+        0xc2..0xe0 => 2,
+        0xe0..0xf0 => 3,
+        0xf0..0xf5 => 4,
+        _ => return None,
+    };
+    let bytes: Option<Vec<u8>> = (0..length).map(|index| byte(at + index * 3)).collect();
+    let decoded = String::from_utf8(bytes?).ok()?;
+    Some((decoded.chars().next()?, at + length * 3))
+}

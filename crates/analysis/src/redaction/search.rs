@@ -1,0 +1,196 @@
+//! Finds values wherever they are written: in another case or width, with other blanks, hyphens or invisible characters,
+//! over the end of a line, percent-encoded, and numbers in other groups.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use super::folding::Folded;
+use crate::pii::Kind;
+
+/// Shorter values, such as an age, are redacted only where they were found: elsewhere they are other words.
+const SHORTEST_VALUE: usize = 4;
+
+/// Numbers with fewer digits are compared as they are written.
+const SHORTEST_NUMBER: usize = 7;
+
+/// Longer values are searched in pieces, so that a search takes time in proportion to the text.
+const LONGEST_PIECE: usize = 192;
+
+/// The most bytes of all values together, for the memory of a search.
+const MOST_BYTES: usize = 2 << 20;
+
+/// The values that are searched.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    compact: Option<Forms>,
+    numbers: Option<Forms>,
+    /// Whether some values are not searched, because there are too many.
+    incomplete: bool,
+}
+
+/// Values in one form and their labels.
+#[derive(Debug)]
+struct Forms {
+    search: AhoCorasick,
+    forms: Vec<(String, String)>,
+}
+
+/// A place with a value, and the label of the value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hit {
+    pub(super) place: Range<usize>,
+    pub(super) label: String,
+}
+
+impl Search {
+    /// A search for values, each with its label.
+    pub(super) fn new<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Self {
+        let (mut compact, mut numbers) = (BTreeMap::new(), BTreeMap::new());
+        let mut bytes = 0;
+        let mut incomplete = false;
+        for (value, label) in values.filter(|(value, _)| is_distinctive(value)) {
+            if let Some(digits) = number(value) {
+                numbers.entry(digits).or_insert_with(|| label.to_owned());
+            }
+            for piece in pieces(&Folded::compact(value).text) {
+                if bytes + piece.len() > MOST_BYTES {
+                    incomplete = true;
+                } else if !compact.contains_key(piece) {
+                    bytes += piece.len();
+                    compact.insert(piece.to_owned(), label.to_owned());
+                }
+            }
+        }
+        let mut built = |forms: BTreeMap<String, String>| match Forms::new(forms) {
+            Ok(forms) => forms,
+            Err(_) => {
+                incomplete = true;
+                None
+            }
+        };
+        let (compact, numbers) = (built(compact), built(numbers));
+        Self { compact, numbers, incomplete }
+    }
+
+    /// Whether a value may be anywhere because not all are searched.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.incomplete
+    }
+
+    /// The places of a text that have one of the values.
+    pub(super) fn hits(&self, text: &str) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        if let Some(forms) = &self.compact {
+            let folded = Folded::compact(text);
+            forms.each(
+                &folded,
+                |part, form| {
+                    let place = folded.source(&part);
+                    is_whole(text, &place, form).then_some(place)
+                },
+                &mut hits,
+            );
+        }
+        if let Some(forms) = &self.numbers {
+            let folded = Folded::digits(text);
+            forms.each(&folded, |part, _| whole_number(text, folded.source(&part)), &mut hits);
+        }
+        hits.sort_by_key(|hit| (hit.place.start, std::cmp::Reverse(hit.place.end)));
+        hits
+    }
+}
+
+impl Forms {
+    fn new(forms: BTreeMap<String, String>) -> Result<Option<Self>, aho_corasick::BuildError> {
+        if forms.is_empty() {
+            return Ok(None);
+        }
+        let forms: Vec<(String, String)> = forms.into_iter().collect();
+        let search = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .build(forms.iter().map(|(form, _)| form))?;
+        Ok(Some(Self { search, forms }))
+    }
+
+    /// Adds each place that `accept` takes; after one that it refuses, the search goes on within it.
+    fn each(
+        &self,
+        folded: &Folded,
+        accept: impl Fn(Range<usize>, &str) -> Option<Range<usize>>,
+        hits: &mut Vec<Hit>,
+    ) {
+        let mut from = 0;
+        while let Some(found) =
+            self.search.find(aho_corasick::Input::new(&folded.text).range(from..))
+        {
+            let (form, label) = &self.forms[found.pattern().as_usize()];
+            match accept(found.start()..found.end(), form) {
+                Some(place) => {
+                    hits.push(Hit { place, label: label.clone() });
+                    from = found.end();
+                }
+                None => {
+                    from = found.start()
+                        + folded.text[found.start()..].chars().next().map_or(1, char::len_utf8)
+                }
+            }
+        }
+    }
+}
+
+/// Whether a value is long enough to be the same thing wherever it occurs. Words of labels are not.
+pub(super) fn is_distinctive(value: &str) -> bool {
+    let label = Kind::ALL
+        .iter()
+        .any(|kind| kind.name().split('_').any(|word| word.eq_ignore_ascii_case(value)));
+    value.chars().filter(|c| c.is_alphanumeric()).count() >= SHORTEST_VALUE && !label
+}
+
+/// The digits of a value that is a number, without the sign for other countries.
+fn number(value: &str) -> Option<String> {
+    if value.chars().any(char::is_alphabetic) {
+        return None;
+    }
+    let folded = Folded::digits(value).text;
+    let digits = folded.strip_prefix('x')?;
+    let digits =
+        if value.trim_start().starts_with("00") { digits.trim_start_matches('0') } else { digits };
+    (digits.len() >= SHORTEST_NUMBER && !digits.contains('x')).then(|| digits.to_owned())
+}
+
+/// Pieces of about the same length, so that none is too short to be distinctive.
+fn pieces(form: &str) -> Vec<&str> {
+    let count = form.len().div_ceil(LONGEST_PIECE);
+    let mut rest = form;
+    let mut pieces = Vec::with_capacity(count);
+    for left in (1..=count).rev() {
+        let (piece, after) = rest.split_at(rest.ceil_char_boundary(rest.len() / left));
+        pieces.push(piece);
+        rest = after;
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+/// Whether a place is a word of its own. Addresses and long pieces are distinctive within other words too.
+fn is_whole(text: &str, place: &Range<usize>, form: &str) -> bool {
+    let joined = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    form.contains('@')
+        || form.len() > LONGEST_PIECE / 3
+        || !joined(text[..place.start].chars().next_back())
+            && !joined(text[place.end..].chars().next())
+}
+
+/// The place of a number with its `+` or `00`; `None` if it is a part of a longer one.
+fn whole_number(text: &str, place: Range<usize>) -> Option<Range<usize>> {
+    let before = text[..place.start].trim_end_matches('0');
+    let zeros = place.start - before.len();
+    let follows = text[place.end..].chars().next().is_some_and(char::is_numeric);
+    if zeros > 2 || follows || before.chars().next_back().is_some_and(char::is_numeric) {
+        return None;
+    }
+    let start = before.trim_end_matches('+').len();
+    Some(start..place.end)
+}

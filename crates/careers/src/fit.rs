@@ -194,12 +194,12 @@ fn of_requirements(
 }
 
 /// The words of a text, with the place of each in characters.
-struct Words {
+pub(crate) struct Words {
     words: Vec<(String, usize, usize)>,
 }
 
 impl Words {
-    fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let mut words: Vec<(String, usize, usize)> = Vec::new();
         let mut open = false;
         for (at, sign) in text.chars().enumerate() {
@@ -221,7 +221,7 @@ impl Words {
     }
 
     /// The place of a run of words.
-    fn find(&self, phrase: &Self) -> Option<(usize, usize)> {
+    pub(crate) fn find(&self, phrase: &Self) -> Option<(usize, usize)> {
         let count = phrase.words.len();
         let runs = self.words.windows(count.max(1)).filter(|_| count > 0);
         let same = |run: &&[(String, usize, usize)]| {
@@ -230,8 +230,13 @@ impl Words {
         runs.filter(same).find_map(|run| Some((run.first()?.1, run.last()?.2)))
     }
 
+    /// The words in lower case, without the endings of plurals.
+    pub(crate) fn stems(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(|(word, _, _)| word.as_str())
+    }
+
     /// The share of a phrase's words that are here.
-    fn share(&self, phrase: &Self) -> f64 {
+    pub(crate) fn share(&self, phrase: &Self) -> f64 {
         let own: HashSet<&str> = self.words.iter().map(|(word, _, _)| word.as_str()).collect();
         let content: Vec<&str> = phrase
             .words

@@ -1,5 +1,6 @@
 //! Reads job descriptions in English, German, French and Spanish, as lists, prose or `key: value` lines.
 
+mod degrees;
 pub(crate) mod header;
 mod lines;
 mod mode;
@@ -71,7 +72,7 @@ pub fn parse(text: &str) -> Parsed {
         years: find_years(&lines),
         pay: find_pay(&lines),
         location: header.location.clone(),
-        remote: value(&lines, Field::Mode, mode::remote)
+        remote: value(&lines, Field::Mode, mode::remote_value)
             .or_else(|| value(&lines, Field::Location, mode::remote))
             .or_else(|| first(&lines, mode::remote)),
         contract: value(&lines, Field::Contract, mode::contract)

@@ -1,10 +1,10 @@
 //! Reads résumés in English, German, French and Spanish from plain text or Markdown.
 
-mod contact;
-mod dates;
-mod entries;
-mod lines;
-mod listed;
+pub(crate) mod contact;
+pub(crate) mod dates;
+pub(crate) mod entries;
+pub(crate) mod lines;
+pub(crate) mod listed;
 mod profile;
 mod timeline;
 
@@ -92,7 +92,7 @@ pub fn markdown(text: &str) -> String {
     out.trim_start().to_owned()
 }
 
-fn read_lines(text: &str) -> Vec<Line> {
+pub(crate) fn read_lines(text: &str) -> Vec<Line> {
     let mut lines = lines::read(text);
     lines.truncate(MAX_LINES);
     lines

@@ -16,7 +16,7 @@ use tokens::Token;
 pub use lexicon::{Lexicon, TermKind};
 pub use synonyms::synonyms;
 
-/// Only this many characters of one sentence are labelled together.
+/// Only this many words of one sentence are labelled together.
 const MAX_SENTENCE_TOKENS: usize = 400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -52,14 +52,16 @@ pub fn skill_spans(text: &str) -> Vec<SkillSpan> {
 /// The terms of the lists in a text, whatever its language: for texts that the model was not trained on.
 pub fn listed_terms(text: &str) -> Vec<SkillSpan> {
     let mut spans = Vec::new();
-    for tokens in tokens::sentences(text) {
-        let sentence = Sentence::new(text, tokens);
-        for (start, end, kind) in sentence.listed() {
-            let kind = match kind {
-                TermKind::Trait => SpanKind::Skill,
-                TermKind::Knowledge | TermKind::Esco => SpanKind::Knowledge,
-            };
-            spans.push(SkillSpan { kind, start, end });
+    for sentence in tokens::sentences(text) {
+        for part in sentence.chunks(MAX_SENTENCE_TOKENS) {
+            let sentence = Sentence::new(text, part.to_vec());
+            spans.extend(sentence.listed().map(|(start, end, kind)| {
+                let kind = match kind {
+                    TermKind::Trait => SpanKind::Skill,
+                    TermKind::Knowledge | TermKind::Esco => SpanKind::Knowledge,
+                };
+                SkillSpan { kind, start, end }
+            }));
         }
     }
     spans

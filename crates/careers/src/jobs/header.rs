@@ -1,5 +1,6 @@
 //! The title, the company and the place of a job.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -7,7 +8,7 @@ use regex::Regex;
 
 use super::lines::Line;
 use super::mode;
-use super::words::Field;
+use super::words::{Field, Section, beginning};
 
 /// What the head of a description, or its first sentences, say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +19,9 @@ pub(super) struct Header {
     /// Whether a sentence says that a company is hiring.
     pub hiring: bool,
 }
+
+/// Of a sentence that may name a job, so many bytes are read.
+const LONGEST_SENTENCE: usize = 600;
 
 /// Nouns of roles, in lower case; a title has one.
 const ROLES: &str = "accountant|administrator|adviser|advisor|agent|analyst|architect|artist|assistant|associate|attorney|auditor|barista|\
@@ -30,7 +34,8 @@ const ROLES: &str = "accountant|administrator|adviser|advisor|agent|analyst|arch
     plumber|porter|practitioner|president|principal|producer|professor|programmer|psychologist|radiographer|receptionist|recruiter|\
     representative|researcher|roofer|scientist|secretary|seller|sister|solicitor|sommelier|specialist|strategist|superintendent|\
     supervisor|surgeon|surveyor|teacher|technician|technologist|tester|therapist|trader|trainee|trainer|translator|tutor|underwriter|\
-    veterinarian|waiter|waitress|welder|worker|writer|entwickler|entwicklerin|ingenieur|ingenieurin|leiter|leiterin|berater|beraterin|\
+    veterinarian|waiter|waitress|welder|worker|writer|ranger|student|member|baker|butcher|gardener|bartender|fellow|steward|\
+    custodian|bäcker|bäckerin|leitung|gärtner|gärtnerin|metzger|friseur|friseurin|tischler|maler|maurer|schlosser|entwickler|entwicklerin|ingenieur|ingenieurin|leiter|leiterin|berater|beraterin|\
     kaufmann|kauffrau|kaufleute|fachkraft|pflegefachkraft|mitarbeiter|mitarbeiterin|sachbearbeiter|sachbearbeiterin|referent|\
     referentin|buchhalter|buchhalterin|verkäufer|verkäuferin|lehrer|lehrerin|arzt|ärztin|techniker|technikerin|mechaniker|\
     mechatroniker|fahrer|koch|köchin|erzieher|erzieherin|assistenz|assistentin|administratorin|architektin|designerin|werkstudent|\
@@ -49,11 +54,12 @@ static ROLE_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| ROLES.split('|').col
 /// Sentences that name a job. `t` is the title with what follows, `c` the company.
 static HIRING: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
-        r"(?P<c>[^.;:!?\n]{2,60}?)\s+(?:is|are)\s+(?:now\s+|currently\s+|actively\s+|also\s+)?(?:hiring|looking\s+for|seeking|recruiting|searching\s+for|in\s+search\s+of|in\s+need\s+of|looking\s+to\s+(?:hire|appoint|recruit))\s+(?:for\s+)?(?P<t>.+)",
-        r"(?:^|[.!?]\s+)(?:at\s+)?(?P<c>[^.;:!?\n]{2,60}?)\s+(?:seeks|needs|wants|hires|requires|recruits|sucht|suchen|recherche|recrute|busca|contrata|necesita|selecciona|precisa)\s+(?:ab\s+sofort\s+|zum\s+\S+\s+|derzeit\s+|actualmente\s+|actuellement\s+|pour\s+son\s+\S+\s+)?(?P<t>.+)",
+        r"(?P<c>(?:\b(?:St|Dr|Mt)\.\s)?[^.;:!?\n]{2,60}?)\s+(?:is|are)\s+(?:now\s+|currently\s+|actively\s+|also\s+)?(?:hiring|looking\s+for|seeking|recruiting|searching\s+for|in\s+search\s+of|in\s+need\s+of|looking\s+to\s+(?:hire|appoint|recruit))\s+(?:for\s+)?(?P<t>.+)",
+        r"(?:^|[.!?]\s+)(?:at\s+)?(?P<c>[^.;:!?\n]{2,60}?)\s+(?:seeks|needs|wants|hires|requires|recruits|sucht|suchen|recherche|recrute|busca|contrata|necesita|selecciona|precisa)\s+(?:ab\s+sofort\s+|zum\s+\S+\s+(?:Zeitpunkt\s+)?|derzeit\s+|actualmente\s+|actuellement\s+|pour\s+son\s+\S+\s+)?(?P<t>.+)",
         r"(?i)\b(?:we|our\s+\w+(?:\s+\w+)?)(?:'re|’re|\s+are)\s+(?:now\s+|currently\s+)?(?:hiring|looking\s+for|seeking|recruiting|searching\s+for)\s+(?:for\s+)?(?P<t>.+)",
         r"(?i)\b(?:we\s+(?:need|seek|want)|(?:join|work\s+for|work\s+with)\s+(?P<c>[^.,;:!?\n]{2,50}?)\s+as|join\s+\w+\s+team\s+as|want(?:ed)?:|apply\s+(?:now\s+)?(?:for|as)|opening\s+for|vacancy\s+for|opportunity\s+for|position\s+of|role\s+of|post\s+of)\s+(?P<t>.+)",
         r"(?i)\b(?:wir\s+suchen|suchen\s+wir|gesucht\s+wird|verstärkung\s+als|sucht\s+verstärkung\s+als|stelle\s+als|nous\s+recherchons|nous\s+recrutons|on\s+recrute|rejoignez-nous\s+(?:comme|en\s+tant\s+que)|poste\s+de|buscamos|estamos\s+buscando|necesitamos|contratamos|puesto\s+de|en\s+tant\s+que)\s+(?:ab\s+sofort\s+|zum\s+nächstmöglichen\s+zeitpunkt\s+|für\s+unseren?\s+\S+\s+\S+\s+|derzeit\s+|actuellement\s+|actualmente\s+)?(?P<t>.+)",
+        r"(?i)^(?P<t>[^.;:!?\n]{3,60}?)\s+(?:want(?:ed)|needed|gesucht|recherchée?)\s*(?:$|[.!,:]|(?:in|at|for|now|urgently|asap|ab|für|im|à|pour)\b)",
         r"(?i)\b(?:as|als)\s+(?:our\s+(?:new\s+|next\s+)?|an?\s+|the\s+)(?P<t>.+)",
     ]
     .iter()
@@ -79,16 +85,51 @@ static PLACE: LazyLock<Regex> = LazyLock::new(|| {
     let name = r"\p{Lu}[\p{L}'’.]+(?:[ -](?:\p{Lu}[\p{L}'’.]+|am|an|der|de|del|la|le|les|sur|upon|of|do|da)){0,3}";
     // cannot fail: the pattern is a constant, and a test uses it.
     Regex::new(&format!(
-        r"(?:\b(?:[Bb]ased\s+in|[Ll]ocated\s+in|[Oo]ffices?\s+in|[Ii]n|(?i:near)|à|[Ee]n|[Aa]u|[Bb]ei|[Ss]tandort|[Bb]asé[e]?\s+à|[Cc]on\s+sede\s+en)\s+)(?P<p>{name}(?:,\s(?:\p{{Lu}}{{2}}\b|\p{{Lu}}\p{{Ll}}+))?)|\b(?:our|the|unser(?:em)?)\s+(?P<q>{name})\s+(?:office|site|headquarters|hub|studio|branch|Büro|Standort)"
+        r"(?:\b(?:[Bb]ased\s+in|[Ll]ocated\s+in|[Oo]ffices?\s+in|[Ii]n|(?i:near)|à|[Ee]n|[Aa]u|[Bb]ei|[Ss]tandort|[Bb]asé[e]?\s+à|[Cc]on\s+sede\s+en)\s+)(?P<p>{name}(?:,\s(?:\p{{Lu}}{{2}}\b|\p{{Lu}}\p{{Ll}}+))?)|\b(?:our|the|unser(?:em)?)\s+(?P<q>{name}(?:,\s\p{{Lu}}\p{{Ll}}+)?)\s+(?:(?:distribution\s+)?cent(?:er|re)|warehouse|plant|store|clinic|hospital|campus|facility|office|site|headquarters|hub|studio|branch|Büro|Standort)"
     ))
     .expect("a pattern that compiles")
 });
 
 static GENDER: LazyLock<Regex> = LazyLock::new(|| {
     // cannot fail: the pattern is a constant, and a test uses it.
-    Regex::new(r"(?i)\s*[(\[]?\b(?:m\s?/\s?w\s?/\s?[dx]|w\s?/\s?m\s?/\s?[dx]|[mfhw]\s?/\s?[mfhw](?:\s?/\s?[dx])?|all genders|gn)\b[)\]]?|(?:[*:_]|/-?)in(?:nen)?\b|\((?:in|e|a)\)|·e\b")
+    Regex::new(r"(?i)\s*[(\[]?\b(?:m\s?/\s?w\s?/\s?[dx]|w\s?/\s?m\s?/\s?[dx]|[mfhw]\s?/\s?[mfhw](?:\s?/\s?[dx])?|all genders|gn)\b[)\]]?|(?:[*:_]|/-?)in(?:nen)?\b|\((?:in|e|a)\)|·(?:e|ne|se|euse|rice|trice|ère)s?\b")
         .expect("a pattern that compiles")
 });
+
+/// Genders in brackets, which only job descriptions have.
+static ALL_GENDERS: LazyLock<Regex> = LazyLock::new(|| {
+    // cannot fail: the pattern is a constant, and a test uses it.
+    Regex::new(r"(?i)[(\[]\s?(?:[mwfh]\s?[/|]\s?[mwfh]\s?[/|]\s?[dx]|[mwfhd]\s?[/|]\s?[mwfhd]\s?[/|]\s?[mwfhd]|all genders|gn)\s?[)\]]")
+        .expect("a pattern that compiles")
+});
+
+/// Parts of the first lines that name neither a company nor a place.
+static NO_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    // cannot fail: the pattern is a constant, and a test uses it.
+    Regex::new(r"(?i)\b(?:ago|applicants?|months?|weeks?|days?|hours?|weekly|monthly|posted|apply|sign\s+in|log\s+in|menu|cookies|grade|entgeltgruppe|needed|required|vacanc(?:y|ies)|monate?n?|wochen?|stunden?|std|tagen?|mois|semaines?|jours?|meses|semanas|horas)\b|[%$€£#]\s?\d|\d\s?[%€]|[.!?]\s")
+        .expect("a pattern that compiles")
+});
+
+/// A town with the abbreviation of its state: "Cedar Rapids, IA 52402".
+static TOWN: LazyLock<Regex> = LazyLock::new(|| {
+    // cannot fail: the pattern is a constant, and a test uses it.
+    Regex::new(
+        r"(?:^|[,·|]\s*)(?P<p>\p{Lu}[\p{L}.'’ -]{1,40},\s\p{Lu}{2})(?:\s\d{5})?\s*(?:$|[·|(])",
+    )
+    .expect("a pattern that compiles")
+});
+
+/// Parts of an organisation, which are no places.
+static DIVISION: LazyLock<Regex> = LazyLock::new(|| {
+    // cannot fail: the pattern is a constant, and a test uses it.
+    Regex::new(r"(?i)\b(?:school|department|faculty|institute|division|service|services|abteilung|fakultät|institut|département|facultad|group|team|gmbh|ltd|inc)\b")
+        .expect("a pattern that compiles")
+});
+
+/// Whether a text addresses all genders, as titles of jobs do.
+pub(super) fn addresses_all_genders(text: &str) -> bool {
+    ALL_GENDERS.is_match(text)
+}
 
 /// Whether a text has the noun of a role.
 pub(crate) fn names_role(text: &str) -> bool {
@@ -125,20 +166,30 @@ pub(super) fn read(lines: &[Line]) -> Header {
     read_sentences(lines, &mut header);
     if header.location.is_none() {
         header.location =
-            lines.iter().take(12).filter(|line| !line.bullet).find_map(|line| place_in(&line.text));
+            lines.iter().take(12).filter(may_name_place).find_map(|line| place_in(&line.text));
     }
     header
 }
 
+/// What a job asks for is often "in" something that is no place.
+fn may_name_place(line: &&Line) -> bool {
+    !line.bullet && !matches!(line.section, Section::Must | Section::Nice)
+}
+
 /// Sentences such as "Calder & Voss is hiring a Data Engineer in Leeds".
 fn read_sentences(lines: &[Line], header: &mut Header) {
-    let sentences = lines
-        .iter()
-        .filter(|line| line.field.is_none())
-        .flat_map(|line| super::requirements::sentences(&line.text));
+    let free: Vec<&Line> = lines.iter().filter(|line| line.field.is_none()).collect();
+    let sentences = free.iter().enumerate().flat_map(|(index, line)| {
+        let next = free.get(index + 1).map_or("", |next| next.text.as_str());
+        super::requirements::sentences(&line.text)
+            .into_iter()
+            .map(move |sentence| whole_sentence(sentence, next))
+    });
     for sentence in sentences.take(40) {
         for pattern in HIRING.iter() {
-            let Some(found) = pattern.captures(sentence) else { continue };
+            let Some(found) = pattern.captures(beginning(&sentence, LONGEST_SENTENCE)) else {
+                continue;
+            };
             let Some(after) = found.name("t") else { continue };
             let Some(title) = title_in_sentence(after.as_str()) else { continue };
             header.hiring = true;
@@ -150,8 +201,22 @@ fn read_sentences(lines: &[Line], header: &mut Header) {
                 header.location = place_in(after.as_str());
             }
             header.title.get_or_insert(title);
-            return;
+            // "Night nurse needed" does not name the company; the next sentence may.
+            if header.company.is_some() || found.name("c").is_some() {
+                return;
+            }
+            break;
         }
+    }
+}
+
+/// A sentence with the line below it if the title is there: "Die Stadt sucht eine".
+fn whole_sentence<'t>(sentence: &'t str, next: &str) -> Cow<'t, str> {
+    let last = sentence.rsplit(' ').next().unwrap_or("");
+    if ["a", "an", "eine", "einen", "ein", "un", "une", "una"].contains(&last) {
+        Cow::Owned(format!("{sentence} {next}"))
+    } else {
+        Cow::Borrowed(sentence)
     }
 }
 
@@ -172,25 +237,46 @@ fn read_first_lines(lines: &[Line], header: &mut Header) {
         .take_while(|line| line.field.is_none())
         .filter(|line| !line.bullet)
         .collect();
-    let short =
-        |line: &&&Line| line.text.split_whitespace().count() <= 14 && !line.text.ends_with('.');
+    let words = |text: &str| {
+        text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()
+    };
+    let short = |line: &&&Line| words(&line.text) <= 14 && !line.text.ends_with(['.', '?']);
     // Sentences are read as such.
     let sentence = |line: &Line| HIRING.iter().any(|pattern| pattern.is_match(&line.text));
-    let title = |line: &&Line| short(&line) && names_role(&line.text) && !sentence(line);
+    let named = |line: &Line| names_role(&line.text) || addresses_all_genders(&line.text);
+    let title = |line: &&Line| short(&line) && named(line) && !sentence(line);
     let Some(at) = free.iter().position(title) else { return };
-    let parts = segments(&free[at].text);
+    let (parts, in_brackets) = split_brackets(&free[at].text);
     let role = parts.iter().position(|part| names_role(part)).unwrap_or(0);
     if header.title.is_none() {
         header.title = title_of(&parts[role]);
     }
     let rest =
         parts.iter().enumerate().filter(|(index, _)| *index != role).map(|(_, part)| part.clone());
-    let near = free
-        .iter()
-        .enumerate()
-        .filter(|(index, line)| *index != at && index.abs_diff(at) <= 2 && short(line));
-    let near = near.flat_map(|(_, line)| segments(&line.text));
-    let parts: Vec<String> = rest.chain(near).filter(|part| is_name(part)).collect();
+    let near = free.iter().enumerate().filter(|(index, line)| {
+        *index != at
+            && index.abs_diff(at) <= 2
+            && short(line)
+            && !line.text.ends_with('!')
+            && !sentence(line)
+    });
+    let mut parts: Vec<String> = rest.filter(|part| is_name(part)).collect();
+    for (_, line) in near {
+        let mut text = Cow::Borrowed(line.text.as_str());
+        if let Some(town) = TOWN.captures(&line.text).and_then(|found| found.name("p")) {
+            // "Acme - Denver, CO"
+            let dash = town.as_str().rfind(" - ").or_else(|| town.as_str().rfind(" – "));
+            let start = dash.map_or(0, |at| at + " - ".len());
+            let name = town.as_str().get(start..).unwrap_or("").trim_start();
+            header.location.get_or_insert_with(|| name.to_owned());
+            text = Cow::Owned(line.text[..town.start() + dash.unwrap_or(0)].to_owned());
+        }
+        parts.extend(segments(&text).into_iter().filter(|part| is_name(part)));
+    }
+    // What is in brackets after a title is its field, unless no other place or company is named.
+    if parts.is_empty() {
+        parts.extend(in_brackets.into_iter().filter(|part| is_name(part)));
+    }
     // One word alone is a place more often than a company.
     if let [part] = parts.as_slice()
         && !part.contains(' ')
@@ -210,7 +296,10 @@ fn is_name(part: &str) -> bool {
     let capital = part.starts_with(|first: char| first.is_uppercase() || first.is_numeric());
     let mode = mode::remote(&lower).is_some() || mode::contract(&lower).is_some();
     let pay = super::pay::find(part, false).is_some();
-    capital && part.split_whitespace().count() <= 6 && !mode && !pay && !names_role(part)
+    let name = capital && part.split_whitespace().count() <= 6 && !NO_NAME.is_match(part);
+    // A field of work is a part of the title.
+    let field = crate::skills::Lexicon::shipped().kind(&lower).is_some();
+    name && !mode && !pay && !field && !names_role(part)
 }
 
 /// A name in the first lines: the company first, then the place.
@@ -223,10 +312,21 @@ fn place_segment(part: &str, header: &mut Header) {
     let region = part.len() <= 3 && part.chars().all(char::is_uppercase);
     match (&company, &mut header.location) {
         (_, Some(place)) if region => place.push_str(&format!(", {part}")),
+        (Some(_), None) if DIVISION.is_match(part) => {}
         (Some(_), slot @ None) => *slot = Some(part.to_owned()),
         (None, _) => header.company = Some(part.to_owned()),
         _ => {}
     }
+}
+
+/// The parts of a line, and those in its brackets.
+fn split_brackets(line: &str) -> (Vec<String>, Vec<String>) {
+    let Some((before, rest)) = line.split_once('(') else { return (segments(line), Vec::new()) };
+    let (inside, after) = rest.split_once(')').unwrap_or((rest, ""));
+    if GENDER.is_match(&format!("({inside})")) {
+        return (segments(line), Vec::new());
+    }
+    (segments(&format!("{before} | {after}")), segments(inside))
 }
 
 /// The parts of a line of the head, split at dashes, bars, commas and brackets.
@@ -241,7 +341,9 @@ fn segments(line: &str) -> Vec<String> {
         .replace(" at ", " | ");
     for sign in cut.chars() {
         match sign {
-            '|' | ',' | '(' | ')' | '·' | '•' | ';' | '[' | ']' => parts.push(String::new()),
+            '|' | ',' | '(' | ')' | '·' | '•' | ';' | '[' | ']' | '!' => {
+                parts.push(String::new())
+            }
             _ => parts.last_mut().into_iter().for_each(|part| part.push(sign)),
         }
     }
@@ -251,6 +353,12 @@ fn segments(line: &str) -> Vec<String> {
 
 /// A title without genders, places and ways of working.
 fn title_of(value: &str) -> Option<String> {
+    let value = super::requirements::sentences(value).into_iter().next()?;
+    // "cook. $18 an hour"
+    let value = match value.split_once(". ") {
+        Some((title, rest)) if !rest.starts_with(char::is_alphabetic) => title,
+        _ => value,
+    };
     let parts = segments(value);
     let part = parts.iter().find(|part| names_role(part)).or(parts.first())?;
     let part = ARTICLE.replace(part, "");
@@ -268,7 +376,13 @@ fn clean_place(value: &str, field: Field) -> Option<String> {
     if field == Field::Company {
         return clean_company(value);
     }
-    let value = value.split(['(', ';', '|', '/', '·']).next().unwrap_or("");
+    // "80% remote / 20% Zürich": the first part that is no way of working.
+    value.split(['(', ';', '|', '/', '·']).find_map(place_of)
+}
+
+fn place_of(value: &str) -> Option<String> {
+    let share = value.trim_start().trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let value = share.trim_start().strip_prefix('%').unwrap_or(value);
     let parts: Vec<&str> = value
         .split([','])
         .flat_map(|part| part.split(" - "))
@@ -287,13 +401,21 @@ fn clean_company(value: &str) -> Option<String> {
     let value = value.split(['(', '|']).next().unwrap_or("").trim().trim_end_matches(['.', ',']);
     let last = value.rsplit(", ").next().unwrap_or(value);
     let value = if last.len() < value.len()
-        && ["Inc", "Ltd", "LLC", "GmbH"].iter().all(|form| !last.starts_with(form))
+        && ["Inc", "Ltd", "LLC", "GmbH", "S.A", "S.L", "SA", "SL", "AG", "KG", "SE", "Co"]
+            .iter()
+            .all(|form| !last.starts_with(form))
     {
         value.split(", ").next().unwrap_or(value)
     } else {
         value
     };
-    let value = value.trim_start_matches("The team at ").trim_start_matches("At ").trim();
+    let articles = ["The team at ", "At ", "Die ", "Der ", "Das "];
+    let value = articles.iter().fold(value, |value, word| value.trim_start_matches(word)).trim();
+    // "St. Hedwig's Hospice in Bristol"
+    let value = match value.split_once(" in ") {
+        Some((name, place)) if place.starts_with(char::is_uppercase) => name,
+        _ => value,
+    };
     let lower = value.to_lowercase();
     let pronoun = [
         "we",
@@ -326,7 +448,8 @@ fn place_in(text: &str) -> Option<String> {
     let place = found.as_str().trim_end_matches(['.', ',']);
     let lower = place.to_lowercase();
     let known = crate::skills::Lexicon::shipped().kind(&lower).is_some();
-    (!known && !MONTHS.contains(&lower.as_str()) && mode::remote(&lower).is_none())
+    let zone = ["cet", "cest", "utc", "gmt", "est", "pst"].contains(&lower.as_str());
+    (!known && !zone && !MONTHS.contains(&lower.as_str()) && mode::remote(&lower).is_none())
         .then(|| place.to_owned())
 }
 

@@ -48,7 +48,10 @@ pub(super) fn read(text: &str) -> Vec<Line> {
                 field: Some((field, value)),
             });
             continue;
-        } else if let Some(heading) = heading(&raw, blank || lines.is_empty()) {
+        }
+        // "Team Member" at the top is a title.
+        let title = lines.is_empty() && super::header::names_role(&raw.text);
+        if let Some(heading) = heading(&raw, blank || lines.is_empty()).filter(|_| !title) {
             section = heading;
             items = 0;
         } else {
@@ -122,7 +125,8 @@ fn heading(raw: &Raw, after_blank: bool) -> Option<Section> {
     }
     // Headings that are not known end the section before them.
     let unknown = colon || (raw.marked && after_blank) || (is_upper(text) && words > 1);
-    (unknown && !super::header::names_role(text)).then_some(Section::Other)
+    let title = super::header::names_role(text) || super::header::addresses_all_genders(text);
+    (unknown && !title).then_some(Section::Other)
 }
 
 fn is_upper(text: &str) -> bool {

@@ -52,7 +52,7 @@ static REMOTE: LazyLock<[(Remote, Regex); 4]> = LazyLock::new(|| {
         (
             Remote::Hybrid,
             pattern(
-                r"(?i)\bhybrid\w*|\bhíbrid\w*|\bpart(?:ly|ially)?[- ](?:remote|from home)|\bremote\s+(?:possible|option(?:al)?|days?|friendly)|(?:days?|tage?|jours?|días?)\s+(?:(?:a|per|each|every|pro|in\s+der|die|par|a\s+la|por)\s+)?(?:week|woche|semaine|semana)?\s*(?:(?:in|at|from|im|von|au|de|en|desde)\s+)(?:the\s+|our\s+|your\s+|la\s+)?(?:office|home|büro|homeoffice|zuhause|bureau|télétravail|oficina|casa)|teilweise\s+(?:im\s+)?(?:home[- ]?office|remote)|home[- ]?office\s+möglich|anteilig\s+(?:remote|home)|télétravail\s+(?:partiel|possible)|teletrabajo\s+parcial|mix\s+of\s+(?:remote|home|office)|\d\s*(?:days|tage|jours|días)[^.\n]{0,20}(?:remote|home|télétravail|teletrabajo|office|büro|bureau|oficina)",
+                r"(?i)\bhybrid\w*|\b[1-9]\d?\s?%\s+(?:remote|home[- ]?office|télétravail|teletrabajo)|\bmobile[sn]?\s+arbeit(?:en)?\b|\bhíbrid\w*|\bpart(?:ly|ially)?[- ](?:remote|from home)|\bremote\s+(?:possible|option(?:al)?|days?|friendly)|(?:days?|tage?|jours?|días?)\s+(?:(?:a|per|each|every|pro|in\s+der|die|par|a\s+la|por)\s+)?(?:week|woche|semaine|semana)?\s*(?:(?:in|at|from|im|von|au|de|en|desde)\s+)(?:the\s+|our\s+|your\s+|la\s+)?(?:office|home|büro|homeoffice|zuhause|bureau|télétravail|oficina|casa)|teilweise\s+(?:im\s+)?(?:home[- ]?office|remote)|home[- ]?office\s+möglich|anteilig\s+(?:remote|home)|télétravail\s+(?:partiel|possible)|teletrabajo\s+parcial|mix\s+of\s+(?:remote|home|office)|\d\s*(?:days|tage|jours|días)[^.\n]{0,20}(?:remote|home|télétravail|teletrabajo|office|büro|bureau|oficina)",
             ),
         ),
         (
@@ -148,6 +148,27 @@ static LEVEL: LazyLock<[(Level, Regex); 4]> = LazyLock::new(|| {
 pub(super) fn remote(text: &str) -> Option<Remote> {
     REMOTE.iter().find(|(_, pattern)| pattern.is_match(text)).map(|(remote, _)| *remote)
 }
+
+/// Where one works by the value of a key such as `Remote`.
+pub(super) fn remote_value(value: &str) -> Option<Remote> {
+    let lower = value.trim().trim_end_matches('.').to_lowercase();
+    let first = lower.split([' ', ',', ';', '(']).next().unwrap_or("");
+    match first {
+        "no" | "none" | "nein" | "non" | "aucun" | "ninguno" | "kein" | "keines" => {
+            Some(Remote::Onsite)
+        }
+        _ if PARTLY.is_match(&lower) => Some(Remote::Hybrid),
+        "yes" | "ja" | "oui" | "sí" | "total" | "full" => Some(Remote::Remote),
+        _ => remote(value),
+    }
+}
+
+/// Some days of the week, or now and then.
+static PARTLY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"\b(?:[1-4]|one|two|three|four|eine?n?|zwei|drei|vier|une?|deux|trois|quatre|dos|tres|cuatro)\s*(?:days?|tagen?|jours?|días?)\b|\b(?:partial|partially|occasional|partiel|partiellement|occasionnel|teilweise|gelegentlich|parcial|ocasional|possible|möglich|posible)\b",
+    )
+});
 
 pub(super) fn contract(text: &str) -> Option<Contract> {
     CONTRACT.iter().find(|(_, pattern)| pattern.is_match(text)).map(|(contract, _)| *contract)

@@ -6,7 +6,7 @@ use regex::{Captures, Regex};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::words::has_phrase;
+use super::words::{beginning, ending, has_phrase};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pay {
@@ -27,13 +27,13 @@ pub enum Period {
     Year,
 }
 
-const CURRENCY: &str = r"US\$|USD|CA\$|C\$|CAD|AU\$|A\$|AUD|NZ\$|NZD|\$|€|EUR(?:OS?)?|Euros?|£|GBP|CHF|SFr\.?|Fr\.|¥|JPY|PLN|zł|SEK|NOK|DKK|CZK|HUF|₹|INR|SGD|HKD|MXN|BRL|R\$|ZAR";
+const CURRENCY: &str = r"TEUR|T€|US\$|USD|CA\$|C\$|CAD|AU\$|A\$|AUD|NZ\$|NZD|\$|€|EUR(?:OS?)?|Euros?|£|GBP|CHF|SFr\.?|Fr\.|¥|JPY|PLN|zł|SEK|NOK|DKK|CZK|HUF|₹|INR|SGD|HKD|MXN|BRL|R\$|ZAR";
 const NUMBER: &str = r"\d{1,3}(?:[.,'’ ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1,2})?";
 
 static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
     let one = |name: &str| {
         format!(
-            r"(?P<{name}a>(?i:{CURRENCY}))?\s?(?P<{name}>{NUMBER})\s?(?P<{name}k>[kK]\b|(?i:tsd\.?)\b)?\s?(?P<{name}b>(?i:{CURRENCY}))?"
+            r"(?P<{name}a>(?i:{CURRENCY}))?\s?(?P<{name}>{NUMBER})\s?(?P<{name}k>[kK]\b|(?i:tsd\.?|lpa|lakhs?|lacs?)\b)?\s?(?P<{name}b>(?i:{CURRENCY}))?"
         )
     };
     let to = r"\s?(?:–|—|-|‑|−|(?i:\bto\b|\bbis\b|\band\b|\bund\b|\bet\b|à|\ba\b|\by\b))\s?";
@@ -82,10 +82,17 @@ const AT_MOST: &str = "up to|upto|max|max.|maximum|at most|no more than|bis zu|b
 const AT_LEAST: &str = "from|starting at|starting from|at least|min|min.|minimum|no less than|not less than|ab|mindestens|à partir de|dès|\
     au moins|a partir de|desde|al menos|mínimo|over|more than|von";
 
+/// Words further from an amount than this many bytes say nothing about it. A text with many amounts would be read once for
+/// each without a limit.
+const NEAR: usize = 300;
+
+/// A sentence with more amounts is a table.
+const MOST_AMOUNTS: usize = 40;
+
 /// The pay in one line or sentence, and how sure it is that it is pay: 0 is not.
 pub(super) fn find(text: &str, named: bool) -> Option<(Pay, u8)> {
     let mut best: Option<(Pay, u8)> = None;
-    for found in AMOUNT.captures_iter(text) {
+    for found in AMOUNT.captures_iter(text).take(MOST_AMOUNTS) {
         let Some((pay, sure)) = read(text, &found, named) else { continue };
         if best.as_ref().is_none_or(|(_, before)| sure > *before) {
             best = Some((pay, sure));
@@ -103,22 +110,25 @@ fn read(text: &str, found: &Captures<'_>, named: bool) -> Option<(Pay, u8)> {
     }
     // A number within a word or a longer number is none.
     let start = found.name("xa").or_else(|| found.name("x"))?.start();
-    let before = text[..start].to_lowercase();
+    let before = ending(&text[..start], NEAR).to_lowercase();
     if before.ends_with(|sign: char| sign.is_alphanumeric() || sign == '#') {
         return None;
     }
-    let after = text[whole.end()..].to_lowercase();
+    let after = beginning(&text[whole.end()..], NEAR).to_lowercase();
     let (low, high) =
         (amount(part("x")?, part("xk"))?, part("y").and_then(|high| amount(high, part("yk"))));
     // "45–60k": the unit is written once.
-    let low = if part("xk").is_none()
-        && part("yk").is_some()
-        && high.is_some_and(|high| low * 20.0 < high)
-    {
-        low * 1000.0
-    } else {
-        low
+    let low = match part("yk") {
+        Some(unit) if part("xk").is_none() && high.is_some_and(|high| low * 20.0 < high) => {
+            low * factor(unit)
+        }
+        _ => low,
     };
+    // "55–65 TEUR": the unit is a part of the currency.
+    let in_thousands =
+        currency.is_some_and(|written| ["TEUR", "T€"].contains(&written.to_uppercase().as_str()));
+    let scale = if in_thousands && low < 1000.0 { 1000.0 } else { 1.0 };
+    let (low, high) = (low * scale, high.map(|high| high * scale));
     if after.trim_start().starts_with(['%', '+']) && high.is_none() {
         return None;
     }
@@ -126,6 +136,8 @@ fn read(text: &str, found: &Captures<'_>, named: bool) -> Option<(Pay, u8)> {
     let next = head(&after, 28);
     let period = period(&next).or_else(|| period(&before)).or_else(|| period(&after));
     let sure = certainty(&before, &after, &lead, &next, named, period.is_some(), low)?;
+    // Two amounts of a year's pay are rarely anything else.
+    let sure = sure + u8::from(low >= 15_000.0 && high.is_some_and(|high| high < 10.0 * low));
     let (min, max) = match high {
         Some(high) if high < low => return None,
         Some(high) => (Some(low), Some(high)),
@@ -150,13 +162,16 @@ fn certainty(
     period: bool,
     low: f64,
 ) -> Option<u8> {
-    if any(next, OTHER_MONEY)
+    // "$105K + 15% bonus" is pay, "$5,000 bonus" is not.
+    let same = next.split(['+', '(', ';', ',', '➕']).next().unwrap_or("");
+    let same = same.split(" plus ").next().unwrap_or("");
+    if any(same, OTHER_MONEY)
         || next.trim_start().starts_with(['m', 'b']) && next.trim_start().len() == 1
     {
         return None;
     }
     let other = any(&tail(before, 40), OTHER_MONEY) || any(lead, OTHER_MONEY);
-    let cue = any(before, PAY_WORDS) || any(after, PAY_WORDS);
+    let cue = any(before, PAY_WORDS) || any(after, PAY_WORDS) || has_pay_compound(before);
     if other && !any(lead, PAY_WORDS) {
         return None;
     }
@@ -177,7 +192,21 @@ fn amount(written: &str, thousands: Option<&str>) -> Option<f64> {
         digits.push_str(group);
     }
     let number: f64 = digits.parse().ok()?;
-    Some(if thousands.is_some() { number * 1000.0 } else { number })
+    Some(thousands.map_or(number, |unit| number * factor(unit)))
+}
+
+/// What a unit after a number multiplies it by.
+fn factor(unit: &str) -> f64 {
+    if unit.to_lowercase().starts_with('l') { 100_000.0 } else { 1000.0 }
+}
+
+/// German joins the word for pay to others: "Bruttomonatsgehalt".
+fn has_pay_compound(text: &str) -> bool {
+    let ends = ["gehalt", "lohn", "vergütung", "entgelt", "verdienst"];
+    text.split_whitespace().any(|word| {
+        let word = word.trim_end_matches([':', ',']);
+        ends.iter().any(|end| word.ends_with(end))
+    })
 }
 
 fn code(written: &str) -> Option<String> {
@@ -186,7 +215,7 @@ fn code(written: &str) -> Option<String> {
         "ca$" | "c$" | "cad" => "CAD",
         "au$" | "a$" | "aud" => "AUD",
         "nz$" | "nzd" => "NZD",
-        "€" | "eur" | "euro" | "euros" | "euros?" => "EUR",
+        "€" | "eur" | "teur" | "t€" | "euro" | "euros" | "euros?" => "EUR",
         "£" | "gbp" => "GBP",
         "chf" | "sfr" | "sfr." | "fr." => "CHF",
         "¥" | "jpy" => "JPY",
@@ -202,7 +231,9 @@ fn period(text: &str) -> Option<Period> {
     let text = text.replace('’', "'");
     let found = PERIODS.iter().filter_map(|(period, words)| {
         let places = words.split('|').filter(|word| {
-            has_phrase(&text, word) || word.starts_with('/') && text.contains(*word)
+            let compound =
+                word.starts_with('/') || word.ends_with("gehalt") || word.ends_with("lohn");
+            has_phrase(&text, word) || compound && text.contains(*word)
         });
         places.filter_map(|word| text.find(word)).min().map(|at| (at, *period))
     });

@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::degrees;
 use super::lines::Line;
-use super::words::{Field, Section};
+use super::words::{Field, Section, ending};
 use super::years;
 use crate::skills::{Lexicon, TermKind};
 
@@ -24,6 +25,10 @@ const MAX_ITEM_WORDS: usize = 14;
 const YEARS_MARK: &str = "\u{1}";
 /// The longest part of an enumeration, in words.
 const MAX_PART_WORDS: usize = 5;
+/// A bracket that is open for more bytes is not closed at all.
+const MAX_BRACKET: usize = 100;
+/// A longer text without a comma, in bytes, is no enumeration; each of its conjunctions would be tried against all others.
+const MAX_ENUMERATION: usize = 400;
 
 fn pattern(source: &str) -> Regex {
     // cannot fail: the patterns are constants, and a test uses them.
@@ -118,6 +123,11 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
         {
             continue;
         }
+        // Brackets are not split: "(Dipl.-Ing. FH)".
+        let near = ending(&text[start..end], MAX_BRACKET);
+        if near.matches('(').count() > near.matches(')').count() {
+            continue;
+        }
         sentences.push(text[start..end].trim());
         start = end;
     }
@@ -195,8 +205,12 @@ pub(super) fn items(text: &str) -> Vec<String> {
     let text = text.trim().trim_end_matches(['.', ';', ',', ':', '!', '?']).trim();
     let text = years::mark(text, YEARS_MARK);
     let text = NICE.replace_all(&text, " ");
+    let named = named_in_brackets(&text);
     let text = CLOSING.replace_all(&text, " ");
     let text = without_brackets(&text);
+    if let Some(degree) = degrees::find(&text) {
+        return vec![degree];
+    }
     let text = text.trim().trim_end_matches(['.', ';', ',', ':', '!', '?']).trim();
     let text = OPENING.replace(text, "");
     let years = text.contains(YEARS_MARK);
@@ -212,14 +226,32 @@ pub(super) fn items(text: &str) -> Vec<String> {
         }
         None => split(&list),
     };
-    let items =
-        list.iter().filter(|part| !part.contains(YEARS_MARK)).filter_map(|part| clean(part));
+    let parts = list.iter().map(|part| part.rsplit(YEARS_MARK).next().unwrap_or(part));
+    let items = parts.filter_map(clean);
     // What the years were spent on is an item if it has a name: "five years in a warehouse" asks for no more than years.
-    items.filter(|item| !years || is_term(item) || item.starts_with(char::is_uppercase)).collect()
+    let items = items.filter_map(|item| {
+        if !years || is_term(&item) || item.starts_with(char::is_uppercase) {
+            return Some(item);
+        }
+        // "building services in Go"
+        let last = [" in ", " with ", " using ", " mit ", " en ", " con "];
+        let term = last.iter().find_map(|cue| item.rsplit_once(cue))?.1;
+        is_term(term).then(|| term.to_owned())
+    });
+    let mut items: Vec<String> = items.collect();
+    items.extend(named);
+    items
+}
+
+/// The terms of the lists that brackets enumerate: "message queues (Kafka or similar)".
+fn named_in_brackets(text: &str) -> Vec<String> {
+    let inside = text.split('(').skip(1).filter_map(|rest| rest.split_once(')')).map(|(it, _)| it);
+    inside.flat_map(split).filter_map(|part| clean(&part)).filter(|part| is_term(part)).collect()
 }
 
 fn is_term(part: &str) -> bool {
-    Lexicon::shipped().kind(&part.to_lowercase()).is_some_and(|kind| kind != TermKind::Trait)
+    part.len() <= MAX_ENUMERATION
+        && Lexicon::shipped().kind(&part.to_lowercase()).is_some_and(|kind| kind != TermKind::Trait)
 }
 
 /// Removes what is in round brackets, unless all is.
@@ -313,7 +345,7 @@ fn split_last(part: &str, commas: bool) -> Vec<String> {
     let part = CONJUNCTIONS.iter().fold(part, |part, conjunction| {
         part.strip_prefix(conjunction.trim_start()).unwrap_or(part)
     });
-    if is_term(part) {
+    if part.len() > MAX_ENUMERATION || is_term(part) {
         return vec![part.to_owned()];
     }
     let mut cuts: Vec<(&str, &str)> = Vec::new();
@@ -377,12 +409,20 @@ fn clean(part: &str) -> Option<String> {
     }
     let part = strip_noun(part);
     let words = part.split_whitespace().count();
+    // "or another typed language" names nothing.
+    let first = part.split_whitespace().next().unwrap_or("").to_lowercase();
+    if ["another", "other", "others", "similar", "comparable", "andere", "autre", "otro", "otra"]
+        .contains(&first.as_str())
+    {
+        return None;
+    }
     let kept =
         part.contains(char::is_alphanumeric) && words <= MAX_ITEM_WORDS && !GENERIC.is_match(part);
     kept.then(|| part.to_owned())
 }
 
-const LEADING: [&str; 40] = [
+const LEADING: [&str; 41] = [
+    "with",
     "a",
     "an",
     "the",

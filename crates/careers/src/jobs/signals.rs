@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Job;
-use super::header::names_role;
+use super::header::{addresses_all_genders, names_role};
 use super::lines::Line;
 use super::words::{Field, Section};
 
@@ -51,7 +51,7 @@ static FINDINGS: LazyLock<[(FindingKind, Regex); 3]> = LazyLock::new(|| {
         (
             FindingKind::Fee,
             pattern(
-                r"(?i)\b(?:registration|application|processing|training|onboarding|admin(?:istration)?|starter\s+kit|background\s+check|visa)\s+(?:fee|deposit|cost|charge)s?\b|\b(?:refundable|security|upfront|advance)\s+(?:deposit|payment|fee)\b|\bpay\s+(?:a|an|the)\s+(?:small\s+)?(?:fee|deposit)\b|\b(?:bearbeitungs|anmelde|bewerbungs|schulungs|vermittlungs)gebühr(?:en)?\b|\bkaution\b|\bvorkasse\b|\bfrais\s+(?:de\s+dossier|d['’]inscription|d['’]entrée)|\bcuota\s+de\s+(?:inscripción|registro)|\bpago\s+(?:previo|por\s+adelantado)",
+                r"(?i)\b(?:registration|application|processing|training|onboarding|admin(?:istration)?|starter\s+kit|background\s+check|visa)\s+(?:fee|deposit|cost|charge)s?\b|\b(?:refundable|security|upfront|advance)\s+(?:deposit|payment|fee)\b|\bpay\s+(?:a|an|the)\s+(?:small\s+)?(?:fee|deposit)\b|\b(?:buy|purchase|order|pay\s+for)\s+(?:an?|the|our|your)\s+(?:own\s+)?(?:starter|training|welcome|business|work)\s+(?:kit|package|pack|set|materials?|course)\b|\bstarterpaket\b|\b(?:bearbeitungs|anmelde|bewerbungs|schulungs|vermittlungs)gebühr(?:en)?\b|\bkaution\b|\bvorkasse\b|\bfrais\s+(?:de\s+dossier|d['’]inscription|d['’]entrée)|\bcuota\s+de\s+(?:inscripción|registro)|\bpago\s+(?:previo|por\s+adelantado)",
             ),
         ),
         (
@@ -65,7 +65,7 @@ static FINDINGS: LazyLock<[(FindingKind, Regex); 3]> = LazyLock::new(|| {
 
 static APPLICATION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:apply|applications?|applicants?|candidates?|cv|résumé|cover\s+letter|vacancy|job|bewirb|bewerbung(?:en)?|bewerben|stelle|candidature|postulez|cvs?|envoyez|postular|candidatos?|solicitud|envía|curriculum|equal\s+opportunity)\b|please\s+send",
+        r"(?i)\b(?:apply|applications?|applicants?|candidates?|cv|résumé|cover\s+letter|vacancy|job|bewirb|bewerbung(?:en)?|bewerben|stelle|candidature|postulez|cvs?|envoyez|postular|candidatos?|solicitud|envía|curriculum|equal\s+opportunity|join\s+(?:us|our)|want(?:ed)|hiring|gesucht|stellenanzeige)\b|please\s+send",
     )
 });
 
@@ -99,6 +99,7 @@ pub(super) fn is_job(text: &str, lines: &[Line], job: &Job, listed: bool, hiring
         .into_iter()
         .map(keys)
         .sum::<usize>();
+    evidence += usize::from(addresses_all_genders(text)) * 2;
     // Periods of employment and addresses are those of a résumé.
     let resume = DATE_RANGE.find_iter(text).take(8).count();
     title.is_some() && evidence >= ENOUGH + resume.saturating_sub(1) * 2

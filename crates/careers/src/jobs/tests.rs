@@ -80,6 +80,13 @@ fn pay_is_read_as_written() {
         ("45–60k €", pay(Some(45_000.0), Some(60_000.0), "EUR", Period::Year)),
         ("£450 to £500 a day", pay(Some(450.0), Some(500.0), "GBP", Period::Day)),
         ("32 000 à 38 000 € par an", pay(Some(32_000.0), Some(38_000.0), "EUR", Period::Year)),
+        ("$105K–$125K + 15% bonus", pay(Some(105_000.0), Some(125_000.0), "USD", Period::Year)),
+        ("₹12-18 LPA", pay(Some(1_200_000.0), Some(1_800_000.0), "INR", Period::Year)),
+        ("55–65 TEUR", pay(Some(55_000.0), Some(65_000.0), "EUR", Period::Year)),
+        (
+            "Bruttomonatsgehalt zwischen 2.100 € und 2.500 €",
+            pay(Some(2_100.0), Some(2_500.0), "EUR", Period::Month),
+        ),
         ("competitive", None),
     ] {
         let job = job(&format!(
@@ -128,6 +135,7 @@ fn other_texts_are_no_jobs() {
         "Jane Roe\njane@example.com\n\nExperience\nSoftware Engineer, Northbeam 2018 – 2022\nDeveloper, Hollis 2015 – 2018\n\nEducation\nBSc \
          Computer Science, 2012 – 2015\n\nSkills\nPython, Rust",
         "Dear colleague, the project manager asked me to send you the plan. Best regards",
+        "Dear all,\nour project manager Anna needed to thank everyone. Please pay your lunch fee of 12 €.",
     ] {
         let parsed = parse(text);
         assert_eq!((parsed.job, parsed.findings), (None, vec![]), "{text}");
@@ -157,6 +165,119 @@ fn phrases_with_and_stay_whole() {
         "Northbeam is hiring a Shift Supervisor in Leeds. You bring solid knowledge of Health and safety, Lean and Inventory control.",
     );
     assert_eq!(job.must, ["Health and safety", "Lean", "Inventory control"]);
+}
+
+#[test]
+fn short_and_unusual_descriptions_are_jobs() {
+    let retail = job(
+        "Team Member - Part Time\nStore #12, Cedar Rapids, IA 52402\n$16.50/hour\n\nCome and join us! You need to be 16 or over.",
+    );
+    assert_eq!(retail.title.as_deref(), Some("Team Member"));
+    assert_eq!((retail.location.as_deref(), retail.company), (Some("Cedar Rapids, IA"), None));
+    let driver = job("Pizza driver needed. 12 €/h plus tips, evenings. Own car needed.");
+    assert_eq!(driver.title.as_deref(), Some("Pizza driver"));
+    assert_eq!(driver.pay, pay(Some(12.0), Some(12.0), "EUR", Period::Hour));
+    let baker = job("Stellenanzeige: Bäcker (m/w/d) in Köln gesucht. Beginn um 3 Uhr.");
+    assert_eq!((baker.title.as_deref(), baker.location.as_deref()), (Some("Bäcker"), Some("Köln")));
+    let city = job(
+        "Die Stadt Ravenfeld sucht zum nächstmöglichen Zeitpunkt eine\n\nLeitung des Sachgebiets Stadtgrün (w/m/d)\n\nDas bringen Sie \
+         mit:\n• Abgeschlossenes Studium (Dipl.-Ing. FH, Bachelor) der Landschaftsarchitektur oder des Gartenbaus\n• Kenntnisse in AutoCAD\n\n\
+         Wir bieten: mobiles Arbeiten an bis zu zwei Tagen in der Woche.",
+    );
+    assert_eq!(city.title.as_deref(), Some("Leitung des Sachgebiets Stadtgrün"));
+    assert_eq!(
+        (city.company.as_deref(), city.remote),
+        (Some("Stadt Ravenfeld"), Some(Remote::Hybrid))
+    );
+    assert_eq!(
+        city.must,
+        ["Abgeschlossenes Studium der Landschaftsarchitektur oder des Gartenbaus", "AutoCAD"]
+    );
+}
+
+#[test]
+fn the_lines_below_a_title_name_company_and_place() {
+    for (head, company, place) in [
+        (
+            "Backend Engineer (Payments)\nMonzo · London, United Kingdom (Hybrid)\n3 weeks ago · Over 200 applicants",
+            Some("Monzo"),
+            Some("London"),
+        ),
+        (
+            "Research Associate (fixed-term, 24 months)\nUniversity of Ald, School of Biology, Plymouth",
+            Some("University of Ald"),
+            Some("Plymouth"),
+        ),
+        (
+            "Product Designer\nAcme Corp - San Francisco, CA (Remote)",
+            Some("Acme Corp"),
+            Some("San Francisco, CA"),
+        ),
+        (
+            "DATA ENTRY CLERK\nEarn up to $4,500 weekly. No experience needed, no interview!",
+            None,
+            None,
+        ),
+        (
+            "Working Student – Data Science (f/m/d)\nKleinwort GmbH | Berlin | 16–20 h/week",
+            Some("Kleinwort GmbH"),
+            Some("Berlin"),
+        ),
+    ] {
+        let job = job(&format!("{head}\n\nRequirements\n- Excel\n- SAP\n\nApply now."));
+        assert_eq!((job.company.as_deref(), job.location.as_deref()), (company, place), "{head}");
+    }
+}
+
+#[test]
+fn ways_of_working_are_read() {
+    for (line, expected) in [
+        ("Remote job: No", Remote::Onsite),
+        ("Télétravail : 3 jours par semaine", Remote::Hybrid),
+        ("Location: 80% remote / 20% Zürich", Remote::Hybrid),
+        ("Remote: yes", Remote::Remote),
+    ] {
+        let job = job(&format!("Position: Planner\nCompany: Northbeam\n{line}\nEssential: Excel"));
+        assert_eq!(job.remote, Some(expected), "{line}");
+    }
+}
+
+#[test]
+fn names_in_brackets_and_after_years_are_kept() {
+    let of = super::requirements::items;
+    assert_eq!(of("Message queues (Kafka, NSQ or similar)"), ["Message queues", "Kafka"]);
+    assert_eq!(of("7+ years SAP FI/CO"), ["SAP FI/CO"]);
+    assert_eq!(
+        of(
+            "At least 5 years' experience of building services in Go, Java or another typed language"
+        ),
+        ["Go", "Java"]
+    );
+    let degree = "Bachelor's degree in Logistics, Business or Engineering";
+    assert_eq!(of(degree), [degree]);
+}
+
+#[test]
+fn a_kit_to_buy_is_a_fee() {
+    let text = "We are hiring a Data Entry Clerk. To start you only need to buy a starter kit for $99. Apply now.";
+    let kinds: Vec<FindingKind> = parse(text).findings.iter().map(|it| it.kind).collect();
+    assert!(kinds.contains(&FindingKind::Fee), "{kinds:?}");
+}
+
+#[test]
+fn long_hostile_texts_are_read() {
+    // Each took quadratic time or worse: the first, at this length, hours.
+    let repeated = |unit: &str| format!("Requirements: {}", unit.repeat(12_000 / unit.len()));
+    for unit in ["Python or Java and ", "5+ years of ", "$5 ", "is hiring a "] {
+        let parsed = parse(&repeated(unit));
+        assert!(parsed.job.is_none_or(|job| job.must.len() < 100), "{unit}");
+    }
+}
+
+#[test]
+fn a_long_text_is_no_enumeration() {
+    let of = |count: usize| super::requirements::items(&vec!["Python"; count].join(" or ")).len();
+    assert_eq!((of(5), of(40), of(400)), (5, 40, 0));
 }
 
 proptest! {

@@ -30,7 +30,7 @@ const FIELDS: [(Field, &str); 11] = [
     (
         Field::Title,
         "position|job title|title|role|job|vacancy|opening|open position|hiring|now hiring|we are hiring|we're hiring|job \
-         opening|stelle|jobtitel|stellenbezeichnung|stellentitel|stellenangebot|gesucht|wir suchen|poste|intitulé du poste|\
+         opening|stelle|jobtitel|stellenbezeichnung|stellentitel|stellenangebot|stellenanzeige|jobangebot|gesucht|wir suchen|poste|intitulé du poste|\
          intitulé|offre d'emploi|poste à pourvoir|puesto|cargo|título del puesto|vacante|oferta de empleo|puesto de trabajo",
     ),
     (
@@ -46,7 +46,7 @@ const FIELDS: [(Field, &str); 11] = [
     ),
     (
         Field::Mode,
-        "working model|work model|work mode|working mode|workplace type|remote|mode|arrangement|work arrangement|working \
+        "remote job|remote work|telework|telework eligible|mobiles arbeiten|working model|work model|work mode|working mode|workplace type|remote|mode|arrangement|work arrangement|working \
          arrangement|work style|work setting|attendance|work type|presence|arbeitsmodell|arbeitsweise|arbeitsform|homeoffice|\
          home office|home-office|mode de travail|télétravail|modalidad|modalidad de trabajo|teletrabajo|remote policy|model",
     ),
@@ -173,6 +173,10 @@ pub(super) fn section_of_field(field: Field) -> Option<Section> {
 /// The section that a heading names.
 pub(super) fn section(heading: &str) -> Option<Section> {
     let heading = heading.to_lowercase().replace('’', "'");
+    // "Travel required: occasional" asks for no skill.
+    if heading.starts_with("travel") {
+        return None;
+    }
     let found = SECTIONS
         .iter()
         .find(|(_, phrases)| phrases.split('|').any(|phrase| has_phrase(&heading, phrase)));
@@ -186,4 +190,14 @@ pub(super) fn has_phrase(text: &str, phrase: &str) -> bool {
         let after = text[at + phrase.len()..].chars().next();
         !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
     })
+}
+
+/// The beginning of a text, of at most so many bytes.
+pub(super) fn beginning(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+/// The end of a text, of at most so many bytes.
+pub(super) fn ending(text: &str, bytes: usize) -> &str {
+    &text[text.ceil_char_boundary(text.len().saturating_sub(bytes))..]
 }

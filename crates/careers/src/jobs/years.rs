@@ -6,7 +6,7 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::words::has_phrase;
+use super::words::{beginning, ending, has_phrase};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Years {
@@ -85,6 +85,10 @@ static YEARS: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a pattern that compiles")
 });
 
+/// Words further from a number than this many bytes say nothing about it. A text with many numbers would be read once for
+/// each without a limit.
+const NEAR: usize = 200;
+
 /// Words of experience, in lower case.
 const EXPERIENCE: &str = "experience|experienced|erfahrung|berufserfahrung|praxis|expérience|experiencia|similar role|similar position|\
     comparable role|relevant|working|worked|work|professional|in the field|in a role|as a|as an|behind you|background|practice|hands-on|\
@@ -100,8 +104,8 @@ pub(super) fn find(text: &str, named: bool) -> Option<Years> {
     let lower = text.to_lowercase();
     YEARS.captures_iter(&lower).find_map(|found| {
         let whole = found.get(0)?;
-        let before: String = last_words(&lower[..whole.start()], 8);
-        let after: String = first_words(&lower[whole.end()..], 8);
+        let before: String = last_words(ending(&lower[..whole.start()], NEAR), 8);
+        let after: String = first_words(beginning(&lower[whole.end()..], NEAR), 8);
         let has = |text: &str, words: &str| words.split('|').any(|word| has_phrase(text, word));
         if has(&first_words(&after, 3), NOT_EXPERIENCE)
             || has(&last_words(&before, 3), "founded|since|for the past|for the last")

@@ -43,7 +43,7 @@ static DOCUMENT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Reads the contact data.
-pub(super) fn read(lines: &[Line]) -> Contact {
+pub(crate) fn read(lines: &[Line]) -> Contact {
     let zone = zone(lines);
     let all = || zone.iter().copied().chain(lines);
     let email = all().find_map(|line| MAIL.find(&line.text)).map(|found| found.as_str().to_owned());

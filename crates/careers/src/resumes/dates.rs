@@ -6,14 +6,14 @@ use regex::{Captures, Regex};
 
 /// A month, or a year where no month is written; or the present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written {
+pub(crate) enum Written {
     Date { year: u16, month: Option<u8> },
     Present,
 }
 
 /// A period in a line, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Period {
+pub(crate) struct Period {
     pub from: Option<Written>,
     pub to: Written,
     pub start: usize,
@@ -104,7 +104,7 @@ static SINGLE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The first period of a line.
-pub(super) fn period(line: &str) -> Option<Period> {
+pub(crate) fn period(line: &str) -> Option<Period> {
     PERIOD.captures_iter(line).find_map(|found| read_period(&found))
 }
 
@@ -125,7 +125,7 @@ fn read_period(found: &Captures<'_>) -> Option<Period> {
 }
 
 /// The last date of a line that has no period.
-pub(super) fn single(line: &str) -> Option<Period> {
+pub(crate) fn single(line: &str) -> Option<Period> {
     let found = SINGLE.find_iter(line).filter_map(|found| {
         let before = line[..found.start()].chars().next_back();
         let after = line[found.end()..].chars().next();

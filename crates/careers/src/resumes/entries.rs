@@ -99,7 +99,7 @@ pub(super) fn education(lines: &[Line]) -> Vec<Education> {
     found
 }
 
-fn starts_or_ends(text: &str, period: &Period) -> bool {
+pub(crate) fn starts_or_ends(text: &str, period: &Period) -> bool {
     let signs = |text: &str| !text.contains(char::is_alphanumeric);
     signs(&text[..period.start]) || signs(&text[period.end..])
 }
@@ -214,7 +214,7 @@ fn is_name_line(line: &Line) -> bool {
 }
 
 /// A line without its dates and the signs around them.
-fn without_period(text: &str, period: &Period) -> String {
+pub(crate) fn without_period(text: &str, period: &Period) -> String {
     let signs = |sign: char| {
         sign.is_whitespace()
             || matches!(

@@ -19,7 +19,7 @@ pub enum SectionKind {
 
 /// A line without its markup.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     pub text: String,
     pub bullet: bool,
     /// Whether Markdown marks the line as a heading.

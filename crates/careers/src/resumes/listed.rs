@@ -83,7 +83,7 @@ fn items(text: &str) -> Vec<String> {
 }
 
 /// Splits at commas outside of brackets.
-fn split_commas(text: &str) -> Vec<&str> {
+pub(crate) fn split_commas(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_usize, 0);
     for (at, sign) in text.char_indices() {
         match sign {

@@ -1,6 +1,6 @@
 //! What the model sees of each word.
 
-use super::lexicon::{Lexicon, TermKind};
+use super::lexicon::{Lexicon, MAX_WORDS, TermKind};
 use super::tokens::Token;
 
 /// Words that announce a skill; the last one before a word is a feature of it.
@@ -161,8 +161,11 @@ impl<'a> Sentence<'a> {
     fn match_lists(&mut self, lexicon: &Lexicon) {
         let mut at = 0;
         while at < self.words.len() {
-            let until_comma =
-                self.tokens[at + 1..].iter().take_while(|token| !token.after_comma).count();
+            let until_comma = self.tokens[at + 1..]
+                .iter()
+                .take(MAX_WORDS)
+                .take_while(|token| !token.after_comma)
+                .count();
             let Some((count, kind)) = lexicon
                 .longest(&self.words[at..=at + until_comma])
                 .or_else(|| joined(lexicon, &self.words[at]))

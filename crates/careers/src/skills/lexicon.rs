@@ -9,7 +9,7 @@ const ESCO: &str = include_str!("../../data/skills/esco.txt");
 const VERBS: &str = include_str!("../../data/skills/verbs.txt");
 
 /// The longest term of the lists, in words.
-const MAX_WORDS: usize = 5;
+pub(super) const MAX_WORDS: usize = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermKind {

@@ -2,16 +2,19 @@
 
 mod additions;
 mod doubts;
+mod evidence;
+mod values;
 
 use std::collections::HashMap;
 
-use language::words::{fold, related_stems, stem};
+use language::words::{fold, stem};
 
-use crate::draft::{Alternative, Draft, DraftTask, Earlier, Find, NothingFits};
-use crate::fill::{Filled, ListOf, Scene, Source, fill};
+use crate::draft::{Alternative, Argument, Draft, DraftTask, Earlier, Find, NothingFits};
+use crate::fill::{Filled, Scene, Source, fill};
 use crate::graph::Term;
-use crate::steps::{Step, steps};
+use crate::steps::{Step, steps, with_product};
 use crate::tool::{ToolSpec, stems};
+use evidence::{FILLED, LIST, NAMED, USED, action_score, named_share, verb_limit};
 
 /// How many tools are searched for a step.
 const HITS: usize = 12;
@@ -21,24 +24,16 @@ const TRIED: usize = 6;
 const MAX_TASKS: usize = 32;
 /// The weight of the whole request next to that of a step.
 const WHOLE: f32 = 0.4;
-/// The weight of filled arguments.
-const FILLED: f32 = 0.35;
-/// The weight of values of the step that find a place.
-const USED: f32 = 0.3;
 /// The weight of the words that a tool knows.
 const KNOWN: f32 = 0.5;
-/// What a tool is ahead whose name begins with the verb of the step; half of it for a related verb or another place.
-const VERB: f32 = 0.2;
-/// The fit of a verb that a tool's name has only as a participle.
-const PARTICIPLE: f32 = -2.0;
-/// What a tool is ahead that takes the several values of a step in one call, or behind if it takes lists of one value.
-const LIST: f32 = 0.15;
 /// What a tool of the same server as the last one is ahead.
 const FAMILY: f32 = 0.2;
 /// The share of a step's words that its tool must know.
 const COVERAGE: f32 = 0.2;
 /// A tool that knows this share of a step's words counts as certain to be the right one.
 const CLEAR_FIT: f32 = 0.7;
+/// A tool that knows less than this share of a step's words is doubtful.
+const CLEAR_ENOUGH: f32 = 0.35;
 /// A lead of this share counts as certain.
 const CLEAR_LEAD: f32 = 0.2;
 
@@ -69,6 +64,14 @@ enum Reason {
     Gives(usize),
     /// It checks what another tool is called with.
     Checks(usize),
+}
+
+/// A word of a step that tools may know.
+struct StepWord {
+    term: Term,
+    is_name: bool,
+    /// The word itself if it is what the step asks for.
+    verb: Option<String>,
 }
 
 /// A tool that was found for a step.
@@ -110,8 +113,13 @@ impl<'a> Choosing<'a> {
         let asks = !stems(self.scene.text).is_empty() || !self.scene.mentions.is_empty();
         let steps = if asks { steps(self.scene.text, self.scene.mentions) } else { Vec::new() };
         for step in steps {
+            if !self.placed.is_empty() && step.only_reports() {
+                continue;
+            }
             if self.placed.len() < MAX_TASKS {
-                self.place(step);
+                if !self.place_product(&step) {
+                    self.place(step);
+                }
             } else {
                 self.unplanned.push(self.wording(&step));
             }
@@ -145,6 +153,34 @@ impl<'a> Choosing<'a> {
             is_list: false,
         });
         before.chain(placed).collect()
+    }
+
+    /// Adds two tasks for a step that puts the result of a tool somewhere; `false` if it is no such step.
+    fn place_product(&mut self, step: &Step) -> bool {
+        let Some((product, rest)) = with_product(step, self.scene.text, self.scene.mentions) else {
+            return false;
+        };
+        let Some(best) = self.candidates(&product).into_iter().next() else { return false };
+        let uses_all = product.mentions.iter().all(|place| best.filled.used.contains(place));
+        let is_sure = best.known >= CLEAR_FIT && best.filled.missing.is_empty() && uses_all;
+        if !is_sure || self.tool(best.tool).changes || !self.is_named(&product, best.tool) {
+            return false;
+        }
+        let (placed, unplanned) = (self.placed.clone(), self.unplanned.clone());
+        self.place(product);
+        let source = self.earlier.len() + self.placed.len() - 1;
+        let goes_there = self.candidates(&rest).first().is_some_and(|next| {
+            let is_output = |(_, argument): &(Vec<String>, Argument)| {
+                matches!(argument, Argument::Output { task, .. } if *task == source)
+            };
+            next.filled.missing.is_empty() && next.filled.arguments.iter().any(is_output)
+        });
+        if goes_there {
+            self.place(rest);
+        } else {
+            (self.placed, self.unplanned) = (placed, unplanned);
+        }
+        goes_there
     }
 
     /// Adds the task of one step.
@@ -192,7 +228,13 @@ impl<'a> Choosing<'a> {
             reason: Reason::Step,
         };
         self.placed.push(placed);
+        // What a doubtful tool needs is not looked for with further tools if it cannot be called even then.
+        let before = self.placed.clone();
         self.add_producers(self.placed.len() - 1, 0);
+        let is_open = self.placed.last().is_some_and(|placed| !placed.filled.missing.is_empty());
+        if best.known < CLEAR_ENOUGH && is_open {
+            self.placed = before;
+        }
         self.add_check();
     }
 
@@ -221,9 +263,13 @@ impl<'a> Choosing<'a> {
             }
         }
         let family = self.placed.last().map(|placed| self.tool(placed.tool).family.as_str());
-        let terms: Vec<(Term, bool)> = stems
+        let terms: Vec<StepWord> = stems
             .iter()
-            .map(|stem| (self.scene.toolbox.term(stem), step.name_stems.contains(stem)))
+            .map(|stem| StepWord {
+                term: self.scene.toolbox.term(stem),
+                is_name: step.name_stems.contains(stem),
+                verb: (step.verb.as_ref() == Some(stem)).then(|| stem.clone()),
+            })
             .collect();
         let mut ranked: Vec<Ranked> = base
             .into_iter()
@@ -231,11 +277,13 @@ impl<'a> Choosing<'a> {
                 let spec = self.tool(tool);
                 let same = !spec.family.is_empty() && Some(spec.family.as_str()) == family;
                 let known = self.coverage(&terms, tool);
-                let verb = VERB * verb_fit(step, spec);
-                let score = score + KNOWN * known + verb + if same { FAMILY } else { 0.0 };
+                let action = action_score(step, spec);
+                let named = NAMED * named_share(step, spec);
+                let family = if same { FAMILY } else { 0.0 };
+                let score = score + KNOWN * known + action + named + family;
                 Ranked { tool, score, known }
             })
-            .filter(|ranked| ranked.known >= COVERAGE)
+            .filter(|ranked| ranked.known >= COVERAGE && self.may_act(step, ranked.tool))
             .collect();
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.tool.cmp(&b.tool)));
         let sources = self.sources(self.placed.len());
@@ -251,7 +299,7 @@ impl<'a> Choosing<'a> {
             if !self.does_anything(step, tool, &filled) {
                 continue;
             }
-            let score = score + argument_score(&filled, step) - self.ignored(step, &filled);
+            let score = score + self.value_score(step, tool, &filled);
             best = best.max(score);
             candidates.push(Candidate { tool, score, known, filled });
         }
@@ -260,10 +308,14 @@ impl<'a> Choosing<'a> {
     }
 
     /// The share of a step's words that a tool knows; related words count half. Names that it does not know are values.
-    fn coverage(&self, terms: &[(Term, bool)], tool: usize) -> f32 {
+    fn coverage(&self, terms: &[StepWord], tool: usize) -> f32 {
         let (mut known, mut all) = (0.0, 0.0f32);
-        for (term, is_name) in terms {
+        for StepWord { term, is_name, verb } in terms {
             let fit = self.scene.toolbox.word_fit(tool, term);
+            let fit = match verb {
+                Some(verb) => fit.min(verb_limit(verb, self.tool(tool))),
+                None => fit,
+            };
             if fit > 0.0 || !is_name {
                 known += fit;
                 all += 1.0;
@@ -319,7 +371,7 @@ impl<'a> Choosing<'a> {
         }
         let parts = self.placed.len() + self.unplanned.len();
         let mean = total / parts.max(1) as f32;
-        let is_unsure = ambiguous || !self.unplanned.is_empty();
+        let is_unsure = ambiguous || !self.unplanned.is_empty() || !self.unused().is_empty();
         let confidence = if is_unsure { mean.min(UNSURE) } else { mean };
         Draft { tasks, ids, confidence, notes: self.notes() }
     }
@@ -347,38 +399,6 @@ fn normalized(mut hits: Vec<(usize, f32)>) -> Vec<(usize, f32)> {
         hits.iter_mut().for_each(|hit| hit.1 /= best);
     }
     hits
-}
-
-/// What the arguments say about a tool.
-fn argument_score(filled: &Filled, step: &Step) -> f32 {
-    let own = filled.used.iter().filter(|mention| step.mentions.contains(mention)).count();
-    let used = if step.mentions.is_empty() { 1.0 } else { own as f32 / step.mentions.len() as f32 };
-    let list = match filled.list {
-        Some(ListOf::Several) => LIST,
-        Some(ListOf::One) => -LIST,
-        None => 0.0,
-    };
-    FILLED * filled.evidence + USED * used + list
-}
-
-fn verb_fit(step: &Step, tool: &ToolSpec) -> f32 {
-    let Some(verb) = &step.verb else { return 0.0 };
-    // `diff_staged` does not stage.
-    if tool.name_stems.contains(verb) && !tool.verb_stems.contains(verb) {
-        return PARTICIPLE;
-    }
-    let begins = word_fit(verb, |word| *tool.action == **word);
-    begins.max(0.5 * word_fit(verb, |word| tool.verb_stems.contains(word)))
-}
-
-fn word_fit(stem: &String, knows: impl Fn(&String) -> bool) -> f32 {
-    if knows(stem) {
-        1.0
-    } else if related_stems(stem).iter().any(knows) {
-        0.5
-    } else {
-        0.0
-    }
 }
 
 /// `task-` and the tool's name, numbered if it is taken.

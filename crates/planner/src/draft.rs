@@ -120,7 +120,13 @@ impl Toolbox {
         let forbidden = prohibited(intent.text, &all);
         // What must not be done is no part of the request.
         let text = masked(intent.text, &forbidden);
-        let values = if forbidden.is_empty() { all } else { mentions(&text, intent.today) };
+        let mut values = if forbidden.is_empty() { all } else { mentions(&text, intent.today) };
+        // `demo.echo` looks like a file, but names a tool.
+        let is_tool = |text: &str| {
+            let mut tools = self.tools.iter().enumerate();
+            tools.any(|(place, tool)| tool.id == text && (intent.visible)(place))
+        };
+        values.retain(|value| value.quoted || !is_tool(&value.text));
         let range = |part: &std::ops::Range<usize>| (part.start, part.end);
         let scene = Scene {
             text: &text,

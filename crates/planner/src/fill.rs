@@ -1,7 +1,10 @@
 //! Fills the arguments of one task.
 
+mod bare;
 mod edges;
+mod files;
 mod literals;
+mod objects;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -151,17 +154,23 @@ pub(crate) fn fill<'a>(
     };
     filling.words();
     filling.own_values();
+    filling.bare_words();
     filling.named_outputs();
     filling.same_arguments();
     filling.named_arguments();
+    filling.files_of_pronoun();
     filling.other_values();
     filling.context();
     filling.dates();
     filling.equal_outputs();
     filling.remaining_values();
     filling.any_outputs();
+    filling.objects();
     filling.topic();
     filling.spread();
+    filling.join_folder();
+    filling.join_name();
+    filling.keep_name();
     filling.finish()
 }
 
@@ -347,7 +356,9 @@ impl Filling<'_> {
         }
         let share = |count: f32| if all == 0.0 { 1.0 } else { count / all };
         let list = self.slots.iter().find_map(|slot| match &slot.argument {
-            Some(Argument::Literal(Value::Array(items))) if items.len() == 1 => Some(ListOf::One),
+            Some(Argument::Literal(Value::Array(items))) if items.len() == 1 => {
+                slot.required.then_some(ListOf::One)
+            }
             Some(Argument::Literal(Value::Array(_))) => Some(ListOf::Several),
             _ => None,
         });

@@ -111,10 +111,13 @@ impl Toolbox {
         Self { tools, graph, rank, vocabulary, known }
     }
 
-    /// Whether a text is the id of a tool.
+    /// Whether a text is the id of a tool, with or without that of its server.
     pub(crate) fn has_tool(&self, text: &str) -> bool {
         // Ids of tools have a separator or several words; few values of a request look like that.
-        text.contains([':', '.', '_', '/', '-']) && self.tools.iter().any(|tool| tool.id == text)
+        let is_id = |id: &str| {
+            id.strip_suffix(text).is_some_and(|rest| rest.is_empty() || rest.ends_with([':', '.']))
+        };
+        text.contains([':', '.', '_', '/', '-']) && self.tools.iter().any(|tool| is_id(&tool.id))
     }
 
     /// A stem and those related to it, as the tools know them.
@@ -124,15 +127,18 @@ impl Toolbox {
         Term { own: number(stem), related }
     }
 
-    /// 1 if a tool knows a word, a half if it knows a related one.
+    /// 1 if a tool knows a word, about a half if it knows a related one.
     pub(crate) fn word_fit(&self, tool: usize, term: &Term) -> f32 {
         let knows = |number: &u32| self.known[tool].binary_search(number).is_ok();
         if term.own.as_ref().is_some_and(knows) {
             1.0
-        } else if term.related.iter().any(knows) {
-            0.5
         } else {
-            0.0
+            // Several related words, such as `memory` and `add` for `remember`, say a little more.
+            match term.related.iter().filter(|number| knows(number)).count() {
+                0 => 0.0,
+                1 => 0.5,
+                _ => 0.65,
+            }
         }
     }
 

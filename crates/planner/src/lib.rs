@@ -18,6 +18,7 @@ mod steps;
 pub mod tool;
 mod value;
 mod word_list;
+mod zones;
 
 pub use draft::{Alternative, Argument, Draft, DraftTask, Earlier, Intent, NothingFits};
 pub use edges::{EdgeKey, LearnedEdges};

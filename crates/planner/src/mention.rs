@@ -60,6 +60,8 @@ pub(crate) enum Written {
     Email,
     Url,
     Path,
+    /// A type of files by its extension: `PDF files`, `every .txt`.
+    FileType(String),
     List(Vec<String>),
 }
 
@@ -67,15 +69,18 @@ pub(crate) enum Written {
 pub(crate) fn add_context(text: &str, mentions: &mut [Mention]) {
     let spans: Vec<(usize, usize)> = mentions.iter().map(|m| (m.start, m.end)).collect();
     let mut group = 0;
+    // The word before the value before.
+    let mut introduction: Option<String> = None;
     for (place, mention) in mentions.iter_mut().enumerate() {
         let from = place.checked_sub(1).map_or(0, |before| spans[before].1);
         let to = spans.get(place + 1).map_or(text.len(), |after| after.0);
         let between = &text[from..mention.start];
-        if place > 0 && !is_separator(between) {
+        if place > 0 && !is_separator(between, introduction.as_deref()) {
             group += 1;
         }
         mention.group = group;
         mention.before = near(between).into_iter().rev().take(8).collect();
+        introduction = mention.before.first().map(|word| word.text.clone());
         let after = &text[mention.end..to];
         // What follows the end of a sentence says nothing about this value.
         let end = after.find(['.', ';', '!', '?', '\n', ',']).unwrap_or(after.len());
@@ -89,7 +94,12 @@ fn near(text: &str) -> Vec<Word> {
     parts.filter(|part| !part.is_empty()).map(Word::new).collect()
 }
 
-/// Whether two values with this text between them are items of one list.
-fn is_separator(between: &str) -> bool {
-    matches!(between.trim(), "," | "and" | ", and" | "&" | "or" | ", or" | "as well as")
+/// Whether two values with this text between them are items of one list. A word before the first one may be repeated:
+/// `in London and in Paris`.
+fn is_separator(between: &str, introduction: Option<&str>) -> bool {
+    let text = between.trim();
+    let repeated = introduction.and_then(|word| text.strip_suffix(word)).map(str::trim_end);
+    [Some(text), repeated].into_iter().flatten().any(|text| {
+        matches!(text, "," | "and" | ", and" | "&" | "or" | ", or" | "as well as" | "with")
+    })
 }

@@ -1,14 +1,18 @@
 //! How well a value, or an earlier output, fits a field.
 
 mod outputs;
+mod paths;
 
 use language::words::is_stop_word;
 
 use crate::mention::{Mention, Word, Written};
 use crate::number::Unit;
-use crate::tool::{Field, Kind, Sense, ToolSpec};
+use crate::tool::{Field, Glob, Kind, Sense, ToolSpec};
+use crate::zones::zone_of;
+use paths::folder_misfit;
 
 pub(crate) use outputs::{EdgeScore, belongs_to, of_output, types_agree};
+pub(crate) use paths::{FOLDERS, is_file, is_folder};
 
 /// A value with this score was named for the field.
 pub(crate) const STRONG: f32 = 2.0;
@@ -17,11 +21,12 @@ pub(crate) const STRONG: f32 = 2.0;
 const SKIPPED: [&str; 8] = ["the", "a", "an", "my", "your", "of", "is", "as"];
 
 /// Prepositions and the names of the fields that they introduce.
-const ROLES: [(&[&str], &[&str]); 9] = [
+const ROLES: [(&[&str], &[&str]); 11] = [
     (
-        &["from"],
+        &["from", "since"],
         &[
             "from",
+            "base",
             "source",
             "origin",
             "start",
@@ -58,6 +63,8 @@ const ROLES: [(&[&str], &[&str]); 9] = [
         &["start", "departure", "in", "pickup", "begin", "origin"],
     ),
     (&["using", "via", "with"], &["mode", "method", "key", "engine", "device"]),
+    (&["replace"], &["old", "find", "before", "search"]),
+    (&["with", "by"], &["new", "replacement", "after"]),
     (&["about"], &["topic", "subject", "query", "about"]),
 ];
 
@@ -105,6 +112,8 @@ pub(crate) fn of_mention(
     let mention = &mentions[place];
     let fit = type_fit(field, mention)?;
     let role = role_score(field, mention, mentions, place);
+    // `put the contents of a.txt into b.txt` changes the second file.
+    let is_goal = tool.changes && field.sense == Sense::Path && is_target(mention);
     let list = if field.kind == Kind::List && in_group(mentions, place) { 1.0 } else { 0.0 };
     Some(
         fit + cue_score(field, tool, mention)
@@ -112,7 +121,9 @@ pub(crate) fn of_mention(
             + place_score(field, mention)
             + sense_score(field, mention)
             + list
-            - exclusion(field, mention),
+            + if is_goal { 1.0 } else { 0.0 }
+            - exclusion(field, mention)
+            - folder_misfit(field, tool, mention),
     )
 }
 
@@ -131,7 +142,9 @@ fn exclusion(field: &Field, mention: &Mention) -> f32 {
         field.is_named(&["exclude", "excluded", "exclusions", "ignore", "skip", "without"]);
     // What is excepted is not what something is done to.
     let is_excepted = || matches!(introducing(mention), "except" | "excluding" | "excepting");
-    if excludes && !says() {
+    if excludes && says() {
+        -2.5
+    } else if excludes {
         3.0
     } else if !excludes && is_excepted() {
         6.0
@@ -161,29 +174,23 @@ fn sense_score(field: &Field, mention: &Mention) -> f32 {
     }
 }
 
-/// Names of fields that take a folder, not a file.
-const FOLDERS: [&str; 6] = ["folder", "directory", "dir", "repo", "repository", "root"];
-
-/// Whether a path ends with the type of a file.
-fn is_file(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    name.rsplit_once('.').is_some_and(|(stem, extension)| !stem.is_empty() && !extension.is_empty())
-}
-
 /// Names of fields for what something comes from or goes to.
 const ENDS: [&str; 8] = ["source", "destination", "target", "from", "to", "src", "dst", "dest"];
 
 /// Names of fields that limit how much is returned.
 const LIMITS: [&str; 6] = ["max", "maximum", "limit", "top", "count", "num"];
 
-/// `at most 5`, `up to 5`, `no more than 5`, `top 5`.
+/// `at most 5`, `up to 5`, `no more than 5`, `top 5`, `the last 5`.
 fn is_limit(mention: &Mention) -> bool {
     let mut before = mention.before.iter().map(|word| word.text.as_str());
     match (before.next(), before.next()) {
         (Some("most"), Some("at")) | (Some("to"), Some("up")) | (Some("than"), Some("more")) => {
             true
         }
-        (Some(word), _) => matches!(word, "top" | "maximum" | "max" | "limit"),
+        (Some(word), _) => matches!(
+            word,
+            "top" | "maximum" | "max" | "limit" | "first" | "last" | "latest" | "newest"
+        ),
         _ => false,
     }
 }
@@ -192,6 +199,11 @@ fn is_limit(mention: &Mention) -> bool {
 fn introducing(mention: &Mention) -> &str {
     let mut before = mention.before.iter().map(|word| word.text.as_str());
     before.find(|word| !SKIPPED.contains(word)).unwrap_or_default()
+}
+
+/// Whether a value says where something goes: `into all.txt`.
+pub(crate) fn is_target(mention: &Mention) -> bool {
+    mention.value == Written::Path && matches!(introducing(mention), "to" | "into" | "as")
 }
 
 /// Whether a value is the name of a place: `in New York`.
@@ -239,7 +251,9 @@ fn type_fit(field: &Field, mention: &Mention) -> Option<f32> {
         },
         Written::Email => match field.sense {
             Sense::Email => 4.0,
-            Sense::Url | Sense::Path | Sense::Date | Sense::Time | Sense::Phone => return None,
+            Sense::Url | Sense::Path | Sense::Date | Sense::Time | Sense::Phone | Sense::Place => {
+                return None;
+            }
             _ => -0.5,
         },
         Written::Url => match field.sense {
@@ -254,13 +268,24 @@ fn type_fit(field: &Field, mention: &Mention) -> Option<f32> {
                 -1.0
             }
         }
+        Written::FileType(_) if field.glob != Glob::None => 4.0,
+        Written::FileType(_) if field.is_named(&["suffix", "extension"]) => 3.0,
+        Written::FileType(_) => return None,
         Written::Path if is_file(&mention.text) && field.is_named(&FOLDERS) => -2.0,
+        // The contents of a file are not its name.
+        Written::Path if !mention.quoted && field.takes_any_text() && field.is_named(&PROSE) => {
+            return None;
+        }
         Written::Path => match field.sense {
             Sense::Path => 4.0,
             Sense::Other if field.is_named(&ENDS) => 1.0,
             Sense::Email | Sense::Date | Sense::Time | Sense::Phone => return None,
             _ => -0.5,
         },
+        // A place that no zone is named after is asked for.
+        Written::Text | Written::Name if field.wants_zone && zone_of(&mention.text).is_none() => {
+            return None;
+        }
         Written::Text | Written::Name => match field.sense {
             Sense::Date | Sense::Time | Sense::Email | Sense::Url | Sense::Phone => {
                 if mention.quoted { -1.5 } else { return None }

@@ -1,13 +1,16 @@
 //! Splits a request into steps, each of which asks for one thing.
 
+mod hand_on;
 mod prohibited;
 
 use language::verbs::{begins_action, follows_verb, is_verb};
 use language::words::{is_stop_word, stem, words};
 
 use crate::mention::{Mention, Written};
-use crate::tool::{LOOKUPS, stems};
+use crate::tool::{LOOKUPS, is_changing, is_destroying, stems};
 
+pub(crate) use hand_on::with_product;
+use hand_on::{keeps, without_product};
 pub(crate) use prohibited::{masked, prohibited};
 
 /// The most steps of one request; what follows belongs to the last one.
@@ -35,16 +38,12 @@ fn is_extra_verb(word: &str) -> bool {
 
 /// Whether such a verb asks for something before this next word, which is `None` at the end and before a value.
 fn begins_extra_action(word: &str, next: Option<&str>) -> bool {
-    let follows =
-        |next: &str| follows_verb(next) || matches!(next, "with" | "into" | "on" | "as" | "from");
+    let follows = |next: &str| {
+        follows_verb(next)
+            || matches!(next, "with" | "into" | "on" | "as" | "from" | "everything" | "both")
+    };
     is_extra_verb(word) && (EXTRA_NOUNS.binary_search(&word).is_err() || next.is_some_and(follows))
 }
-
-/// Verbs that put a result somewhere.
-const HANDS_ON: [&str; 12] = [
-    "save", "write", "store", "send", "post", "email", "append", "put", "upload", "share",
-    "publish", "record",
-];
 
 /// Words before what a search is for.
 const TOPIC_WORDS: [&str; 5] = ["for", "about", "on", "regarding", "concerning"];
@@ -69,8 +68,16 @@ pub(crate) struct Step {
     pub(crate) verb: Option<String>,
     /// Whether it asks to look something up.
     pub(crate) looks_up: bool,
+    /// Whether it asks to change or to keep something.
+    pub(crate) changes: bool,
+    /// Whether it asks to take something away.
+    pub(crate) destroys: bool,
+    /// Whether it only wants to know something: it looks something up, or is a question.
+    pub(crate) only_asks: bool,
     /// Whether it refers to something earlier without naming it.
     pub(crate) has_pronoun: bool,
+    /// Words of what the pronoun refers to, where the request has them.
+    pub(crate) product: Vec<String>,
     /// The values that it contains.
     pub(crate) mentions: Vec<usize>,
 }
@@ -86,6 +93,8 @@ struct Token<'a> {
     after_comma: bool,
     /// Whether a value is between it and the word before.
     after_value: bool,
+    /// Whether a file or an address follows at once.
+    before_address: bool,
 }
 
 /// The steps of a request, in order; at least one.
@@ -119,26 +128,6 @@ pub(crate) fn steps(text: &str, mentions: &[Mention]) -> Vec<Step> {
     parts.map(|ranges| Step::new(text, &ranges, mentions)).collect()
 }
 
-/// `save a summary of it to a.txt` as two steps: `a summary of it`, and `save it to a.txt`.
-fn without_product(tokens: &[Token<'_>], range: (usize, usize)) -> Vec<Vec<(usize, usize)>> {
-    let whole = vec![vec![range]];
-    let own: Vec<&Token<'_>> =
-        tokens.iter().filter(|token| token.start >= range.0 && token.end <= range.1).collect();
-    let Some(verb) = own.iter().position(|token| HANDS_ON.contains(&token.lower.as_str())) else {
-        return whole;
-    };
-    let is = |place: usize, words: &[&str]| {
-        own.get(place).is_some_and(|token| words.contains(&token.lower.as_str()))
-    };
-    let Some(of) = (verb + 3..verb + 6).find(|&place| is(place, &["of"])) else { return whole };
-    let is_plain = own[verb + 1..=of].iter().all(|token| !token.after_value);
-    if !is_plain || !is(verb + 1, &["a", "an", "the"]) || !is(of + 1, &["it", "them", "this"]) {
-        return whole;
-    }
-    let (product, pronoun) = (own[verb + 1].start, own[of + 1]);
-    vec![vec![(product, pronoun.end)], vec![(range.0, product), (pronoun.start, range.1)]]
-}
-
 fn ranges_full(place: usize) -> bool {
     place >= MAX_STEPS
 }
@@ -167,20 +156,37 @@ impl Step {
         let has_pronoun = query
             .split(|c: char| !c.is_alphanumeric())
             .any(|word| PRONOUNS.contains(&word.to_ascii_lowercase().as_str()));
+        if own.iter().any(|&place| mentions[place].value == Written::Url) {
+            query.push_str(" url");
+        }
         let mut name_stems = stems(&names);
         let outside = stems(&plain);
         name_stems.retain(|stem| !outside.contains(stem));
         let verb = verb(&plain);
+        let looks_up = verb.as_ref().is_some_and(|verb| LOOKUPS.contains(&verb.as_str()));
         Self {
             ranges: ranges.to_vec(),
             stems: stems(&query),
+            changes: verb.as_ref().is_some_and(|verb| is_changing(verb) || keeps(verb)),
+            destroys: verb.as_ref().is_some_and(|verb| is_destroying(verb)),
+            only_asks: looks_up || verb.as_deref().is_some_and(examines) || is_question(&plain),
             query,
             name_stems,
-            looks_up: verb.as_ref().is_some_and(|verb| LOOKUPS.contains(&verb.as_str())),
+            looks_up,
             verb: verb.map(|verb| stem(&verb)),
             has_pronoun,
+            product: Vec::new(),
             mentions: own,
         }
+    }
+
+    /// Whether it only asks what an earlier step has given: `tell me what it says`.
+    pub(crate) fn only_reports(&self) -> bool {
+        const REPORTS: [&str; 10] =
+            ["tell", "say", "show", "give", "know", "let", "mean", "contain", "result", "see"];
+        self.has_pronoun
+            && self.mentions.is_empty()
+            && self.stems.iter().all(|word| REPORTS.iter().any(|report| stem(report) == *word))
     }
 
     /// Whether it has a word with this stem.
@@ -230,10 +236,41 @@ fn verb(text: &str) -> Option<String> {
     verb.cloned()
 }
 
+/// Whether a verb asks to look at something closely.
+fn examines(verb: &str) -> bool {
+    matches!(
+        verb,
+        "compare"
+            | "tell"
+            | "count"
+            | "analyze"
+            | "analyse"
+            | "explain"
+            | "inspect"
+            | "display"
+            | "print"
+    )
+}
+
+/// Whether a text is a question, or asks what something is.
+fn is_question(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let first = words.find(|word| {
+        let word = word.to_lowercase();
+        !matches!(word.as_str(), "and" | "then" | "please" | "tell" | "me")
+    });
+    first.is_some_and(|word| {
+        let word = word.to_lowercase();
+        QUESTIONS.contains(&word.as_str())
+            || matches!(word.as_str(), "are" | "was" | "were" | "did" | "does" | "has" | "whether")
+    })
+}
+
 /// Names and the types of files tell what a request is about; quotes, numbers, dates and `Europe/London` do not.
 fn topic_words_of(mention: &Mention) -> &str {
     match mention.value {
-        Written::Name if !mention.quoted && !mention.text.contains(['/', '_']) => &mention.text,
+        Written::Name if !mention.quoted && !mention.text.contains('/') => &mention.text,
+        Written::FileType(_) => &mention.text,
         Written::Path => mention.text.rsplit_once('.').map_or("", |(_, extension)| {
             let known = FILE_TYPES.iter().find(|(extensions, _)| extensions.contains(&extension));
             known.map_or(extension, |(_, words)| words)
@@ -278,6 +315,10 @@ fn tokens<'a>(text: &'a str, mentions: &[Mention]) -> Vec<Token<'a>> {
                     after_stop: gap.contains(['.', '!', '?', ';', '\n', '。', '！', '？', '；']),
                     after_comma: gap.contains(','),
                     after_value,
+                    before_address: mentions.get(number).is_some_and(|mention| {
+                        matches!(mention.value, Written::Path | Written::Url)
+                            && text[i..mention.start].trim().is_empty()
+                    }),
                 });
                 last = i;
                 after_value = false;
@@ -313,7 +354,10 @@ fn boundary(tokens: &[Token<'_>], place: usize) -> Option<usize> {
         // `and commit them`: whatever the word is, it is a verb.
         let takes_pronoun =
             matches!(next.as_deref(), Some("it" | "them")) && !is_stop_word(&token.lower);
-        if acts || requests || takes_pronoun {
+        // `and move a.txt`
+        let takes_address =
+            token.before_address && (is_verb(&token.lower) || is_extra_verb(&token.lower));
+        if acts || requests || takes_pronoun || takes_address {
             return Some(start);
         }
     }
@@ -341,7 +385,8 @@ fn asks_for_something(tokens: &[Token<'_>], start: usize, end: usize) -> bool {
     own.iter().take(9).enumerate().any(|(place, token)| {
         let next = own.get(place + 1).filter(|next| !next.after_value);
         // Nouns that are also verbs ask for something where they stand first, or after `to`.
-        let leads = place == 0 && token.text.starts_with(char::is_uppercase)
+        let opens_clause = token.after_comma || token.text.starts_with(char::is_uppercase);
+        let leads = place == 0 && opens_clause
             || place > 0
                 && matches!(
                     own[place - 1].lower.as_str(),
@@ -350,6 +395,8 @@ fn asks_for_something(tokens: &[Token<'_>], start: usize, end: usize) -> bool {
         let next = next.map(|next| next.lower.as_str());
         let opens = place == 0 && is_extra_verb(&token.lower) && next.is_none_or(is_stop_word);
         let extra = leads && (opens || begins_extra_action(&token.lower, next));
-        extra || is_verb(&token.lower) && (leads || begins_action(&token.lower, next))
+        extra
+            || is_verb(&token.lower)
+                && (leads || token.before_address || begins_action(&token.lower, next))
     })
 }

@@ -1,9 +1,14 @@
 //! Tools as the planner sees them: their fields, and what kind of value each field takes.
 
+mod sense;
+
+use std::collections::HashSet;
+
 use language::words::{is_stop_word, stem, words};
 use serde_json::Value;
 
 use crate::word_list::WordList;
+use sense::sense;
 
 /// Where tools of servers without an output schema put their text.
 pub const TEXT_OUTPUT: &str = "content[0].text";
@@ -35,8 +40,20 @@ pub struct ToolSpec {
     pub verb_stems: WordList,
     /// Whether its name says that it only looks something up.
     pub looks_up: bool,
+    /// Whether its name has such a word anywhere.
+    pub only_looks: bool,
     /// Whether its name says that it checks something.
     pub checks: bool,
+    /// Whether its name says that it changes something.
+    pub changes: bool,
+    /// Whether its name says that it takes something away.
+    pub destroys: bool,
+    /// Whether its name says that it is about one file, not about a folder.
+    pub takes_file: bool,
+    /// Whether it says itself that another tool should be used.
+    pub is_deprecated: bool,
+    /// Stems of verbs that its name, title and description have only as a participle: `staged`.
+    pub participles: WordList,
 }
 
 /// One input or output field.
@@ -66,6 +83,10 @@ pub struct Field {
     pub wants_iso: bool,
     /// Times are expected as `HH:MM`.
     pub wants_clock: bool,
+    /// Time zones are expected by their IANA name.
+    pub wants_zone: bool,
+    /// Whether it takes a pattern of file names.
+    pub glob: Glob,
     /// A percentage is expected as a fraction of one.
     pub wants_fraction: bool,
 }
@@ -80,6 +101,16 @@ pub enum Kind {
     List,
     Object,
     Any,
+}
+
+/// What patterns of file names a field takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glob {
+    None,
+    /// `*.txt`.
+    Flat,
+    /// `**/*.txt` for the files of all folders.
+    Deep,
 }
 
 /// What a value means, as far as a field's name and description tell.
@@ -107,6 +138,35 @@ pub(crate) const LOOKUPS: [&str; 18] = [
 
 const CHECKS: [&str; 3] = ["validate", "verify", "check"];
 
+/// Verbs that change something, sorted.
+const CHANGES: [&str; 38] = [
+    "add", "append", "apply", "cancel", "checkout", "clear", "commit", "connect", "copy", "create",
+    "delete", "disable", "drop", "edit", "enable", "erase", "insert", "link", "merge", "modify",
+    "move", "patch", "post", "publish", "push", "put", "rebase", "remove", "rename", "replace",
+    "reset", "restore", "revert", "send", "set", "update", "upload", "write",
+];
+
+/// Those that take something away, sorted.
+const DESTROYS: [&str; 12] = [
+    "clear", "delete", "destroy", "discard", "drop", "erase", "purge", "remove", "reset", "revert",
+    "truncate", "wipe",
+];
+
+/// Whether a verb changes something.
+pub(crate) fn is_changing(verb: &str) -> bool {
+    CHANGES.binary_search(&verb).is_ok() || is_destroying(verb)
+}
+
+/// Whether a verb takes something away.
+pub(crate) fn is_destroying(verb: &str) -> bool {
+    DESTROYS.binary_search(&verb).is_ok()
+}
+
+/// Whether a word is a participle such as `staged`.
+fn is_participle(word: &str) -> bool {
+    word.len() > 4 && word.ends_with("ed") && !word.ends_with("eed")
+}
+
 impl ToolSpec {
     /// Reads a tool's schemas. A schema without properties has no fields.
     pub fn new(
@@ -120,7 +180,12 @@ impl ToolSpec {
             Some((family, name)) => (family.to_owned(), name),
             None => (String::new(), id),
         };
-        let inputs = Schema::new(input_schema).fields();
+        let mut inputs = Schema::new(input_schema).fields();
+        let globs = glob(description);
+        let pattern = ["pattern", "patterns", "glob", "globs", "mask"];
+        for input in inputs.iter_mut().filter(|input| input.is_named(&pattern)) {
+            input.glob = globs;
+        }
         let outputs = output_schema.map(|schema| Schema::new(schema).fields()).unwrap_or_default();
         let name_stems = stems(name);
         let mut all = stems(&format!("{id} {title} {description}"));
@@ -131,20 +196,39 @@ impl ToolSpec {
         all.dedup();
         let first = words(name).into_iter().next().unwrap_or_default();
         let family_stems = stems(&family);
-        let is_participle = |word: &&String| word.len() > 4 && word.ends_with("ed");
         let verbs: Vec<String> =
             words(name).iter().filter(|word| !is_participle(word)).map(|word| stem(word)).collect();
+        let text = words(&format!("{name} {title} {description}"));
+        let others: HashSet<String> =
+            text.iter().filter(|word| !is_participle(word)).map(|word| stem(word)).collect();
+        let mut participles: Vec<String> = text
+            .iter()
+            .filter(|word| is_participle(word))
+            .map(|word| stem(word))
+            .filter(|stem| !others.contains(stem))
+            .collect();
+        participles.sort_unstable();
+        participles.dedup();
+        let action = words(name).into_iter().find(|word| !family_stems.contains(&stem(word)));
         Self {
             verb_stems: list(&verbs),
             action: name_stems
                 .iter()
                 .find(|stem| !family_stems.contains(stem))
+                .or(name_stems.first())
                 .map_or_else(Box::default, |stem| stem.as_str().into()),
             checks: CHECKS.contains(&first.as_str()),
+            destroys: action.as_ref().is_some_and(|word| is_destroying(word)),
+            changes: action.is_some_and(|word| is_changing(&word)),
+            takes_file: words(name).iter().any(|word| word == "file")
+                && !["directory", "folder", "dir"].iter().any(|word| name.contains(word)),
+            is_deprecated: text.iter().any(|word| word == "deprecated"),
+            participles: list(&participles),
             id: id.to_owned(),
             family,
             inputs,
             outputs,
+            only_looks: words(name).iter().any(|word| LOOKUPS.contains(&word.as_str())),
             looks_up: LOOKUPS.contains(&first.as_str()),
             name_stems: list(&name_stems),
             stems: all,
@@ -163,6 +247,17 @@ impl ToolSpec {
     /// The inputs that a call must have.
     pub fn required(&self) -> impl Iterator<Item = &Field> {
         self.inputs.iter().filter(|field| field.required)
+    }
+}
+
+/// The patterns of file names that a tool's description shows.
+fn glob(description: &str) -> Glob {
+    if description.contains("**/") {
+        Glob::Deep
+    } else if description.contains("*.") || description.to_ascii_lowercase().contains("glob") {
+        Glob::Flat
+    } else {
+        Glob::None
     }
 }
 
@@ -313,6 +408,9 @@ impl Field {
                 || form.contains("yyyy-mm-dd")
                 || form.contains("iso 8601"),
             wants_clock: format == "time" || form.contains("hh:mm"),
+            wants_zone: name_words.iter().any(|word| matches!(word.as_str(), "timezone" | "zone"))
+                && (form.contains("iana") || form.contains("america/") || form.contains("europe/")),
+            glob: Glob::None,
             wants_fraction: form.contains("decimal") || form.contains("fraction"),
             name_words: list(&name_words),
             name_stems: list(&name_stems),
@@ -341,103 +439,5 @@ impl Field {
     /// Whether its name has one of these words.
     pub(crate) fn is_named(&self, names: &[&str]) -> bool {
         self.name_words.iter().any(|word| names.contains(&word))
-    }
-}
-
-fn sense(name: &[String], about: &[String], kind: Kind, format: &str, form: &str) -> Sense {
-    let has = |words: &[&str]| {
-        let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
-        name.iter().any(|part| stems.contains(part))
-    };
-    let says = |words: &[&str]| {
-        let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
-        about.iter().any(|part| stems.contains(part))
-    };
-    let numeric = matches!(kind, Kind::Integer | Kind::Number);
-    match format {
-        "date" | "date-time" => return Sense::Date,
-        "time" => return Sense::Time,
-        "email" => return Sense::Email,
-        "uri" | "url" => return Sense::Url,
-        _ => {}
-    }
-    if numeric {
-        return if has(&["percent", "percentage", "rate"]) {
-            Sense::Percent
-        } else if has(&[
-            "duration", "period", "term", "days", "nights", "hours", "minutes", "seconds",
-            "months", "years",
-        ]) {
-            Sense::Duration
-        } else if has(&[
-            "amount",
-            "price",
-            "cost",
-            "fee",
-            "salary",
-            "revenue",
-            "expense",
-            "principal",
-            "bill",
-            "income",
-            "budget",
-            "allowance",
-            "total",
-            "payment",
-        ]) {
-            Sense::Money
-        } else {
-            Sense::Other
-        };
-    }
-    if form.contains("yyyy-mm-dd")
-        || has(&["date", "birthdate", "birthday", "deadline", "day"]) && !has(&["number", "days"])
-    {
-        Sense::Date
-    } else if has(&["time", "hour"]) && !has(&["zone", "timezone"]) {
-        Sense::Time
-    } else if has(&["email", "mail"]) {
-        Sense::Email
-    } else if has(&["url", "uri", "link", "website", "href", "webpage"]) {
-        Sense::Url
-    } else if !has(&["id", "ids", "uuid"])
-        && has(&[
-            "path",
-            "file",
-            "filename",
-            "filepath",
-            "directory",
-            "folder",
-            "dir",
-            "files",
-            "paths",
-        ])
-    {
-        Sense::Path
-    } else if has(&["phone", "mobile", "telephone"]) && !has(&["model", "brand"]) {
-        Sense::Phone
-    } else if has(&["id", "ids", "identifier", "uuid", "key", "token"]) {
-        Sense::Id
-    } else if has(&[
-        "city",
-        "location",
-        "place",
-        "address",
-        "origin",
-        "destination",
-        "area",
-        "country",
-        "state",
-        "town",
-        "region",
-        "where",
-        "locations",
-        "timezone",
-        "zone",
-    ]) || says(&["city"])
-    {
-        Sense::Place
-    } else {
-        Sense::Other
     }
 }

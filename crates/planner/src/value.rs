@@ -7,7 +7,8 @@ use serde_json::{Number, Value};
 use crate::mention::{Mention, Written};
 use crate::number::{Quantity, Unit};
 use crate::steps::Step;
-use crate::tool::{Field, Kind, Sense};
+use crate::tool::{Field, Glob, Kind, Sense};
+use crate::zones::zone_of;
 
 /// Words of flags that say nothing about what they are for.
 const FLAG_WORDS: [&str; 14] = [
@@ -51,8 +52,17 @@ pub(crate) fn of_mention(field: &Field, mention: &Mention, date: Option<&Mention
                 _ => Value::from(time),
             }
         }
+        Written::FileType(extension) => Value::from(match field.glob {
+            Glob::Deep => format!("**/*.{extension}"),
+            Glob::Flat => format!("*.{extension}"),
+            Glob::None if field.is_named(&["suffix"]) => format!(".{extension}"),
+            Glob::None => extension.clone(),
+        }),
         Written::List(items) => {
             Value::Array(items.iter().map(|item| list_item(kind, item)).collect())
+        }
+        Written::Name | Written::Text if field.wants_zone => {
+            Value::from(zone_of(&mention.text).unwrap_or(&mention.text))
         }
         _ => Value::from(mention.text.clone()),
     }

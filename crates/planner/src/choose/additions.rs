@@ -3,7 +3,7 @@
 use super::{Choosing, MAX_TASKS, Placed, Reason, TRIED};
 use crate::draft::{Argument, Items};
 use crate::fill::{Filled, fill};
-use crate::tool::ToolSpec;
+use crate::tool::{Sense, ToolSpec};
 
 impl Choosing<'_> {
     /// Adds tools for required inputs that nothing fills.
@@ -32,14 +32,21 @@ impl Choosing<'_> {
                 alternatives: Vec::new(),
                 reason: Reason::Gives(tool),
             };
+            let without = self.placed.clone();
             self.shift_references(place);
             self.placed.insert(place, added);
             let before = self.placed.len();
             self.add_producers(place, depth + 1);
-            place += 1 + self.placed.len() - before;
-            let sources = self.sources(place);
-            let refilled = fill(self.scene, tool, &self.placed[place].step, &sources);
-            self.placed[place].filled = refilled;
+            let moved = place + 1 + self.placed.len() - before;
+            let sources = self.sources(moved);
+            let refilled = fill(self.scene, tool, &self.placed[moved].step, &sources);
+            // A task whose result nothing uses is no help.
+            if refilled.missing.contains(&name) {
+                self.placed = without;
+            } else {
+                self.placed[moved].filled = refilled;
+                place = moved;
+            }
         }
     }
 
@@ -67,6 +74,13 @@ impl Choosing<'_> {
     fn producer(&self, place: usize, input: usize) -> Option<(usize, Filled)> {
         let consumer = self.placed[place].tool;
         let expected = &self.tool(consumer).inputs[input];
+        let names = &self.tool(consumer).name_stems;
+        // What is to be created or deleted is said, not looked up: all that is there would be created again.
+        if self.tool(consumer).changes
+            && expected.name_stems.iter().all(|stem| names.contains(stem))
+        {
+            return None;
+        }
         let sources = self.sources(place);
         let mut producers: Vec<(usize, f32)> = Vec::new();
         for (producer, _) in self.scene.toolbox.producers(consumer, input) {
@@ -100,8 +114,8 @@ impl Choosing<'_> {
         best.map(|(_, producer, filled)| (producer, filled))
     }
 
-    /// Lets a tool of the same family check a list of the context that the last task goes through: the request does
-    /// not name its items, so they are unchecked.
+    /// Lets a tool of the same family check the files or addresses of the context that the last task goes through: the
+    /// request does not name them, so they are unchecked. After a change a check would come too late.
     pub(super) fn add_check(&mut self) {
         let Some(last) = self.placed.last().filter(|_| self.placed.len() < MAX_TASKS) else {
             return;
@@ -113,14 +127,16 @@ impl Choosing<'_> {
         let Some(Items::Values(items)) = &last.filled.for_each else { return };
         let Some(item) = last.filled.arguments.iter().find_map(is_item) else { return };
         let is_known = self.scene.context.values().any(|value| value.as_array() == Some(items));
-        if !is_known || spec.family.is_empty() || spec.checks {
+        if !is_known || spec.family.is_empty() || spec.checks || spec.changes {
             return;
         }
         let fits = |tool: &ToolSpec| {
             let mut required = tool.required();
             tool.checks
                 && tool.family == spec.family
-                && required.next().is_some_and(|field| *field.name == *item)
+                && required.next().is_some_and(|field| {
+                    *field.name == *item && matches!(field.sense, Sense::Path | Sense::Url)
+                })
                 && required.next().is_none()
         };
         let tools = self.scene.toolbox.tools.iter().enumerate();

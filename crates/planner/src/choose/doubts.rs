@@ -1,17 +1,13 @@
 //! What a plan leaves out, and steps that say too little.
 
 use language::words::{fold, related_stems, stem};
+use serde_json::Value;
 
 use super::Choosing;
+use crate::draft::Argument;
 use crate::fill::Filled;
 use crate::mention::Written;
-use crate::score::names_place;
 use crate::steps::Step;
-
-/// What a tool is behind that takes none of a step's values.
-const IGNORED_VALUE: f32 = 0.2;
-/// The same where one of them is a place.
-const IGNORED_PLACE: f32 = 0.45;
 
 impl Choosing<'_> {
     /// A step in the words of the request.
@@ -27,12 +23,43 @@ impl Choosing<'_> {
     pub(super) fn notes(&self) -> Vec<String> {
         let unplanned =
             self.unplanned.iter().map(|part| format!("No task was planned for \"{part}\"."));
+        let unused = self.unused().into_iter();
+        let unused = unused.map(|value| format!("No task of the plan uses \"{value}\"."));
         let forbidden = self.scene.forbidden.iter().map(|step| {
             let parts = step.ranges.iter().map(|(from, to)| self.scene.whole[*from..*to].trim());
             let text = parts.collect::<Vec<_>>().join(" ");
             format!("Nothing is done about \"{text}\", because it says what not to do.")
         });
-        unplanned.chain(forbidden).collect()
+        unplanned.chain(unused).chain(forbidden).collect()
+    }
+
+    /// Values of the request that no task is called with. Names can be part of what a step is about, and durations of
+    /// a date; what a part without a task contains is left out with it.
+    pub(super) fn unused(&self) -> Vec<&str> {
+        let arguments = || self.placed.iter().flat_map(|placed| &placed.filled.arguments);
+        let has_text = |text: &str| {
+            arguments().any(|(_, argument)| {
+                matches!(argument, Argument::Literal(Value::String(value)) if value.contains(text))
+            })
+        };
+        let is_used = |place: usize| {
+            self.placed.iter().any(|placed| placed.filled.used.contains(&place))
+                || has_text(&self.scene.mentions[place].text)
+        };
+        let is_part =
+            |place: usize| self.placed.iter().any(|placed| placed.step.mentions.contains(&place));
+        let places = 0..self.scene.mentions.len();
+        let left = places.filter(|&place| is_part(place) && !is_used(place));
+        left.map(|place| &self.scene.mentions[place])
+            .filter(|mention| match mention.value {
+                Written::Path | Written::Url | Written::Email | Written::Date(_) => true,
+                Written::Name => mention.quoted,
+                Written::Text => mention.quoted,
+                _ => false,
+            })
+            .filter(|mention| !self.scene.toolbox.has_tool(&mention.text))
+            .map(|mention| mention.text.as_str())
+            .collect()
     }
 
     /// Whether a step says too little to be sure of its tool: at most one word, or a single word about a tool that
@@ -54,25 +81,14 @@ impl Choosing<'_> {
     /// Whether a tool has to do with a step: it knows its verb, has an argument, or takes none.
     pub(super) fn does_anything(&self, step: &Step, tool: usize, filled: &Filled) -> bool {
         let has_argument = filled.share > 0.0 && !filled.arguments.is_empty();
+        // `Delete /data/a.txt` is nothing for a tool that deletes entities.
+        if !has_argument && self.unfit(step, tool, filled).next().is_some() {
+            return false;
+        }
         step.mentions.is_empty()
             || has_argument
             || self.tool(tool).inputs.is_empty()
             || self.goes_on(step, tool, filled)
-    }
-
-    /// What a tool is behind that takes none of a step's values. Names may be part of what a step is about.
-    pub(super) fn ignored(&self, step: &Step, filled: &Filled) -> f32 {
-        if filled.used.iter().any(|mention| step.mentions.contains(mention)) {
-            return 0.0;
-        }
-        let mut values = step.mentions.iter().map(|&place| &self.scene.mentions[place]);
-        if values.clone().any(names_place) {
-            IGNORED_PLACE
-        } else if values.any(|value| value.quoted || value.value != Written::Name) {
-            IGNORED_VALUE
-        } else {
-            0.0
-        }
     }
 
     /// Whether the name of a tool, without that of its server, has a word of the step, or a related one.

@@ -137,6 +137,14 @@ fn a_file_in_the_intent_is_the_path_of_its_tool() {
 }
 
 #[test]
+fn the_id_of_a_tool_is_no_file() {
+    let echo = ("demo.echo", "Echoes a message.", json!({"message": text()}), json!({}));
+    let draft = Catalog::new(&[echo]).plan("Echo a message with demo.echo").unwrap();
+    assert_eq!(tools(&draft), ["demo.echo"], "{draft:#?}");
+    assert_eq!(draft.tasks[0].missing.len(), 1, "{draft:#?}");
+}
+
+#[test]
 fn several_files_become_calls_for_each() {
     let draft = catalog().plan("Parse a.xml and b.xml").unwrap();
     assert_eq!(tools(&draft), ["xml:parse"], "{draft:#?}");

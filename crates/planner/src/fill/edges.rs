@@ -50,7 +50,10 @@ impl Filling<'_> {
                 let is_family =
                     !source.tool.family.is_empty() && source.tool.family == self.tool.family;
                 literals(source).find_map(|(input, value)| {
-                    let same = input.name_stems == field.name_stems && input.kind == field.kind;
+                    let is_folder = value.as_str().is_some_and(|path| !score::is_file(path));
+                    let unfit = is_folder && self.tool.takes_file && !source.tool.takes_file;
+                    let same =
+                        input.name_stems == field.name_stems && input.kind == field.kind && !unfit;
                     (is_family && same).then(|| value.clone())
                 })
             });

@@ -54,8 +54,14 @@ impl Filling<'_> {
                 matches!(&slot.argument, Some(Argument::Literal(value)) if value.as_str() == Some(text))
             })
         };
+        // Where a later step puts its result is nothing that this one starts with.
+        let end = self.step.ranges.iter().map(|range| range.1).max().unwrap_or_default();
+        let is_target = |place: usize| {
+            let mention = &self.scene.mentions[place];
+            mention.start >= end && score::is_target(mention)
+        };
         let others: Vec<usize> = (0..self.scene.mentions.len())
-            .filter(|&place| !own.contains(&place) && !is_given(place))
+            .filter(|&place| !own.contains(&place) && !is_given(place) && !is_target(place))
             .collect();
         self.assign(&others, |_, required, score| required && score >= STRONG + 0.2);
     }

@@ -102,6 +102,9 @@ fn value_at(text: &str, at: usize, today: Date) -> Option<(Mention, usize)> {
         Some((mention(at, at + length, &rest[..length], false, value), at + length))
     };
     let token = token(rest);
+    if let Some((length, extension)) = file_type_at(rest) {
+        return made(length, Written::FileType(extension));
+    }
     if let Some(value) = address(token) {
         return made(token.len(), value);
     }
@@ -119,6 +122,12 @@ fn value_at(text: &str, at: usize, today: Date) -> Option<(Mention, usize)> {
     }
     if let Some((quantity, length)) = number_at(rest) {
         return made(length, Written::Number(quantity));
+    }
+    if is_called(&text[..at], token) {
+        return Some((mention(at, at + token.len(), token, true, Written::Text), at + token.len()));
+    }
+    if is_identifier(token) {
+        return made(token.len(), Written::Name);
     }
     let length = name_at(text, at)?;
     made(length, Written::Name)
@@ -193,6 +202,50 @@ fn address(token: &str) -> Option<Written> {
     const DOMAINS: [&str; 10] =
         ["com", "org", "net", "io", "dev", "edu", "gov", "info", "co", "app"];
     Some(if DOMAINS.contains(&extension) { Written::Url } else { Written::Path })
+}
+
+/// Extensions by which people name types of files.
+const EXTENSIONS: [&str; 22] = [
+    "csv", "doc", "docx", "gif", "html", "jpeg", "jpg", "js", "json", "log", "md", "pdf", "png",
+    "py", "rs", "svg", "ts", "txt", "xlsx", "xml", "yaml", "zip",
+];
+
+/// `PDF files`, `.txt`: the length of what names the type, and its extension.
+fn file_type_at(text: &str) -> Option<(usize, String)> {
+    let plain = text.strip_prefix('.').unwrap_or(text);
+    let end = plain.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(plain.len());
+    let extension = plain[..end].to_ascii_lowercase();
+    if !EXTENSIONS.contains(&extension.as_str()) {
+        return None;
+    }
+    let is_dotted = plain.len() < text.len();
+    let names_files = plain[end..].trim_start().to_ascii_lowercase().starts_with("files");
+    (is_dotted || names_files).then(|| (end + text.len() - plain.len(), extension))
+}
+
+/// Whether a word in lower case is a name: `a folder called backup`.
+fn is_called(before: &str, word: &str) -> bool {
+    let last = before.trim_end().rsplit(char::is_whitespace).next().unwrap_or_default();
+    matches!(last, "called" | "named")
+        && word.len() > 2
+        && word.starts_with(|c: char| c.is_ascii_lowercase())
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+        && !is_stop_word(word)
+        && !is_verb(word)
+}
+
+/// `works_at` and `a1b2c3d`, but not `10km`.
+fn is_identifier(token: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if token.len() < 4 || !token.chars().all(is_plain) {
+        return false;
+    }
+    let digits = token.bytes().filter(u8::is_ascii_digit).count();
+    let alphabetic = token.bytes().filter(u8::is_ascii_alphabetic).count();
+    let unit = token.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_quantity = unit.len() < token.len() && unit.bytes().all(|c| c.is_ascii_alphabetic());
+    let is_snake = alphabetic > 2 && token.trim_matches('_').contains('_');
+    is_snake || token.len() > 5 && digits > 1 && alphabetic > 0 && !is_quantity
 }
 
 /// `build/output`, but not `and/or` or `Europe/London`.

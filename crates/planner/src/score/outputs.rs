@@ -36,14 +36,23 @@ pub(crate) fn of_output(
     score +=
         (0.4 * field.about_stems.shared(|stem| output.about_stems.contains(stem)) as f32).min(0.8);
     let content: Vec<&str> = output.name_stems.iter().filter(|stem| stem.len() > 2).collect();
-    let named = content.iter().filter(|stem| step.says(stem)).count();
+    // `the time` means a `datetime`.
+    let is_product =
+        |name: &str| step.product.iter().any(|word| word.len() > 3 && name.ends_with(word));
+    let produced = output.name_words.iter().filter(|name| is_product(name)).count();
+    let named =
+        content.iter().filter(|stem| step.says(stem)).count().max(produced.min(content.len()));
     let share = if content.is_empty() { 0.0 } else { named as f32 / content.len() as f32 };
     score += 3.0 * share;
     let tool_named = producer.name_stems.shared(|stem| step.says(stem)).min(2);
     score += 0.5 * tool_named as f32;
     let described = output.about_stems.shared(|stem| step.says(stem)).min(2);
     score += 0.3 * described as f32;
-    if step.has_pronoun && distance == 0 {
+    // `it` is what a tool gives, not how it counts or where it goes on.
+    let is_named = share > 0.0 || same;
+    if output.is_named(&BOOKKEEPING) && !is_named {
+        score -= 3.0;
+    } else if step.has_pronoun && distance == 0 {
         score += 1.2;
     }
     if producer.outputs.len() == 1 {
@@ -64,6 +73,24 @@ pub(crate) fn belongs_to(field: &Field, producer: &ToolSpec, output: &Field) -> 
             .all(|stem| output.name_stems.contains(stem) || producer.name_stems.contains(stem))
 }
 
+/// Words of names of outputs that tell how a call went.
+const BOOKKEEPING: [&str; 14] = [
+    "cursor",
+    "token",
+    "next",
+    "count",
+    "total",
+    "status",
+    "ok",
+    "success",
+    "error",
+    "errors",
+    "warning",
+    "warnings",
+    "truncated",
+    "duration",
+];
+
 /// Stems of names that say little about a value.
 const GENERIC: [&str; 13] = [
     "number", "name", "id", "of", "type", "date", "time", "value", "result", "data", "text",
@@ -75,6 +102,16 @@ fn specific(a: &WordList, b: &WordList) -> usize {
     a.shared(|stem| !GENERIC.contains(&stem) && b.contains(stem))
 }
 
+/// Whether the objects of a list have the fields that those of another list must have, as far as this is known.
+fn has_fields_of(field: &Field, output: &Field) -> bool {
+    let are_objects =
+        field.kind == Kind::List && output.kind == Kind::List && !output.fields.is_empty();
+    let mut required = field.fields.iter().filter(|inner| inner.required);
+    let has =
+        |inner: &Field| output.fields.iter().any(|other| other.name_stems == inner.name_stems);
+    !are_objects || required.all(has)
+}
+
 /// `None` if an output can never be this field.
 pub(crate) fn types_agree(field: &Field, output: &Field) -> Option<f32> {
     if field.is_flag() && !output.is_flag() {
@@ -82,6 +119,9 @@ pub(crate) fn types_agree(field: &Field, output: &Field) -> Option<f32> {
     }
     let same_options = field.options == output.options || field.name_stems == output.name_stems;
     if !field.options.is_empty() && !same_options {
+        return None;
+    }
+    if !has_fields_of(field, output) {
         return None;
     }
     let kinds = match (field.kind, output.kind) {

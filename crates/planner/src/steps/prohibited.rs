@@ -145,6 +145,10 @@ impl Clauses<'_> {
         if !(negates || is_no) || HARMLESS.contains(&after) {
             return None;
         }
+        // `what did I change but not commit yet?` is about a state.
+        if word == "not" && (place + 1..place + 5).any(|at| self.word(at) == "yet") {
+            return None;
+        }
         if word == "not" && after == "to" && place > 0 {
             let first = self.clause_start(place).unwrap_or(place);
             return Some(self.tokens[first].start..self.end(place, false, false));
@@ -314,6 +318,7 @@ mod tests {
             "Don't forget to commit the changes",
             "Find files that do not match '*.rs'",
             "Show changes that are not yet staged",
+            "What did I change but not commit yet?",
             "Why don't you list the files?",
             "I don't know what time it is in Tokyo",
             "Fetch https://example.com without simplification",

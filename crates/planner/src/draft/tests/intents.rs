@@ -69,8 +69,11 @@ fn intents_become_the_plans_that_a_person_expects() {
     let cases: Vec<Case> = serde_json::from_str(INTENTS).unwrap();
     assert!(cases.len() >= 40);
     let mut report = String::new();
+    let servers_alone = Tools::new(servers.iter().collect());
     for case in &cases {
-        let plan = plan(&servers, case);
+        let own =
+            (!case.with.is_empty()).then(|| Tools::new(servers.iter().chain(&case.with).collect()));
+        let plan = plan(own.as_ref().unwrap_or(&servers_alone), case);
         let faults = faults(case, &plan);
         if !faults.is_empty() {
             let shown = plan.as_ref().map_or_else(|_| "nothing fits".to_owned(), show);
@@ -80,40 +83,50 @@ fn intents_become_the_plans_that_a_person_expects() {
     assert!(report.is_empty(), "\n{report}");
 }
 
-fn plan(servers: &[Server], case: &Case) -> Result<Draft, NothingFits> {
-    let tools: Vec<&Server> = servers.iter().chain(&case.with).collect();
-    let parameters: Vec<Vec<(&str, &str)>> = tools
-        .iter()
-        .map(|tool| {
-            let properties = tool.input["properties"].as_object().unwrap();
-            properties
-                .iter()
-                .map(|(name, schema)| {
-                    (name.as_str(), schema["description"].as_str().unwrap_or_default())
-                })
-                .collect()
-        })
-        .collect();
-    let texts: Vec<ToolText<'_>> = tools
-        .iter()
-        .zip(&parameters)
-        .map(|(tool, parameters)| ToolText {
-            name: &tool.id,
-            title: &tool.title,
-            description: &tool.description,
-            parameters,
-        })
-        .collect();
-    let index = ToolIndex::build(&texts, None);
-    let specs = tools.iter().map(|tool| {
-        let output = tool.output.as_ref();
-        let mut spec = ToolSpec::new(&tool.id, &tool.title, &tool.description, &tool.input, output);
-        if output.is_none() {
-            spec.returns_text();
-        }
-        spec
-    });
-    let toolbox = Toolbox::new(specs.collect());
+/// Tools with their index, which is slow to build.
+struct Tools {
+    index: ToolIndex,
+    toolbox: Toolbox,
+}
+
+impl Tools {
+    fn new(tools: Vec<&Server>) -> Self {
+        let parameters: Vec<Vec<(&str, &str)>> = tools
+            .iter()
+            .map(|tool| {
+                let properties = tool.input["properties"].as_object().unwrap();
+                properties
+                    .iter()
+                    .map(|(name, schema)| {
+                        (name.as_str(), schema["description"].as_str().unwrap_or_default())
+                    })
+                    .collect()
+            })
+            .collect();
+        let texts: Vec<ToolText<'_>> = tools
+            .iter()
+            .zip(&parameters)
+            .map(|(tool, parameters)| ToolText {
+                name: &tool.id,
+                title: &tool.title,
+                description: &tool.description,
+                parameters,
+            })
+            .collect();
+        let specs = tools.iter().map(|tool| {
+            let output = tool.output.as_ref();
+            let mut spec =
+                ToolSpec::new(&tool.id, &tool.title, &tool.description, &tool.input, output);
+            if output.is_none() {
+                spec.returns_text();
+            }
+            spec
+        });
+        Self { index: ToolIndex::build(&texts, None), toolbox: Toolbox::new(specs.collect()) }
+    }
+}
+
+fn plan(tools: &Tools, case: &Case) -> Result<Draft, NothingFits> {
     let intent = Intent {
         text: &case.intent,
         context: &case.context,
@@ -122,8 +135,8 @@ fn plan(servers: &[Server], case: &Case) -> Result<Draft, NothingFits> {
         visible: &|_| true,
         today: date(2024, 1, 1),
     };
-    toolbox.draft(&intent, &|query, limit| {
-        index.search(query, limit).into_iter().map(|hit| (hit.index, hit.score)).collect()
+    tools.toolbox.draft(&intent, &|query, limit| {
+        tools.index.search(query, limit).into_iter().map(|hit| (hit.index, hit.score)).collect()
     })
 }
 

@@ -22,5 +22,6 @@ pub use extraction::table;
 pub use extraction::{Extracted, Form, Limits, Metadata, Options, Unreadable};
 pub use facts::facts;
 pub use pdf::pages as pdf_pages;
+pub use pdf::{ShownPage, ShownWord, shown_pages};
 pub use sniff::{SNIFFED, sniff};
 pub use tables::tables;

@@ -58,7 +58,8 @@ pub(crate) fn decode_upright(bytes: &[u8]) -> Result<DynamicImage, Unreadable> {
     Ok(picture)
 }
 
-fn open(bytes: &[u8]) -> Result<(DynamicImage, Orientation), Unreadable> {
+/// Decodes a picture as it is stored, within the limits, and how it has to be turned to be upright.
+pub fn open(bytes: &[u8]) -> Result<(DynamicImage, Orientation), Unreadable> {
     if media_type(bytes).is_none() {
         return Err(Unreadable::Unsupported { media_type: "unknown content".to_owned() });
     }

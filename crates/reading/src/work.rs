@@ -22,6 +22,11 @@ impl Work {
         Self { name, run }
     }
 
+    /// Runs the function in this process, for bytes that cost little.
+    pub fn run(&self, options: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
+        (self.run)(options, bytes)
+    }
+
     pub(crate) fn name(&self) -> &'static str {
         self.name
     }
@@ -85,7 +90,7 @@ pub(crate) fn run(works: &[Work], name: &str, options: Value, bytes: Vec<u8>) ->
         let message = format!("this program has no function `{name}`");
         return (Answer::Refused { kind: "unsupported".to_owned(), message }, Vec::new());
     };
-    let done = match (work.run)(options, bytes) {
+    let done = match work.run(options, bytes) {
         Ok(done) => done,
         Err(Refused { reason, message }) => {
             return (Answer::Refused { kind: reason, message }, Vec::new());

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use rmcp::handler::server::tool::schema_for_output;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, JsonObject, ResourceContents};
 use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 
 use crate::Fault;
@@ -22,7 +22,7 @@ pub trait Answer: Send + 'static {
 
 impl<T: Serialize + JsonSchema + Send + 'static> Answer for T {
     fn output_schema() -> Option<Arc<JsonObject>> {
-        Some(schema_for_output::<T>())
+        Some(schema_of_answers::<T>())
     }
 
     fn into_response(self) -> Result<CallToolResponse, Fault> {
@@ -30,6 +30,16 @@ impl<T: Serialize + JsonSchema + Send + 'static> Answer for T {
             .map_err(|error| Fault::internal(format!("the answer is not JSON: {error}")))?;
         Ok(CallToolResult::structured(value).into())
     }
+}
+
+/// The schema of what a type is written as: a field that may be skipped is not required.
+pub(crate) fn schema_of_answers<T: JsonSchema>() -> Arc<JsonObject> {
+    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut schema = generator.into_root_schema_for::<T>();
+    // The type's name and comment say nothing to a model.
+    schema.remove("title");
+    schema.remove("description");
+    Arc::new(schema.ensure_object().clone())
 }
 
 /// Content blocks, for answers that a person or a model looks at.
@@ -124,3 +134,6 @@ impl Answer for Raw {
 /// The input of a tool that takes no arguments.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 pub struct NoInput {}
+
+#[cfg(test)]
+mod tests;

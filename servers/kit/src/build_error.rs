@@ -13,4 +13,8 @@ pub enum BuildError {
     Duplicate { kind: &'static str, name: String },
     #[error("the folder `{folder}` of --keep cannot be used: {reason}")]
     Folder { folder: String, reason: String },
+    #[error("{0}")]
+    Flag(String),
+    #[error("jobs need storage for their results: call `Server::stores` too")]
+    JobsWithoutStorage,
 }

@@ -17,9 +17,11 @@ use serde_json::json;
 
 use crate::base::Base;
 use crate::call;
+use crate::jobs::Jobs;
 use crate::program::Program;
 use crate::prompt::RegisteredPrompt;
 use crate::resource::{Locator, Reader, RegisteredTemplate};
+use crate::shared::Shared;
 use crate::stored::ReferenceStore;
 use crate::tool::RegisteredTool;
 use crate::{Ctx, Fault, Limits};
@@ -34,6 +36,7 @@ pub(crate) struct Parts {
     pub(crate) resources: Vec<(Resource, Reader)>,
     pub(crate) templates: Vec<RegisteredTemplate>,
     pub(crate) references: Option<ReferenceStore>,
+    pub(crate) jobs: Option<Jobs>,
     pub(crate) programs: Vec<Program>,
     pub(crate) base: Arc<Base>,
 }
@@ -51,6 +54,11 @@ impl Capability {
         Self { name, version, parts }
     }
 
+    /// The jobs, which a program starts and stops with its server.
+    pub(crate) fn jobs(&self) -> Option<Jobs> {
+        self.parts.jobs.clone()
+    }
+
     fn offers_resources(&self) -> bool {
         let parts = &self.parts;
         !(parts.resources.is_empty() && parts.templates.is_empty()) || parts.references.is_some()
@@ -62,13 +70,12 @@ impl Capability {
         responses: Option<InputResponses>,
         state: Option<String>,
     ) -> Ctx {
-        Ctx::new(
-            context,
-            responses,
-            state,
-            self.parts.references.clone(),
-            Arc::clone(&self.parts.base),
-        )
+        let shared = Shared {
+            references: self.parts.references.clone(),
+            jobs: self.parts.jobs.clone(),
+            base: Arc::clone(&self.parts.base),
+        };
+        Ctx::new(context, responses, state, shared)
     }
 
     fn find_resource(&self, uri: &str) -> Option<(Locator, &Reader)> {

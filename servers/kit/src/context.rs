@@ -1,17 +1,18 @@
 //! The context of a running call.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use reading::{Document, Done, ReadDocument, Work};
 use rmcp::RoleServer;
-use rmcp::model::{InputResponses, ProgressNotificationParam, RequestMetaObject};
+use rmcp::model::{InputResponses, RequestMetaObject};
 use rmcp::service::RequestContext;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::base::Base;
+use crate::fetch::Fetched;
+use crate::jobs::{Jobs, OrJob};
 use crate::program::{Engine, Program, Ran, Task};
+use crate::progress::Progress;
+use crate::shared::Shared;
 use crate::stored::ReferenceStore;
 use crate::{Fault, StoredBytes, StoredRef};
 
@@ -21,8 +22,7 @@ pub struct Ctx {
     request: RequestContext<RoleServer>,
     input_responses: Option<InputResponses>,
     request_state: Option<String>,
-    references: Option<ReferenceStore>,
-    base: Arc<Base>,
+    shared: Shared,
 }
 
 impl Ctx {
@@ -30,20 +30,14 @@ impl Ctx {
         request: RequestContext<RoleServer>,
         input_responses: Option<InputResponses>,
         request_state: Option<String>,
-        references: Option<ReferenceStore>,
-        base: Arc<Base>,
+        shared: Shared,
     ) -> Self {
-        Self { request, input_responses, request_state, references, base }
+        Self { request, input_responses, request_state, shared }
     }
 
     /// Reports progress, if the caller asked for it.
     pub async fn progress(&self, done: f64, total: f64, message: &str) {
-        let Some(token) = self.request.meta.get_progress_token() else { return };
-        let notice =
-            ProgressNotificationParam::new(token, done).with_total(total).with_message(message);
-        if let Err(error) = self.request.peer.notify_progress(notice).await {
-            tracing::debug!(%error, "progress could not be delivered");
-        }
+        Progress::of(&self.request).report(done, total, message).await;
     }
 
     /// Resolves when the caller cancels; the handler's future is dropped then, so only detached work needs this.
@@ -93,12 +87,15 @@ impl Ctx {
     }
 
     pub(crate) fn references(&self) -> Result<&ReferenceStore, Fault> {
-        self.references.as_ref().ok_or_else(|| Fault::unsupported("this server stores no files"))
+        self.shared
+            .references
+            .as_ref()
+            .ok_or_else(|| Fault::unsupported("this server stores no files"))
     }
 
     /// Reads an untrusted document in a confined process; see [`crate::start`].
     pub async fn read(&self, document: Document) -> Result<ReadDocument, Fault> {
-        Ok(self.base.readers().await?.read(document).await?)
+        Ok(self.shared.base.readers().await?.read(document).await?)
     }
 
     /// Runs one of the functions that were given to [`crate::start`] on untrusted bytes, in a confined process.
@@ -108,18 +105,38 @@ impl Ctx {
         options: &(impl Serialize + Sync),
         document: Document,
     ) -> Result<Done, Fault> {
-        Ok(self.base.readers().await?.work(work, options, document).await?)
+        Ok(self.shared.base.readers().await?.work(work, options, document).await?)
     }
 
     /// Runs a program to its end, without a shell and without the network.
     pub async fn run(&self, program: &Program, task: Task) -> Result<Ran, Fault> {
         let cancel = self.request.ct.clone();
-        program.run(self.base.runner().await?, task, &cancel).await
+        program.run(self.shared.base.runner().await?, task, &cancel).await
+    }
+
+    /// Downloads a file from a URL of the caller; see [`crate::Server::fetches`].
+    pub async fn fetch(&self, url: &str) -> Result<Fetched, Fault> {
+        self.shared.base.fetch(url, |_| {}).await
+    }
+
+    /// The jobs of the server; see [`crate::Server::jobs`].
+    pub fn jobs(&self) -> Result<&Jobs, Fault> {
+        self.shared.jobs.as_ref().ok_or_else(|| Fault::unsupported("this server has no jobs"))
+    }
+
+    /// Runs a job and waits for its result. After 25 seconds the answer is its id, and the job goes on; a caller that gives
+    /// up before cancels it.
+    pub async fn run_job<T>(
+        &self,
+        operation: &str,
+        arguments: &(impl Serialize + Sync),
+    ) -> Result<OrJob<T>, Fault> {
+        self.jobs()?.run(operation, arguments, &Progress::of(&self.request)).await
     }
 
     /// The name and version of a program; UNSUPPORTED where it is missing.
     pub async fn engine(&self, program: &Program) -> Result<Engine, Fault> {
-        program.engine(self.base.runner().await?).await
+        program.engine(self.shared.base.runner().await?).await
     }
 
     /// rmcp's request, for protocol features that the kit does not model.

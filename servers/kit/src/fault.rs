@@ -76,6 +76,18 @@ impl Fault {
         self
     }
 
+    /// The code, the message, the retry advice and the details, to be stored.
+    pub(crate) fn into_parts(self) -> (Code, String, bool, Option<Value>) {
+        match *self.0 {
+            Cause::Tool { code, message, retryable, details } => {
+                (code, message, retryable, details)
+            }
+            Cause::Protocol(error) => {
+                (Code::Internal, error.message.into_owned(), false, error.data)
+            }
+        }
+    }
+
     /// The answer to `tools/call`: the code and message as text, and again in `_meta`.
     pub(crate) fn into_call_result(self) -> Result<CallToolResult, ErrorData> {
         match *self.0 {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use egress::process::{Limits, RunError, Runner, Spec};
-use egress::sandbox::Policy;
+use egress::process::{Exit, Limits, RunError, Runner, Spec};
+use egress::sandbox::{Policy, UnixSockets};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
@@ -25,7 +25,11 @@ pub struct Program {
     name: &'static str,
     package: &'static str,
     path: Option<PathBuf>,
+    file: Option<&'static str>,
     version_argument: &'static str,
+    readable: &'static [&'static str],
+    unix_sockets: UnixSockets,
+    restart_code: Option<i32>,
     version: Arc<OnceCell<Option<String>>>,
 }
 
@@ -49,6 +53,7 @@ pub struct Task {
     deadline: Duration,
     max_stdout: u64,
     memory: u64,
+    max_file: u64,
 }
 
 /// What a program has printed and written.
@@ -65,7 +70,42 @@ impl Program {
     /// A program by its name in `PATH`, with the Debian package that has it.
     pub fn new(name: &'static str, package: &'static str) -> Self {
         let version = Arc::default();
-        Self { name, package, path: None, version_argument: "--version", version }
+        Self {
+            name,
+            package,
+            path: None,
+            file: None,
+            version_argument: "--version",
+            readable: &[],
+            unix_sockets: UnixSockets::Denied,
+            restart_code: None,
+            version,
+        }
+    }
+
+    /// Runs the file of this name in the program's folder, if there is one. For programs that are found by a script that
+    /// does not work in a sandbox.
+    pub(crate) fn file_in_folder(mut self, file: &'static str) -> Self {
+        self.file = Some(file);
+        self
+    }
+
+    /// Runs the program once more in the same folder when it ends with this code.
+    pub(crate) fn restarts_after(mut self, code: i32) -> Self {
+        self.restart_code = Some(code);
+        self
+    }
+
+    /// Lets the program listen at sockets of its own, without which some do not start.
+    pub(crate) fn listens(mut self) -> Self {
+        self.unix_sockets = UnixSockets::Listening;
+        self
+    }
+
+    /// Lets every run read these paths.
+    pub(crate) fn reads(mut self, paths: &'static [&'static str]) -> Self {
+        self.readable = paths;
+        self
     }
 
     /// Uses the program at this path, if one is given.
@@ -95,12 +135,23 @@ impl Program {
         format!("apt install {}", self.package)
     }
 
-    async fn locate(&self, runner: &Runner) -> Result<PathBuf, Fault> {
+    pub(crate) async fn locate(&self, runner: &Runner) -> Result<PathBuf, Fault> {
         let located = match &self.path {
             Some(path) => runner.locate(path).await,
             None => runner.locate(self.name).await,
         };
-        located.map_err(|_| self.missing())
+        let located = located.map_err(|_| self.missing())?;
+        let Some(file) = self.file else { return Ok(located) };
+        // The command in `PATH` is a link to the script in the program's folder.
+        let target = tokio::fs::canonicalize(&located).await.unwrap_or_else(|_| located.clone());
+        let inner = target.with_file_name(file);
+        let exists = tokio::fs::try_exists(&inner).await.unwrap_or(false);
+        Ok(if exists { inner } else { located })
+    }
+
+    fn policy(&self) -> Policy {
+        let policy = Policy::new().unix_sockets(self.unix_sockets);
+        self.readable.iter().fold(policy, |policy, path| policy.read(path))
     }
 
     /// The fault of a call that cannot be answered without the program.
@@ -119,7 +170,12 @@ impl Program {
     pub(crate) async fn engine(&self, runner: &Runner) -> Result<Engine, Fault> {
         let program = self.locate(runner).await?;
         let ask = || async {
-            let spec = Spec::new(program).arg(self.version_argument).deadline(VERSION_TIMEOUT);
+            let spec = Spec::new(program)
+                .arg(self.version_argument)
+                // Not the user's own folder, which the sandbox closes.
+                .env("HOME", "/nonexistent")
+                .deadline(VERSION_TIMEOUT)
+                .policy(self.policy());
             let printed = runner.run(spec, &CancellationToken::new()).await.ok()?;
             let text = [printed.stdout, printed.stderr].concat();
             version_in(&String::from_utf8_lossy(&text))
@@ -136,9 +192,9 @@ impl Program {
     ) -> Result<Ran, Fault> {
         let program = self.locate(runner).await?;
         let folder = if task.in_folder { Some(folder_with(task.files).await?) } else { None };
-        let limits = Limits { memory: task.memory, ..Limits::default() };
+        let limits = Limits { memory: task.memory, file_size: task.max_file, ..Limits::default() };
         let policy =
-            task.readable.into_iter().fold(Policy::new(), |policy, path| policy.read(path));
+            task.readable.into_iter().fold(self.policy(), |policy, path| policy.read(path));
         let mut spec = Spec::new(program)
             .args(task.arguments)
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
@@ -157,7 +213,13 @@ impl Program {
                 .policy(policy.write(folder.path())),
             None => spec.policy(policy),
         };
-        let finished = runner.run(spec, cancel).await.map_err(|error| self.fault(&error))?;
+        let again = self.restart_code.map(|_| spec.clone());
+        let mut finished = runner.run(spec, cancel).await.map_err(|error| self.fault(&error))?;
+        if let (Exit::Code(code), Some(spec)) = (finished.exit, again)
+            && Some(code) == self.restart_code
+        {
+            finished = runner.run(spec, cancel).await.map_err(|error| self.fault(&error))?;
+        }
         let success = finished.exit.success();
         if !success {
             let stderr = String::from_utf8_lossy(&finished.stderr);
@@ -198,6 +260,7 @@ impl Default for Task {
             deadline: Duration::from_secs(100),
             max_stdout: 64 << 20,
             memory: 4 << 30,
+            max_file: 64 << 20,
         }
     }
 }
@@ -235,6 +298,24 @@ impl Task {
         self
     }
 
+    /// Starts the program in a folder of its own, into which it may write; [`Ran::file`] reads what it has written.
+    pub fn writes(mut self) -> Self {
+        self.in_folder = true;
+        self
+    }
+
+    /// The most memory of the program, in bytes; 4 GB otherwise.
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// The largest file that the program may write, in bytes; 64 MB otherwise.
+    pub fn max_file(mut self, bytes: u64) -> Self {
+        self.max_file = bytes;
+        self
+    }
+
     /// The program is ended after this time.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
@@ -249,6 +330,23 @@ impl Task {
 }
 
 impl Ran {
+    /// Where a file is that the program has written into its folder, for other programs to read. It is removed with this
+    /// value.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        let path = self.folder.as_ref()?.path().join(name);
+        path.is_file().then_some(path)
+    }
+
+    /// The names of all files that the program has written into its folder.
+    pub fn names(&self) -> Result<Vec<String>, Fault> {
+        let Some(folder) = &self.folder else { return Ok(Vec::new()) };
+        let list = || -> std::io::Result<Vec<String>> {
+            let entries = std::fs::read_dir(folder.path())?;
+            entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+        };
+        list().map_err(|error| Fault::internal(format!("the program's folder: {error}")))
+    }
+
     /// A file that the program has written into its folder.
     pub async fn file(&self, name: &str, max_bytes: u64) -> Result<Vec<u8>, Fault> {
         let Some(folder) = &self.folder else {

@@ -71,16 +71,27 @@ pub(crate) fn run<F: Args, H: ServerHandler + Clone>(
         (None, Keeping::InMemory) => None,
     };
     let programs = server.programs();
-    let handler = match server.limits(limits).keep_in(folder).build() {
-        Ok(capability) => wrap(capability),
+    let gateway = options.gateway.url.clone();
+    let capability = match server.limits(limits).keep_in(folder).gateway_at(gateway).build() {
+        Ok(capability) => capability,
         Err(error) => return fail(MISUSE, &error.to_string()),
     };
+    let jobs = capability.jobs();
+    let handler = wrap(capability);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(1, &error.to_string()),
     };
-    let outcome =
-        runtime.block_on(serve(handler, options, (name, version), limits.body_bytes, programs));
+    let outcome = runtime.block_on(async {
+        if let Some(jobs) = &jobs {
+            jobs.start();
+        }
+        let served = serve(handler, options, (name, version), limits.body_bytes, programs).await;
+        if let Some(jobs) = &jobs {
+            jobs.stop().await;
+        }
+        served
+    });
     // A thread may still wait in a read of stdin, which nothing can interrupt.
     runtime.shutdown_background();
     match outcome {

@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use crate::capability::Parts;
+use crate::fetch::{FetchOptions, Fetcher};
+use crate::jobs::{JobCtx, JobResult, Jobs, Operations};
 use crate::program::Program;
 use crate::programs::Programs;
 use crate::prompt::RegisteredPrompt;
@@ -27,6 +29,9 @@ pub struct Server {
     parts: Parts,
     storage: Option<StorageLimits>,
     folder: Option<PathBuf>,
+    fetching: Option<FetchOptions>,
+    gateway: Option<String>,
+    operations: Option<Operations>,
     faults: Vec<BuildError>,
 }
 
@@ -34,7 +39,17 @@ impl Server {
     /// A server that offers nothing yet.
     pub fn new(name: &'static str, version: &'static str) -> Self {
         let (parts, faults) = (Parts::default(), Vec::new());
-        Self { name, version, parts, storage: None, folder: None, faults }
+        Self {
+            name,
+            version,
+            parts,
+            storage: None,
+            folder: None,
+            fetching: None,
+            gateway: None,
+            operations: None,
+            faults,
+        }
     }
 
     /// Instructions for models that use the server.
@@ -84,6 +99,28 @@ impl Server {
         self
     }
 
+    /// Lets handlers and jobs download files ([`Ctx::fetch`]) under these rules.
+    pub fn fetches(mut self, options: FetchOptions) -> Self {
+        self.fetching = Some(options);
+        self
+    }
+
+    /// The gateway of the server, from which downloads are allowed even if it is in a private network.
+    pub(crate) fn gateway_at(mut self, url: Option<String>) -> Self {
+        self.gateway = url;
+        self
+    }
+
+    /// Runs jobs with this function, whose first argument is the name of the operation; see [`crate::jobs`].
+    pub fn jobs<F, Fut>(mut self, run: F) -> Self
+    where
+        F: Fn(String, serde_json::Value, JobCtx) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<JobResult, Fault>> + Send + 'static,
+    {
+        self.operations = Some(Operations::new(run));
+        self
+    }
+
     /// Names a program that the server uses, for health reports.
     pub fn program(mut self, program: &Program) -> Self {
         self.parts.programs.push(program.clone());
@@ -126,11 +163,27 @@ impl Server {
 
     /// Checks the description and builds the capability.
     pub fn build(mut self) -> Result<Capability, BuildError> {
+        if let Some(options) = &self.fetching {
+            let fetcher =
+                Fetcher::new(options, self.gateway.as_deref()).map_err(BuildError::Flag)?;
+            // The server is built once, so nothing is set yet.
+            let _ = self.parts.base.fetcher.set(fetcher);
+        }
+        let folder = self.folder.clone();
         self.parts.references = match (self.storage, self.folder) {
             (Some(_), Some(folder)) => Some(open_folder(self.name, folder)?),
             (Some(limits), None) => Some(ReferenceStore::in_memory(self.name, limits)),
             (None, _) => None,
         };
+        if let Some(operations) = self.operations {
+            let references = self.parts.references.clone().ok_or(BuildError::JobsWithoutStorage)?;
+            let base = Arc::clone(&self.parts.base);
+            let jobs = Jobs::open(operations, references, base, folder.clone());
+            self.parts.jobs = Some(jobs.map_err(|error| BuildError::Folder {
+                folder: folder.unwrap_or_default().display().to_string(),
+                reason: error.to_string(),
+            })?);
+        }
         if let Some(fault) = self.faults.into_iter().next() {
             return Err(fault);
         }

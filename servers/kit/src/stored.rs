@@ -12,7 +12,6 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use rmcp::handler::server::tool::schema_for_output;
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, JsonObject, Resource, ResourceContents,
     ResourceTemplate,
@@ -23,6 +22,7 @@ use uuid::Uuid;
 
 use self::folder::FolderStore;
 use self::memory::MemoryStore;
+use crate::answer::schema_of_answers;
 use crate::{Answer, Code, Fault};
 
 /// Limits on stored bytes. The oldest are removed when a limit is exceeded.
@@ -85,7 +85,7 @@ impl<T> Linked<T> {
 
 impl<T: Serialize + JsonSchema + Send + 'static> Answer for Linked<T> {
     fn output_schema() -> Option<Arc<JsonObject>> {
-        Some(schema_for_output::<T>())
+        Some(schema_of_answers::<T>())
     }
 
     fn into_response(self) -> Result<CallToolResponse, Fault> {
@@ -128,7 +128,7 @@ impl ReferenceStore {
     }
 
     pub(crate) fn in_folder(server: &'static str, folder: PathBuf) -> io::Result<Self> {
-        let storage = Storage::Folder(FolderStore::open(folder, StorageLimits::IN_FOLDER)?);
+        let storage = Storage::Folder(FolderStore::open(&folder, StorageLimits::IN_FOLDER)?);
         Ok(Self { server, storage: Arc::new(storage) })
     }
 
@@ -167,6 +167,12 @@ impl ReferenceStore {
         })
         .await?;
         Ok(reference)
+    }
+
+    /// A reference that was stored without its URI.
+    pub(crate) fn with_uri(&self, mut reference: StoredRef) -> StoredRef {
+        reference.uri = self.uri(&reference.ref_id, &reference.name);
+        reference
     }
 
     /// The bytes of a reference; the error says how to get a new one.

@@ -187,7 +187,12 @@ impl RegisteredTool {
 /// A breach as the caller reads it. A long value is not repeated: messages are logged, and it is the caller's text.
 fn shown(error: &jsonschema::ValidationError<'_>) -> String {
     let message = error.to_string();
-    if message.len() > MAX_BREACH { error.masked().to_string() } else { message }
+    // Signed URLs are secrets.
+    if message.len() > MAX_BREACH || message.contains("://") {
+        error.masked().to_string()
+    } else {
+        message
+    }
 }
 
 fn refusal(breaches: Vec<(String, String)>) -> Fault {

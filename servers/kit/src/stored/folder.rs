@@ -4,7 +4,8 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -30,13 +31,23 @@ struct Entry {
 }
 
 impl FolderStore {
-    /// Uses a folder that only its owner can enter, and creates it if it does not exist.
-    pub(super) fn open(folder: PathBuf, limits: StorageLimits) -> io::Result<Self> {
+    /// Uses a folder that only its owner can enter, and creates it if it does not exist. Expired references are removed.
+    pub(super) fn open(folder: &Path, limits: StorageLimits) -> io::Result<Self> {
+        // Without a slash at the end, with which a link would be followed.
+        let folder: PathBuf = folder.components().collect();
         if let Some(parent) = folder.parent() {
             fs::create_dir_all(parent)?;
         }
+        if is_shared(&folder)? {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "other users can open the folder, and it has files: name an empty one, or make it private with `chmod 700`",
+            ));
+        }
         userfiles::create_private_folder(&folder)?;
-        Ok(Self { folder: folder.canonicalize()?, limits })
+        let store = Self { folder: folder.canonicalize()?, limits };
+        store.sweep()?;
+        Ok(store)
     }
 
     pub(super) fn store(&self, stored: &StoredBytes) -> Result<(), Fault> {
@@ -93,17 +104,19 @@ impl FolderStore {
     }
 
     fn has_expired(&self, written: SystemTime) -> bool {
-        written.elapsed().is_ok_and(|age| age > self.limits.lifetime)
+        // A file may be dated in the future, where the clock was wrong.
+        let age = written.elapsed().unwrap_or_else(|ahead| ahead.duration());
+        age > self.limits.lifetime
     }
 
-    /// Removes what has expired, then the oldest until the rest is within the limits.
+    /// Removes references that have expired, then the oldest until the rest is within the limits. Other files stay.
     fn sweep(&self) -> io::Result<()> {
         let mut entries: Vec<Entry> = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             // Another process may have removed it meanwhile.
             let Ok(about) = entry.metadata() else { continue };
-            if about.is_file() {
+            if about.is_file() && entry.file_name().to_str().is_some_and(is_id) {
                 let written = about.modified()?;
                 entries.push(Entry { path: entry.path(), written, size: about.len() });
             }
@@ -125,6 +138,17 @@ impl FolderStore {
         }
         Ok(())
     }
+}
+
+/// Whether a folder exists that other users can open, with files in it.
+fn is_shared(folder: &Path) -> io::Result<bool> {
+    let about = match fs::symlink_metadata(folder) {
+        Ok(about) => about,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let is_open = about.is_dir() && about.permissions().mode() & 0o077 != 0;
+    Ok(is_open && fs::read_dir(folder)?.next().is_some())
 }
 
 /// Whether this is an id as [`super::ReferenceStore::store`] makes them: a word, `_` and 32 hexadecimal digits.

@@ -10,7 +10,7 @@ async fn store_text(store: &ReferenceStore, text: &'static str) -> StoredRef {
 
 fn new_folder_store(folder: &std::path::Path, bytes: usize, lifetime: Duration) -> ReferenceStore {
     let limits = StorageLimits { references: 100, bytes, lifetime };
-    let storage = Storage::Folder(FolderStore::open(folder.to_owned(), limits).unwrap());
+    let storage = Storage::Folder(FolderStore::open(folder, limits).unwrap());
     ReferenceStore { server: "test", storage: Arc::new(storage) }
 }
 
@@ -103,6 +103,32 @@ async fn a_folder_loses_its_oldest_references_at_its_limit() {
     let size: u64 =
         std::fs::read_dir(&path).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
     assert!((900..=3000).contains(&size), "{size}");
+}
+
+#[tokio::test]
+async fn files_of_others_in_the_folder_stay() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("documents");
+    std::fs::create_dir(&path).unwrap();
+    std::fs::write(path.join("thesis.docx"), "years of work").unwrap();
+    let set_mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode));
+    set_mode(0o755).unwrap();
+    let limits = StorageLimits { references: 1, bytes: 100, lifetime: Duration::ZERO };
+    let refused = FolderStore::open(&path, limits).unwrap_err().to_string();
+    assert!(refused.contains("chmod 700"), "{refused}");
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o755, "a refused folder is left as it is");
+
+    set_mode(0o700).unwrap();
+    let store = new_folder_store(&path, 100, Duration::ZERO);
+    for _ in 0..3 {
+        store_text(&store, "hello").await;
+    }
+    let left: Vec<_> =
+        std::fs::read_dir(&path).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(left, ["thesis.docx"], "expired references are removed, and nothing else");
 }
 
 #[test]

@@ -1,0 +1,20 @@
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+
+use super::schema_of_answers;
+
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    text: String,
+    language: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+#[test]
+fn a_field_that_may_be_skipped_is_not_required() {
+    let schema = schema_of_answers::<Found>();
+    assert_eq!(schema["required"], json!(["text", "language"]));
+    assert!(schema["properties"]["warnings"].is_object() && !schema.contains_key("title"));
+}

@@ -2,13 +2,16 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use analysis::rules::{self, Pack, PackError, Severity, Status};
-use kit::{Ctx, Fault};
+use kit::{Computed, Ctx, Done, Fault, Refused, Work};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::input;
 use crate::offsets::Offsets;
+
+/// Judges a text, a long one in a confined process.
+pub(crate) const JUDGE: Work = Work::new("validate-compliance", judge);
 
 /// The longest text that evidence repeats.
 const LONGEST_EVIDENCE: usize = 200;
@@ -85,7 +88,7 @@ struct Evidence {
     text: String,
 }
 
-pub(crate) async fn validate(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
+pub(crate) async fn validate(input: Input, ctx: Ctx) -> Result<Computed<Output>, Fault> {
     let Input { text, file_text, pack, rules: own } = input;
     let text = input::text(text, file_text)?;
     let source = match (pack, own) {
@@ -103,11 +106,17 @@ pub(crate) async fn validate(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
             return Err(Fault::invalid_input("/pack: give the name of a pack, or `rules`"));
         }
     };
-    kit::blocking(move || {
-        let pack = Pack::read(&source).map_err(broken)?;
-        Ok(output(&pack, &text))
+    // A broken pack is reported with its place, which a confined process cannot do.
+    let source =
+        kit::blocking(move || Pack::read(&source).map(|_| source)).await?.map_err(broken)?;
+    ctx.compute(&JUDGE, &source, &text).await
+}
+
+fn judge(_: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
+    kit::compute(&bytes, |source: String, text| {
+        let pack = Pack::read(&source).map_err(|error| Refused::new("rules", error.message))?;
+        Ok(output(&pack, text))
     })
-    .await?
 }
 
 fn broken(error: PackError) -> Fault {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use analysis::spelling::Dictionary;
+use serde::{Deserialize, Serialize};
 
 /// Where systems install dictionaries.
 const SYSTEM: [&str; 3] = ["/usr/share/hunspell", "/usr/share/myspell/dicts", "/usr/share/myspell"];
@@ -30,6 +31,23 @@ impl Found {
             Self::Shipped(dictionary) => dictionary,
             Self::Installed(dictionary) => dictionary,
         }
+    }
+}
+
+/// The files of a dictionary.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Source {
+    rules: String,
+    words: String,
+}
+
+impl Source {
+    pub(crate) fn len(&self) -> usize {
+        self.rules.len() + self.words.len()
+    }
+
+    pub(crate) fn dictionary(&self) -> Result<Dictionary, String> {
+        Dictionary::new(&self.rules, &self.words)
     }
 }
 
@@ -87,20 +105,26 @@ impl Dictionaries {
         languages.into_iter().collect()
     }
 
-    fn installed_one(&self, language: &str) -> Option<Arc<Dictionary>> {
-        if let Some(read) = self.read.lock().unwrap_or_else(PoisonError::into_inner).get(language) {
-            return Some(Arc::clone(read));
-        }
-        let dictionary = self.folders.iter().find_map(|folder| {
+    /// The files of an installed dictionary, for a process that has no right to read them.
+    pub(crate) fn source(&self, language: &str) -> Option<Source> {
+        self.folders.iter().find_map(|folder| {
             let mut fitting: Vec<String> = names(folder)
                 .into_iter()
                 .filter(|name| language_of(name) == Some(language))
                 .collect();
             // `de_DE` before `de_AT`: the variant that is named like the language.
             fitting.sort_by_key(|name| (!is_main_variant(name, language), name.clone()));
-            fitting.iter().find_map(|name| load(folder, name))
-        })?;
-        let dictionary = Arc::new(dictionary);
+            let sources = fitting.iter().filter_map(|name| load(folder, name));
+            sources.into_iter().find(|source| source.dictionary().is_ok())
+        })
+    }
+
+    fn installed_one(&self, language: &str) -> Option<Arc<Dictionary>> {
+        if let Some(read) = self.read.lock().unwrap_or_else(PoisonError::into_inner).get(language) {
+            return Some(Arc::clone(read));
+        }
+        let source = self.source(language)?;
+        let dictionary = Arc::new(source.dictionary().ok()?);
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.insert(language.to_owned(), Arc::clone(&dictionary));
         Some(dictionary)
@@ -127,10 +151,10 @@ fn is_main_variant(name: &str, language: &str) -> bool {
     name == language || name.eq_ignore_ascii_case(&format!("{language}_{language}"))
 }
 
-fn load(folder: &Path, name: &str) -> Option<Dictionary> {
+fn load(folder: &Path, name: &str) -> Option<Source> {
     let rules = decoded(&folder.join(format!("{name}.aff")))?;
     let words = decoded(&folder.join(format!("{name}.dic")))?;
-    Dictionary::new(&rules, &words).ok()
+    Some(Source { rules, words })
 }
 
 /// A file in UTF-8, or in Latin-1, which older dictionaries use.

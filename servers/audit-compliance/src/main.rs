@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     kit::start(
         "audit-compliance-mcp",
         env!("CARGO_PKG_VERSION"),
-        &[redact::DOCX, redact::PDF],
+        &[redact::DOCX, redact::PDF, personal_data::FIND, quality::CHECK, compliance::JUDGE],
         describe,
     )
 }

@@ -1,8 +1,12 @@
 //! PDFs, redacted: every page becomes a picture with boxes over the values, so that no text is left below them.
 
-use analysis::redaction::{Mode, Plan, Target};
-use documents::layout::{Area, PageLayout};
-use documents::{Limits, Unreadable, pdf_pages};
+mod text;
+
+use std::collections::BTreeMap;
+
+use analysis::redaction::{Mode, Plan, Target, found_in};
+use documents::layout::Area;
+use documents::{Limits, ShownPage, Unreadable, shown_pages};
 use hayro::hayro_interpret::InterpreterSettings;
 use hayro::hayro_syntax::Pdf;
 use hayro::vello_cpu::color::palette::css::WHITE;
@@ -10,6 +14,8 @@ use hayro::{PixmapSettings, RenderCache, RenderSettings, render};
 use image::ExtendedColorType;
 use image::codecs::jpeg::JpegEncoder;
 use pdf_writer::{Content, Filter, Finish as _, Name, Rect, Ref};
+
+use text::PdfText;
 
 /// The most pages: more take longer to draw than a reader may work.
 pub(crate) const MAX_PAGES: usize = 60;
@@ -30,13 +36,23 @@ const QUALITY: u8 = 82;
 
 const PICTURE: Name<'_> = Name(b"I");
 
+/// A page with this many glyphs whose characters are not known was not read: fewer are bullets and ornaments.
+const UNKNOWN_GLYPHS: usize = 4;
+
 /// A redacted PDF and what was done.
 pub(crate) struct RedactedPdf {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) plan: Plan,
+    /// How many places of each type were redacted.
+    pub(crate) counts: BTreeMap<String, usize>,
+    /// The redacted values, as they were found.
+    pub(crate) values: Vec<String>,
+    /// How many words with a value are not covered; 0 unless this code is at fault.
+    pub(crate) leftovers: usize,
     pub(crate) warnings: Vec<String>,
     /// Whether no page has text.
     pub(crate) scanned: bool,
+    /// Pages whose content could not be read, so that values may be left on them.
+    pub(crate) unread: Vec<usize>,
 }
 
 /// Redacts what `find` marks in the text of a PDF.
@@ -45,90 +61,61 @@ pub(crate) fn redact(
     mode: Mode,
     find: impl Fn(&str) -> Vec<Target>,
 ) -> Result<RedactedPdf, Unreadable> {
-    let (layouts, count) = pdf_pages(bytes.clone(), &Limits::default(), |page| page <= MAX_PAGES)?;
+    let (pages, count) = shown_pages(bytes.clone(), &Limits::default(), |page| page <= MAX_PAGES)?;
     if count > MAX_PAGES {
         return Err(Unreadable::TooManyParts { limit: MAX_PAGES });
     }
-    let text = PdfText::of(&layouts);
-    if text.words.is_empty() {
-        let (bytes, plan, warnings) = (Vec::new(), Plan::default(), Vec::new());
-        return Ok(RedactedPdf { bytes, plan, warnings, scanned: true });
+    let text = PdfText::of(&pages);
+    if text.is_empty() {
+        return Ok(RedactedPdf {
+            bytes: Vec::new(),
+            counts: BTreeMap::new(),
+            values: Vec::new(),
+            leftovers: 0,
+            warnings: Vec::new(),
+            scanned: true,
+            unread: pages.iter().map(|page| page.number).collect(),
+        });
     }
-    let plan = Plan::new(&text.text, find(&text.text), mode);
+    let plan = Plan::new(&text.text, found_in(&text.text, find), mode);
     let pdf = Pdf::new(bytes).map_err(|_| Unreadable::damaged("its pages cannot be drawn"))?;
-    let mut pictures = Vec::new();
-    for (index, layout) in layouts.iter().enumerate() {
+    let (mut pictures, mut unread, mut leftovers) = (Vec::new(), Vec::new(), 0);
+    for (index, (page, areas)) in pages.iter().zip(text.areas(&pages, &plan)).enumerate() {
         let mut picture = draw(&pdf, index)?;
-        for area in text.areas(index, layout, &plan) {
-            picture.cover(layout, &area);
+        let has_unknown = page.unknown >= UNKNOWN_GLYPHS;
+        if page.cut || has_unknown || page.words.is_empty() && !picture.is_blank() {
+            unread.push(page.number);
         }
+        for area in &areas {
+            picture.cover(area);
+        }
+        leftovers += areas.iter().filter(|area| !picture.is_covered(area)).count();
         pictures.push(picture);
     }
     let bytes = write(&pictures)?;
-    Ok(RedactedPdf { bytes, plan, warnings: warnings(&layouts, mode), scanned: false })
+    let warnings = warnings(&pages, &unread, mode);
+    let (counts, values) = (text.counts(&plan), plan.values().to_vec());
+    Ok(RedactedPdf { bytes, counts, values, leftovers, warnings, scanned: false, unread })
 }
 
-fn warnings(layouts: &[PageLayout], mode: Mode) -> Vec<String> {
-    let mut warnings = vec![
-        "pages are pictures now: text in pictures and turned text was not read, look at each page"
-            .to_owned(),
-    ];
-    let empty: Vec<String> = layouts
-        .iter()
-        .filter(|layout| layout.words.is_empty())
-        .map(|layout| layout.number.to_string())
-        .collect();
-    if !empty.is_empty() {
+fn warnings(pages: &[ShownPage], unread: &[usize], mode: Mode) -> Vec<String> {
+    let mut warnings =
+        vec!["pages are pictures now: text in pictures was not read, look at each page".to_owned()];
+    if !unread.is_empty() {
+        let numbers: Vec<String> = unread.iter().map(ToString::to_string).collect();
         warnings.push(format!(
-            "no text was found on pages {}; read them with image-ocr-mcp:extract_document",
-            empty.join(", ")
+            "pages that could not be read are not redacted: {}. Make the document searchable with \
+             image-ocr-mcp:extract_document (`output: pdf`), and redact that",
+            numbers.join(", ")
         ));
     }
-    if layouts.iter().any(|layout| layout.cut) {
+    if pages.iter().any(|page| page.cut) {
         warnings.push("a page has too many words; its end was not read".to_owned());
     }
     if mode != Mode::Mask {
         warnings.push("values in PDFs are covered by boxes, whatever the mode".to_owned());
     }
     warnings
-}
-
-/// The words of all pages as one text, and where each word is in it.
-struct PdfText {
-    text: String,
-    /// Page, word, first and last byte.
-    words: Vec<(usize, usize, usize, usize)>,
-}
-
-impl PdfText {
-    fn of(layouts: &[PageLayout]) -> Self {
-        let mut found = Self { text: String::new(), words: Vec::new() };
-        for (page, layout) in layouts.iter().enumerate() {
-            let mut row = None;
-            for (index, word) in layout.words.iter().enumerate() {
-                if row.is_some() {
-                    found.text.push(if row == Some(word.row) { ' ' } else { '\n' });
-                }
-                row = Some(word.row);
-                let start = found.text.len();
-                found.text.push_str(&word.text);
-                found.words.push((page, index, start, found.text.len()));
-            }
-            found.text.push_str("\n\n");
-        }
-        found
-    }
-
-    /// The areas of a page's words that hold a part of a value.
-    fn areas(&self, page: usize, layout: &PageLayout, plan: &Plan) -> Vec<Area> {
-        let first = self.words.partition_point(|word| word.0 < page);
-        let words = self.words[first..].iter().take_while(|word| word.0 == page);
-        words
-            .filter(|(_, _, start, end)| plan.touches(*start..*end))
-            .filter_map(|(_, index, _, _)| layout.words.get(*index))
-            .map(|word| word.area.grow(MARGIN))
-            .collect()
-    }
 }
 
 /// A drawn page: its size in points, and its pixels.
@@ -141,21 +128,40 @@ struct Picture {
 }
 
 impl Picture {
-    /// Fills the area with black.
-    fn cover(&mut self, layout: &PageLayout, area: &Area) {
-        let [x1, y1, x2, y2] = layout.to_page(area);
-        let scale = f64::from(self.scale);
-        let pixel = |points: f64, most: usize| ((points * scale).max(0.0) as usize).min(most);
-        let (left, right) = (pixel(x1, self.width), pixel(x2 + 1.0 / scale, self.width));
-        let (top, bottom) = (
-            pixel(layout.height - y2, self.height),
-            pixel(layout.height - y1 + 1.0 / scale, self.height),
-        );
-        for row in top..bottom {
-            let start = (row * self.width + left) * 3;
-            let end = (row * self.width + right.max(left)) * 3;
-            self.rgb[start..end].fill(0);
+    /// Whether all pixels have one colour.
+    fn is_blank(&self) -> bool {
+        self.rgb.chunks_exact(3).all(|pixel| self.rgb.starts_with(pixel))
+    }
+
+    /// Fills the area with black; the whole page if it is not known where the area is.
+    fn cover(&mut self, area: &Area) {
+        let is_known = area.width() > 0.0 && area.height() > 0.0;
+        if !is_known || !(area.width() + area.height()).is_finite() {
+            self.rgb.fill(0);
+            return;
         }
+        let area = area.grow(MARGIN);
+        for row in self.pixels(&area) {
+            self.rgb[row].fill(0);
+        }
+    }
+
+    /// Whether all that is shown of an area is black.
+    fn is_covered(&self, area: &Area) -> bool {
+        self.pixels(area).into_iter().all(|row| self.rgb[row].iter().all(|part| *part == 0))
+    }
+
+    /// The parts of the rows of pixels that an area touches.
+    fn pixels(&self, area: &Area) -> Vec<std::ops::Range<usize>> {
+        let scale = f64::from(self.scale);
+        // The casts saturate, so that what is off the page is at its edge.
+        let first = |points: f64, most: usize| ((points * scale).floor() as usize).min(most);
+        let last = |points: f64, most: usize| ((points * scale).ceil() as usize).min(most);
+        let (left, right) = (first(area.left, self.width), last(area.right, self.width));
+        let (top, bottom) = (first(area.top, self.height), last(area.bottom, self.height));
+        let row =
+            |row: usize| (row * self.width + left) * 3..(row * self.width + right.max(left)) * 3;
+        (top..bottom).map(row).collect()
     }
 }
 

@@ -2,15 +2,19 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use analysis::pii::{self, Kind, Options, Tier};
-use kit::{Ctx, Fault};
+use kit::{Computed, Ctx, Done, Fault, Refused, Work};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::input;
 use crate::offsets::Offsets;
 
+/// Searches a text, a long one in a confined process.
+pub(crate) const FIND: Work = Work::new("find-pii", find_in);
+
 /// A type of personal data in arguments.
-#[derive(Deserialize, Clone, Copy)]
+#[derive(Serialize, Deserialize, Clone, Copy)]
 #[serde(transparent)]
 pub(crate) struct TypeName(pub(crate) Kind);
 
@@ -76,25 +80,40 @@ struct Span {
     text: Option<String>,
 }
 
-pub(crate) async fn find(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
+/// What to look for.
+#[derive(Serialize, Deserialize)]
+struct Search {
+    types: Vec<TypeName>,
+    min_confidence: f32,
+    region: Option<String>,
+    include_text: bool,
+}
+
+pub(crate) async fn find(input: Input, ctx: Ctx) -> Result<Computed<Output>, Fault> {
     let Input { text, file_text, types, min_confidence, region, include_text } = input;
     let text = input::text(text, file_text)?;
-    let kinds = types.unwrap_or_default().into_iter().map(|name| name.0).collect();
-    let options = Options { kinds, min_confidence, region };
-    kit::blocking(move || {
-        let found = pii::find(&text, &options);
-        let offsets = Offsets::of(&text);
-        let mut counts = BTreeMap::new();
-        let spans = found
-            .into_iter()
-            .map(|finding| {
-                *counts.entry(finding.kind.name().to_owned()).or_default() += 1;
-                span(&text, &offsets, &finding, include_text)
-            })
-            .collect();
-        Output { spans, counts }
-    })
-    .await
+    let types = types.unwrap_or_default();
+    ctx.compute(&FIND, &Search { types, min_confidence, region, include_text }, &text).await
+}
+
+fn find_in(_: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
+    kit::compute(&bytes, |search: Search, text| Ok(output(&search, text)))
+}
+
+fn output(search: &Search, text: &str) -> Output {
+    let kinds = search.types.iter().map(|name| name.0).collect();
+    let options =
+        Options { kinds, min_confidence: search.min_confidence, region: search.region.clone() };
+    let offsets = Offsets::of(text);
+    let mut counts = BTreeMap::new();
+    let spans = pii::find(text, &options)
+        .into_iter()
+        .map(|finding| {
+            *counts.entry(finding.kind.name().to_owned()).or_default() += 1;
+            span(text, &offsets, &finding, search.include_text)
+        })
+        .collect();
+    Output { spans, counts }
 }
 
 fn span(text: &str, offsets: &Offsets<'_>, finding: &pii::Finding, include_text: bool) -> Span {

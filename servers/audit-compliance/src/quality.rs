@@ -1,15 +1,22 @@
 use std::sync::Arc;
 
 use analysis::quality::{self, Check, Quality, Severity};
-use kit::{Ctx, Fault, Skipped};
+use analysis::spelling::Dictionary;
+use kit::{Computed, Ctx, Done, Fault, Refused, Skipped, Work};
 use language::prose::Language;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::dictionaries::Dictionaries;
+use crate::dictionaries::{Dictionaries, Found, Source};
 use crate::input;
 use crate::offsets::Offsets;
+
+/// Checks a long text in a confined process.
+pub(crate) const CHECK: Work = Work::new("check-quality", check_long);
+
+/// The largest installed dictionary that a confined process gets, in bytes; with the text it has to fit into a request.
+const LARGEST_DICTIONARY: usize = 6 << 20;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +38,7 @@ pub(crate) struct Input {
     check_links: bool,
 }
 
-#[derive(Deserialize, JsonSchema, Clone, Copy)]
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[serde(rename_all = "snake_case")]
 enum CheckName {
     Spelling,
@@ -40,6 +47,17 @@ enum CheckName {
     Links,
     Placeholders,
     Consistency,
+}
+
+impl CheckName {
+    const ALL: [Self; 6] = [
+        Self::Spelling,
+        Self::Readability,
+        Self::Structure,
+        Self::Links,
+        Self::Placeholders,
+        Self::Consistency,
+    ];
 }
 
 impl From<CheckName> for Check {
@@ -104,62 +122,108 @@ struct Readability {
     lix: Option<f64>,
 }
 
-pub(crate) async fn check(
-    input: Input,
-    _ctx: Ctx,
-    dictionaries: Arc<Dictionaries>,
-) -> Result<Output, Fault> {
-    let Input { text, file_text, language, checks, check_links } = input;
-    let text = input::text(text, file_text)?;
-    let mut checks: Vec<Check> = match checks {
-        Some(checks) => checks.into_iter().map(Check::from).collect(),
-        None => Check::ALL.to_vec(),
-    };
-    checks.sort();
-    checks.dedup();
-    kit::blocking(move || judge(&text, language, &checks, check_links, &dictionaries)).await?
+/// What is checked, and by which dictionary.
+#[derive(Serialize, Deserialize)]
+struct Order {
+    language: Option<String>,
+    checks: Vec<CheckName>,
+    /// The dictionary of a language other than the shipped one.
+    dictionary: Option<Source>,
+    skipped: Vec<Skipped>,
 }
 
-fn judge(
-    text: &str,
-    language: Option<String>,
-    checks: &[Check],
-    check_links: bool,
-    dictionaries: &Dictionaries,
-) -> Result<Output, Fault> {
-    let language = language.or_else(|| Language::detect(text).map(|found| found.code().to_owned()));
-    let mut skipped = Vec::new();
-    let mut dictionary = None;
-    if checks.contains(&Check::Spelling) {
-        match dictionaries.of(language.as_deref()) {
-            Ok(found) => dictionary = Some(found),
-            Err(missing) if checks == [Check::Spelling] => {
-                let details = json!({"installed": dictionaries.installed(), "package": missing.package, "fix": missing.fix});
-                return Err(Fault::unsupported(missing.why).details(details));
-            }
-            Err(missing) => {
-                skipped.push(Skipped {
-                    what: "spelling".to_owned(),
-                    why: missing.why,
-                    fix: missing.fix,
-                });
-            }
-        }
+impl Order {
+    fn run(self, text: &str, dictionary: Option<&Dictionary>) -> Output {
+        let checks: Vec<Check> = self.checks.iter().copied().map(Check::from).collect();
+        let quality = quality::check(text, self.language.as_deref(), &checks, dictionary);
+        output(text, quality, self.language, self.skipped)
     }
+}
+
+pub(crate) async fn check(
+    input: Input,
+    ctx: Ctx,
+    dictionaries: Arc<Dictionaries>,
+) -> Result<Computed<Output>, Fault> {
+    let Input { text, file_text, language, checks, check_links } = input;
+    let text = input::text(text, file_text)?;
+    let mut checks = checks.unwrap_or_else(|| CheckName::ALL.to_vec());
+    checks.sort();
+    checks.dedup();
+    let language =
+        language.or_else(|| Language::detect(&text).map(|found| found.code().to_owned()));
+    let mut order = Order { language, checks, dictionary: None, skipped: Vec::new() };
     if check_links {
-        skipped.push(Skipped {
+        order.skipped.push(Skipped {
             what: "check_links".to_owned(),
             why: "this server opens no links; their form was checked".to_owned(),
             fix: "open the links with a tool that fetches pages, such as `scrape` of web-research-mcp".to_owned(),
         });
     }
-    let quality = quality::check(
-        text,
-        language.as_deref(),
-        checks,
-        dictionary.as_ref().map(|found| found.dictionary()),
-    );
-    Ok(output(text, quality, language, skipped))
+    kit::blocking(move || prepare(order, text, &dictionaries)).await??.run(&ctx).await
+}
+
+/// A text with what is needed to check it.
+enum Prepared {
+    Answered(Box<Output>),
+    /// A long text, for a confined process.
+    Long(Order, String),
+}
+
+impl Prepared {
+    async fn run(self, ctx: &Ctx) -> Result<Computed<Output>, Fault> {
+        match self {
+            Self::Answered(output) => Computed::new(&*output),
+            Self::Long(order, text) => ctx.compute(&CHECK, &order, &text).await,
+        }
+    }
+}
+
+fn prepare(mut order: Order, text: String, dictionaries: &Dictionaries) -> Result<Prepared, Fault> {
+    let mut dictionary = None;
+    if order.checks.contains(&CheckName::Spelling) {
+        match dictionaries.of(order.language.as_deref()) {
+            Ok(found) => dictionary = Some(found),
+            Err(missing) if order.checks == [CheckName::Spelling] => {
+                let details = json!({"installed": dictionaries.installed(), "package": missing.package, "fix": missing.fix});
+                return Err(Fault::unsupported(missing.why).details(details));
+            }
+            Err(missing) => order.skip_spelling(missing.why, missing.fix),
+        }
+    }
+    if !kit::is_long(&text) {
+        let dictionary = dictionary.as_ref().map(Found::dictionary);
+        return Ok(Prepared::Answered(Box::new(order.run(&text, dictionary))));
+    }
+    if let (Some(Found::Installed(_)), Some(language)) = (&dictionary, &order.language) {
+        order.dictionary =
+            dictionaries.source(language).filter(|source| source.len() <= LARGEST_DICTIONARY);
+        if order.dictionary.is_none() {
+            let why = format!("the dictionary of `{language}` is too large for a long text");
+            order.skip_spelling(why, "send the text in parts of 20,000 bytes".to_owned());
+        }
+    }
+    Ok(Prepared::Long(order, text))
+}
+
+impl Order {
+    fn skip_spelling(&mut self, why: String, fix: String) {
+        self.checks.retain(|check| *check != CheckName::Spelling);
+        self.skipped.push(Skipped { what: "spelling".to_owned(), why, fix });
+    }
+}
+
+fn check_long(_: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
+    kit::compute(&bytes, |order: Order, text| {
+        let own = order.dictionary.as_ref().map(Source::dictionary).transpose();
+        let own = own.map_err(|error| Refused::new("dictionary", error))?;
+        let dictionary = match &own {
+            Some(own) => Some(own),
+            None if order.checks.contains(&CheckName::Spelling) => Dictionary::english(),
+            None => None,
+        };
+        Ok(order.run(text, dictionary))
+    })
 }
 
 fn output(text: &str, quality: Quality, language: Option<String>, skipped: Vec<Skipped>) -> Output {

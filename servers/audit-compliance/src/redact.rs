@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use analysis::pii::{self, Kind, Options};
-use analysis::redaction::{Mode, Plan, Target, docx, leftovers};
+use analysis::redaction::{Mode, Plan, Target, docx, found_in, leftovers};
 use documents::Limits;
 use kit::{Ctx, Done, Fault, GivenFile, Linked, Refused, StoredRef, Work};
 use schemars::JsonSchema;
@@ -100,7 +100,7 @@ pub(crate) struct Output {
     /// `text`, `docx` or `pdf`.
     format: String,
     redacted: Vec<Redacted>,
-    /// The result was read again, and none of the redacted values was found. False only for scanned documents.
+    /// The whole document was read, and none of the redacted values is in the result. False if pages could not be read.
     verified: bool,
     /// Whether the document has no text layer, so that nothing was redacted and no copy was made.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -190,7 +190,7 @@ async fn of_text(
     let text = input::with_words(text)?;
     let done = kit::blocking(move || {
         let targets = match selection {
-            Selection::Kinds(kinds) => found(&text, kinds),
+            Selection::Kinds(kinds) => found_in(&text, |text| found(text, kinds.clone())),
             Selection::Spans(spans) => given(&text, &spans)?,
         };
         let plan = Plan::new(&text, targets, mode);
@@ -250,7 +250,7 @@ async fn of_document(
         stored: Some(stored.clone()),
         format: format.name.to_owned(),
         redacted: listed(report.counts),
-        verified: true,
+        verified: report.unread == 0,
         scanned: false,
         warnings: file.warnings.into_iter().chain(report.warnings).collect(),
     };
@@ -309,6 +309,9 @@ struct Report {
     warnings: Vec<String>,
     #[serde(default)]
     scanned: bool,
+    /// How many pages could not be read.
+    #[serde(default)]
+    unread: usize,
 }
 
 fn redact_docx(options: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
@@ -324,8 +327,8 @@ fn redact_pdf(options: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
     let WorkOptions { kinds, mode } = understood(options)?;
     let done = pdf::redact(bytes, mode, |text| found(text, kinds.clone()))?;
     let report = json!({
-        "counts": done.plan.counts(), "leftovers": 0, "values": done.plan.values(), "warnings": done.warnings,
-        "scanned": done.scanned,
+        "counts": done.counts, "leftovers": done.leftovers, "values": done.values, "warnings": done.warnings,
+        "scanned": done.scanned, "unread": done.unread.len(),
     });
     Ok(Done { value: report, bytes: done.bytes })
 }

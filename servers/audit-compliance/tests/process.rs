@@ -183,12 +183,15 @@ fn redact_edits_word_documents_and_serves_them_again() {
     let keep = tempfile::tempdir().unwrap();
     let flags = ["--keep", keep.path().to_str().unwrap()];
     let body = paragraph(&["My name is An", "na We", "ber &amp; I live in Leeds."])
-        + &paragraph(&["Write to anna@", "lumen.com"]);
+        + &paragraph(&["Write to anna@", "lumen.com"])
+        + r#"<w:p><w:r><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml" alt="ANNA WEBER, anna%40lumen.com"/></w:pict></w:r></w:p>"#;
     let arguments =
         json!({"file_data": encoded(&document(&body)), "file_type": WORD, "mode": "label"});
     let result = call_all(&flags, &[("redact", arguments)]).remove(0);
     let done = &result["structuredContent"];
     assert_eq!((&done["format"], &done["verified"]), (&json!("docx"), &json!(true)), "{result}");
+    let warning = done["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("properties (1)"), "{warning}");
     let reference = done["ref_id"].as_str().unwrap();
     assert!(reference.starts_with("redacted_") && done["media_type"] == json!(WORD), "{done}");
     assert!(
@@ -479,4 +482,17 @@ fn the_examples_of_the_guide_work() {
         json!({"satisfied": 2, "violated": 0, "undecided": 0, "not_applicable": 0}),
         "{found}"
     );
+}
+
+#[test]
+fn a_long_text_is_worked_on_like_a_short_one() {
+    let filler = "The river is calm and the boats are small today.\n\n".repeat(500);
+    let text = format!("Write to anna.roe@lumen.com about the teh report.\n\n{filler}");
+    let rules = "name: own\nversion: 1\nrules:\n  - {id: a, title: T, message: M, forbid: {regex: 'teh'}}\n";
+    let found = answer("find_pii", json!({"text": text, "types": ["EMAIL_ADDRESS"]}));
+    assert_eq!(found["counts"], json!({"EMAIL_ADDRESS": 1}));
+    let quality = answer("check_quality", json!({"text": text, "checks": ["spelling"]}));
+    assert!(quality["findings"][0]["message"].as_str().unwrap().contains("teh"), "{quality}");
+    let judged = answer("validate_compliance", json!({"text": text, "rules": rules}));
+    assert_eq!(judged["counts"]["violated"], json!(1));
 }

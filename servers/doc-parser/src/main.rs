@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use kit::rmcp::model::ToolAnnotations;
-use kit::{FileStrategy, Program, Server, StorageLimits, ToolSpec};
+use kit::{FileStrategy, Office, Server, StorageLimits, ToolSpec};
 
 /// The server's own flags.
 #[derive(Debug, clap::Args)]
@@ -26,14 +26,14 @@ fn main() -> ExitCode {
 }
 
 fn server(server: Server, flags: Flags) -> Server {
-    let office = Program::new("libreoffice", "libreoffice").at(flags.libreoffice);
+    let office = Office::new(flags.libreoffice);
     let (for_text, for_tables, for_metadata) = (office.clone(), office.clone(), office.clone());
     server
         .instructions(
             "Reads PDF, DOCX, PPTX, XLSX, HTML and plain text. Scanned pages have no text: image-ocr-mcp reads them.",
         )
         .stores(StorageLimits::default())
-        .program(&office)
+        .program(office.program())
         .tool(
             of_file(
                 "extract_text",

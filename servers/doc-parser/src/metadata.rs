@@ -1,7 +1,7 @@
 //! `metadata`.
 
 use documents::{Facts, FormField, Limits, Options, OutlineItem};
-use kit::{Ctx, Done, Engine, Fault, GivenFile, Program, Refused, Skipped, Work};
+use kit::{Ctx, Done, Engine, Fault, GivenFile, Office, Refused, Skipped, Work};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -82,7 +82,7 @@ impl From<FormField> for Field {
     }
 }
 
-pub(crate) async fn describe(input: Input, ctx: Ctx, office: Program) -> Result<Output, Fault> {
+pub(crate) async fn describe(input: Input, ctx: Ctx, office: Office) -> Result<Output, Fault> {
     let file = GivenFile::decode("file_data", &input.file_data, input.file_type.as_deref())?;
     let media_type = file.media_type.to_owned();
     if let Some(skipped) = office::skipped(&file, &ctx, &office).await {

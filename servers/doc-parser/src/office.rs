@@ -1,14 +1,6 @@
 //! Old Office formats, which LibreOffice converts.
 
-use std::time::Duration;
-
-use kit::{Ctx, Engine, Fault, GivenFile, Program, Skipped, Task};
-use serde_json::json;
-
-/// The largest file that LibreOffice may write.
-const MAX_CONVERTED: u64 = 64 << 20;
-
-const TIMEOUT: Duration = Duration::from_secs(60);
+use kit::{Ctx, Engine, Fault, GivenFile, Office, OfficeFile, Skipped};
 
 /// The extension of an old format, and of the one that it is converted to.
 fn conversion(media_type: &str) -> Option<(&'static str, &'static str)> {
@@ -35,31 +27,21 @@ pub(crate) struct Readable {
 pub(crate) async fn readable(
     file: GivenFile,
     ctx: &Ctx,
-    office: &Program,
+    office: &Office,
 ) -> Result<Readable, Fault> {
     let Some((from, to)) = conversion(file.media_type) else {
         return Ok(Readable { file, engine: None });
     };
-    let engine = ctx.engine(office).await?;
-    let source = format!("document.{from}");
-    let arguments = ["--headless", "--norestore", "--convert-to", to, "--outdir", ".", &source];
-    let task = Task::new(arguments).file(&source, file.bytes).deadline(TIMEOUT);
-    let ran = ctx.run(office, task).await?;
-    if !ran.success {
-        return Err(Fault::invalid_input(
-            "LibreOffice could not open this file; save it again and send that",
-        )
-        .details(json!({"reason": "damaged"})));
-    }
-    let bytes = ran.file(&format!("document.{to}"), MAX_CONVERTED).await?;
+    let OfficeFile { bytes, engine } = office.convert(ctx, file.bytes, from, to).await?;
     let media_type = documents::sniff(&bytes, None);
     let file = GivenFile { bytes, media_type, warnings: file.warnings };
     Ok(Readable { file, engine: Some(engine) })
 }
 
 /// What is left out because LibreOffice is missing; `None` if the file can be read without it.
-pub(crate) async fn skipped(file: &GivenFile, ctx: &Ctx, office: &Program) -> Option<Skipped> {
+pub(crate) async fn skipped(file: &GivenFile, ctx: &Ctx, office: &Office) -> Option<Skipped> {
     conversion(file.media_type)?;
+    let office = office.program();
     ctx.engine(office).await.err().map(|_| Skipped {
         what: format!("everything but the type of a file in {}", file.media_type),
         why: format!("the program `{}` was not found", office.name()),

@@ -3,7 +3,7 @@
 mod grid;
 mod read;
 
-use kit::{Ctx, Engine, Fault, GivenFile, Program, Skipped, Work};
+use kit::{Ctx, Engine, Fault, GivenFile, Office, Skipped, Work};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -92,7 +92,7 @@ struct Found {
     truncated: bool,
 }
 
-pub(crate) async fn extract(input: Input, ctx: Ctx, office: Program) -> Result<Output, Fault> {
+pub(crate) async fn extract(input: Input, ctx: Ctx, office: Office) -> Result<Output, Fault> {
     let pages = Pages::parse(input.pages.as_deref())?;
     let regions = input.regions.unwrap_or_default();
     for (at, Region { bbox: [x1, y1, x2, y2], .. }) in regions.iter().enumerate() {

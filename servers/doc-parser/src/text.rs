@@ -1,6 +1,6 @@
 //! `extract_text`.
 
-use kit::{Ctx, Engine, Fault, Form, GivenFile, Program, ReadDocument, Skipped};
+use kit::{Ctx, Engine, Fault, Form, GivenFile, Office, ReadDocument, Skipped};
 use language::prose::Language;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ struct PageSpan {
     end: usize,
 }
 
-pub(crate) async fn extract(input: Input, ctx: Ctx, office: Program) -> Result<Output, Fault> {
+pub(crate) async fn extract(input: Input, ctx: Ctx, office: Office) -> Result<Output, Fault> {
     let pages = Pages::parse(input.pages.as_deref())?;
     let file = match (input.file_data, input.content) {
         (Some(data), None) => GivenFile::decode("file_data", &data, input.file_type.as_deref())?,

@@ -2,10 +2,14 @@
 
 use careers::jobs::{Contract, Finding, Level, Pay, Remote, Years};
 use careers::skills::{SkillSpan, SpanKind};
-use kit::{Ctx, Fault};
+use kit::{Computed, Ctx, Done, Fault, Refused, Work};
 use language::prose::Language;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Reads a description, a long one in a confined process.
+pub(crate) const PARSE: Work = Work::new("parse-job-description", parse_text);
 
 /// The longest text, in characters.
 const MAX_CHARACTERS: usize = 2_000_000;
@@ -62,7 +66,7 @@ enum SpanType {
     Knowledge,
 }
 
-pub(crate) async fn parse(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
+pub(crate) async fn parse(input: Input, ctx: Ctx) -> Result<Computed<Output>, Fault> {
     let text = match (input.text, input.file_text) {
         (Some(text), None) | (None, Some(text)) => text,
         (Some(_), Some(_)) => {
@@ -78,8 +82,11 @@ pub(crate) async fn parse(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
             "/text: it has more than {MAX_CHARACTERS} characters"
         )));
     }
-    let read = tokio::task::spawn_blocking(move || read(&text)).await;
-    read.map_err(|_| Fault::internal("the analysis panicked on this text"))
+    ctx.compute(&PARSE, &(), &text).await
+}
+
+fn parse_text(_: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
+    kit::compute(&bytes, |(): (), text| Ok(read(text)))
 }
 
 fn read(text: &str) -> Output {

@@ -12,7 +12,9 @@ use kit::{FileArgs, FileStrategy, NoFlags, Server, ToolSpec};
 const NAME: &str = "job-search-mcp";
 
 fn main() -> ExitCode {
-    kit::start(NAME, env!("CARGO_PKG_VERSION"), &[], |server, _: NoFlags| describe(server))
+    kit::start(NAME, env!("CARGO_PKG_VERSION"), &[describe::PARSE], |server, _: NoFlags| {
+        describe(server)
+    })
 }
 
 fn describe(server: Server) -> Server {

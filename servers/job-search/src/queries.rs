@@ -139,7 +139,12 @@ fn for_board(search: &Search, titles: &[String], board: Board, share: usize) -> 
     let nice = search.nice.iter().take(2).cloned().collect::<Vec<_>>();
     let others = titles.iter().skip(1).map(|title| (title, search.must.get(..1).unwrap_or(&[])));
     let with_nice = (!nice.is_empty() && !titles.is_empty()).then(|| (&titles[0], nice.as_slice()));
-    for (title, terms) in with_nice.into_iter().chain(others).chain([(&titles[0], [].as_slice())]) {
+    // Without must-haves no query has the title itself yet.
+    let bare = [(&titles[0], [].as_slice())];
+    let (first, last) =
+        if search.must.is_empty() { (Some(bare), None) } else { (None, Some(bare)) };
+    let titles = first.into_iter().flatten().chain(with_nice).chain(others);
+    for (title, terms) in titles.chain(last.into_iter().flatten()) {
         if queries.len() >= share {
             break;
         }

@@ -1,7 +1,7 @@
 //! The server as a program: its tools over stdin and stdout.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests play the client")]
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -22,16 +22,20 @@ fn call(tool: &str, arguments: Value) -> Value {
         .env_remove("POWERSTRIP_GATEWAY")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    let writing =
-        std::thread::spawn(move || stdin.write_all(format!("{message}\n").as_bytes()).is_ok());
-    let output = child.wait_with_output().unwrap();
-    writing.join().unwrap();
-    let line = String::from_utf8(output.stdout).unwrap();
-    let mut answer: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+    let writing = std::thread::spawn(move || {
+        stdin.write_all(format!("{message}\n").as_bytes()).unwrap();
+        stdin
+    });
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    // The server ends with its input.
+    drop(writing.join().unwrap());
+    child.wait().unwrap();
+    let mut answer: Value = serde_json::from_str(&line).unwrap();
     answer["result"].take()
 }
 
@@ -164,4 +168,17 @@ fn invalid_input_is_refused_with_its_path() {
         assert_eq!(result["isError"], json!(true), "{tool} {shown}: {result}");
         assert!(text.starts_with("INVALID_INPUT") && text.contains(said), "{tool} {shown}: {text}");
     }
+}
+
+#[test]
+fn a_long_text_is_read_like_a_short_one() {
+    let head = "Position: Planner\nCompany: Northbeam\nLocation: Leeds\nEssential: Excel; SAP\n\n";
+    let short = structured("parse_job_description", json!({"text": head}));
+    // Longer texts are worked on in a confined process.
+    let long = format!("{head}{}", "We are a friendly team.\n".repeat(1_000));
+    let long = structured("parse_job_description", json!({"text": long}));
+    for field in ["is_job", "title", "must", "location", "company"] {
+        assert_eq!(long[field], short[field], "{field}");
+    }
+    assert_eq!(long["company"], json!("Northbeam"));
 }

@@ -3,7 +3,7 @@
 use careers::fit::{self, Candidate, Fit, Part};
 use careers::jobs::Job;
 use careers::resumes::Profile;
-use kit::{Ctx, Fault};
+use kit::{Ctx, Fault, Skipped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,9 @@ pub(crate) struct Ranking {
     /// The best first.
     ranking: Vec<Ranked>,
     warnings: Vec<String>,
+    /// Texts that are not recognised as job descriptions.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    skipped: Vec<Skipped>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -63,13 +66,7 @@ struct Ranked {
 
 pub(crate) async fn score_fit(input: FitInput, ctx: Ctx) -> Result<Fit, Fault> {
     let FitInput { source_ref_id, file_data, file_type, profile, job_text, job } = input;
-    let job = match (job_text, job) {
-        (Some(text), None) => kit::blocking(move || careers::jobs::parse(&text).job)
-            .await?
-            .ok_or_else(|| no_job("/job_text"))?,
-        (None, Some(job)) => job,
-        _ => return Err(Fault::invalid_input("/job_text: give `job_text` or `job`")),
-    };
+    let job = resolve_job(job_text, job).await?;
     let given = Given { source_ref_id, file_data, file_type, text: None };
     let (candidate, _) = candidate(given, profile, &ctx).await?;
     let fit = kit::blocking(move || fit::score(&candidate, &job)).await?;
@@ -87,9 +84,16 @@ pub(crate) async fn rank_jobs(input: RankInput, ctx: Ctx) -> Result<Ranking, Fau
         fits.collect::<Vec<Option<Fit>>>()
     })
     .await?;
-    let mut ranking = Vec::new();
+    let (mut ranking, mut skipped) = (Vec::new(), Vec::new());
     for (index, fit) in fits.into_iter().enumerate() {
-        let fit = fit.ok_or_else(|| no_job(&format!("/jobs/{index}")))?;
+        let Some(fit) = fit else {
+            skipped.push(Skipped {
+                what: format!("/jobs/{index}"),
+                why: "it is not recognised as a job description".to_owned(),
+                fix: "give its title and its requirements, each on a line of its own".to_owned(),
+            });
+            continue;
+        };
         ranking.push(Ranked {
             index,
             score: fit.score,
@@ -97,8 +101,22 @@ pub(crate) async fn rank_jobs(input: RankInput, ctx: Ctx) -> Result<Ranking, Fau
             missing_must: fit.missing_must,
         });
     }
+    if ranking.is_empty() {
+        return Err(no_job("/jobs/0"));
+    }
     ranking.sort_by(|left, right| right.score.total_cmp(&left.score));
-    Ok(Ranking { ranking, warnings })
+    Ok(Ranking { ranking, warnings, skipped })
+}
+
+/// The job that a text or a parsed description gives.
+pub(crate) async fn resolve_job(text: Option<String>, job: Option<Job>) -> Result<Job, Fault> {
+    match (text, job) {
+        (Some(text), None) => kit::blocking(move || careers::jobs::parse(&text).job)
+            .await?
+            .ok_or_else(|| no_job("/job_text")),
+        (None, Some(job)) => Ok(job),
+        _ => Err(Fault::invalid_input("/job_text: give `job_text` or `job`")),
+    }
 }
 
 fn no_job(path: &str) -> Fault {

@@ -1,10 +1,12 @@
-//! `resume-profile-mcp`: résumés as profiles, and how well they fit jobs.
+//! `resume-profile-mcp`: résumés as profiles, how well they fit jobs, and résumés tailored to one.
 
 mod document;
 mod fit;
 mod input;
 mod json_resume;
 mod profile;
+mod render;
+mod tailor;
 
 use std::process::ExitCode;
 
@@ -14,7 +16,9 @@ use kit::{FileStrategy, NoFlags, Server, StorageLimits, ToolSpec};
 const NAME: &str = "resume-profile-mcp";
 
 fn main() -> ExitCode {
-    kit::start(NAME, env!("CARGO_PKG_VERSION"), &[], |server, _: NoFlags| describe(server))
+    kit::start(NAME, env!("CARGO_PKG_VERSION"), &[tailor::SET_RESUME], |server, _: NoFlags| {
+        describe(server)
+    })
 }
 
 fn describe(server: Server) -> Server {
@@ -50,6 +54,14 @@ fn describe(server: Server) -> Server {
         .tool(
             of_file("rank_jobs", "Ranks up to 50 job descriptions by how well a résumé fits them, the best first."),
             fit::rank_jobs,
+        )
+        .tool(
+            of_file(
+                "tailor_resume",
+                "Writes a résumé for a role as PDF or DOCX: bullets and skills that a job asks for move up, and the least relevant bullets \
+                 are left out where the pages are full. It invents nothing; rewordings in `edits` that add a fact are refused.",
+            ),
+            tailor::tailor,
         )
 }
 

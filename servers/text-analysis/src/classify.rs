@@ -1,7 +1,9 @@
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use kit::{Ctx, Fault};
+use kit::Fault;
 use language::classify;
+use language::model::StaticModel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +64,10 @@ struct Verdict {
     evidence: Vec<String>,
 }
 
-pub(crate) async fn classify(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
+pub(crate) async fn classify(
+    input: Input,
+    model: Option<Arc<StaticModel>>,
+) -> Result<Output, Fault> {
     let labels: Vec<_> = input.labels.into_iter().map(classify::Label::from).collect();
     let mut names = HashSet::new();
     if let Some(twice) = labels.iter().find(|label| !names.insert(label.name.trim().to_lowercase()))
@@ -70,7 +75,7 @@ pub(crate) async fn classify(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
         return Err(Fault::invalid_input(format!("/labels: `{}` is there twice", twice.name)));
     }
     read(given(input.text, input.file_text)?, move |prose, read| {
-        let verdicts = classify::classify(prose, &labels);
+        let verdicts = classify::classify(prose, &labels, model.as_deref());
         let verdicts: Vec<_> = verdicts
             .into_iter()
             .map(|verdict| Verdict {

@@ -1,5 +1,5 @@
+use keyphrases::{LONGEST, keyphrases, part_lines};
 use kit::{Ctx, Fault};
-use language::keywords::{LONGEST, keywords};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +19,7 @@ pub(crate) struct Input {
     #[schemars(range(min = 1, max = 100))]
     limit: usize,
     /// How many words one phrase may have.
-    #[serde(default = "three")]
+    #[serde(default = "four")]
     #[schemars(range(min = 1, max = 4))]
     max_words: usize,
 }
@@ -28,8 +28,8 @@ fn ten() -> usize {
     10
 }
 
-fn three() -> usize {
-    3
+fn four() -> usize {
+    4
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -52,8 +52,9 @@ struct Keyword {
 
 pub(crate) async fn extract(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
     let Input { text, file_text, limit, max_words } = input;
-    read(given(text, file_text)?, move |prose, read| {
-        let found = keywords(prose, limit, max_words.min(LONGEST));
+    let text = given(text, file_text)?;
+    read(part_lines(&text).into_owned(), move |prose, read| {
+        let found = keyphrases(prose, limit, max_words.min(LONGEST));
         let keywords = found.into_iter().map(|found| Keyword {
             phrase: found.phrase,
             score: crate::reading::rounded(found.score),

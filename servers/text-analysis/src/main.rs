@@ -5,16 +5,34 @@ mod keywords;
 mod reading;
 mod summarize;
 
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use kit::{FileArgs, FileStrategy, Server, ToolSpec};
+use language::model::StaticModel;
 
-fn main() -> ExitCode {
-    kit::main(server())
+#[derive(clap::Args)]
+struct Flags {
+    /// Folder with a static embedding model (model.safetensors and tokenizer.json), by which texts are classified by
+    /// meaning as well
+    #[arg(long, value_name = "DIR", value_parser = open_model)]
+    embeddings: Option<Arc<StaticModel>>,
 }
 
-fn server() -> Server {
-    Server::new("text-analysis-mcp", env!("CARGO_PKG_VERSION"))
+fn main() -> ExitCode {
+    kit::start("text-analysis-mcp", env!("CARGO_PKG_VERSION"), &[], describe)
+}
+
+/// Opened with the flags, so that a folder that cannot be used ends the start.
+fn open_model(folder: &str) -> Result<Arc<StaticModel>, String> {
+    let model = StaticModel::open(Path::new(folder)).map_err(|error| error.to_string())?;
+    Ok(Arc::new(model))
+}
+
+fn describe(server: Server, flags: Flags) -> Server {
+    let model = flags.embeddings;
+    server
         .instructions("Analyses plain text. Long documents are best sent as text, without markup.")
         .tool(
             of_text_or_file(
@@ -38,7 +56,7 @@ fn server() -> Server {
                 "Says which of your labels fits a text, with probabilities that add up to 1 and the words that support \
                  each. A label is a name, or a name with a description and example texts; these make it much surer.",
             ),
-            classify::classify,
+            move |input, _ctx| classify::classify(input, model.clone()),
         )
 }
 

@@ -25,6 +25,10 @@ fn run(flags: &[&str], input: &str) -> Output {
 }
 
 fn call(tool: &str, arguments: Value) -> Value {
+    call_with(&["--stdio"], tool, arguments)
+}
+
+fn call_with(flags: &[&str], tool: &str, arguments: Value) -> Value {
     let message = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call",
         "params": {
@@ -35,7 +39,7 @@ fn call(tool: &str, arguments: Value) -> Value {
             },
         },
     });
-    let output = run(&["--stdio"], &format!("{message}\n"));
+    let output = run(flags, &format!("{message}\n"));
     let line = String::from_utf8(output.stdout).unwrap();
     let mut answer: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
     answer["result"].take()
@@ -105,10 +109,68 @@ fn flags_that_cannot_work_are_refused_at_once() {
         (vec!["--gateway", "http://127.0.0.1:9", "--public-url", "mailto:x"], "--public-url"),
         (vec!["--gateway", "http://127.0.0.1:9", "--listen", "0.0.0.0:0"], "--public-url"),
         (vec!["--stdio", "--listen", "127.0.0.1:0"], "--listen"),
+        (vec!["--embeddings", "/nonexistent"], "/nonexistent/model.safetensors cannot be read"),
     ] {
         let output = run(&flags, "");
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{flags:?}: {stderr}");
         assert!(stderr.contains(said), "{flags:?}: {stderr}");
     }
+}
+
+/// A model in which `quax` means the same as `drin`.
+fn model() -> tempfile::TempDir {
+    let tokenizer = json!({
+        "version": "1.0", "truncation": null, "padding": null, "added_tokens": [], "post_processor": null,
+        "normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "Whitespace"}, "decoder": null,
+        "model": {
+            "type": "WordLevel", "unk_token": "[UNK]",
+            "vocab": {"[UNK]": 0, "zorb": 1, "quax": 2, "drin": 3},
+        },
+    });
+    let rows: [f32; 8] = [0.0, 0.0, 1.0, 0.1, 0.1, 1.0, 0.2, 0.9];
+    let data: Vec<u8> = rows.iter().flat_map(|number| number.to_le_bytes()).collect();
+    let header = r#"{"embeddings": {"dtype": "F32", "shape": [4, 2], "data_offsets": [0, 32]}}"#;
+    let tensors = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data].concat();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("model.safetensors"), tensors).unwrap();
+    std::fs::write(folder.path().join("tokenizer.json"), tokenizer.to_string()).unwrap();
+    folder
+}
+
+#[test]
+fn embeddings_classify_by_meaning() {
+    let folder = model();
+    let flags = ["--stdio", "--embeddings", folder.path().to_str().unwrap()];
+    let arguments = json!({"text": "A quax.", "labels": ["zorb", "drin"]});
+    let words = call("classify_text", arguments.clone())["structuredContent"].take();
+    assert_eq!(words["label"], json!(null), "{words}");
+    let meaning = call_with(&flags, "classify_text", arguments)["structuredContent"].take();
+    assert_eq!(meaning["label"], json!("drin"), "{meaning}");
+    assert_eq!(meaning["labels"][0]["evidence"], json!(["quax"]), "{meaning}");
+
+    std::fs::write(folder.path().join("tokenizer.json"), "{").unwrap();
+    let output = run(&flags, "");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("--embeddings") && stderr.contains("not JSON"), "{stderr}");
+}
+
+#[test]
+fn definitions_do_not_depend_on_the_model() {
+    let folder = model();
+    let list = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/list",
+        "params": {"_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }},
+    });
+    let tools = |flags: &[&str]| {
+        let line = String::from_utf8(run(flags, &format!("{list}\n")).stdout).unwrap();
+        serde_json::from_str::<Value>(line.lines().next().unwrap()).unwrap()["result"].take()
+    };
+    let plain = tools(&["--stdio"]);
+    assert_eq!(plain["tools"].as_array().map(Vec::len), Some(3), "{plain}");
+    assert_eq!(plain, tools(&["--stdio", "--embeddings", folder.path().to_str().unwrap()]));
 }

@@ -95,3 +95,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_role_alone_is_searched_for_first() {
+    let role = Search { title: "Data engineer".to_owned(), ..Search::default() };
+    let written = write(&role, &[Board::Linkedin, Board::Xing], 2);
+    for query in written.queries {
+        assert_eq!(query.text, "\"Data engineer\"");
+    }
+}

@@ -23,7 +23,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SUMMARY = "One front door between AI agents and their tools"
-SERVERS_SUMMARY = "Capability servers for Powerstrip and other MCP clients: documents, pictures, compliance, jobs, texts"
+SERVERS_SUMMARY = "Capability servers for Powerstrip and other MCP clients: documents, pictures, compliance, jobs, texts, videos, posts"
 # Machine numbers of ELF files, with the names that npm and wheels have for them.
 MACHINES = {62: ("x64", "x86_64"), 183: ("arm64", "aarch64")}
 NPM_PLATFORMS = ["linux-x64", "linux-arm64"]

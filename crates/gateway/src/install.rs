@@ -71,7 +71,8 @@ pub fn read_recipe(
     let imported = importer.read_document(&plan.recipe.document(name), &folder.join("mcp.json"));
     let mut imported = imported.map_err(PlanError::Invalid)?;
     if plan.recipe.bundled {
-        imported.servers.values_mut().for_each(settle_bundled);
+        let start = if plan.recipe.eager { Start::Eager } else { Start::Lazy };
+        imported.servers.values_mut().for_each(|server| settle_bundled(server, start));
     }
     if let Some((_, why)) = imported.refused.first() {
         return Err(PlanError::Invalid(format!("{name}: {why}")));
@@ -85,8 +86,8 @@ pub fn read_recipe(
 }
 
 /// The settings of our own servers: they know no callers and may be slow, and their definitions change with our releases.
-fn settle_bundled(server: &mut Server) {
-    server.start = Start::Lazy;
+fn settle_bundled(server: &mut Server, start: Start) {
+    server.start = start;
     server.instances = Some(Instances::Shared);
     server.timeout = Some(Span(BUNDLED_TIMEOUT));
     server.pin = Pin::Off;
@@ -184,7 +185,9 @@ impl Installer {
             let message = format!("there is a server `{}` already; choose another name", new.name);
             return Err(OperationError::invalid(message));
         }
-        let plan = recipes::plan(new, &loaded.config).await.map_err(refused)?;
+        let mut plan = recipes::plan(new, &loaded.config).await.map_err(refused)?;
+        let listen = format!("http://{}", loaded.config.listen.0);
+        plan.recipe.allow_gateway(loaded.config.public_url.as_deref().unwrap_or(&listen));
         let stored = self.vault.list(&Holder::Gateway).await?;
         let stored: BTreeSet<_> = stored.into_iter().map(|secret| secret.name).collect();
         let importer = Importer {

@@ -15,6 +15,7 @@ use operations::NoInput;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
+use crate::handover;
 use crate::operation_client::OperationClient;
 
 pub(crate) use outcome::{Expected, broken_servers, report, wait};
@@ -50,6 +51,17 @@ impl<'a> Installer<'a> {
     pub(crate) fn folder(&self) -> PathBuf {
         let absolute = std::path::absolute(&self.file).unwrap_or_else(|_| self.file.clone());
         absolute.parent().map_or_else(PathBuf::new, Path::to_owned)
+    }
+
+    /// Where links to files lead: the public URL, or else the address of the running gateway or that of the config.
+    pub(crate) async fn gateway_url(&self) -> anyhow::Result<String> {
+        let config = self.load()?.config;
+        if let Some(url) = config.public_url {
+            return Ok(url);
+        }
+        // `serve --listen` may have chosen another address than the config.
+        let served = handover::served_at(&config.data_dir).await;
+        Ok(served.unwrap_or_else(|| format!("http://{}", config.listen.0)))
     }
 
     /// The names of the servers in the file.

@@ -40,6 +40,12 @@ pub struct Listing {
     /// Whether it is one of our own capability servers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bundled: bool,
+    /// Whether it is started with the gateway, because it works between calls.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub eager: bool,
+    /// The flag that lets it download from the gateway's address, where links to files lead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gateway_flag: Option<String>,
     /// Empty for our own.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub homepage: String,
@@ -109,7 +115,14 @@ impl Listing {
         }
         let inputs = self.secrets.iter().chain(&self.bearer);
         let inputs = inputs.map(|(key, what)| (key.clone(), what.clone())).collect();
-        Ok(Recipe { entry, inputs, bundled: self.bundled, ..Recipe::default() })
+        Ok(Recipe {
+            entry,
+            inputs,
+            bundled: self.bundled,
+            eager: self.eager,
+            gateway_flag: self.gateway_flag.clone(),
+            ..Recipe::default()
+        })
     }
 
     /// How the server is started or reached, on one line.

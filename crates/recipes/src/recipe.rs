@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use egress::http::Target;
 use serde_json::{Map, Value, json};
 
 /// How a server is added.
@@ -15,9 +16,24 @@ pub struct Recipe {
     pub notes: Vec<String>,
     /// Whether it is one of our own capability servers.
     pub bundled: bool,
+    /// Whether it is started with the gateway.
+    pub eager: bool,
+    /// The flag that lets it download from the gateway.
+    pub gateway_flag: Option<String>,
 }
 
 impl Recipe {
+    /// Lets the server download from the gateway at this URL, if it downloads files.
+    pub fn allow_gateway(&mut self, url: &str) {
+        let Some(flag) = &self.gateway_flag else { return };
+        let Ok(target) = Target::parse(url) else { return };
+        let place = format!("{}:{}", target.host(), target.port());
+        let args = self.entry.entry("args").or_insert_with(|| json!([]));
+        if let Value::Array(args) = args {
+            args.extend([json!(flag), json!(place)]);
+        }
+    }
+
     /// The entry as a client's file.
     pub fn document(&self, name: &str) -> Value {
         let inputs = self.inputs.iter().map(|(id, what)| json!({"id": id, "description": what}));
@@ -88,6 +104,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_gateway_is_named_to_servers_that_download_from_it() {
+        for (url, place) in [
+            ("http://127.0.0.1:7777", "127.0.0.1:7777"),
+            ("http://[::1]:9000/", "[::1]:9000"),
+            ("https://tools.example", "tools.example:443"),
+        ] {
+            let mut recipe =
+                Recipe { gateway_flag: Some("--allow".to_owned()), ..Recipe::default() };
+            recipe.allow_gateway(url);
+            assert_eq!(recipe.entry["args"], json!(["--allow", place]));
+        }
+        let mut other = Recipe::default();
+        other.allow_gateway("http://127.0.0.1:7777");
+        assert!(other.entry.is_empty());
+    }
+
+    #[test]
     fn the_preview_has_everything_and_hides_nothing() {
         let entry = json!({
             "command": "npx", "args": ["-y", "x", "a b", "\u{202e}gnp"], "cwd": "/srv",
@@ -97,7 +130,7 @@ mod tests {
         let Value::Object(entry) = entry else { panic!("an object") };
         let inputs = vec![("KEY".to_owned(), "a\nkey".to_owned())];
         let notes = vec!["left out: x".to_owned()];
-        let recipe = Recipe { entry, inputs, notes, bundled: false };
+        let recipe = Recipe { entry, inputs, notes, ..Recipe::default() };
         assert_eq!(
             recipe.preview(&BTreeSet::from(["OWN".to_owned()])),
             [

@@ -49,6 +49,10 @@ const BANNED: [(&str, &str); 4] = [
     ("serde_yaml", "serde-saphyr"),
 ];
 
+/// Sets pages of PDFs for capability servers. What comes in below it may be banned elsewhere or come twice, and never reaches
+/// the gateway.
+const TYPESETTER: [&str; 3] = ["typst", "typst-layout", "typst-pdf"];
+
 /// Licences that we can ship. A dependency needs one of its alternatives, and all of its parts, to be here.
 const LICENCES: [&str; 14] = [
     "Apache-2.0",
@@ -149,10 +153,26 @@ fn big_libraries_come_once_and_banned_ones_never() {
     }
 }
 
-/// Names and versions of all that is built on any platform. The lock file also holds what no feature enables.
+#[test]
+fn the_gateway_links_no_typesetter() {
+    let gateway = tree(&["-p", "powerstrip", "-e", "normal,build"]);
+    for name in TYPESETTER.iter().chain(&["serde_yaml"]) {
+        assert!(!gateway.contains_key(*name), "`{name}` is part of the gateway");
+    }
+    assert!(gateway.contains_key("tokio"), "the tree of the gateway was not read");
+}
+
+/// Names and versions of all that is built on any platform, but for what is below the typesetter.
 fn built() -> BTreeMap<String, BTreeSet<String>> {
-    let tree =
-        cargo(&["tree", "--workspace", "--target", "all", "--prefix", "none", "--format", "{p}"]);
+    let mut arguments = vec!["--workspace", "--target", "all"];
+    arguments.extend(TYPESETTER.iter().flat_map(|name| ["--prune", *name]));
+    tree(&arguments)
+}
+
+/// The part of the dependency tree that these arguments choose. The lock file also holds what no feature enables.
+fn tree(arguments: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+    let shape = ["tree", "--prefix", "none", "--format", "{p}"];
+    let tree = cargo(&[&shape[..], arguments].concat());
     let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for line in String::from_utf8_lossy(&tree).lines() {
         if let [name, version, ..] = line.split(' ').collect::<Vec<_>>()[..] {

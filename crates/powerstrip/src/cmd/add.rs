@@ -107,6 +107,9 @@ impl Add {
             return Err(Usage(usage).into());
         }
         let mut plan = recipes::plan(&new, &self.config(&installer)?).await.map_err(planned)?;
+        if plan.recipe.gateway_flag.is_some() {
+            plan.recipe.allow_gateway(&installer.gateway_url().await?);
+        }
         let here = std::env::current_dir()?;
         let is_program = plan.recipe.entry.contains_key("command");
         if is_program && new.cwd.is_none() && installer.folder() != here {

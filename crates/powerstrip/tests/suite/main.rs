@@ -10,6 +10,7 @@
 mod access;
 mod book;
 mod boundary;
+mod capabilities;
 mod commands;
 mod dashboard;
 mod documents;

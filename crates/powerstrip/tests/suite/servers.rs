@@ -31,5 +31,5 @@ mod reload;
 mod runs;
 mod secrets;
 mod side_by_side;
-mod support;
+pub(crate) mod support;
 mod swapped;

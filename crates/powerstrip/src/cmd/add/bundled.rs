@@ -33,7 +33,10 @@ pub(super) async fn add(
             missing.push(listing.name);
             continue;
         }
-        let recipe = listing.recipe(&[], &BTreeMap::new()).map_err(Usage)?;
+        let mut recipe = listing.recipe(&[], &BTreeMap::new()).map_err(Usage)?;
+        if recipe.gateway_flag.is_some() {
+            recipe.allow_gateway(&installer.gateway_url().await?);
+        }
         let plan = Plan { recipe, registry_name: None };
         let imported = read_recipe(&importer, &plan, name, &folder).map_err(planned)?;
         match &mut all {

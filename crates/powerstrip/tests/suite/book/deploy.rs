@@ -14,7 +14,11 @@ struct Dockerfile(Vec<(String, String)>);
 
 impl Dockerfile {
     fn read() -> Self {
-        let text = std::fs::read_to_string(root().join("deploy/Dockerfile")).unwrap();
+        Self::read_file("deploy/Dockerfile")
+    }
+
+    fn read_file(path: &str) -> Self {
+        let text = std::fs::read_to_string(root().join(path)).unwrap();
         let text = text.replace("\\\n", " ");
         let lines = text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
         let split = |line: &str| {
@@ -122,11 +126,70 @@ async fn the_health_check_of_the_image_sees_a_gateway_live_and_die() {
     assert!(!healthy());
 }
 
+fn yaml_of(file: &str) -> Value {
+    let text = std::fs::read_to_string(root().join(file)).unwrap();
+    let limits = schema::yaml::Limits { max_bytes: 1 << 20, merge_keys: true, custom_tags: false };
+    schema::yaml::parse(&text, limits).unwrap()
+}
+
+/// The programs of our own capability servers, as the catalog lists them.
+fn bundled_servers() -> Vec<String> {
+    let catalog = yaml_of("crates/recipes/src/catalog/servers.yaml");
+    let rows = catalog.as_array().unwrap().iter();
+    let bundled = rows.filter(|row| row["bundled"] == true);
+    bundled.map(|row| row["command"][0].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_image_of_the_servers_has_all_of_them() {
+    let dockerfile = Dockerfile::read_file("deploy/servers.Dockerfile");
+    let build = dockerfile.all("RUN").into_iter().find(|run| run.contains("cargo build")).unwrap();
+    let copied = dockerfile.all("COPY").pop().unwrap();
+    let servers = bundled_servers();
+    assert_eq!(servers.len(), 9, "{servers:?}");
+    for server in &servers {
+        let package = server.strip_suffix("-mcp").unwrap();
+        assert!(build.split(' ').any(|word| word == package), "{server} is not built: {build}");
+        assert!(copied.contains(&format!("/source/target/release/{server} ")), "{copied}");
+    }
+    assert_eq!(build.matches(" -p ").count(), servers.len(), "{build}");
+    let user: u32 = dockerfile.last("USER").parse().unwrap();
+    let created = dockerfile.all("RUN").pop().unwrap();
+    let home = dockerfile.last("VOLUME");
+    assert!(created.contains(&format!("--uid {user} --home-dir {home} --create-home")));
+    let port = dockerfile.last("EXPOSE");
+    assert!(dockerfile.last("HEALTHCHECK").contains(&format!("/dev/tcp/127.0.0.1/{port}")));
+}
+
+#[test]
+fn the_servers_of_the_compose_file_can_register() {
+    let compose = yaml_of("deploy/compose.yaml");
+    let allowed = config_of("deploy/compose.powerstrip.yaml")["egress"]["allow"].clone();
+    let dockerfile = Dockerfile::read_file("deploy/servers.Dockerfile");
+    let port = dockerfile.last("EXPOSE");
+    for server in bundled_servers() {
+        let service = &compose["services"][&server];
+        assert_eq!(service["build"]["dockerfile"], "deploy/servers.Dockerfile", "{server}");
+        assert_eq!(service["environment"]["POWERSTRIP_GATEWAY"], "http://gateway:7777");
+        let command: Vec<_> =
+            service["command"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+        let url = format!("http://{server}:{port}/mcp");
+        let listen = format!("0.0.0.0:{port}");
+        let expected = [server.as_str(), "--listen", &listen, "--public-url", &url];
+        assert_eq!(command[..5], expected);
+        assert!(allowed.as_array().unwrap().contains(&format!("{server}:{port}").into()));
+        // Each flag is one that the program has.
+        let help = Command::new(testkit::sibling_program(&server)).arg("--help").output().unwrap();
+        let help = String::from_utf8(help.stdout).unwrap();
+        for flag in command.iter().filter(|word| word.starts_with("--")) {
+            assert!(help.contains(flag), "{server} has no {flag}:\n{help}");
+        }
+    }
+}
+
 #[test]
 fn the_compose_file_fits_the_image_and_its_configuration() {
-    let text = std::fs::read_to_string(root().join("deploy/compose.yaml")).unwrap();
-    let limits = schema::yaml::Limits { max_bytes: 1 << 20, merge_keys: false, custom_tags: false };
-    let compose: Value = schema::yaml::parse(&text, limits).unwrap();
+    let compose = yaml_of("deploy/compose.yaml");
     let dockerfile = Dockerfile::read();
     let (services, config) = (&compose["services"], config_of("deploy/compose.powerstrip.yaml"));
     let gateway = &services["gateway"];

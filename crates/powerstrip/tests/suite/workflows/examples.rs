@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use testkit::{Gateway, GatewayBuilder, eventually};
+use testkit::{Gateway, GatewayBuilder, eventually, sibling_program};
 
 use crate::workflows::support::call;
 
@@ -114,6 +114,24 @@ async fn a_failed_trip_cancels_what_was_reserved() {
     let undone = done["checkpoint"]["compensations"].as_array().unwrap();
     let cancelled: Vec<_> = undone.iter().map(|undo| &undo["output"]["cancelled"]).collect();
     assert_eq!(cancelled, ["ann/flight", "ann/hotel"], "{done:#}");
+}
+
+#[tokio::test]
+async fn a_resume_becomes_a_pdf_for_a_job() {
+    let program = sibling_program("resume-profile-mcp");
+    let server = format!(
+        "servers:\n  resume-profile-mcp: {{ command: '{}', args: [--keep, 'off'] }}\n",
+        program.display()
+    );
+    let builder = Gateway::with().config(&server);
+    let gateway = copy(builder, &examples().join("workflows"), "workflows").start().await;
+    gateway.run(&["workflows", "run", "workflows/resume.yaml"]).await.ok();
+    let workflow = only(&gateway).await;
+    let done = details(&gateway, workflow["workflow_id"].as_str().unwrap()).await;
+    assert_eq!(done["workflow"]["outcome"], "complete", "{done:#}");
+    assert_eq!(task(&done, "fit")["output"]["missing_must"], json!([]), "{done:#}");
+    let stored = &task(&done, "store")["output"];
+    assert_eq!(stored["media_type"], "application/pdf", "{stored}");
 }
 
 #[tokio::test]

@@ -116,11 +116,14 @@ impl FolderJobs {
         }
     }
 
-    /// Removes ended jobs that are too old or too many, and what is left of jobs that are gone.
+    /// Removes ended jobs that are too old or too many, and what is left of jobs that are gone. Files of others stay.
     fn sweep(&self) -> io::Result<()> {
         let mut files = Vec::new();
         for entry in fs::read_dir(&self.ended)? {
             let entry = entry?;
+            if !is_of_job(&entry.path()) {
+                continue;
+            }
             // Another process may have removed it meanwhile.
             let Ok(about) = entry.metadata() else { continue };
             files.push((about.modified()?, entry.path()));
@@ -135,12 +138,21 @@ impl FolderJobs {
         for entry in fs::read_dir(&self.open)? {
             let path = entry?.path();
             let is_mark = path.extension().is_some_and(|kind| kind == "lock" || kind == "cancel");
-            if is_mark && !path.with_extension("json").exists() {
+            if is_mark && is_of_job(&path) && !path.with_extension("json").exists() {
                 remove(&path)?;
             }
         }
         Ok(())
     }
+}
+
+/// Whether this is a file that a job is kept in, or the draft of one.
+fn is_of_job(path: &Path) -> bool {
+    let is_draft = path.extension().is_some_and(|kind| kind == "tmp")
+        && path
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b".powerstrip-"));
+    is_draft || path.file_stem().and_then(|stem| stem.to_str()).is_some_and(is_job_id)
 }
 
 fn read_record(path: &Path) -> io::Result<Option<Record>> {

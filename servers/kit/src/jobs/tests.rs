@@ -209,3 +209,20 @@ async fn inputs_are_not_kept_and_damaged_files_stop_nothing() {
     let mode = std::fs::metadata(&open_jobs).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode, 0o700);
 }
+
+#[tokio::test]
+async fn old_files_of_others_in_the_folder_stay() {
+    let (folder, runs) = (tempfile::tempdir().unwrap(), Arc::default());
+    let jobs = open(Some(folder.path()), &runs);
+    let job = run(&jobs, "echo").await.job_id;
+    drop(jobs);
+    let ended = folder.path().join("jobs/ended");
+    let files = [ended.join("notes.json"), ended.join(format!("{job}.json"))];
+    std::fs::write(&files[0], "mine").unwrap();
+    let long_ago = std::time::SystemTime::now() - record::LIFETIME - LONG;
+    for file in &files {
+        std::fs::File::options().write(true).open(file).unwrap().set_modified(long_ago).unwrap();
+    }
+    open(Some(folder.path()), &runs);
+    assert_eq!(files.map(|file| file.exists()), [true, false]);
+}

@@ -1,5 +1,7 @@
 //! Streamable HTTP at `/mcp`, and `/healthz`.
 
+mod connections;
+
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,10 +10,10 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::middleware::{self, Next};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use http::Method;
+use http::{Method, StatusCode};
 use http_body_util::BodyExt;
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -22,9 +24,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use crate::programs::Programs;
+pub use connections::RequestTimes;
 
 /// How long the remaining connections may take to close after every stream has ended.
 const CLOSE_GRACE: Duration = Duration::from_secs(1);
+
+/// Sessions of the older revisions at once. An idle one ends after five minutes.
+const MAX_SESSIONS: usize = 1000;
 
 /// Accepted hosts and origins, the largest request, and the time to finish calls on shutdown.
 #[derive(Debug, Clone)]
@@ -37,6 +43,8 @@ pub struct Door {
     pub body_bytes: usize,
     /// How long calls in flight may continue after the signal to stop.
     pub drain: Duration,
+    /// How long a client may take to send a request.
+    pub request_times: RequestTimes,
     /// The programs that `/healthz` lists.
     pub programs: Programs,
 }
@@ -58,12 +66,10 @@ where
     let stopping = CancellationToken::new();
     let mut server = tokio::spawn({
         let stopping = stopping.clone();
-        axum::serve(listener, app)
-            .with_graceful_shutdown(async move { stopping.cancelled().await })
-            .into_future()
+        connections::serve(listener, app, door.request_times, stopping)
     });
     tokio::select! {
-        ended = &mut server => return ended.map_err(io::Error::other)?,
+        ended = &mut server => return ended.map_err(io::Error::other),
         () = stop => stopping.cancel(),
     }
     in_flight.close();
@@ -73,7 +79,7 @@ where
     // Sessions and subscriptions do not end by themselves.
     streams.cancel();
     match tokio::time::timeout(CLOSE_GRACE, &mut server).await {
-        Ok(ended) => ended.map_err(io::Error::other)?,
+        Ok(ended) => ended.map_err(io::Error::other),
         Err(_elapsed) => {
             server.abort();
             Ok(())
@@ -103,16 +109,21 @@ fn router<H: ServerHandler + Clone>(
         }
         Json(health)
     });
+    let sessions = Arc::new(LocalSessionManager::default());
     let mcp = StreamableHttpService::new(
         move || Ok(handler.clone()),
-        Arc::new(LocalSessionManager::default()),
+        Arc::clone(&sessions),
         config(address, door, streams.clone()),
     );
-    let in_flight = in_flight.clone();
+    let (in_flight, body_time) = (in_flight.clone(), door.request_times.body);
     Router::new()
         .route_service("/mcp", mcp)
-        .route_layer(middleware::from_fn(move |request, next| {
+        .route_layer(middleware::from_fn(move |request: Request, next| {
+            let request = request.map(|body| connections::bound_body(body, body_time));
             track(in_flight.clone(), request, next)
+        }))
+        .route_layer(middleware::from_fn(move |request, next| {
+            limit_sessions(Arc::clone(&sessions), request, next)
         }))
         .route("/healthz", health)
 }
@@ -137,6 +148,23 @@ fn config(
         .enforce_origin_validation()
         .with_max_request_body_bytes(door.body_bytes)
         .with_cancellation_token(streams)
+}
+
+/// Refuses a request that would begin one session too many.
+async fn limit_sessions(
+    sessions: Arc<LocalSessionManager>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    let begins = request.method() == Method::POST
+        && !headers.contains_key("mcp-session-id")
+        && !headers.contains_key("mcp-method");
+    if begins && sessions.sessions.read().await.len() >= MAX_SESSIONS {
+        let message = "too many sessions: end one with DELETE, or try again in a few minutes";
+        return (StatusCode::SERVICE_UNAVAILABLE, message).into_response();
+    }
+    next.run(request).await
 }
 
 /// Counts a call until the last byte of its answer is gone.

@@ -138,6 +138,7 @@ async fn serve<H: ServerHandler + Clone>(
     })?;
     let mut door = Door {
         drain: options.drain(),
+        request_times: Default::default(),
         allow_hosts: options.allow_hosts,
         allow_origins: options.allow_origins,
         body_bytes,

@@ -3,7 +3,7 @@
 use kit::{Blocks, Ctx, Fault, NoInput, Server, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::wire::{Post, door, exchange, get, modern, start, start_at};
+use crate::wire::{Post, TIMEOUT, door, end_session, exchange, get, modern, start, start_at};
 
 async fn hello(_: NoInput, _: Ctx) -> Result<Blocks, Fault> {
     Ok(Blocks::new().text("hello"))
@@ -106,4 +106,49 @@ async fn legacy_clients_are_served_on_the_same_address() {
     let result = &reply.message()["result"];
     assert_eq!(result["protocolVersion"], "2025-11-25");
     assert_eq!(result["serverInfo"]["name"], "door-test");
+}
+
+#[tokio::test]
+async fn clients_that_send_slowly_are_disconnected() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    let time = std::time::Duration::from_millis(200);
+    let request_times = kit::http::RequestTimes { head: time, body: time };
+    let running = start_at(server(), kit::http::Door { request_times, ..door() }).await;
+    let head = format!("POST /mcp HTTP/1.1\r\nHost: {}\r\n", running.address);
+    let body = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+                Content-Length: 100\r\n\r\n{";
+    for begun in [String::new(), head.clone(), head + body] {
+        let mut stream = tokio::net::TcpStream::connect(running.address).await.unwrap();
+        stream.write_all(begun.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        let read = stream.read_to_string(&mut answer);
+        tokio::time::timeout(TIMEOUT, read).await.expect("it is disconnected").unwrap();
+        assert!(!answer.contains(" 200 "), "{answer}");
+    }
+    assert_eq!(exchange(running.address, &request()).await.status, 200);
+}
+
+#[tokio::test]
+async fn sessions_are_limited_and_their_end_makes_room() {
+    let running = start(server()).await;
+    let initialize = || Post {
+        headers: vec![],
+        body: json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        } })
+        .to_string(),
+    };
+    let mut session = None;
+    for _ in 0..1000 {
+        let reply = exchange(running.address, &initialize()).await;
+        assert_eq!(reply.status, 200);
+        session = reply.header("mcp-session-id");
+    }
+    assert_eq!(exchange(running.address, &initialize()).await.status, 503);
+    assert_eq!(exchange(running.address, &request()).await.status, 200, "it needs no session");
+    let ended = end_session(running.address, &session.unwrap()).await;
+    assert!(ended.status < 300, "{}", ended.body);
+    assert_eq!(exchange(running.address, &initialize()).await.status, 200);
 }

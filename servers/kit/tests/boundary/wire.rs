@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// Longer than anything a test waits for.
-const TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct Running {
     pub(crate) address: SocketAddr,
@@ -26,6 +26,7 @@ pub(crate) fn door() -> Door {
         allow_origins: vec![],
         body_bytes: 64 << 10,
         drain: Duration::from_secs(10),
+        request_times: Default::default(),
         programs: Default::default(),
     }
 }
@@ -120,10 +121,16 @@ impl Post {
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
+    head: String,
     pub(crate) body: String,
 }
 
 impl Reply {
+    pub(crate) fn header(&self, name: &str) -> Option<String> {
+        let mut pairs = self.head.lines().filter_map(|line| line.split_once(": "));
+        pairs.find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned())
+    }
+
     /// Every JSON-RPC message, whether the body is JSON or a stream of events.
     pub(crate) fn messages(&self) -> Vec<Value> {
         if let Ok(whole) = serde_json::from_str(&self.body) {
@@ -154,8 +161,16 @@ pub(crate) async fn exchange(address: SocketAddr, post: &Post) -> Reply {
 }
 
 pub(crate) async fn get(address: SocketAddr, path: &str) -> Reply {
+    without_body(address, &format!("GET {path} HTTP/1.1\r\n")).await
+}
+
+pub(crate) async fn end_session(address: SocketAddr, id: &str) -> Reply {
+    without_body(address, &format!("DELETE /mcp HTTP/1.1\r\nMcp-Session-Id: {id}\r\n")).await
+}
+
+async fn without_body(address: SocketAddr, head: &str) -> Reply {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let request = format!("{head}Host: {address}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     receive(stream).await
 }
@@ -172,7 +187,8 @@ pub(crate) async fn receive(mut stream: TcpStream) -> Reply {
         text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no HTTP answer: {text:?}"));
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
     let chunked = head.to_ascii_lowercase().contains("transfer-encoding: chunked");
-    Reply { status, body: if chunked { unchunk(body) } else { body.to_owned() } }
+    let body = if chunked { unchunk(body) } else { body.to_owned() };
+    Reply { status, head: head.to_owned(), body }
 }
 
 fn unchunk(mut rest: &str) -> String {

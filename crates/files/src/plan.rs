@@ -187,7 +187,7 @@ impl<'a> InputSchema<'a> {
     }
 
     fn is_list(&self, data: &str) -> bool {
-        self.property(data).is_some_and(|property| property.get("type") == Some(&json!("array")))
+        self.property(data).is_some_and(allows_lists)
     }
 
     fn slot(
@@ -301,10 +301,19 @@ fn is_plain(schema: &Value) -> bool {
     let Some(schema) = schema.as_object() else { return *schema == Value::Bool(true) };
     schema.keys().all(is_annotation)
         && match schema.get("type").and_then(Value::as_str) {
-            Some("array") => schema.get("items").is_none_or(is_plain),
-            Some("string") | None => true,
+            Some("array") | None => schema.get("items").is_none_or(is_plain),
+            Some("string") => true,
             Some(_) => false,
         }
+}
+
+/// A list that may be left out has the type `["array", "null"]`.
+fn allows_lists(schema: &Value) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "array"),
+        Some(kind) => kind == "array",
+        None => false,
+    }
 }
 
 fn described(slot: &Slot) -> Value {

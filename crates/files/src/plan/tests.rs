@@ -69,6 +69,11 @@ fn lists_and_several_files_are_found_by_their_names() {
     assert_eq!(shown["required"], json!(["old_file_id"]));
     assert_eq!(shown["properties"]["file_ids"]["type"], "array");
     assert!(shown["properties"].get("my_content").is_some());
+
+    let optional = json!({"type": "object", "properties": {
+        "file_data": {"type": ["array", "null"], "items": {"type": "string"}}}});
+    let (plan, shown) = self::plan(FileStrategy::BinaryBase64, optional);
+    assert!(plan.slots[0].many && shown["properties"]["file_ids"]["type"] == "array");
 }
 
 #[test]

@@ -14,6 +14,9 @@ use crate::unanswerable;
 /// The `_meta` key in which servers of the kit say whether a failure may pass.
 const FAULT: &str = "powerstrip/fault";
 
+/// The most bytes of such a `_meta` that are passed on.
+const MAX_DETAILS: usize = 4096;
+
 /// How a server's results are handled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
@@ -53,7 +56,7 @@ pub(crate) fn read(server: &str, answer: RpcResult, rules: Rules) -> Result<Outp
                 let message = format!("server `{server}` says that the call failed");
                 Failure::new(Code::Internal, message)
             }
-            said => Failure::new(Code::Internal, said).details(json!({ANSWERED_BY: server})),
+            said => Failure::new(Code::Internal, said).details(details(server, &result)),
         };
         let retryable = result["_meta"][FAULT]["retryable"] == true;
         return Err(failure.blame(Blame::Tool).retryable(retryable).native(Arc::new(result)));
@@ -71,6 +74,18 @@ pub(crate) fn read(server: &str, answer: RpcResult, rules: Rules) -> Result<Outp
         });
     }
     Ok(output)
+}
+
+/// Who answered, and what a server of the kit says about its failure for programs.
+fn details(server: &str, result: &Value) -> Value {
+    let mut details = match &result["_meta"][FAULT]["details"] {
+        Value::Object(said) if proto::canonical::len(&result["_meta"][FAULT]) <= MAX_DETAILS => {
+            said.clone()
+        }
+        _ => Map::new(),
+    };
+    details.insert(ANSWERED_BY.to_owned(), json!(server));
+    Value::Object(details)
 }
 
 /// Checks the fields that all readers of a result rely on.

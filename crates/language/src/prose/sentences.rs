@@ -124,5 +124,38 @@ fn is_end(text: &str, at: usize, mark: char, after: &str) -> bool {
     if begins.is_some_and(char::is_lowercase) {
         return false;
     }
-    !(initial || ABBREVIATIONS.binary_search(&folded.as_str()).is_ok())
+    !(initial
+        || ABBREVIATIONS.binary_search(&folded.as_str()).is_ok()
+        || is_ordinal(&text[..at], word, after))
+}
+
+/// German months, and the words before which a number with a full stop is an ordinal: "zum 31. Januar", "der 2. Absatz".
+const MONTHS: [&str; 12] = [
+    "januar",
+    "februar",
+    "märz",
+    "april",
+    "mai",
+    "juni",
+    "juli",
+    "august",
+    "september",
+    "oktober",
+    "november",
+    "dezember",
+];
+const BEFORE_ORDINALS: [&str; 13] =
+    ["ab", "beim", "bis", "das", "dem", "den", "der", "des", "die", "im", "seit", "vom", "zum"];
+
+/// Whether a number with a full stop is a German ordinal.
+fn is_ordinal(before: &str, number: &str, after: &str) -> bool {
+    if !matches!(number.len(), 1 | 2) || !number.bytes().all(|c| c.is_ascii_digit()) {
+        return false;
+    }
+    let word = |text: Option<&str>| {
+        text.unwrap_or_default().trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase()
+    };
+    let next = word(after.split_whitespace().next());
+    let previous = word(before.split_whitespace().rev().nth(1));
+    MONTHS.contains(&next.as_str()) || BEFORE_ORDINALS.contains(&previous.as_str())
 }

@@ -13,6 +13,10 @@ fn sentences_end_where_readers_think() {
         cut("Dr. Smith paid 3.50 dollars, e.g. for U.S. stamps. He left."),
         ["Dr. Smith paid 3.50 dollars, e.g. for U.S. stamps.", "He left."]
     );
+    assert_eq!(
+        cut("Sie endet zum 31. Januar 2027. Der 2. Absatz gilt. I am 30. He is 28."),
+        ["Sie endet zum 31. Januar 2027.", "Der 2. Absatz gilt.", "I am 30.", "He is 28."]
+    );
     assert_eq!(cut("He said \"Stop.\" Then he ran."), ["He said \"Stop.\"", "Then he ran."]);
     assert_eq!(cut("今天。明天！后天"), ["今天。", "明天！", "后天"]);
     assert_eq!(

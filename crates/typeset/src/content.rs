@@ -3,6 +3,7 @@
 use markup::{Alignment, Document, parse_inline, plain_text, reference_line};
 use serde::Serialize;
 
+use crate::columns::{self, Columns};
 use crate::failure::TypesetError;
 use crate::inline::{Inline, Run};
 use crate::layout::{Layout, Style};
@@ -53,6 +54,7 @@ enum Block {
         text: String,
     },
     Table {
+        columns: Columns,
         alignments: Vec<Alignment>,
         header: Vec<Vec<Run>>,
         rows: Vec<Vec<Vec<Run>>>,
@@ -93,7 +95,7 @@ pub(crate) fn prepare(document: &Document, layout: &Layout) -> Result<Prepared, 
             writer.blocks.push(Block::Heading { level: section.level.clamp(1, 6) - top + 1, runs });
         }
         for block in &section.blocks {
-            writer.block(block)?;
+            writer.block(block, layout)?;
         }
     }
     if !document.references.is_empty() {
@@ -152,7 +154,7 @@ impl Writer {
         texts
     }
 
-    fn block(&mut self, block: &markup::Block) -> Result<(), TypesetError> {
+    fn block(&mut self, block: &markup::Block, layout: &Layout) -> Result<(), TypesetError> {
         let block = match block {
             markup::Block::Paragraph { text } => Block::Paragraph { runs: self.inline.runs(text) },
             markup::Block::List { items } => Block::Lists { lists: nest(items, &mut self.inline) },
@@ -164,7 +166,7 @@ impl Writer {
                 Block::Code { text }
             }
             markup::Block::Table { header, rows, alignments } => {
-                self.table(header, rows, alignments)?
+                self.table(header, rows, alignments, layout)?
             }
             markup::Block::Image { url, alt } => self.picture(url, alt)?,
             // They are set at the foot of the page that names them.
@@ -181,6 +183,7 @@ impl Writer {
         header: &[String],
         rows: &[Vec<String>],
         alignments: &[Alignment],
+        layout: &Layout,
     ) -> Result<Block, TypesetError> {
         let columns = rows.iter().map(Vec::len).chain([header.len(), 1]).max().unwrap_or(1);
         limit(columns, MAX_COLUMNS, "columns in a table")?;
@@ -192,10 +195,20 @@ impl Writer {
             cells.resize(columns, Vec::new());
             cells
         };
-        let (header, rows) = (cells(header), rows.iter().map(|row| cells(row)).collect());
+        let mut rows: Vec<_> = std::iter::once(header)
+            .chain(rows.iter().map(Vec::as_slice))
+            .map(|row| cells(row))
+            .collect();
+        let (fitted, breaks_words) = columns::fit(&mut rows, layout);
+        if breaks_words {
+            self.warnings.push(format!(
+                "a table of {columns} columns is too wide for the page: long words in it are broken"
+            ));
+        }
+        let header = rows.remove(0);
         let mut alignments = alignments.to_vec();
         alignments.resize(columns, Alignment::None);
-        Ok(Block::Table { alignments, header, rows, breaks })
+        Ok(Block::Table { columns: fitted, alignments, header, rows, breaks })
     }
 
     /// A picture, or its text where it cannot be drawn.

@@ -59,6 +59,16 @@ impl PageSize {
 }
 
 impl Layout {
+    /// The width between the margins of the template, in points.
+    pub(crate) fn text_width(&self) -> f64 {
+        let page = match self.page {
+            PageSize::A4 => 595.2,
+            PageSize::Letter => 612.0,
+        };
+        let margin = if self.style == Style::Letter { 85.1 } else { 73.8 };
+        page - 2.0 * margin
+    }
+
     /// The language in the form that typst takes, which fails for others.
     pub(crate) fn language_code(&self) -> &str {
         let code = self.language.as_deref().unwrap_or_default();

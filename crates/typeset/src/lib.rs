@@ -3,6 +3,7 @@
 //! The templates are fixed programs. Texts reach them as values of a JSON file in memory, so that no text is ever parsed as
 //! code of typst. A document can still be large or contain a damaged picture: servers run this in confined readers.
 
+mod columns;
 mod content;
 mod failure;
 mod fonts;

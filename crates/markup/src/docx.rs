@@ -3,6 +3,7 @@
 //! A document without a template goes into an empty package of ours by the same way as into a template: parts of the package
 //! are edited as trees, so that what is not understood is kept as it is. The same input gives the same bytes.
 
+mod active;
 mod archive;
 mod base;
 mod body;
@@ -57,6 +58,8 @@ pub fn fill_template(
 ) -> Result<Vec<u8>, DocxError> {
     let mut package = Package::new(archive::open(template.bytes, archive::MAX_INFLATED)?);
     package.check_kind()?;
+    package.detach_template()?;
+    package.check_passive()?;
     fill::fill_parts(&mut package, template.data, document.is_some())?;
     if let Some(document) = document {
         insert::insert_document(&mut package, document)?;

@@ -4,15 +4,14 @@ use serde_json::{Map, Value};
 
 use crate::inline::escape_text;
 use crate::model::{Block, Document, Item, Section};
+use crate::normalize::MAX_COLUMNS;
 
 /// Deeper values are written as JSON text.
 const MAX_NESTING: u8 = 6;
-/// More columns than a page can show.
-const MAX_COLUMNS: usize = 64;
 
 /// Reads JSON. An object with `sections` is a document in its own form. Of any other value, the simple fields of an object
 /// become a list, other fields become sections, a list of objects becomes a table with a column for each field, and a list
-/// of lists a table whose first row is the header.
+/// of lists a table whose first row is the header; what is too wide for a table becomes a list.
 pub fn from_json(value: &Value) -> Document {
     if value.get("sections").is_some()
         && let Ok(document) = serde_json::from_value(value.clone())
@@ -74,12 +73,15 @@ fn list_block(list: &[Value]) -> Option<Block> {
     if list.is_empty() {
         return None;
     }
-    if list.iter().all(Value::is_object) {
-        return Some(table_of_objects(list));
+    if list.iter().all(Value::is_object)
+        && let Some(table) = table_of_objects(list)
+    {
+        return Some(table);
     }
-    if list.iter().all(Value::is_array) {
+    let fits = |row: &Value| row.as_array().is_some_and(|row| row.len() <= MAX_COLUMNS);
+    if list.iter().all(fits) {
         let rows = list.iter().filter_map(Value::as_array);
-        let mut rows = rows.map(|row| row.iter().take(MAX_COLUMNS).map(text_of).collect());
+        let mut rows = rows.map(|row| row.iter().map(text_of).collect());
         let header = rows.next()?;
         return Some(Block::Table { header, rows: rows.collect(), alignments: Vec::new() });
     }
@@ -87,23 +89,27 @@ fn list_block(list: &[Value]) -> Option<Block> {
     Some(Block::List { items: items.collect() })
 }
 
-/// A column for each field, in the order in which they are found first.
-fn table_of_objects(list: &[Value]) -> Block {
+/// A column for each field, in the order in which they are found first. None if a table cannot have as many.
+fn table_of_objects(list: &[Value]) -> Option<Block> {
     let mut columns: Vec<&String> = Vec::new();
     for name in list.iter().filter_map(Value::as_object).flat_map(Map::keys) {
-        if columns.len() < MAX_COLUMNS && !columns.contains(&name) {
-            columns.push(name);
+        if columns.contains(&name) {
+            continue;
         }
+        if columns.len() == MAX_COLUMNS {
+            return None;
+        }
+        columns.push(name);
     }
     let row = |value: &Value| {
         let cell = |name: &&String| value.get(name.as_str()).map(text_of).unwrap_or_default();
         columns.iter().map(cell).collect()
     };
-    Block::Table {
+    Some(Block::Table {
         header: columns.iter().map(|name| escape_text(name)).collect(),
         rows: list.iter().map(row).collect(),
         alignments: Vec::new(),
-    }
+    })
 }
 
 fn is_simple(value: &Value) -> bool {

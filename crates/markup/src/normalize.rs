@@ -8,8 +8,8 @@ use crate::write::write_block;
 
 /// Lists, tables and documents with more parts are cut.
 const MAX_PARTS: usize = 100_000;
-/// More columns than a page can show.
-const MAX_COLUMNS: usize = 256;
+/// Columns of a table that are written.
+pub const MAX_COLUMNS: usize = 256;
 
 /// The document with canonical texts, levels in range, and blocks that Markdown can hold.
 pub(crate) fn normalize_document(document: &Document) -> Document {

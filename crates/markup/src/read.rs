@@ -1,23 +1,34 @@
 //! Markdown → document.
 
 mod blocks;
+mod front_matter;
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use crate::inline::{Collector, clean, drop_breaks, write};
+use crate::inline::{Collector, clean, drop_breaks, escape_text, normalize, write};
 use crate::model::{Block, Document, MAX_BYTES, Section};
 use crate::normalize::settle;
 
 use self::blocks::Blocks;
 
-/// Reads Markdown. Never fails: any text is Markdown.
+/// Reads Markdown. Never fails: any text is Markdown. Of front matter only the title is kept.
 pub fn from_markdown(markdown: &str) -> Document {
-    let mut document = read_raw(markdown);
+    let (title, text) = front_matter::split(markdown).unwrap_or((None, markdown));
+    let mut document = read_raw(text);
+    if let Some(title) = title.filter(|_| document.title.is_empty()) {
+        document.title = normalize(&escape_text(&title), false);
+    }
     for section in &mut document.sections {
         section.blocks = settle(std::mem::take(&mut section.blocks));
     }
     document.sections.retain(|section| !section.heading.is_empty() || !section.blocks.is_empty());
     document
+}
+
+/// Front matter, if there is any, and the text below it.
+pub fn split_front_matter(markdown: &str) -> (&str, &str) {
+    let below = front_matter::split(markdown).map_or(markdown, |(_, below)| below);
+    markdown.split_at(markdown.len() - below.len())
 }
 
 /// The same before each block is checked to survive being written.

@@ -36,6 +36,11 @@ impl Package {
         self.parts.iter().find(|part| part.name == name).map(|part| part.bytes.as_slice())
     }
 
+    /// The names of all parts.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(|part| part.name.as_str())
+    }
+
     pub(super) fn tree(&self, name: &str) -> Result<Option<Tree>, DocxError> {
         self.part(name).map(Tree::parse).transpose()
     }
@@ -180,7 +185,7 @@ impl Package {
 }
 
 /// The part with the relations of a part; of the package for an empty name.
-fn relations_of(part: &str) -> String {
+pub(super) fn relations_of(part: &str) -> String {
     match part.rsplit_once('/') {
         Some((folder, file)) => format!("{folder}/_rels/{file}.rels"),
         None => format!("_rels/{part}.rels"),

@@ -36,11 +36,17 @@ fn written(markdown: &str) -> Vec<u8> {
 
 /// A template of which only the body is interesting.
 fn template(body: &str) -> Vec<u8> {
+    changed("word/document.xml", "<w:p/>", body)
+}
+
+/// An empty document, of which a text in a part is replaced.
+fn changed(part: &str, from: &str, to: &str) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in parts(&written("")) {
-        let bytes = if name == "word/document.xml" {
+        let bytes = if name == part {
             let text = String::from_utf8(bytes).unwrap();
-            text.replacen("<w:p/>", body, 1).into_bytes()
+            assert!(text.contains(from), "{text}");
+            text.replacen(from, to, 1).into_bytes()
         } else {
             bytes
         };
@@ -279,5 +285,45 @@ proptest! {
         for (name, bytes) in parts(&docx) {
             assert!(Tree::parse(&bytes).is_ok(), "{name} of {text:?}");
         }
+    }
+}
+
+#[test]
+fn templates_that_open_other_files_are_refused() {
+    let relation = |kind: &str, mode: &str| {
+        let relation = format!(
+            "<Relationship Id=\"rId99\" Type=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships/{kind}\" \
+             Target=\"http://x.example/a\"{mode}/></Relationships>"
+        );
+        changed("word/_rels/document.xml.rels", "</Relationships>", &relation)
+    };
+    let field = |instruction: &str| {
+        template(&format!(
+            "<w:p><w:r><w:fldChar w:fldCharType=\"begin\"/></w:r>{instruction}</w:p>"
+        ))
+    };
+    let external = " TargetMode=\"External\"";
+    let fill = |bytes: &[u8]| {
+        let template = Template { bytes, data: &json!({}) };
+        fill_template(template, None, &DocxOptions::default())
+    };
+    for hostile in [
+        relation("oleObject", external),
+        relation("aFChunk", ""),
+        relation("image", external),
+        relation("frame", external),
+        field(
+            "<w:r><w:instrText> DDE</w:instrText></w:r><w:r><w:instrText>AUTO c:\\x</w:instrText></w:r>",
+        ),
+        template("<w:p><w:fldSimple w:instr=' includetext \"file:///etc/passwd\"'/></w:p>"),
+    ] {
+        assert!(matches!(fill(&hostile), Err(DocxError::Unsupported(_))));
+    }
+    for harmless in [
+        relation("hyperlink", external),
+        field("<w:r><w:instrText> HYPERLINK \"https://x.example\" </w:instrText></w:r>"),
+        template("<w:p><w:fldSimple w:instr='PAGE'/></w:p>"),
+    ] {
+        fill(&harmless).unwrap();
     }
 }

@@ -192,6 +192,10 @@ impl Element {
     }
 
     /// The prefix of its name with the colon.
+    pub(super) fn local_name(&self) -> &str {
+        &self.name[self.prefix().len()..]
+    }
+
     pub(super) fn prefix(&self) -> &str {
         self.name.find(':').map_or("", |colon| &self.name[..=colon])
     }

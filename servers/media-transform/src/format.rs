@@ -2,8 +2,8 @@
 
 use kit::{Ctx, Fault, Linked, StoredRef};
 use markup::{
-    Change, OutlineEntry, Tidied, TidyOptions, TidyStyle, from_markdown, source_changes, tidy,
-    to_markdown,
+    Change, OutlineEntry, Tidied, TidyOptions, TidyStyle, from_markdown, source_changes,
+    split_front_matter, tidy, to_markdown,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,15 +94,20 @@ pub(crate) async fn format(input: Input, ctx: Ctx) -> Result<Linked<Output>, Fau
         toc: input.toc,
         number_headings: input.number_headings,
     };
+    let mut front_matter = String::new();
     let (tidied, warnings) = if input.from == Notation::Markdown {
+        let (front, text) = split_front_matter(&text);
+        front_matter = front.to_owned();
+        let text = text.to_owned();
         let tidied = kit::blocking(move || {
             let document = from_markdown(&text);
+            read::check_tables(&document)?;
             let mut changes = source_changes(&text, &document);
             let mut tidied = tidy(document, options);
             changes.append(&mut tidied.changes);
-            Tidied { changes, ..tidied }
+            Ok::<_, Fault>(Tidied { changes, ..tidied })
         });
-        (tidied.await?, Vec::new())
+        (tidied.await??, Vec::new())
     } else {
         let read = read::read_text(text, input.from, &ctx).await?;
         let document = read.document;
@@ -110,6 +115,8 @@ pub(crate) async fn format(input: Input, ctx: Ctx) -> Result<Linked<Output>, Fau
     };
     let Tidied { document, outline, changes } = tidied;
     let markdown = kit::blocking(move || to_markdown(&document)).await?;
+    let markdown =
+        if front_matter.is_empty() { markdown } else { format!("{front_matter}\n{markdown}") };
     let content = Content::new(&ctx, Format::Markdown, markdown).await?;
     let stored = content.stored.clone();
     let output = Output {

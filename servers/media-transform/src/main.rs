@@ -12,6 +12,7 @@ mod merge;
 mod pages;
 mod parts;
 mod pdf;
+mod plain;
 mod read;
 mod works;
 

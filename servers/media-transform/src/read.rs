@@ -3,12 +3,13 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kit::{Ctx, Engine, Fault, Form, GivenFile, Office, OfficeFile};
-use markup::{Block, Document, from_json, from_markdown};
+use markup::{Block, Document, MAX_COLUMNS, from_json, from_markdown};
 use serde_json::{Value, json};
 
 use crate::html::take_pictures;
 use crate::input::{Notation, Source, stored};
 use crate::lost;
+use crate::plain;
 
 /// Where a scanned document can be read.
 pub(crate) const SCANNED: &str =
@@ -58,6 +59,7 @@ pub(crate) async fn modern(
 /// Reads a text, for which LibreOffice is not needed.
 pub(crate) async fn read_text(text: String, notation: Notation, ctx: &Ctx) -> Result<Read, Fault> {
     let mut read = of_text(text, notation, ctx).await?;
+    check_tables(&read.document)?;
     load_pictures(&mut read, ctx).await;
     Ok(read)
 }
@@ -71,6 +73,7 @@ pub(crate) async fn read(source: Source, ctx: &Ctx, office: &Office) -> Result<R
     if read.scanned {
         read.warnings.push(SCANNED.to_owned());
     }
+    check_tables(&read.document)?;
     load_pictures(&mut read, ctx).await;
     Ok(read)
 }
@@ -123,6 +126,9 @@ async fn of_html(text: &str, ctx: &Ctx) -> Result<Read, Fault> {
             read.lost.push(format!("{what}: {count}"));
         }
     }
+    if page.truncated {
+        read.lost.push("the end of a text that is long or deeply nested".to_owned());
+    }
     Ok(read)
 }
 
@@ -145,8 +151,13 @@ async fn of_file(file: GivenFile, ctx: &Ctx, office: &Office) -> Result<Read, Fa
         lost.push("the end of a long text".to_owned());
     }
     let is_approximate = !file.is_text();
-    let markdown = page.text;
-    let document = kit::blocking(move || from_markdown(&markdown)).await?;
+    let (text, media_type) = (page.text, file.media_type);
+    let document = kit::blocking(move || match media_type {
+        "text/csv" | "text/tab-separated-values" => plain::of_csv(&text),
+        "text/plain" => plain::of_text(&text),
+        _ => from_markdown(&text),
+    });
+    let document = document.await?;
     Ok(Read {
         document,
         warnings: file.warnings,
@@ -155,6 +166,26 @@ async fn of_file(file: GivenFile, ctx: &Ctx, office: &Office) -> Result<Read, Fa
         is_approximate,
         scanned: is_blank && file.media_type == "application/pdf",
     })
+}
+
+/// Refuses a table of which columns would be left out.
+pub(crate) fn check_tables(document: &Document) -> Result<(), Fault> {
+    let blocks = document.sections.iter().flat_map(|section| &section.blocks);
+    let columns = blocks.map(|block| match block {
+        Block::Table { header, rows, .. } => {
+            rows.iter().map(Vec::len).max().unwrap_or(0).max(header.len())
+        }
+        _ => 0,
+    });
+    match columns.max() {
+        Some(columns) if columns > MAX_COLUMNS => {
+            let message = format!(
+                "a table has {columns} columns, at most {MAX_COLUMNS} are written: split the table"
+            );
+            Err(Fault::invalid_input(message).details(json!({"reason": "too_large"})))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Pictures may be references of this server.

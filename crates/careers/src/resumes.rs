@@ -1,11 +1,18 @@
-//! Reads résumés in English, German, French and Spanish from plain text or Markdown.
+//! Reads résumés in English, German, French, Spanish, Portuguese and Italian from plain text or Markdown.
 
 pub(crate) mod contact;
 pub(crate) mod dates;
 pub(crate) mod entries;
+mod fields;
+mod finder;
+mod headings;
+mod labels;
 pub(crate) mod lines;
 pub(crate) mod listed;
+mod names;
+mod places;
 mod profile;
+pub(crate) mod roles;
 mod timeline;
 
 use schemars::JsonSchema;
@@ -95,6 +102,7 @@ pub fn markdown(text: &str) -> String {
 pub(crate) fn read_lines(text: &str) -> Vec<Line> {
     let mut lines = lines::read(text);
     lines.truncate(MAX_LINES);
+    contact::claim(&mut lines);
     lines
 }
 

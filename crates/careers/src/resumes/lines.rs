@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{contact, dates, headings, names, roles};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SectionKind {
@@ -24,6 +26,8 @@ pub(crate) struct Line {
     pub bullet: bool,
     /// Whether Markdown marks the line as a heading.
     pub marked: bool,
+    /// The level of such a heading; 0 without one.
+    pub level: usize,
     /// Whether a blank line precedes it.
     pub after_blank: bool,
     /// The section, if a heading precedes the line.
@@ -37,87 +41,161 @@ pub(crate) struct Line {
     pub end: usize,
 }
 
-/// Headings by section, in lower case, separated by `|`.
-const HEADINGS: [(SectionKind, &str); 9] = [
-    (
-        SectionKind::Experience,
-        "experience|work experience|professional experience|employment|employment history|work history|career history|career|relevant \
-         experience|professional background|positions held|work|jobs|career summary|experience and employment|professional history|berufserfahrung|\
-         beruflicher werdegang|berufspraxis|werdegang|praxiserfahrung|praktische erfahrung|berufliche erfahrung|berufliche stationen|beruf|\
-         erfahrung|berufstätigkeit|expérience|expériences|expérience professionnelle|expériences professionnelles|parcours professionnel|\
-         parcours|emplois|emploi|experiencia|experiencia laboral|experiencia profesional|trayectoria|trayectoria profesional|historial \
-         laboral|experiencia de trabajo",
-    ),
-    (
-        SectionKind::Education,
-        "education|academic background|academic history|academic qualifications|qualifications|education & training|education and \
-         training|education and qualifications|training|studies|academics|degrees|schooling|ausbildung|studium|bildung|bildungsweg|\
-         schulbildung|akademische ausbildung|akademischer werdegang|hochschulbildung|aus- und weiterbildung|ausbildung und studium|\
-         formation|formations|études|diplômes|parcours académique|parcours scolaire|cursus|formation académique|scolarité|formación|\
-         formación académica|educación|estudios|titulación|datos académicos",
-    ),
-    (
-        SectionKind::Skills,
-        "skills|core competencies|core skills|technical skills|key skills|competencies|areas of expertise|expertise|technologies|tools|tech \
-         stack|strengths|skill set|skillset|proficiencies|professional skills|skills & tools|skills and tools|hard skills|it skills|\
-         technical expertise|abilities|capabilities|what i know|toolbox|kenntnisse|fähigkeiten|kompetenzen|fachkenntnisse|edv-kenntnisse|\
-         it-kenntnisse|stärken|qualifikationen|kenntnisse und fähigkeiten|kernkompetenzen|besondere kenntnisse|fachkompetenzen|\
-         compétences|compétences techniques|compétences clés|savoir-faire|atouts|compétences professionnelles|habilidades|competencias|\
-         conocimientos|aptitudes|habilidades técnicas|competencias clave|destrezas|conocimientos técnicos",
-    ),
-    (
-        SectionKind::Summary,
-        "profile|summary|about me|about|objective|professional summary|professional profile|personal statement|personal profile|career \
-         objective|introduction|executive summary|profil|über mich|zusammenfassung|kurzprofil|ziel|persönliches profil|à propos|à propos de \
-         moi|résumé|objectif|profil professionnel|perfil|sobre mí|resumen|objetivo|perfil profesional|extracto|acerca de mí",
-    ),
-    (
-        SectionKind::Contact,
-        "contact|contact me|get in touch|contact details|contact information|personal details|personal information|details|kontakt|\
-         kontaktdaten|persönliche daten|persönliche angaben|coordonnées|contacto|datos personales|informations personnelles|\
-         reach me|datos de contacto|informations",
-    ),
-    (
-        SectionKind::Projects,
-        "projects|personal projects|key projects|selected projects|side projects|projekte|projets|proyectos",
-    ),
-    (
-        SectionKind::Certifications,
-        "certifications|certificates|licenses|licences|certifications and licenses|courses|zertifikate|weiterbildung|weiterbildungen|\
-         zertifizierungen|certificats|certificaciones|certificados|cursos",
-    ),
-    (
-        SectionKind::Languages,
-        "languages|language skills|sprachen|sprachkenntnisse|langues|idiomas|lenguas",
-    ),
-    (
-        SectionKind::Other,
-        "interests|hobbies|hobbies and interests|references|publications|awards|honors|honours|volunteering|volunteer work|volunteer \
-         experience|activities|achievements|memberships|patents|interessen|referenzen|publikationen|auszeichnungen|ehrenamt|\
-         engagement|centres d'intérêt|loisirs|références|publications|bénévolat|intereses|aficiones|referencias|publicaciones|premios|\
-         voluntariado|miscellaneous|sonstiges|divers|otros",
-    ),
-];
-
 /// Reads the lines of a document; blank lines and rules are left out.
 pub(super) fn read(text: &str) -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
-    let (mut section, mut start, mut after_blank) = (None, 0, true);
+    let (mut start, mut after_blank) = (0, true);
     for raw in text.split('\n') {
         let end = start + raw.chars().count();
         let stripped = strip(raw);
         if stripped.text.is_empty() {
             after_blank = true;
         } else {
-            let kind = if stripped.bullet { None } else { heading(&stripped) };
-            let heading = kind.is_some();
-            section = kind.or(section);
-            lines.push(Line { section, heading, start, end, after_blank, ..stripped });
+            lines.push(Line { start, end, after_blank, ..stripped });
             after_blank = false;
         }
         start = end + 1;
     }
+    drop_needless_blanks(&mut lines);
+    let lines = split_inline_headings(lines);
+    mark_sections(lines)
+}
+
+/// Of a document with blank lines between nearly all lines, they say nothing.
+fn drop_needless_blanks(lines: &mut [Line]) {
+    let free = lines.iter().skip(1).filter(|line| !line.bullet);
+    let (count, blank) = free
+        .fold((0, 0), |(count, blank), line| (count + 1, blank + usize::from(line.after_blank)));
+    if count > 8 && blank * 10 > count * 8 {
+        lines.iter_mut().for_each(|line| line.after_blank = line.marked);
+    }
+}
+
+/// Splits "SKILLS: Excel, SAP" into a heading and its text.
+fn split_inline_headings(lines: Vec<Line>) -> Vec<Line> {
+    let mut split: Vec<Line> = Vec::with_capacity(lines.len());
+    let mut section = None;
+    for line in lines {
+        let Some((head, kind)) = inline_heading(&line, section) else {
+            section = heading(&line, section).or(section);
+            split.push(line);
+            continue;
+        };
+        section = Some(kind);
+        let head_length = head.chars().count() + line.indent;
+        let rest = line.text[head.len()..].trim_start_matches([':', ' ', '\t']).to_owned();
+        let skipped = line.text.chars().count() - head.chars().count() - rest.chars().count();
+        let middle = (line.start + head_length).min(line.end);
+        let title = format!("{head}:");
+        split.push(Line { text: title, end: middle, ..line.clone() });
+        split.push(Line {
+            text: rest,
+            after_blank: false,
+            marked: false,
+            level: 0,
+            indent: skipped.min(line.end - middle),
+            start: middle,
+            ..line
+        });
+    }
+    split
+}
+
+/// The heading before a colon, if the text behind it is the section.
+fn inline_heading(line: &Line, section: Option<SectionKind>) -> Option<(String, SectionKind)> {
+    let (head, rest) = line.text.split_once(':')?;
+    let head = head.trim_end();
+    if line.bullet || rest.trim().is_empty() || head.split_whitespace().count() > 3 {
+        return None;
+    }
+    let kind = headings::kind_of(head)?;
+    let upper = head.chars().count() > 3 && is_upper(head);
+    let fits = match kind {
+        // "Languages: Go, Rust" are skills.
+        SectionKind::Languages => headings::names_spoken_language(rest),
+        // "Technologies: Go" belongs to a position.
+        SectionKind::Skills => upper || line.after_blank && section != Some(SectionKind::Skills),
+        SectionKind::Summary
+        | SectionKind::Education
+        | SectionKind::Certifications
+        | SectionKind::Other => {
+            !is_weak(head)
+                && (upper || line.after_blank)
+                && !matches!(section, Some(SectionKind::Contact))
+        }
+        _ => false,
+    };
+    let outer = matches!(section, Some(SectionKind::Experience | SectionKind::Projects));
+    (fits && (upper || line.after_blank || !outer)).then(|| (head.to_owned(), kind))
+}
+
+fn mark_sections(mut lines: Vec<Line>) -> Vec<Line> {
+    let style = HeadingStyle::of(&lines);
+    let mut section = None;
+    for at in 0..lines.len() {
+        let kind = heading(&lines[at], section).or_else(|| {
+            style.is_unknown_heading(&lines, at, section).then_some(SectionKind::Other)
+        });
+        let heading = kind.is_some();
+        section = kind.or(section);
+        lines[at].heading = heading;
+        lines[at].section = section;
+    }
     lines
+}
+
+/// What the headings of a document look like.
+struct HeadingStyle {
+    /// The level of the Markdown headings that name sections.
+    level: Option<usize>,
+    /// Whether they are in capitals.
+    capitals: bool,
+    /// What mail address and links call the person.
+    handles: String,
+}
+
+impl HeadingStyle {
+    fn of(lines: &[Line]) -> Self {
+        let known = || lines.iter().filter(|line| known(line).is_some());
+        Self {
+            level: known().filter(|line| line.marked).map(|line| line.level).max(),
+            capitals: known().filter(|line| is_upper(&line.text)).count() > 1,
+            handles: contact::handles(lines),
+        }
+    }
+
+    /// Whether a line looks like the headings of the document but names no section that is known.
+    fn is_unknown_heading(&self, lines: &[Line], at: usize, section: Option<SectionKind>) -> bool {
+        let line = &lines[at];
+        let ends = matches!(
+            section,
+            Some(SectionKind::Education | SectionKind::Certifications | SectionKind::Languages)
+        );
+        let letters = line.text.chars().filter(|sign| sign.is_alphabetic()).count();
+        let marked = line.marked && Some(line.level) == self.level;
+        let capitals =
+            self.capitals && line.after_blank && is_upper(&line.text) && letters > 5 && ends;
+        if section.is_none() || line.bullet || !(marked || capitals) {
+            return false;
+        }
+        let named = names::names_study(&line.text)
+            || roles::names_role(&line.text)
+            || contact::is_addressed(&line.text, &self.handles);
+        let entry = lines.iter().skip(at + 1).take(2).any(|next| {
+            !next.bullet
+                && (dates::period(&next.text).is_some()
+                    || roles::names_role(&next.text)
+                    || contact::is_reachable(&next.text))
+        });
+        !named
+            && !entry
+            && line.text.split_whitespace().count() <= 4
+            && !line.text.contains(|sign: char| sign.is_ascii_digit() || sign == ',')
+    }
+}
+
+fn known(line: &Line) -> Option<SectionKind> {
+    if line.bullet { None } else { headings::kind_of(&line.text) }
 }
 
 fn strip(raw: &str) -> Line {
@@ -129,6 +207,7 @@ fn strip(raw: &str) -> Line {
     let text = text.trim();
     let unhashed = text.trim_start_matches('#');
     let marked = unhashed.len() < text.len() && unhashed.starts_with(' ');
+    let level = if marked { text.len() - unhashed.len() } else { 0 };
     let text = if marked { unhashed.trim() } else { text };
     let signs = ['•', '·', '◦', '▪', '‣', '●', '○', '■', '✓', '✔', '➢', '➤', '►', '\u{f0b7}'];
     let rest = text
@@ -140,12 +219,14 @@ fn strip(raw: &str) -> Line {
     // A row of a Markdown table.
     let text = if text.starts_with('|') { text.trim_matches('|').trim().to_owned() } else { text };
     let text = if text.contains(char::is_alphanumeric) { text } else { String::new() };
+    let text = headings::join_spaced(&text).unwrap_or(text);
     let first = text.split_whitespace().next().unwrap_or("");
     let indent = raw.find(first).map_or(0, |at| raw[..at].chars().count());
     Line {
         text,
         bullet,
         marked,
+        level,
         after_blank: false,
         section: None,
         heading: false,
@@ -156,30 +237,34 @@ fn strip(raw: &str) -> Line {
 }
 
 /// The section that a line is the heading of.
-fn heading(line: &Line) -> Option<SectionKind> {
-    let text = line.text.trim_end_matches([':', '.', ' ']).to_lowercase().replace('’', "'");
-    let words = text.split_whitespace().count();
-    if words > 5 || text.contains(|sign: char| sign.is_ascii_digit() || sign == '@') {
+fn heading(line: &Line, section: Option<SectionKind>) -> Option<SectionKind> {
+    if line.bullet {
         return None;
     }
-    let has = |names: &str, test: &dyn Fn(&str) -> bool| names.split('|').any(test);
-    if let Some((kind, _)) = HEADINGS.iter().find(|(_, names)| has(names, &|name| name == text)) {
-        return Some(*kind);
+    let strong = line.marked || is_upper(&line.text) || line.text.ends_with(':');
+    if let Some(kind) = headings::kind_of(&line.text) {
+        // A word that may be a skill too.
+        let open = line.after_blank && section != Some(SectionKind::Skills);
+        return (strong || open || !is_weak(&line.text)).then_some(kind);
     }
     // A longer heading has to look like one: "Selected work experience".
-    let upper = line.text.contains(char::is_uppercase) && !line.text.contains(char::is_lowercase);
-    if !line.marked && !upper && !line.text.ends_with(':')
-        || crate::jobs::header::names_role(&line.text)
-    {
+    if !strong || roles::names_role(&line.text) {
         return None;
     }
-    let within = |name: &str| {
-        name.len() > 4
-            && text.match_indices(name).any(|(at, _)| {
-                let inside = |sign: Option<char>| sign.is_some_and(char::is_alphanumeric);
-                !inside(text[..at].chars().next_back())
-                    && !inside(text[at + name.len()..].chars().next())
-            })
-    };
-    HEADINGS.iter().find(|(_, names)| has(names, &within)).map(|(kind, _)| *kind)
+    headings::kind_within(&line.text)
+}
+
+/// Headings that are skills, companies or sentences as often.
+const WEAK: &str = "leadership|research|teaching|software|media|press|other|additional|community|service|talks|presentations|conferences|\
+    personal|books|articles|language|school|schools|portfolio|military|highlights|activities|training|supervision|funding|grants|open \
+    source|volunteer|associations|availability|details|bio|permis|prix|edv|informatique|informática|beruf|studies|kurse|tools|technologies|\
+    declaration|engagement|engagements|parcours|work|jobs|career";
+
+fn is_weak(text: &str) -> bool {
+    let text = text.trim().trim_end_matches(':').to_lowercase();
+    WEAK.split('|').any(|weak| weak == text)
+}
+
+fn is_upper(text: &str) -> bool {
+    text.contains(char::is_uppercase) && !text.contains(char::is_lowercase)
 }

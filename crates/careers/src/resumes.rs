@@ -6,7 +6,7 @@ pub(crate) mod entries;
 mod fields;
 mod finder;
 mod headings;
-mod labels;
+pub(crate) mod labels;
 pub(crate) mod lines;
 pub(crate) mod listed;
 mod names;

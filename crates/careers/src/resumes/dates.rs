@@ -190,7 +190,35 @@ fn read_period(found: &Captures<'_>) -> Option<Period> {
 
 /// The last date of a line that has no period.
 pub(crate) fn single(line: &str) -> Option<Period> {
-    let found = SINGLE.find_iter(line).filter_map(|found| {
+    singles(line).last()
+}
+
+/// The dates at the end of an enumeration as a period: "Fall 2017, Fall 2018".
+pub(super) fn last_run(line: &str) -> Option<Period> {
+    let mut run: Option<Period> = None;
+    for date in singles(line) {
+        let own = Period { from: Some(date.to), ..date };
+        run = Some(match run {
+            Some(run) if is_conjunction(&line[run.end..date.start]) => {
+                Period { start: run.start, from: run.from, ..own }
+            }
+            _ => own,
+        });
+    }
+    run
+}
+
+fn is_conjunction(text: &str) -> bool {
+    [",", "&", "and", "und", "et", "y", "e", ";"].contains(&text.trim())
+}
+
+/// Whether a line has a date with its day, as letters and signatures have.
+pub(super) fn has_day(line: &str) -> bool {
+    singles(line).any(|date| numbers(&line[date.start..date.end]).len() > 2)
+}
+
+fn singles(line: &str) -> impl Iterator<Item = Period> {
+    SINGLE.find_iter(line).filter_map(|found| {
         let before = line[..found.start()].chars().next_back();
         let after = line[found.end()..].chars().next();
         let inside = |sign: Option<char>| sign.is_some_and(|sign| sign.is_alphanumeric());
@@ -201,8 +229,7 @@ pub(crate) fn single(line: &str) -> Option<Period> {
             start: found.start(),
             end: found.end(),
         })
-    });
-    found.last()
+    })
 }
 
 /// A date as it is written; a quarter is its first month.

@@ -125,10 +125,9 @@ impl<'a> Entries<'a> {
         if !self.headed || text.ends_with('.') || text.split_whitespace().count() > MAX_NAME_WORDS {
             return None;
         }
-        let date = dates::single(text)?;
+        let date = dates::last_run(text)?;
         let (before, after) = (&text[..date.start], &text[date.end..]);
-        let gap = before.ends_with("  ")
-            || before.trim_end().ends_with(['(', ',', '|', '–', '—', '-', ':', '\t', '[']);
+        let gap = is_set_apart(before);
         let first = before.trim().is_empty();
         let last = !after.contains(char::is_alphanumeric);
         let alone = first && last;
@@ -144,7 +143,7 @@ impl<'a> Entries<'a> {
             (last && gap || first && after.starts_with([':', ' ', '\t', ',', '|']))
                 && names_role(text)
         };
-        named.then_some(Period { from: Some(date.to), ..date })
+        named.then_some(date)
     }
 
     fn anchor(&self, line: usize) -> Option<Anchor> {
@@ -159,7 +158,10 @@ impl<'a> Entries<'a> {
         let free = anchors.iter().any(|anchor| !self.lines[anchor.line].bullet);
         anchors.retain(|anchor| {
             let line = &self.lines[anchor.line];
-            !line.bullet || !free || self.is_main(&without_period(&line.text, &anchor.period))
+            let Period { start, .. } = anchor.period;
+            !line.bullet
+                || (!free || self.is_main(&without_period(&line.text, &anchor.period)))
+                    && is_set_apart(&line.text[..start])
         });
         anchors
     }
@@ -186,8 +188,12 @@ impl<'a> Entries<'a> {
     }
 
     /// Whether the names of a line are all that the entry has.
-    fn is_complete(&self, anchor: &Anchor) -> bool {
+    fn is_complete(&self, anchor: &Anchor, outer: bool) -> bool {
         let rest = &anchor.rest;
+        // "Vice President, Sales" where companies have lines of their own.
+        if outer && rest.len() == 2 && !rest.iter().any(|name| names::is_company(name)) {
+            return false;
+        }
         if rest.len() < 2 || self.lacks_main(rest) {
             return false;
         }
@@ -203,6 +209,13 @@ impl<'a> Entries<'a> {
         self.kind == EntryKind::Position
             || rest.iter().any(|name| is_institution(name))
             || !beside(anchor.line.checked_sub(1)) && !beside(Some(anchor.line + 1))
+    }
+
+    /// Whether most entries have their companies on other lines than their titles.
+    fn has_outer_companies(&self, anchors: &[Anchor]) -> bool {
+        let is_outer = |anchor: &&Anchor| anchor.rest.len() == 1 && !self.lacks_main(&anchor.rest);
+        self.kind == EntryKind::Position
+            && anchors.iter().filter(is_outer).count() * 2 > anchors.len()
     }
 
     fn dates_of_any(&self, line: &Line) -> Option<Period> {
@@ -233,7 +246,8 @@ impl<'a> Entries<'a> {
             .enumerate()
             .map(|(index, anchor)| self.is_head(anchor, anchors.get(index + 1)))
             .collect();
-        let before = self.names_precede(&anchors, &heads);
+        let outer = self.has_outer_companies(&anchors);
+        let before = self.names_precede(&anchors, &heads, outer);
         let mut found: Vec<Entry> = Vec::new();
         let mut free = 0;
         let mut grouped = false;
@@ -244,11 +258,14 @@ impl<'a> Entries<'a> {
             let head = heads[index];
             let inner = grouped && rest.len() == 1 && !lacking;
             grouped = head || inner;
-            let complete = self.is_complete(anchor) || head || inner;
+            let complete = self.is_complete(anchor, outer) || head || inner;
             // A place after the company leaves room for the title, but only a title may take it.
             let fits = |line: &&Line| {
                 is_name_line(line)
-                    && (rest.len() < 2 || self.is_main(&line.text) || self.kind == EntryKind::Study)
+                    && (rest.len() < 2
+                        || outer
+                        || self.is_main(&line.text)
+                        || self.kind == EntryKind::Study)
             };
             let is_own = |line: &&Line| self.is_text(line);
             let mut names = Vec::new();
@@ -269,7 +286,7 @@ impl<'a> Entries<'a> {
             let after = self.lines[anchor.line + 1..next].iter().take_while(is_own);
             let mut used = anchor.line + 1;
             if !before && !complete {
-                let room = 2_usize.saturating_sub(rest.len()).max(usize::from(lacking));
+                let room = 2_usize.saturating_sub(rest.len()).max(usize::from(lacking || outer));
                 let mut taken = 0;
                 for line in after.clone().take_while(fits) {
                     let place = is_place(&line.text);
@@ -301,9 +318,11 @@ impl<'a> Entries<'a> {
     }
 
     /// Whether titles and companies come before the dates: by the first entry whose line does not have both.
-    fn names_precede(&self, anchors: &[Anchor], heads: &[bool]) -> bool {
-        let open =
-            anchors.iter().zip(heads).find(|(anchor, head)| !**head && !self.is_complete(anchor));
+    fn names_precede(&self, anchors: &[Anchor], heads: &[bool], outer: bool) -> bool {
+        let open = anchors
+            .iter()
+            .zip(heads)
+            .find(|(anchor, head)| !**head && !self.is_complete(anchor, outer));
         let Some((anchor, _)) = open else { return false };
         let rest = &anchor.rest;
         let previous = anchor.line.checked_sub(1).map(|at| &self.lines[at]).filter(|line| {
@@ -349,6 +368,13 @@ impl<'a> Entries<'a> {
             && !self.lines[free - 1].heading;
         if text { at } else { start }
     }
+}
+
+/// Whether signs or a gap separate dates from the text before them; "since 2019" in a sentence is not.
+fn is_set_apart(before: &str) -> bool {
+    before.trim().is_empty()
+        || before.ends_with("  ")
+        || before.trim_end().ends_with(['(', ',', '.', '|', '–', '—', '-', ':', '·', '\t', '['])
 }
 
 /// Whether a period lies in another one.

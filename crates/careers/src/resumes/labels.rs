@@ -95,6 +95,11 @@ fn field_of(label: &str) -> Option<Field> {
         .map(|(field, _)| *field)
 }
 
+/// Whether a text is nothing but a label.
+pub(crate) fn is_label(text: &str) -> bool {
+    field_of(text).is_some()
+}
+
 /// Letters for fields, which only a colon makes labels.
 fn field_of_letter(letter: &str) -> Option<Field> {
     match letter.trim().trim_end_matches('.').to_lowercase().as_str() {

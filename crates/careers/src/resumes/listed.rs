@@ -9,8 +9,9 @@ const MAX_WORDS: usize = 6;
 
 /// The skills of the section, or of the line that looks like a list of them.
 pub(super) fn read(lines: &[Line]) -> Vec<String> {
-    let own =
-        lines.iter().filter(|line| line.section == Some(SectionKind::Skills) && !line.heading);
+    let own = lines.iter().filter(|line| {
+        line.section == Some(SectionKind::Skills) && !line.heading && !dates::has_day(&line.text)
+    });
     let mut skills: Vec<String> = unwrap_lines(own).iter().flat_map(|line| items(line)).collect();
     if skills.is_empty() {
         let rest = lines

@@ -20,7 +20,7 @@ static DEGREE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Degrees that are words or names of products in other letters.
 static SHORT_DEGREE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\b(?:BS|MS|MD|JD|EdD|DDS|PharmD|DVM|RN)(?:\s+(\p{L}+))?"));
+    LazyLock::new(|| pattern(r"\b(?:BS|MS|JD|EdD|DDS|PharmD|DVM|RN)(?:\s+(\p{L}+))?"));
 
 static INSTITUTION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
@@ -94,7 +94,8 @@ pub(super) fn parts(text: &str) -> Vec<String> {
 /// The parts of a line between "at", dashes, bars and gaps.
 fn chunks(text: &str) -> Vec<String> {
     if let Some(found) = AT.find(text)
-        && names_role(&text[..found.start()])
+        && (names_role(&text[..found.start()])
+            || is_degree(&text[..found.start()]) && is_institution(&text[found.end()..]))
     {
         return tidy_all([&text[..found.start()], &text[found.end()..]].into_iter());
     }
@@ -105,6 +106,10 @@ fn tidy_all<'a>(parts: impl Iterator<Item = &'a str>) -> Vec<String> {
     let tidy = |part: &'a str| {
         let part = part.trim().trim_matches([',', ';', ':', '_', '*']).trim();
         let part = part.strip_prefix('(').unwrap_or(part);
+        // The end of a sentence, but not of "Ltd." or "S.A.".
+        let last = part.rsplit(' ').next().unwrap_or("").trim_end_matches('.');
+        let ends = last.chars().count() > 4 && !last.contains('.');
+        let part = if ends { part.trim_end_matches('.') } else { part };
         let open = part.contains('(');
         if open { part.to_owned() } else { part.trim_end_matches(')').trim().to_owned() }
     };

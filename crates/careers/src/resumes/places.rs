@@ -238,7 +238,8 @@ fn is_street(part: &str) -> bool {
         && !region
         && !part.split_whitespace().any(is_state)
         && !POSTAL.is_match(part);
-    house || ends || STREET.is_match(part)
+    let floor = part.contains(['º', 'ª']);
+    house || ends || floor || STREET.is_match(part)
 }
 
 fn is_state(word: &str) -> bool {
@@ -272,6 +273,12 @@ pub(super) fn is_place(text: &str) -> bool {
     let Some(place) = place(text).filter(|_| text.split_whitespace().count() <= 6) else {
         return remote;
     };
+    // A part that was left out as a street may be a company: "Harbour & Lane, Mumbai".
+    if place.split(", ").count() < text.split(", ").count()
+        && !text.contains(|sign: char| sign.is_ascii_digit())
+    {
+        return false;
+    }
     let town = |part: &str| known(part).is_some();
     let region = |part: &str| is_state(part) || known(part).is_some_and(|known| !known.town);
     match place.split(", ").collect::<Vec<_>>().as_slice() {

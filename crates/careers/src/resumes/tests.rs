@@ -120,15 +120,37 @@ fn dates_are_read_as_written() {
         ("2018", "2018"),
         ("Summer 2018", "2018"),
         ("jui '18", "2018"),
+        ("Q3 2018", "2018-07"),
+        ("1st May 2018", "2018-05"),
+        ("May 1, 2018", "2018-05"),
+        ("03/15/2018", "2018-03"),
+        ("fev/2018", "2018-02"),
+        ("janv. 2018", "2018-01"),
+        ("Out 2018", "2018-10"),
+        ("maggio 2018", "2018-05"),
+        ("Frühjahr 2018", "2018"),
     ] {
         let found = dates::single(written).map(|period| period.to.text());
         assert_eq!(found.as_deref(), Some(expected), "{written}");
     }
     assert_eq!(dates::date("13/2018"), None);
+    // A month, and a gap before a degree: neither begins a period.
+    assert_eq!(dates::period("2012-11"), None);
+    assert_eq!(dates::period("2016  –  MSc Computing"), None);
     for (written, from, to) in [
         ("seit 05/2020", "2020-05", "present"),
         ("May 2019 to date", "2019-05", "present"),
         ("2015–2019", "2015", "2019"),
+        ("2015–19", "2015", "2019"),
+        ("2012-14", "2012", "2014"),
+        ("Q3 2016 – Q4 2018", "2016-07", "2018-12"),
+        ("2018–   Professor", "2018", "present"),
+        ("(2018 –)", "2018", "present"),
+        ("since 2019", "2019", "present"),
+        ("From March 2019", "2019-03", "present"),
+        ("01.05.2018 – to date", "2018-05", "present"),
+        ("jan/2021 até o momento", "2021-01", "present"),
+        ("gennaio 2019 – oggi", "2019-01", "present"),
     ] {
         let period = dates::period(written).unwrap();
         assert_eq!(

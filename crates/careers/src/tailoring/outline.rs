@@ -3,7 +3,7 @@
 use crate::jobs::header::names_role;
 use crate::resumes::entries::{starts_or_ends, without_period};
 use crate::resumes::lines::Line;
-use crate::resumes::{SectionKind, contact, dates, read_lines};
+use crate::resumes::{SectionKind, contact, dates, labels, read_lines};
 
 /// A longer line continues in the next one.
 const FULL_LINE: usize = 70;
@@ -58,6 +58,7 @@ pub(super) fn read(text: &str) -> Outline {
     let begun = begun.unwrap_or(lines.len());
     let mut outline = Outline { name: known.name.clone(), ..Outline::default() };
     let mut named = false;
+    let mut label: Option<String> = None;
     for (at, line) in lines.iter().enumerate() {
         if line.heading {
             if line.section != Some(SectionKind::Contact) {
@@ -71,6 +72,10 @@ pub(super) fn read(text: &str) -> Outline {
             continue;
         }
         let mut text = line.text.clone();
+        // A title of the document, or the name as a signature.
+        if at < begun && is_label(&text) || named && Some(&text) == known.name.as_ref() {
+            continue;
+        }
         if let (false, Some(name)) = (named, &known.name)
             && let Some(found) = text.find(name.as_str())
         {
@@ -85,7 +90,16 @@ pub(super) fn read(text: &str) -> Outline {
         let contact = line.section == Some(SectionKind::Contact)
             || at < begun && is_contact_data(&text, &known)
             || mailed && dates::period(&text).is_none();
+        if contact && labels::is_label(&text) {
+            label = Some(text);
+            continue;
+        }
         if contact {
+            // A label on the line above its value.
+            let text = match label.take() {
+                Some(label) => format!("{}: {text}", label.trim_end_matches([':', ' '])),
+                None => text,
+            };
             outline.contact.extend(contact_items(&text));
             continue;
         }
@@ -126,6 +140,8 @@ fn is_label(text: &str) -> bool {
         "resume",
         "résumé",
         "lebenslauf",
+        "curriculum",
+        "currículo",
         "name",
         "nom",
         "nombre",
@@ -146,7 +162,18 @@ fn is_contact_data(text: &str, known: &crate::resumes::Contact) -> bool {
 
 fn contact_items(text: &str) -> Vec<String> {
     let items = text.split(['|', '·', '•', '\t']).map(str::trim);
-    items.filter(|item| item.contains(char::is_alphanumeric)).map(str::to_owned).collect()
+    let mut found: Vec<String> = Vec::new();
+    let mut label: Option<&str> = None;
+    for item in items.filter(|item| item.contains(char::is_alphanumeric)) {
+        match label.take() {
+            Some(label) => found.push(format!("{}: {item}", label.trim_end_matches([':', ' ']))),
+            // A label in the cell beside its value.
+            None if labels::is_label(item) => label = Some(item),
+            None => found.push(item.to_owned()),
+        }
+    }
+    found.extend(label.map(str::to_owned));
+    found
 }
 
 fn add(section: &mut OutlineSection, line: &Line, before: Option<&Line>, next: Option<&Line>) {

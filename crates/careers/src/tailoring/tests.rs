@@ -106,6 +106,16 @@ fn what_matches_moves_up() {
 }
 
 #[test]
+fn labels_of_contact_data_stay_with_their_values() {
+    let source = "Lebenslauf\n\nPersönliche Daten\n\n| Name | Mara Lindqvist |\n|---|---|\n| Telefon | +49 30 23125 077 |\n\nMail\nmara@example.org\n\n\
+        ## Kenntnisse\n\nExcel, Kafka\n\nMara Lindqvist\n";
+    let tailored = tailored(source, &[]).expect("a résumé");
+    assert_eq!(tailored.name.as_deref(), Some("Mara Lindqvist"));
+    assert_eq!(tailored.contact, ["Telefon: +49 30 23125 077", "Mail: mara@example.org"]);
+    assert_eq!(texts(&tailored, LineKind::Line), ["Kafka, Excel"]);
+}
+
+#[test]
 fn changes_name_their_place_in_the_source() {
     let tailored = tailored(RESUME, &[]).expect("a résumé");
     let signs: Vec<char> = RESUME.chars().collect();

@@ -184,6 +184,8 @@ fn split(text: &str) -> Vec<String> {
         };
     }
     parts.push(&text[start..]);
-    let parts = parts.into_iter().map(|part| ICON.replace(part.trim(), "").trim().to_owned());
+    let parts = parts
+        .into_iter()
+        .map(|part| ICON.replace(part.trim(), "").trim_end_matches(['*', '_', ' ']).to_owned());
     parts.filter(|part| part.contains(char::is_alphanumeric)).collect()
 }

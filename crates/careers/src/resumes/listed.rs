@@ -1,7 +1,7 @@
 //! The skills that a résumé lists.
 
-use super::dates;
 use super::lines::{Line, SectionKind};
+use super::{dates, headings};
 use crate::skills::{Lexicon, TermKind};
 
 /// The longest name of a skill, in words.
@@ -72,6 +72,7 @@ fn items(text: &str) -> Vec<String> {
         }
         _ => text,
     };
+    let text = without_row_label(text);
     let separated = text.contains([';', '|', '•', '·', '\t']);
     let parts: Vec<&str> = if separated {
         text.split([';', '|', '•', '·', '\t']).collect()
@@ -81,6 +82,23 @@ fn items(text: &str) -> Vec<String> {
     // A bar between groups, commas within them.
     let parts: Vec<&str> = parts.into_iter().flat_map(split_commas).collect();
     parts.iter().flat_map(|part| split_known(part)).filter_map(|part| tidy(&part)).collect()
+}
+
+/// A row of a table of skills without its first cell: "Languages | Go, Python".
+fn without_row_label(text: &str) -> &str {
+    match text.split_once(" | ") {
+        // The names of the columns.
+        Some((_, right)) if headings::kind_of(right) == Some(SectionKind::Skills) => "",
+        Some((left, right))
+            if !right.contains('|')
+                && right.contains(',')
+                && !left.contains(',')
+                && left.split_whitespace().count() <= 3 =>
+        {
+            right
+        }
+        _ => text,
+    }
 }
 
 /// Splits at commas outside of brackets.

@@ -51,7 +51,7 @@ fn sheets_are_lines_of_cells() {
         orders.text,
         "Sheet: Orders\n\
          Item\tDate\tAmount\tShare\tPaid\n\
-         Bolts\t2026-03-15\t12.5\t25%\tTRUE\n\
+         Bolts\t2026-03-15\t12.5\t25.0%\tTRUE\n\
          Nuts & washers\t2026-03-15 18:30:00\t0.1\t7.5%\tFALSE\n\
          \t\t\t\t\t\tfar right\n\n\
          Sheet: Totals\n42"
@@ -87,7 +87,7 @@ fn office_files_are_written_as_markdown() {
         "## Orders\n\n\
          | Item | Date | Amount | Share | Paid |  |  |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n\
-         | Bolts | 2026-03-15 | 12.5 | 25% | TRUE |  |  |\n\
+         | Bolts | 2026-03-15 | 12.5 | 25.0% | TRUE |  |  |\n\
          | Nuts & washers | 2026-03-15 18:30:00 | 0.1 | 7.5% | FALSE |  |  |\n\
          |  |  |  |  |  |  | far right |\n\n\
          ## Totals\n\n| 42 |\n| --- |"

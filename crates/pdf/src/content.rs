@@ -5,7 +5,8 @@ use hayro_interpret::hayro_cmap::{BfString, WritingMode};
 use hayro_interpret::hayro_syntax::object::Dict;
 use hayro_interpret::kurbo::{Affine, BezPath, PathEl, PathSeg, Point, Rect, Shape as _, Vec2};
 use hayro_interpret::{
-    BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, Paint, SoftMask,
+    BlendMode, ClipPath, Device, DrawMode, DrawProps, FillRule, Image, ImageDrawProps, Paint,
+    SoftMask,
 };
 
 use super::ink::{Background, Canvas, Ink};
@@ -193,6 +194,25 @@ impl Collector {
         }
     }
 
+    /// Adds what is between a box and a hole in it: the text within is not on a background.
+    fn add_frame(&mut self, outer: Rect, inner: Rect, background: Background, plain: bool) {
+        let sides = [
+            Rect::new(outer.x0, outer.y0, outer.x1, inner.y0),
+            Rect::new(outer.x0, inner.y1, outer.x1, outer.y1),
+            Rect::new(outer.x0, outer.y0, inner.x0, outer.y1),
+            Rect::new(inner.x1, outer.y0, outer.x1, outer.y1),
+        ];
+        for side in sides.into_iter().filter(|side| side.width() > 0.0 && side.height() > 0.0) {
+            if !background.is_white() {
+                self.add_filled(side, true);
+            }
+            self.canvas.paint(side.intersect(self.clip()), background, true, plain);
+        }
+        if !background.is_white() {
+            self.add_box(outer.intersect(self.clip()));
+        }
+    }
+
     fn add_box(&mut self, area: Rect) {
         if self.boxes.len() < RULES && area.width() > 5.0 && area.height() > 4.0 {
             self.boxes.push(area);
@@ -235,6 +255,12 @@ impl<'a> Device<'a> for Collector {
         let background = self.background(&props.paint);
         if stroked && is_box {
             self.add_box(area);
+        }
+        let frame = if filled { frame(&path, mode) } else { None };
+        if let Some((outer, inner)) = frame {
+            let plain = props.soft_mask.is_none() && matches!(props.blend_mode, BlendMode::Normal);
+            self.add_frame(outer, inner, background, plain);
+            return;
         }
         if filled && (!background.is_white() || bounds.width().min(bounds.height()) <= THIN) {
             for part in parts(&path) {
@@ -327,6 +353,27 @@ impl<'a> Device<'a> for Collector {
     fn end_marked_content(&mut self) {
         self.marked.pop();
     }
+}
+
+/// The bounds of a box and of the hole in it, if that is what is filled.
+fn frame(path: &BezPath, mode: &DrawMode) -> Option<(Rect, Rect)> {
+    let parts = parts(path);
+    let [one, other] = parts.as_slice() else { return None };
+    let even_odd = matches!(
+        mode,
+        DrawMode::Fill(FillRule::EvenOdd) | DrawMode::FillAndStroke(FillRule::EvenOdd, _)
+    );
+    if !even_odd && one.area() * other.area() > 0.0 {
+        return None;
+    }
+    let bounds = |part: &BezPath| {
+        let bounds = part.bounding_box();
+        (part.area().abs() >= bounds.area() * 0.9).then_some(bounds)
+    };
+    let (one, other) = (bounds(one)?, bounds(other)?);
+    let (outer, inner) = if one.area() > other.area() { (one, other) } else { (other, one) };
+    let inside = outer.intersect(inner) == inner && inner.width() > 4.0 && inner.height() > 4.0;
+    inside.then_some((outer, inner))
 }
 
 /// The closed parts of a path: many lines and cells may be filled at once.

@@ -1,45 +1,76 @@
-//! Tables that are drawn with ruled lines.
+//! Ruled boxes: tables, forms, and frames around text.
+
+mod lattice;
+mod order;
+mod rows;
 
 use hayro_interpret::kurbo::Rect;
 
+use self::lattice::Lattice;
 use super::content::Rule;
 use super::lines;
-use super::regions::Tables;
+use super::regions::{self, Insets};
 use super::words::Word;
 
 /// Lines that are this close are one line, and lines that end this close meet.
 const NEAR: f64 = 3.0;
 
-/// The most lines of one table in each direction.
-const LINES: usize = 200;
+/// The most groups of lines on one page.
+const GROUPS: usize = 100;
 
-/// The most tables of one page.
-const GRIDS: usize = 60;
-
-/// A cell with more lines than this is a column of text in a frame.
-const LONGEST: usize = 15;
-
-/// Takes the words of ruled tables and puts one word for each table in their place.
-pub(super) fn take_tables(words: &mut Vec<Word>, rules: &[Rule]) -> Tables {
-    let mut tables = Vec::new();
-    for grid in grids(rules) {
-        let (inside, outside): (Vec<Word>, Vec<Word>) = words
-            .drain(..)
-            .partition(|word| word.table.is_none() && grid.area().contains(word.area().center()));
+/// Takes the words of boxes that stand side by side within ruled lines. One word stands for all of them, and its inset
+/// holds their text. Returns the areas of the other boxes.
+pub(super) fn take_ruled(words: &mut Vec<Word>, rules: &[Rule], insets: &mut Insets) -> Vec<Rect> {
+    let mut boxes = Vec::new();
+    for mut lattice in lattices(rules) {
+        let area = lattice.area();
+        let (inside, outside): (Vec<Word>, Vec<Word>) =
+            words.drain(..).partition(|word| area.contains(word.area().center()));
         *words = outside;
-        match grid.rows(&inside) {
-            Some(rows) => {
-                words.push(placeholder(grid.area(), tables.len()));
-                tables.push(rows);
-            }
-            None => words.extend(inside),
+        lattice.fill(inside);
+        if lattice.has_boxes_side_by_side() {
+            let blocks = order::blocks(&lattice, insets);
+            words.push(placeholder(area, insets.len()));
+            insets.push(blocks);
+        } else {
+            words.extend(lattice.into_words());
+            boxes.push(area);
         }
     }
-    tables
+    boxes
+}
+
+/// Takes the words of boxes that have other text next to them, as the address on an invoice has, and of those that hold a
+/// small part of the page.
+pub(super) fn take_boxes(words: &mut Vec<Word>, boxes: &[Rect], insets: &mut Insets) {
+    let most = words.len() * 4 / 10;
+    for area in boxes {
+        let is_inside = |word: &Word| area.contains(word.area().center());
+        let is_level = |word: &Word| {
+            let y = word.area().center().y;
+            (area.y0..area.y1).contains(&y) && !is_inside(word)
+        };
+        let count = words.iter().filter(|word| is_inside(word)).count();
+        if count > most && !words.iter().any(is_level) {
+            continue;
+        }
+        let (inside, outside): (Vec<Word>, Vec<Word>) = words.drain(..).partition(is_inside);
+        *words = outside;
+        let lines = lines::lines(inside.clone());
+        let numbers = lines.iter().filter(|line| rows::is_number(&line.text)).count();
+        // A frame around some values of a table is no box of its own.
+        if lines.len() < 2 || numbers * 2 > lines.len() {
+            words.extend(inside);
+            continue;
+        }
+        let blocks = order::boxed(regions::blocks(inside, insets));
+        words.push(placeholder(*area, insets.len()));
+        insets.push(blocks);
+    }
 }
 
 fn placeholder(area: Rect, number: usize) -> Word {
-    // Chosen so that the word's top and bottom are those of the table.
+    // Chosen so that the word's top and bottom are those of the area.
     let size = area.height() / 0.8;
     Word {
         text: String::new(),
@@ -51,61 +82,13 @@ fn placeholder(area: Rect, number: usize) -> Word {
         artifact: false,
         pitch: None,
         glued: false,
-        table: Some(number),
+        inset: Some(number),
         ink: area,
     }
 }
 
-/// Ruled lines that meet.
-#[derive(Debug)]
-struct Grid {
-    columns: Vec<f64>,
-    rows: Vec<f64>,
-}
-
-impl Grid {
-    fn area(&self) -> Rect {
-        let ends = |lines: &[f64]| {
-            (lines.first().copied().unwrap_or(0.0), lines.last().copied().unwrap_or(0.0))
-        };
-        let ((x0, x1), (y0, y1)) = (ends(&self.columns), ends(&self.rows));
-        Rect::new(x0, y0, x1, y1)
-    }
-
-    /// The cells' text; `None` if fewer than two rows or columns have any.
-    fn rows(&self, words: &[Word]) -> Option<Vec<Vec<String>>> {
-        let (width, height) = (self.columns.len() - 1, self.rows.len() - 1);
-        let mut cells: Vec<Vec<Vec<Word>>> = vec![vec![Vec::new(); width]; height];
-        for word in words {
-            let middle = word.area().center();
-            let index = |lines: &[f64], at: f64, count: usize| {
-                lines.partition_point(|line| *line <= at).clamp(1, count) - 1
-            };
-            let row = index(&self.rows, middle.y, height);
-            cells[row][index(&self.columns, middle.x, width)].push(word.clone());
-        }
-        let mut longest = 0;
-        let mut text = |cell: Vec<Word>| {
-            let lines = lines::lines(cell);
-            longest = longest.max(lines.len());
-            lines.into_iter().map(|line| line.text).collect::<Vec<_>>().join(" ")
-        };
-        let table: Vec<Vec<String>> = cells
-            .into_iter()
-            .map(|row| row.into_iter().map(&mut text).collect::<Vec<String>>())
-            .filter(|row| row.iter().any(|cell| !cell.is_empty()))
-            .collect();
-        let filled = (0..width)
-            .filter(|column| {
-                table.iter().any(|row| row.get(*column).is_some_and(|it| !it.is_empty()))
-            })
-            .count();
-        (table.len() > 1 && filled > 1 && longest <= LONGEST).then_some(table)
-    }
-}
-
-/// Groups lines that meet. Only those with at least three lines in each direction make a table.
-fn grids(rules: &[Rule]) -> Vec<Grid> {
+/// Groups of lines that meet, the smallest first, so that a box within another one is read before it.
+fn lattices(rules: &[Rule]) -> Vec<Lattice> {
     let areas: Vec<Rect> =
         rules.iter().map(|rule| Rect::from_points(rule.start, rule.end)).collect();
     let mut parent: Vec<usize> = (0..areas.len()).collect();
@@ -119,43 +102,19 @@ fn grids(rules: &[Rule]) -> Vec<Grid> {
         {
             let shared = reach.intersect(areas[*other].inflate(NEAR, NEAR));
             if shared.width() > 0.0 && shared.height() > 0.0 {
-                let (one, other) = (root(&mut parent, *one), root(&mut parent, *other));
+                let (one, other) =
+                    (lattice::root(&mut parent, *one), lattice::root(&mut parent, *other));
                 parent[one] = other;
             }
         }
     }
-    let mut groups: std::collections::BTreeMap<usize, (Vec<f64>, Vec<f64>)> = Default::default();
+    let mut groups: std::collections::BTreeMap<usize, Vec<Rect>> = Default::default();
     for (at, area) in areas.iter().enumerate() {
-        let (columns, rows) = groups.entry(root(&mut parent, at)).or_default();
-        if area.width() > area.height() { rows.push(area.y0) } else { columns.push(area.x0) }
+        groups.entry(lattice::root(&mut parent, at)).or_default().push(*area);
     }
-    let mut grids: Vec<Grid> = groups
-        .into_values()
-        .map(|(columns, rows)| Grid { columns: distinct(columns), rows: distinct(rows) })
-        .filter(|grid| {
-            (3..LINES).contains(&grid.columns.len()) && (3..LINES).contains(&grid.rows.len())
-        })
-        .collect();
-    grids.sort_by(|one, other| one.area().y0.total_cmp(&other.area().y0));
-    grids.truncate(GRIDS);
-    grids
-}
-
-fn root(parent: &mut [usize], mut at: usize) -> usize {
-    while parent[at] != at {
-        parent[at] = parent[parent[at]];
-        at = parent[at];
-    }
-    at
-}
-
-fn distinct(mut lines: Vec<f64>) -> Vec<f64> {
-    lines.sort_by(f64::total_cmp);
-    let mut distinct: Vec<f64> = Vec::new();
-    for line in lines {
-        if distinct.last().is_none_or(|last| line - last > NEAR) {
-            distinct.push(line);
-        }
-    }
-    distinct
+    let mut lattices: Vec<Lattice> =
+        groups.into_values().filter_map(|areas| Lattice::new(&areas)).collect();
+    lattices.sort_by(|one, other| one.area().area().total_cmp(&other.area().area()));
+    lattices.truncate(GROUPS);
+    lattices
 }

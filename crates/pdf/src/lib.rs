@@ -110,7 +110,9 @@ fn size_of(page: &Page) -> usize {
     let blocks = page.blocks.iter().chain(&page.turned).chain(&page.marks);
     blocks
         .map(|block| match block {
-            Block::Lines(lines) => lines.iter().map(|line| line.text.len()).sum::<usize>(),
+            Block::Lines(lines) | Block::Boxed(lines) => {
+                lines.iter().map(|line| line.text.len()).sum::<usize>()
+            }
             Block::Table(rows) => rows.iter().flatten().map(String::len).sum(),
         })
         .sum()

@@ -70,15 +70,17 @@ fn main_frame(frame: Frame, page: &mut Page) {
         page.marks.extend(regions::blocks(marks, &Vec::new()));
     }
     attach_drop_caps(&mut words);
-    let tables = grid::take_tables(&mut words, &rules);
+    let mut insets = Vec::new();
+    let ruled = grid::take_ruled(&mut words, &rules, &mut insets);
     let (top, bottom) = take_edges(&mut words, area);
     page.top.extend(top);
     page.bottom.extend(bottom);
     page.bottom.extend(bottom_artifacts);
     let sidebars = take_sidebars(&mut words, &boxes);
-    page.blocks = regions::blocks(words, &tables);
+    grid::take_boxes(&mut words, &ruled, &mut insets);
+    page.blocks = regions::blocks(words, &insets);
     for sidebar in sidebars {
-        page.blocks.extend(regions::blocks(sidebar, &tables));
+        page.blocks.extend(regions::blocks(sidebar, &insets));
     }
 }
 
@@ -109,7 +111,7 @@ fn take_edges(words: &mut Vec<Word>, area: Rect) -> (Vec<Edge>, Vec<Edge>) {
         step >= pitch * least
     };
     let is_text = |row: &[Word]| {
-        row.iter().all(|word| word.table.is_none()) && !is_long_on_both_sides(row, size)
+        row.iter().all(|word| word.inset.is_none()) && !is_long_on_both_sides(row, size)
     };
     let count = rows.len();
     let top = (0..count.saturating_sub(1).min(EDGES)).take_while(|at| {

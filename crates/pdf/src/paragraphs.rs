@@ -7,13 +7,30 @@ use super::lines::Line;
 use super::marker::{self, Marker};
 use super::regions::Block;
 
+/// A box with more lines may have several paragraphs.
+const SHORT_BOX: usize = 6;
+
 /// A paragraph, a list item, a piece of code or a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Paragraph {
-    Text { lines: Vec<String>, size: f64 },
-    Item { marker: Marker, indent: f64, lines: Vec<String>, size: f64 },
-    Code { lines: Vec<String> },
-    Table { rows: Vec<Vec<String>> },
+    Text {
+        lines: Vec<String>,
+        size: f64,
+        /// Whether it is in a box, so that it is not joined with other text.
+        boxed: bool,
+    },
+    Item {
+        marker: Marker,
+        indent: f64,
+        lines: Vec<String>,
+        size: f64,
+    },
+    Code {
+        lines: Vec<String>,
+    },
+    Table {
+        rows: Vec<Vec<String>>,
+    },
 }
 
 /// Splits blocks into paragraphs, and joins those that go on in the next column.
@@ -22,6 +39,7 @@ pub(super) fn paragraphs(blocks: &[Block]) -> Vec<Paragraph> {
     for block in blocks {
         match block {
             Block::Table(rows) => all.push(Paragraph::Table { rows: rows.clone() }),
+            Block::Boxed(lines) => all.extend(boxed(lines)),
             Block::Lines(lines) => {
                 let mut paragraphs = split(lines).into_iter();
                 if let Some(first) = paragraphs.next() {
@@ -34,12 +52,29 @@ pub(super) fn paragraphs(blocks: &[Block]) -> Vec<Paragraph> {
     all
 }
 
+/// The paragraphs of a box. A label and the value below it belong together, whatever their sizes.
+fn boxed(lines: &[Line]) -> Vec<Paragraph> {
+    let is_item = |line: &Line| marker::split(&line.text).is_some_and(|it| it.0 == Marker::Bullet);
+    if lines.len() <= SHORT_BOX && !lines.iter().any(is_item) && !lines.iter().all(|it| it.mono) {
+        let size = lines.iter().map(|line| line.size).fold(f64::INFINITY, f64::min);
+        let lines = lines.iter().map(|line| line.text.trim_end().to_owned()).collect();
+        return vec![Paragraph::Text { lines, size, boxed: true }];
+    }
+    let mark = |paragraph| match paragraph {
+        Paragraph::Text { lines, size, .. } => Paragraph::Text { lines, size, boxed: true },
+        other => other,
+    };
+    split(lines).into_iter().map(mark).collect()
+}
+
 /// Adds a paragraph, or joins it to the last one if that goes on in it.
 pub(super) fn push_or_join(all: &mut Vec<Paragraph>, next: Paragraph) {
     let joins = match (all.last(), &next) {
+        (Some(Paragraph::Text { boxed: true, .. }), _)
+        | (_, Paragraph::Text { boxed: true, .. }) => false,
         (
-            Some(Paragraph::Text { lines, size } | Paragraph::Item { lines, size, .. }),
-            Paragraph::Text { lines: more, size: other },
+            Some(Paragraph::Text { lines, size, .. } | Paragraph::Item { lines, size, .. }),
+            Paragraph::Text { lines: more, size: other, .. },
         ) => (size - other).abs() < size * 0.1 && goes_on(lines, more),
         _ => false,
     };
@@ -97,7 +132,7 @@ fn split(lines: &[Line]) -> Vec<Paragraph> {
             {
                 lines.push(text);
             }
-            _ => all.push(Paragraph::Text { lines: vec![text], size: line.size }),
+            _ => all.push(Paragraph::Text { lines: vec![text], size: line.size, boxed: false }),
         }
         above = Some(line);
     }

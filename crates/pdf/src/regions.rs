@@ -11,43 +11,48 @@ use super::words::Word;
 /// The deepest nesting of columns within columns.
 const DEPTH: usize = 12;
 
+/// Insets that share less than this, in points, only touch.
+const TOUCHING: f64 = 2.0;
+
 /// A part of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Block {
     Lines(Vec<Line>),
+    /// Lines within a ruled box: no text outside continues them.
+    Boxed(Vec<Line>),
     /// Rows of cells.
     Table(Vec<Vec<String>>),
 }
 
-/// A table whose words are known, with its place on the page.
-pub(super) type Tables = Vec<Vec<Vec<String>>>;
+/// Parts of a page that are read separately. A word with the number of one takes its place.
+pub(super) type Insets = Vec<Vec<Block>>;
 
-/// The parts of a page or of a box on it, in reading order. Words may represent `tables`.
-pub(super) fn blocks(words: Vec<Word>, tables: &Tables) -> Vec<Block> {
+/// The parts of a page or of a box on it, in reading order. Words may represent `insets`.
+pub(super) fn blocks(words: Vec<Word>, insets: &Insets) -> Vec<Block> {
     let mut out = Vec::new();
-    read(words, tables, 0, &mut out);
+    read(words, insets, 0, &mut out);
     out
 }
 
-fn read(words: Vec<Word>, tables: &Tables, depth: usize, out: &mut Vec<Block>) {
+fn read(words: Vec<Word>, insets: &Insets, depth: usize, out: &mut Vec<Block>) {
     let found = if depth < DEPTH { gutter::find(&words) } else { None };
     let Some(Group { above, left, right, below, columns }) = found else {
-        return flat(words, tables, out);
+        return flat(words, insets, depth, out);
     };
-    read(above, tables, depth + 1, out);
+    read(above, insets, depth + 1, out);
     if columns {
         let (first, second) = reading_order(left, right);
-        read(first, tables, depth + 1, out);
-        read(second, tables, depth + 1, out);
+        read(first, insets, depth + 1, out);
+        read(second, insets, depth + 1, out);
     } else {
         let mut words = left;
         words.extend(right);
         match table::rows(&words) {
             Some(rows) => out.push(Block::Table(rows)),
-            None => flat(words, tables, out),
+            None => flat(words, insets, depth, out),
         }
     }
-    read(below, tables, depth + 1, out);
+    read(below, insets, depth + 1, out);
 }
 
 /// Two columns in the order in which they are read: the main one before a narrow one in smaller type.
@@ -70,7 +75,7 @@ fn width(words: &[Word]) -> f64 {
 /// The font size of the middle word.
 pub(super) fn median_size(words: &[Word]) -> f64 {
     let mut sizes: Vec<f64> =
-        words.iter().filter(|word| word.table.is_none()).map(|word| word.size).collect();
+        words.iter().filter(|word| word.inset.is_none()).map(|word| word.size).collect();
     if sizes.is_empty() {
         return 10.0;
     }
@@ -78,22 +83,72 @@ pub(super) fn median_size(words: &[Word]) -> f64 {
     *sizes.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
-/// Lines from top to bottom, with the tables between them.
-fn flat(words: Vec<Word>, tables: &Tables, out: &mut Vec<Block>) {
-    let (mut marks, words): (Vec<Word>, Vec<Word>) =
-        words.into_iter().partition(|word| word.table.is_some());
-    marks.sort_by(|one, other| one.y.total_cmp(&other.y));
+/// Lines from top to bottom, with the insets between them.
+fn flat(words: Vec<Word>, insets: &Insets, depth: usize, out: &mut Vec<Block>) {
+    let (mut marks, mut words): (Vec<Word>, Vec<Word>) =
+        words.into_iter().partition(|word| word.inset.is_some());
+    marks.sort_by(|one, other| one.top().total_cmp(&other.top()));
+    let mut marks = marks.into_iter().peekable();
+    while let Some(first) = marks.next() {
+        let (top, mut bottom) = (first.top(), first.bottom());
+        let mut level = vec![first];
+        while let Some(mark) = marks.next_if(|mark| mark.top() < bottom - TOUCHING) {
+            bottom = bottom.max(mark.bottom());
+            level.push(mark);
+        }
+        let (above, rest) = words.into_iter().partition(|word| word.area().center().y < top);
+        push_lines(above, out);
+        let (beside, below) = rest.into_iter().partition(|word| word.area().center().y < bottom);
+        words = below;
+        side_by_side(level, beside, insets, depth, out);
+    }
+    push_lines(words, out);
+}
+
+/// Insets at one height, and the words between them, from left to right.
+fn side_by_side(
+    mut marks: Vec<Word>,
+    mut words: Vec<Word>,
+    insets: &Insets,
+    depth: usize,
+    out: &mut Vec<Block>,
+) {
+    marks.sort_by(|one, other| one.x.0.total_cmp(&other.x.0));
+    let mut marks = marks.into_iter().peekable();
+    while let Some(first) = marks.next() {
+        let (left, mut right) = first.x;
+        let mut column = vec![first];
+        while let Some(mark) = marks.next_if(|mark| mark.x.0 < right - TOUCHING) {
+            right = right.max(mark.x.1);
+            column.push(mark);
+        }
+        let (before, rest) = words.into_iter().partition(|word| word.middle() < left);
+        read(before, insets, depth + 1, out);
+        let (between, rest) = rest.into_iter().partition(|word| word.middle() < right);
+        words = rest;
+        stack(column, between, insets, out);
+    }
+    read(words, insets, depth + 1, out);
+}
+
+/// Insets one below the other, and the lines between them.
+fn stack(mut marks: Vec<Word>, words: Vec<Word>, insets: &Insets, out: &mut Vec<Block>) {
+    marks.sort_by(|one, other| one.top().total_cmp(&other.top()));
     let mut marks = marks.into_iter().peekable();
     let mut open: Vec<Line> = Vec::new();
     for line in lines::lines(words) {
         while let Some(mark) = marks.next_if(|mark| mark.area().center().y < line.y) {
             end(&mut open, out);
-            push_table(&mark, tables, out);
+            push_inset(&mark, insets, out);
         }
         open.push(line);
     }
     end(&mut open, out);
-    marks.for_each(|mark| push_table(&mark, tables, out));
+    marks.for_each(|mark| push_inset(&mark, insets, out));
+}
+
+fn push_lines(words: Vec<Word>, out: &mut Vec<Block>) {
+    end(&mut lines::lines(words), out);
 }
 
 fn end(open: &mut Vec<Line>, out: &mut Vec<Block>) {
@@ -102,8 +157,8 @@ fn end(open: &mut Vec<Line>, out: &mut Vec<Block>) {
     }
 }
 
-fn push_table(mark: &Word, tables: &Tables, out: &mut Vec<Block>) {
-    if let Some(rows) = mark.table.and_then(|number| tables.get(number)) {
-        out.push(Block::Table(rows.clone()));
+fn push_inset(mark: &Word, insets: &Insets, out: &mut Vec<Block>) {
+    if let Some(blocks) = mark.inset.and_then(|number| insets.get(number)) {
+        out.extend(blocks.iter().cloned());
     }
 }

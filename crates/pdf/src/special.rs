@@ -104,7 +104,12 @@ pub(super) fn take_sidebars(words: &mut Vec<Word>, boxes: &[Rect]) -> Vec<Vec<Wo
     for area in &areas {
         // Boxes side by side are cells.
         let has_adjacent = areas.iter().any(|other| is_adjacent(area, other, size));
-        if has_adjacent || !is_next_to_text(area, words, size) {
+        // Text of other boxes is not what a box is at the side of.
+        let boxed = |word: &Word| {
+            let apart = areas.iter().filter(|other| area.intersect(**other).is_zero_area());
+            apart.into_iter().any(|other| other.contains(word.area().center()))
+        };
+        if has_adjacent || !is_next_to_text(area, words, size, boxed) {
             continue;
         }
         let (inside, outside): (Vec<Word>, Vec<Word>) =
@@ -140,7 +145,7 @@ fn is_adjacent(area: &Rect, other: &Rect, size: f64) -> bool {
 }
 
 /// Whether a box with at least two lines has text next to it, and no text above or below that is in the same column.
-fn is_next_to_text(area: &Rect, words: &[Word], size: f64) -> bool {
+fn is_next_to_text(area: &Rect, words: &[Word], size: f64, boxed: impl Fn(&Word) -> bool) -> bool {
     let mut inside = Lines::default();
     let mut adjacent = Lines::default();
     let mut column: Vec<&Word> = Vec::new();
@@ -149,7 +154,9 @@ fn is_next_to_text(area: &Rect, words: &[Word], size: f64) -> bool {
         if area.contains(middle) {
             inside.add(word.y, size);
         } else if (area.y0..area.y1).contains(&middle.y) {
-            adjacent.add(word.y, size);
+            if !boxed(word) {
+                adjacent.add(word.y, size);
+            }
         } else if (area.x0..area.x1).contains(&middle.x) {
             column.push(word);
         }

@@ -16,7 +16,7 @@ const TOLERANCE: f64 = 3.0;
 /// The most directions of one page; glyphs of further ones are put into the last.
 const DIRECTIONS: usize = 24;
 
-/// A word, or a table that takes its place in the text.
+/// A word, or an area whose text is already known.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Word {
     /// Its characters from left to right.
@@ -35,8 +35,8 @@ pub(super) struct Word {
     pub(super) pitch: Option<f64>,
     /// Whether it is joined to the next word, as a drop cap is.
     pub(super) glued: bool,
-    /// The number of the table that this represents.
-    pub(super) table: Option<usize>,
+    /// The number of the inset that this represents.
+    pub(super) inset: Option<usize>,
     /// The area of the page that its ink is in, not turned.
     pub(super) ink: Rect,
 }
@@ -361,7 +361,7 @@ fn start(glyph: &Placed, row: usize) -> Word {
         artifact: glyph.artifact,
         pitch: Some(glyph.x.1 - glyph.x.0),
         glued: false,
-        table: None,
+        inset: None,
         ink: glyph.ink,
     };
     push_text(&mut word.text, &glyph.text);

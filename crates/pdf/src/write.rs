@@ -19,7 +19,7 @@ pub(super) fn write(pages: &[Page], form: Form, text: &mut Text) {
     let mut compounds = Compounds::default();
     for page in pages {
         for block in &page.blocks {
-            if let Block::Lines(lines) = block {
+            if let Block::Lines(lines) | Block::Boxed(lines) = block {
                 lines.iter().for_each(|line| compounds.add(&line.text));
             }
         }
@@ -138,7 +138,7 @@ impl Writer {
 
     fn write_markdown(&self, paragraph: &Paragraph, text: &mut Text) {
         match paragraph {
-            Paragraph::Text { lines, size } => {
+            Paragraph::Text { lines, size, .. } => {
                 let joined = self.compounds.join(lines).join("\n");
                 let escaped = markdown::escape(&joined);
                 match self.headings.level(lines, *size) {
@@ -196,7 +196,7 @@ impl Headings {
         let lines = pages.iter().flat_map(|page| {
             let edges = page.top.iter().map(|edge| &edge.line);
             let blocks = page.blocks.iter().flat_map(|block| match block {
-                Block::Lines(lines) => lines.as_slice(),
+                Block::Lines(lines) | Block::Boxed(lines) => lines.as_slice(),
                 Block::Table(_) => &[],
             });
             edges.chain(blocks)

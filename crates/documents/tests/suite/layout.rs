@@ -6,7 +6,7 @@ use documents::{Extracted, Form, Limits, Options, extract};
 use proptest::prelude::{Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
 
 /// A document with one page for each content stream, in Helvetica (`F`) and Courier (`C`), with one picture (`I`).
-fn pdf(pages: &[&str]) -> Vec<u8> {
+pub(crate) fn pdf(pages: &[&str]) -> Vec<u8> {
     let kids: Vec<String> = (0..pages.len()).map(|at| format!("{} 0 R", 10 + at * 2)).collect();
     let mut objects = vec![
         (1, "<</Type/Catalog/Pages 2 0 R>>".to_owned()),
@@ -40,16 +40,16 @@ fn pdf(pages: &[&str]) -> Vec<u8> {
     out.into_bytes()
 }
 
-fn at(x: f64, y: f64, size: f64, text: &str) -> String {
+pub(crate) fn at(x: f64, y: f64, size: f64, text: &str) -> String {
     format!("BT /F {size} Tf {x} {y} Td ({text}) Tj ET\n")
 }
 
-fn read_as(pages: &[&str], form: Form) -> Extracted {
+pub(crate) fn read_as(pages: &[&str], form: Form) -> Extracted {
     let options = Options::new("application/pdf").with_form(form);
     extract(pdf(pages), &options, &Limits::default()).unwrap()
 }
 
-fn read(page: &str) -> Extracted {
+pub(crate) fn read(page: &str) -> Extracted {
     read_as(&[page], Form::Text)
 }
 

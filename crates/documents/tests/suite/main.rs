@@ -7,4 +7,5 @@ mod main_content;
 mod markdown;
 mod pages;
 mod reading;
+mod ruled;
 mod shapes;

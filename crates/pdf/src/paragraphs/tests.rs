@@ -52,8 +52,12 @@ fn a_sentence_goes_on_in_the_next_column() {
     ];
     let found = paragraphs(&columns);
     assert_eq!(texts(&found), ["A sentence that/does not end/here.", "Another."]);
-    let mut all = vec![Paragraph::Text { lines: vec!["Ends.".to_owned()], size: 10.0 }];
-    push_or_join(&mut all, Paragraph::Text { lines: vec!["new".to_owned()], size: 10.0 });
+    let mut all =
+        vec![Paragraph::Text { lines: vec!["Ends.".to_owned()], size: 10.0, boxed: false }];
+    push_or_join(
+        &mut all,
+        Paragraph::Text { lines: vec!["new".to_owned()], size: 10.0, boxed: false },
+    );
     assert_eq!(all.len(), 2);
 }
 

@@ -359,7 +359,7 @@ impl Prose {
         let numbers = words.iter().filter(|word| is_number(&word.text)).count();
         let signs = words.iter().filter(|word| !word.text.contains(char::is_alphanumeric)).count();
         let is_numeric = numbers > 0 && numbers * 10 >= (words.len() - signs) * 6;
-        let lines = lines::lines(words.iter().filter(|it| it.table.is_none()).cloned().collect());
+        let lines = lines::lines(words.iter().filter(|it| it.inset.is_none()).cloned().collect());
         let count = lines.len();
         let alphabetic = lines.iter().flat_map(|line| line.text.chars());
         let alphabetic = alphabetic.filter(|it| it.is_alphabetic()).count();

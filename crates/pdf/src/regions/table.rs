@@ -7,7 +7,7 @@ use crate::words::Word;
 
 /// The rows of a table, `None` if there are not at least two rows and columns.
 pub(super) fn rows(words: &[Word]) -> Option<Vec<Vec<String>>> {
-    if words.iter().any(|word| word.table.is_some()) {
+    if words.iter().any(|word| word.inset.is_some()) {
         return None;
     }
     let size = median_size(words);

@@ -1,6 +1,6 @@
 //! `limits`: time, size and rate limits of calls.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -139,6 +139,21 @@ impl Limits {
                 max_output_bytes: max.max_output_bytes.unwrap_or(CEILING_BYTES.max(*output)).0,
             },
         }
+    }
+
+    /// The keys of optional limits that are set. Each field is named, so that a new limit cannot be forgotten here.
+    pub(crate) fn set_keys(&self) -> BTreeSet<String> {
+        let RateLimits { principal, tool, tools } = &self.rate;
+        let MaxLimits { timeout, max_input_bytes, max_output_bytes } = &self.max;
+        let single = [
+            ("limits.rate.principal", principal.is_some()),
+            ("limits.rate.tool", tool.is_some()),
+            ("limits.max.timeout", timeout.is_some()),
+            ("limits.max.max_input_bytes", max_input_bytes.is_some()),
+            ("limits.max.max_output_bytes", max_output_bytes.is_some()),
+        ];
+        let single = single.into_iter().filter(|(_, set)| *set).map(|(key, _)| key.to_owned());
+        single.chain(tools.keys().map(|tool| format!("limits.rate.tools.{tool}"))).collect()
     }
 
     /// The keys whose value is above `limits.max`.

@@ -1,9 +1,6 @@
 //! Finds protections that a changed config removes. They are logged and audited, because they may be mistakes.
 
-use std::collections::BTreeSet;
-
 use crate::agents::{Approve, Skill};
-use crate::limits::Limits;
 use crate::{Config, Payloads, Sandbox};
 
 /// The keys that protect less than before: `auth`, approvals, limits, the sandbox, what is kept of calls.
@@ -26,8 +23,8 @@ pub fn loosened(before: &Config, now: &Config) -> Vec<String> {
     for (name, skill) in &before.skills {
         keys.extend(gates_removed(name, skill, now.skills.get(name)));
     }
-    let kept = set_limits(&now.limits);
-    keys.extend(set_limits(&before.limits).into_iter().filter(|limit| !kept.contains(limit)));
+    let kept = now.limits.set_keys();
+    keys.extend(before.limits.set_keys().into_iter().filter(|limit| !kept.contains(limit)));
     keys
 }
 
@@ -61,20 +58,6 @@ fn gates_removed(name: &str, before: &Skill, now: Option<&Skill>) -> Vec<String>
         }
     }
     keys
-}
-
-/// The keys of optional limits that are set.
-fn set_limits(limits: &Limits) -> BTreeSet<String> {
-    let (rate, max) = (&limits.rate, &limits.max);
-    let single = [
-        ("limits.rate.principal", rate.principal.is_some()),
-        ("limits.rate.tool", rate.tool.is_some()),
-        ("limits.max.timeout", max.timeout.is_some()),
-        ("limits.max.max_input_bytes", max.max_input_bytes.is_some()),
-        ("limits.max.max_output_bytes", max.max_output_bytes.is_some()),
-    ];
-    let single = single.into_iter().filter(|(_, set)| *set).map(|(key, _)| key.to_owned());
-    single.chain(rate.tools.keys().map(|tool| format!("limits.rate.tools.{tool}"))).collect()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use crate::deps::Deps;
 use crate::error::TransportError;
 use crate::journal::Journal;
 use crate::personal::PersonalValues;
+use crate::status::Status;
 use crate::suspended::SuspendedCalls;
 use crate::transport::Transport;
 use auth::request_state::StateSigner;
@@ -50,9 +51,14 @@ impl Server {
 
     /// The caller whose session or process serves a call, with their own secrets; none where all callers share one.
     pub(crate) async fn caller_of(&self, job: &Job) -> Result<Option<Caller>, Failure> {
-        let caller = Caller::of_job(job, &self.config);
-        let personal = self.personal_values(&job.request().principal).await?;
-        Ok(caller.map(|caller| caller.with_personal(personal)))
+        let personal = self.admit(job).await?;
+        Ok(Caller::of_job(job, &self.config).map(|caller| caller.with_personal(personal)))
+    }
+
+    /// The secrets that a call uses. Every request of a caller passes here before it is sent, so this is the place to
+    /// refuse it.
+    pub(crate) async fn admit(&self, job: &Job) -> Result<Option<Arc<PersonalValues>>, Failure> {
+        self.personal_values(&job.request().principal).await
     }
 
     /// The person's own secrets for this server.
@@ -62,6 +68,24 @@ impl Server {
     ) -> Result<Option<Arc<PersonalValues>>, Failure> {
         // What one person has not stored is no error of the server.
         self.context.personal.of(principal).await.map_err(|error| error.failure(&self.name))
+    }
+
+    /// Its name and kind, without a state.
+    pub(crate) fn describe(&self) -> Status {
+        Status {
+            name: self.name.clone(),
+            transport: if self.config.command.is_some() { "stdio" } else { "http" },
+            prefix: self.config.prefix,
+            announced: self.config.is_announced(),
+            ..Status::default()
+        }
+    }
+
+    /// The state of its processes and connections.
+    pub(crate) fn status(&self) -> Status {
+        let mut status = self.describe();
+        self.transport.describe(&mut status);
+        status
     }
 
     /// Notes why a call got no answer; the failure for the caller names neither hosts nor secrets.

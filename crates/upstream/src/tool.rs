@@ -65,7 +65,7 @@ impl UpstreamTool {
     async fn call(&self, job: &Job) -> Result<Output, Failure> {
         let server = &self.server;
         if let Transport::OpenApi(service) = &*server.transport {
-            let personal = server.personal_values(&job.request().principal).await?;
+            let personal = server.admit(job).await?;
             let (name, personal) = (&self.definition.remote, personal.as_deref());
             return service.call(name, job, personal).await;
         }

@@ -184,25 +184,18 @@ impl Upstream {
     /// The server's current state.
     pub fn status(&self) -> Status {
         let server = &self.server;
-        let mut status = Status {
-            name: server.name.clone(),
-            transport: if server.config.command.is_some() { "stdio" } else { "http" },
-            prefix: server.config.prefix,
-            announced: server.config.is_announced(),
-            ..Status::default()
-        };
-        if self.is_used() {
-            server.transport.describe(&mut status);
+        let mut status = if self.is_used() {
+            server.status()
         } else {
-            let config = &server.config;
-            (status.state, status.reason) = if config.disabled {
+            let (state, reason) = if server.config.disabled {
                 (State::Disabled, Some("`disabled: true` in the config".to_owned()))
             } else if self.faults.is_empty() {
                 (State::NeedsSecret, self.why_unusable())
             } else {
                 (State::Invalid, self.why_unusable())
             };
-        }
+            Status { state, reason, ..server.describe() }
+        };
         let journal = &server.context.journal;
         status.restarts = journal.failures();
         let listed = self.listed();

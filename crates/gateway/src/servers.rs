@@ -109,13 +109,7 @@ pub(super) async fn settle(upstreams: &Upstreams) {
         upstreams.statuses().iter().any(|status| match status.state {
             State::Starting => true,
             State::Degraded => status.list_age.is_none(),
-            State::Ready
-            | State::Disabled
-            | State::Invalid
-            | State::Stopped
-            | State::Down
-            | State::NeedsSignIn
-            | State::NeedsSecret => false,
+            _ => false,
         })
     };
     while starting() && Instant::now() < deadline {

@@ -2,104 +2,15 @@
 
 mod causes;
 mod findings;
+mod switches;
 
 pub use causes::{Cause, causes, fix_missing_program, how_to_install, lacks_program};
 pub use findings::{SchemaUse, findings};
+pub use switches::{Health, ServerState, ServerSwitch};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-/// Whether a server can be used.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum ServerState {
-    /// It is being started or reached for the first time.
-    #[default]
-    Starting,
-    Ready,
-    /// It answers, but not all of it works: a replica is down, or its tools cannot be listed.
-    Degraded,
-    /// It ended or cannot be reached; it is tried again.
-    Down,
-    /// The config says that it is not used.
-    Disabled,
-    /// Its entry in the config file is wrong.
-    Invalid,
-    /// A person has to sign in to it first.
-    NeedsSignIn,
-    /// A secret of its entry is missing.
-    NeedsSecret,
-    /// A lazy server whose process was stopped because no caller used it for a while.
-    Stopped,
-}
-
-impl ServerState {
-    /// The state's name, as in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Starting => "starting",
-            Self::Ready => "ready",
-            Self::Degraded => "degraded",
-            Self::Down => "down",
-            Self::Disabled => "disabled",
-            Self::Invalid => "invalid",
-            Self::NeedsSignIn => "needs_sign_in",
-            Self::NeedsSecret => "needs_secret",
-            Self::Stopped => "stopped",
-        }
-    }
-
-    /// Whether the operator has to do something about it.
-    pub fn is_broken(self) -> bool {
-        match self {
-            Self::Degraded | Self::Down | Self::Invalid | Self::NeedsSignIn | Self::NeedsSecret => {
-                true
-            }
-            Self::Starting | Self::Ready | Self::Disabled | Self::Stopped => false,
-        }
-    }
-}
-
-/// What an operator can do to a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ServerSwitch {
-    /// Ends its processes and sessions, and starts it again.
-    Restart,
-    /// Removes `disabled` from the config file, and starts it.
-    Enable,
-    /// Sets `disabled` in the config file, and stops it.
-    Disable,
-}
-
-impl ServerSwitch {
-    const ALL: [Self; 3] = [Self::Restart, Self::Enable, Self::Disable];
-
-    /// Its name in routes, forms and the audit trail.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Restart => "restart",
-            Self::Enable => "enable",
-            Self::Disable => "disable",
-        }
-    }
-
-    /// What the server is afterwards.
-    pub fn participle(self) -> &'static str {
-        match self {
-            Self::Restart => "restarted",
-            Self::Enable => "enabled",
-            Self::Disable => "disabled",
-        }
-    }
-
-    /// The switch of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|switch| switch.as_str() == name)
-    }
-}
 
 /// A server without its logs and processes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]

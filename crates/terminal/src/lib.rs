@@ -12,6 +12,7 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
 use environment::Environment;
+use operations::servers::{Health, ServerState};
 use proto::clean::{is_inert, visible_json};
 use serde::Serialize;
 use terminal_size::terminal_size_of;
@@ -187,16 +188,19 @@ pub enum Tone {
 impl Tone {
     /// The tone of a state of a server, run, approval or call, by its name in our JSON.
     pub fn of_state(state: &str) -> Self {
+        if let Some(state) = ServerState::named(state) {
+            return match state.health() {
+                Health::Good => Self::Good,
+                Health::Changing | Health::Doubtful => Self::Doubtful,
+                Health::Bad => Self::Bad,
+                Health::Off => Self::Faint,
+            };
+        }
         match state {
-            "ready" | "ok" | "good" | "open" | "approved" | "consumed" | "completed" | "set" => {
-                Self::Good
-            }
-            "starting" | "degraded" | "waiting" | "pending" | "needs_sign_in" | "needs sign-in"
-            | "needs_secret" | "needs secret" | "quarantined" => Self::Doubtful,
-            "down" | "failed" | "error" | "invalid" | "rejected" | "revoked" | "missing" => {
-                Self::Bad
-            }
-            "stopped" | "idle" | "disabled" | "expired" | "cancelled" | "aborted" => Self::Faint,
+            "ok" | "good" | "open" | "approved" | "consumed" | "completed" | "set" => Self::Good,
+            "waiting" | "pending" | "quarantined" => Self::Doubtful,
+            "failed" | "error" | "rejected" | "revoked" | "missing" => Self::Bad,
+            "idle" | "expired" | "cancelled" | "aborted" => Self::Faint,
             _ => Self::Plain,
         }
     }

@@ -60,11 +60,6 @@ impl Upstream {
             State::Degraded => {
                 unavailable(format!("the tools of server `{name}` cannot be listed{because}"))
             }
-            State::Disabled => unavailable(format!(
-                "server `{name}` is disabled; `powerstrip enable {name}` turns it on"
-            ))
-            .blame(Blame::Gateway)
-            .retryable(false),
             State::Invalid => {
                 let faults = self.faults_for_callers();
                 let message = format!(
@@ -82,6 +77,15 @@ impl Upstream {
                     .retryable(false)
             }
             State::Down => down(name, &because, status.retry_in),
+            // The operator chose that it is not used.
+            state => {
+                let ends =
+                    state.ended_by().map(|command| format!("; `{command} {name}` turns it on"));
+                let (is, ends) = (state.label(), ends.unwrap_or_default());
+                unavailable(format!("server `{name}` is {is}{ends}"))
+                    .blame(Blame::Gateway)
+                    .retryable(false)
+            }
         };
         Some(failure.details(json!({"server": name, "state": status.state})))
     }

@@ -1,4 +1,4 @@
-//! Restarts, disables and enables a server. The gateway writes an audit row for each change.
+//! Switches a server. The gateway writes an audit row for each change.
 
 use auth::scope;
 use axum::extract::{Path, State};
@@ -19,7 +19,8 @@ pub(crate) async fn change(
     let (console, caller) = (&dashboard.parts.console, viewer.caller());
     let input = ServerName { name: name.clone() };
     let Some(switch) = ServerSwitch::named(posted.text("do")) else {
-        return Err(viewer.missing("A server can be restarted, disabled and enabled here."));
+        let known = ServerSwitch::participles();
+        return Err(viewer.missing(&format!("A server can be {known} here.")));
     };
     match console.switch(&caller, input, switch).await {
         Ok(_) => Ok(see_other(&format!("{}?did={}", server_page(&name), switch.as_str()))),

@@ -4,7 +4,7 @@ use auth::scope;
 use axum::extract::{Path, Query, State};
 use maud::{Markup, html};
 use operations::calls::{CallQuery, CallSummary};
-use operations::servers::{ServerDetail, ServerName, ServerState, ServerSummary, lacks_program};
+use operations::servers::{ServerDetail, ServerName, ServerSummary, ServerSwitch, lacks_program};
 use serde::Deserialize;
 
 use super::state::{advice, server_page, state_mark};
@@ -67,13 +67,13 @@ pub(crate) async fn page(
     Page { poll: 3, live: "catalog", ..Page::new(&name, Section::Servers, body) }.show(&viewer)
 }
 
-fn done(did: &str) -> Option<&'static str> {
-    match did {
-        "restart" => Some("The server was restarted."),
-        "disable" => Some("The server was disabled. Its tools are no longer served."),
-        "enable" => Some("The server was enabled."),
-        "add" => Some("The server was added to the config file and is being started."),
-        _ => None,
+fn done(did: &str) -> Option<String> {
+    match ServerSwitch::named(did) {
+        Some(switch) => Some(switch.notice()),
+        None if did == "add" => {
+            Some("The server was added to the config file and is being started.".to_owned())
+        }
+        None => None,
     }
 }
 
@@ -87,25 +87,23 @@ fn described(server: &ServerSummary) -> Markup {
     }
 }
 
-/// The buttons of an operator. A server that registered itself is not in the config, so it cannot be disabled there.
+/// The buttons of an operator.
 fn switches(viewer: &Viewer, server: &ServerSummary) -> Markup {
-    let disable = ConfirmForm {
-        label: "Disable",
-        question: "Its tools are no longer served, and calls under way fail.",
-        action: &server_page(&server.name),
-        fields: &[("do", "disable")],
-    };
+    let (page, is_off) = (server_page(&server.name), server.state.ended_by().is_some());
+    let fitting: Vec<_> = ServerSwitch::ALL.iter().filter(|switch| switch.fits(server)).collect();
     html! {
         @if viewer.may(scope::ADMIN) {
-            form.switches method="post" action=(server_page(&server.name)) {
+            form.switches method="post" action=(page) {
                 (csrf(viewer))
-                @if server.disabled {
-                    button.primary type="submit" name="do" value="enable" { "Enable" }
-                } @else if server.state != ServerState::Invalid {
-                    button type="submit" name="do" value="restart" { "Restart" }
+                @for switch in fitting.iter().filter(|switch| switch.question().is_none()) {
+                    button.primary[is_off] type="submit" name="do" value=(switch.as_str()) { (switch.label()) }
                 }
             }
-            @if !server.disabled && server.kind != "registered" { (disable.show(viewer)) }
+            @for switch in &fitting {
+                @if let Some(question) = switch.question() {
+                    (ConfirmForm { label: switch.label(), question, action: &page, fields: &[("do", switch.as_str())] }.show(viewer))
+                }
+            }
         } @else { span.soft { "Only an operator can restart it." } }
     }
 }

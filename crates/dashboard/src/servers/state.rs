@@ -1,23 +1,19 @@
 //! The state of a server in words.
 
 use maud::{Markup, html};
-use operations::servers::{ServerState, ServerSummary, causes, lacks_program};
+use operations::servers::{Health, ServerState, ServerSummary, causes, lacks_program};
 
 use crate::words::{Tone, inert, mark, message};
 
 /// The state as a dot and a word.
 pub(super) fn state_mark(state: ServerState) -> Markup {
-    match state {
-        ServerState::Starting => mark(Tone::Quiet, "starting"),
-        ServerState::Ready => mark(Tone::Good, "ready"),
-        ServerState::Degraded => mark(Tone::Doubtful, "degraded"),
-        ServerState::Down => mark(Tone::Bad, "down"),
-        ServerState::Disabled => mark(Tone::Quiet, "disabled"),
-        ServerState::Invalid => mark(Tone::Bad, "invalid entry"),
-        ServerState::NeedsSignIn => mark(Tone::Doubtful, "needs sign-in"),
-        ServerState::NeedsSecret => mark(Tone::Doubtful, "needs a secret"),
-        ServerState::Stopped => mark(Tone::Quiet, "stopped (idle)"),
-    }
+    let tone = match state.health() {
+        Health::Good => Tone::Good,
+        Health::Doubtful => Tone::Doubtful,
+        Health::Bad => Tone::Bad,
+        Health::Changing | Health::Off => Tone::Quiet,
+    };
+    mark(tone, state.label())
 }
 
 /// What to do about a server that cannot be used.

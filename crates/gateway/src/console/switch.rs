@@ -1,4 +1,4 @@
-//! Restarting, enabling and disabling servers. Each leaves an audit row.
+//! Switching servers. Each change leaves an audit row.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,12 +35,7 @@ pub(crate) struct Audited<'a> {
 
 impl<'a> Audited<'a> {
     fn switch(switch: ServerSwitch, server: &'a str) -> Self {
-        let operation = match switch {
-            ServerSwitch::Restart => "servers.restart",
-            ServerSwitch::Enable => "servers.enable",
-            ServerSwitch::Disable => "servers.disable",
-        };
-        Self { operation, done: switch.participle(), server }
+        Self { operation: switch.operation(), done: switch.participle(), server }
     }
 }
 
@@ -67,11 +62,12 @@ impl GatewayConsole {
         let upstream = self.upstream(name)?;
         let restart = async {
             let status = upstream.status();
-            let unusable = match status.state {
-                ServerState::Disabled => {
-                    Some(format!("server `{name}` is disabled: `powerstrip enable {name}`"))
+            let unusable = match (status.state, status.state.ended_by()) {
+                (state, Some(command)) => {
+                    let is = state.label();
+                    Some(format!("server `{name}` is {is}: `{command} {name}`"))
                 }
-                ServerState::Invalid => {
+                (ServerState::Invalid, None) => {
                     let why = status.reason.unwrap_or_default();
                     Some(format!("server `{name}` cannot be started: {why}"))
                 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use gateway::server_operations::{ListServers, RestartServer};
 use operations::NoInput;
-use operations::servers::{LeaseView, ServerName, ServerSummary};
+use operations::servers::{Health, LeaseView, ServerName, ServerSummary};
 use proto::clean;
 use upstream::operations::ListNames;
 
@@ -137,7 +137,7 @@ fn list(servers: &[ServerSummary], style: Style) -> anyhow::Result<()> {
 
 /// Whether the server works or waits to be used; what it wrote to stderr and earlier errors are shown by `show` and `logs`.
 fn is_healthy(server: &ServerSummary) -> bool {
-    matches!(server.state.as_str(), "ready" | "idle" | "stopped" | "disabled")
+    matches!(server.state.health(), Health::Good | Health::Off)
 }
 
 /// What is to be said about a server below its row, briefly if it is healthy. Servers and the callers that register them choose much of it: `Cell`

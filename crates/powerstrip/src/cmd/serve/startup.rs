@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::Gateway;
-use serde_json::json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use upstream::{State, Status};
@@ -60,9 +59,8 @@ pub(super) async fn report_servers(
 }
 
 fn describe(status: &Status, after: Duration, style: Style) -> String {
-    let state = json!(status.state);
-    let state = state.as_str().unwrap_or_default().replace('_', " ");
-    let tone = Tone::of_state(&state);
+    let state = status.state.as_str();
+    let (state, tone) = (state.replace('_', " "), Tone::of_state(state));
     let detail = match (&status.last_error, status.state) {
         (Some(error), state) if state != State::Ready => format!(": {}", shown(error)),
         _ => {

@@ -7,11 +7,13 @@ use careers::resumes::{Profile, profile};
 
 fn samples() -> Vec<(PathBuf, String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/resumes");
-    let mut paths: Vec<PathBuf> =
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("a folder of samples")
+        .map(|entry| entry.expect("a readable folder").path())
+        .collect();
     paths.sort();
     let read = |path: PathBuf| {
-        let sample = fs::read_to_string(&path).unwrap();
+        let sample = fs::read_to_string(&path).expect("a readable sample");
         let (text, expected) = sample.split_once("===\n").expect("a line `===`");
         (path, text.to_owned(), expected.to_owned())
     };

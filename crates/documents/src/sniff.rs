@@ -23,6 +23,9 @@ pub(crate) const UNKNOWN: &str = "application/octet-stream";
 /// The bytes from the beginning of a file that are enough to sniff it, except for unusual archives.
 pub const SNIFFED: usize = 65_536;
 
+/// The most entries of an archive in which its type is looked for.
+const MOST_HEADERS: usize = 2_000;
+
 /// Magic numbers: offset, bytes, media type. The first row that matches wins.
 const MAGIC: [(usize, &[u8], &str); 46] = [
     (0, b"%PDF-", PDF),
@@ -154,18 +157,8 @@ fn film(brands: &[u8]) -> &'static str {
 
 /// The kind of an archive, by the file names that are visible.
 fn archive(head: &[u8]) -> &'static str {
-    // OpenDocument and EPUB name their type in an uncompressed first file.
-    if let Some(rest) = head.get(30..).and_then(|rest| rest.strip_prefix(b"mimetype")) {
-        for kind in [
-            "application/epub+zip",
-            "application/vnd.oasis.opendocument.text",
-            "application/vnd.oasis.opendocument.spreadsheet",
-            "application/vnd.oasis.opendocument.presentation",
-        ] {
-            if rest.starts_with(kind.as_bytes()) {
-                return kind;
-            }
-        }
+    if let Some(kind) = named_kind(head) {
+        return kind;
     }
     let names: Vec<&[u8]> = names(head).collect();
     let has = |start: &[u8]| names.iter().any(|name| name.starts_with(start));
@@ -179,6 +172,30 @@ fn archive(head: &[u8]) -> &'static str {
         () if has(b"xl/") => XLSX,
         () => ZIP,
     }
+}
+
+/// The type that OpenDocument and EPUB name in an uncompressed file, which is the first in most archives.
+fn named_kind(head: &[u8]) -> Option<&'static str> {
+    const KINDS: [&str; 4] = [
+        "application/epub+zip",
+        "application/vnd.oasis.opendocument.text",
+        "application/vnd.oasis.opendocument.spreadsheet",
+        "application/vnd.oasis.opendocument.presentation",
+    ];
+    let headers = head.windows(4).enumerate().filter(|(_, window)| *window == b"PK\x03\x04");
+    headers.take(MOST_HEADERS).find_map(|(at, _)| {
+        let header = head.get(at..at + 30)?;
+        let number = |at: usize| usize::from(u16::from_le_bytes([header[at], header[at + 1]]));
+        let name = at + 30;
+        let content = name + number(26) + number(28);
+        let is_named = head.get(name..name + number(26)) == Some(b"mimetype");
+        let content = head.get(content..).filter(|_| is_named)?;
+        let is = |kind: &&&str| {
+            let rest = content.strip_prefix(kind.as_bytes());
+            rest.is_some_and(|rest| !rest.starts_with(b"-template"))
+        };
+        KINDS.iter().find(is).copied()
+    })
 }
 
 /// File names in local headers and in directory rows.

@@ -52,6 +52,8 @@ pub struct Extracted {
     pub hidden_text: String,
     /// Whether the text was cut at the limit.
     pub truncated: bool,
+    /// Pages, counted from 1, that show much text whose characters the file does not name.
+    pub unreadable_pages: Vec<usize>,
 }
 
 /// Why a document could not be read, and what to do about it.

@@ -29,6 +29,7 @@ pub struct Text {
     page: usize,
     /// Where the pages up to the last block begin.
     pages: Vec<usize>,
+    unreadable_pages: Vec<usize>,
 }
 
 impl Text {
@@ -43,6 +44,7 @@ impl Text {
             hidden_text: String::new(),
             page: 0,
             pages: Vec::new(),
+            unreadable_pages: Vec::new(),
         }
     }
 
@@ -91,6 +93,13 @@ impl Text {
         self.truncated = true;
     }
 
+    /// Notes that a page shows text whose characters are not known.
+    pub fn unreadable_page(&mut self, number: usize) {
+        if self.unreadable_pages.len() < MOST_UNREADABLE {
+            self.unreadable_pages.push(number);
+        }
+    }
+
     /// Counts hidden text.
     pub fn hide(&mut self, text: &str) {
         self.hidden += text.chars().filter(|character| !character.is_whitespace()).count();
@@ -121,9 +130,13 @@ impl Text {
             hidden: self.hidden,
             hidden_text: self.hidden_text,
             truncated: self.truncated,
+            unreadable_pages: self.unreadable_pages,
         }
     }
 }
+
+/// The most pages without readable text that are named.
+const MOST_UNREADABLE: usize = 1_000;
 
 /// Bytes of hidden text that are kept.
 const MOST_HIDDEN: usize = 20_000;

@@ -9,6 +9,7 @@ use hayro_interpret::{
     SoftMask,
 };
 
+use super::guess::Guess;
 use super::ink::{Background, Canvas, Ink};
 use super::script;
 
@@ -17,6 +18,9 @@ const GLYPHS: usize = 300_000;
 
 /// The most ruled lines and boxes of one page that are stored.
 const RULES: usize = 4_000;
+
+/// Fewer glyphs without characters are marks and decorations.
+const FEW: usize = 10;
 
 /// A line that is at most this thick, in points, separates; a thicker one is a shape.
 const THIN: f64 = 3.0;
@@ -38,6 +42,8 @@ pub(super) struct Glyph {
     pub(super) artifact: bool,
     /// The area of the page that its ink is in, however it is turned.
     pub(super) ink: Rect,
+    /// Its code in the font if the font does not say which characters it shows.
+    pub(super) code: Option<u32>,
 }
 
 impl Glyph {
@@ -81,6 +87,12 @@ pub(super) struct Content {
 }
 
 impl Content {
+    /// Whether a large part of the text has characters that are not known.
+    pub(super) fn is_unreadable(&self) -> bool {
+        let known = self.glyphs.iter().filter(|glyph| !glyph.is_space()).count();
+        self.unknown >= FEW && self.unknown * 4 > known
+    }
+
     /// The characters that a reader does not see.
     pub(super) fn hidden_text(&self) -> String {
         self.hidden.iter().map(|glyph| glyph.text.as_str()).collect()
@@ -103,7 +115,6 @@ pub(super) struct Collector {
     runs: usize,
     pictured: f64,
     cut: bool,
-    unknown: usize,
 }
 
 impl Collector {
@@ -121,16 +132,25 @@ impl Collector {
             runs: 0,
             pictured: 0.0,
             cut: false,
-            unknown: 0,
         }
     }
 
     /// Separates what a reader sees from what is hidden.
     pub(super) fn finish(self) -> Content {
-        let Self { glyphs, rules, boxes, canvas, pictured, cut, unknown, .. } = self;
-        let mut content = Content { rules, boxes, pictured, cut, unknown, ..Content::default() };
+        let Self { glyphs, rules, boxes, canvas, pictured, cut, outlines, .. } = self;
+        let mut content = Content { rules, boxes, pictured, cut, ..Content::default() };
         let seen = canvas.visibility(&glyphs);
-        for ((glyph, _), seen) in glyphs.into_iter().zip(seen) {
+        let codes: Vec<u32> = glyphs.iter().filter_map(|(glyph, _)| glyph.code).collect();
+        // Who asks for outlines wants to know which words are where for certain.
+        let guess = if outlines { None } else { Guess::of(&codes) };
+        for ((mut glyph, _), seen) in glyphs.into_iter().zip(seen) {
+            if let Some(code) = glyph.code {
+                let Some(text) = guess.and_then(|guess| guess.text(code)) else {
+                    content.unknown += 1;
+                    continue;
+                };
+                glyph.text = text;
+            }
             if seen {
                 content.glyphs.push(glyph);
             } else {
@@ -293,10 +313,7 @@ impl<'a> Device<'a> for Collector {
         self.runs += 1;
         for drawn in run.glyphs() {
             let transform = props.transform * drawn.transform();
-            let Some(placed) = place(drawn, transform, vertical, stretched) else {
-                self.unknown += 1;
-                continue;
-            };
+            let Some(placed) = place(drawn, transform, vertical, stretched) else { continue };
             let mut glyph = Glyph { run: self.runs, artifact, ..placed };
             if self.outlines
                 && let Drawn::Outline(outline) = &**drawn
@@ -405,15 +422,16 @@ fn is_stretched(run: &GlyphRun<'_, '_>) -> bool {
     ratios.any(|ratio| (ratio - first).abs() > 0.01)
 }
 
-/// The glyph's text and position; `None` if it has none.
+/// The glyph's text and position; `None` if it has no position.
 fn place(drawn: &Drawn<'_>, transform: Affine, vertical: bool, stretched: bool) -> Option<Glyph> {
     let mut text = String::new();
+    let mut code = None;
     match drawn.as_unicode() {
         Some(BfString::Char(character)) => script::push_plain(&mut text, character),
         Some(BfString::String(string)) => {
             string.chars().for_each(|character| script::push_plain(&mut text, character));
         }
-        None => return None,
+        None => code = Some(drawn.char_code()),
     }
     let advance = match drawn {
         Drawn::Outline(glyph) => glyph.advance_width(),
@@ -434,7 +452,7 @@ fn place(drawn: &Drawn<'_>, transform: Affine, vertical: bool, stretched: bool) 
     };
     let finite = at.is_finite() && advance.is_finite() && size.is_finite();
     let ink = inked(transform, at, advance);
-    finite.then_some(Glyph { text, at, advance, size, run: 0, artifact: false, ink })
+    finite.then_some(Glyph { text, at, advance, size, run: 0, artifact: false, ink, code })
 }
 
 /// The area that a glyph of usual height is drawn in: from below its descenders to above its accents, in the direction in

@@ -4,6 +4,7 @@ mod content;
 mod facts;
 mod furniture;
 mod grid;
+mod guess;
 mod hyphens;
 mod ink;
 mod ink_areas;
@@ -43,7 +44,10 @@ pub fn read(bytes: Vec<u8>, form: Form, limits: &Limits) -> Result<Extracted, Un
     each_page(
         &pdf,
         |_| true,
-        |_, content, area| {
+        |number, content, area| {
+            if content.is_unreadable() {
+                text.unreadable_page(number);
+            }
             text.hide(&content.hidden_text());
             cut |= content.cut;
             let page = page::page(content, area);

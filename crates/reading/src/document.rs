@@ -103,6 +103,8 @@ pub struct ReadDocument {
     pub hidden_text: String,
     /// Whether text beyond the limit was cut off.
     pub truncated: bool,
+    /// Pages, counted from 1, that show much text whose characters the file does not name.
+    pub unreadable_pages: Vec<usize>,
     /// The sandbox in which it was read.
     pub sandbox: Tier,
 }

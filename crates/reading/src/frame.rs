@@ -67,6 +67,7 @@ pub(crate) enum Answer {
         removed: usize,
         hidden_text: String,
         truncated: bool,
+        unreadable_pages: Vec<usize>,
         length: u64,
     },
     /// It has made a smaller copy of the picture, which follows.

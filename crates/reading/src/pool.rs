@@ -100,7 +100,15 @@ impl Readers {
         let what = document.label();
         let (answer, text, sandbox) = self.ask(&document, Task::Read).await?;
         let Answer::Read {
-            media_type, parts, pages, meta, removed, hidden_text, truncated, ..
+            media_type,
+            parts,
+            pages,
+            meta,
+            removed,
+            hidden_text,
+            truncated,
+            unreadable_pages,
+            ..
         } = answer
         else {
             return Err(unexpected(answer, &what));
@@ -117,6 +125,7 @@ impl Readers {
             removed,
             hidden_text,
             truncated,
+            unreadable_pages,
             sandbox,
         })
     }

@@ -77,6 +77,7 @@ fn clean(extracted: Extracted) -> (Answer, String) {
         removed: extracted.hidden + in_text + in_meta,
         hidden_text: extracted.hidden_text,
         truncated: extracted.truncated,
+        unreadable_pages: extracted.unreadable_pages,
         length: text.len() as u64,
     };
     (answer, text)

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::pages::Pages;
 use crate::{office, text};
 
 /// Reads what a document is apart from its text.
@@ -96,6 +97,7 @@ pub(crate) async fn describe(input: Input, ctx: Ctx, office: Office) -> Result<O
     if facts.scanned {
         warnings.push(text::SCANNED.to_owned());
     }
+    warnings.extend(text::unreadable_warning(&read, &Pages::default()));
     let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
     Ok(Output {
         media_type,

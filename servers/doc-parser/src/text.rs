@@ -15,6 +15,36 @@ const MAX_TEXT: usize = 2_000_000;
 pub(crate) const SCANNED: &str =
     "the pages are pictures without a text layer: image-ocr-mcp:extract_document reads them";
 
+/// Says which pages show text that cannot be read, and what reads it; pages as in the input.
+pub(crate) fn unreadable_warning(read: &ReadDocument, asked: &Pages) -> Option<String> {
+    let pages: Vec<usize> =
+        read.unreadable_pages.iter().copied().filter(|page| asked.contains(*page)).collect();
+    let first = pages.first()?;
+    let mut ranges: Vec<(usize, usize)> = vec![(*first, *first)];
+    for page in &pages[1..] {
+        match ranges.last_mut() {
+            Some(range) if range.1 + 1 == *page => range.1 = *page,
+            _ => ranges.push((*page, *page)),
+        }
+    }
+    let most = 20;
+    let more = if ranges.len() > most { " and more" } else { "" };
+    let ranges: Vec<String> = ranges
+        .iter()
+        .take(most)
+        .map(
+            |(first, last)| {
+                if first == last { first.to_string() } else { format!("{first}-{last}") }
+            },
+        )
+        .collect();
+    Some(format!(
+        "the text of pages {}{more} cannot be read: its fonts do not say which characters they show; \
+         image-ocr-mcp:extract_document reads the pages as pictures",
+        ranges.join(",")
+    ))
+}
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -104,6 +134,7 @@ pub(crate) async fn extract(input: Input, ctx: Ctx, office: Office) -> Result<Ou
     if scanned {
         warnings.push(SCANNED.to_owned());
     }
+    warnings.extend(unreadable_warning(&read, &pages));
     let chosen = choose(&read, &pages)?;
     Ok(Output {
         language: language_of(&read),

@@ -309,6 +309,28 @@ fn a_scanned_pdf_names_the_server_that_reads_it() {
 }
 
 #[test]
+fn text_whose_characters_are_not_known_is_no_silent_loss() {
+    let content = format!("BT /F 12 Tf 60 700 Td <{}> Tj ET", "0102030405".repeat(8));
+    let pdf =
+        String::from_utf8(files::pdf(&[&content], "", &["<< /Length 0 >>\nstream\n\nendstream"]))
+            .unwrap();
+    let font = "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 600 700] /FontMatrix [.001 0 0 .001 0 0] \
+        /CharProcs << /g1 6 0 R /g2 6 0 R /g3 6 0 R /g4 6 0 R /g5 6 0 R >> \
+        /Encoding << /Differences [1 /g1 /g2 /g3 /g4 /g5] >> \
+        /FirstChar 1 /LastChar 5 /Widths [600 600 600 600 600] >>";
+    let pdf = pdf.replace("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>", font);
+    // The table of positions is no longer right.
+    let objects = pdf.split("xref\n").next().unwrap();
+    let pdf = format!("{objects}trailer << /Root 1 0 R >>\n%%EOF\n");
+    for tool in ["extract_text", "metadata"] {
+        let answer = call(tool, file(pdf.as_bytes(), PDF));
+        let warning = answer["warnings"][0].as_str().unwrap_or_default();
+        assert!(warning.contains("pages 1 cannot be read"), "{tool}: {answer}");
+        assert!(warning.contains("image-ocr-mcp:extract_document"), "{tool}: {answer}");
+    }
+}
+
+#[test]
 fn bytes_of_another_kind_are_read_with_a_warning() {
     let pdf = files::pdf(&[&files::texts(&[(72, 700, "A text.")])], "", &[]);
     let answer = call("extract_text", file(&pdf, "text/html"));

@@ -52,6 +52,23 @@ fn files_are_known_by_their_beginning() {
 }
 
 #[test]
+fn a_type_that_an_archive_names_may_be_in_a_later_entry() {
+    let entry = |name: &str, content: &str| {
+        let lengths = [name.len() as u16, 0].map(u16::to_le_bytes).concat();
+        [b"PK\x03\x04", [0; 22].as_slice(), &lengths, name.as_bytes(), content.as_bytes()].concat()
+    };
+    let kind = "application/vnd.oasis.opendocument.spreadsheet";
+    for entries in [
+        [entry("mimetype", kind), entry("content.xml", "<x/>")],
+        [entry("META-INF/manifest.xml", "<x/>"), entry("mimetype", kind)],
+    ] {
+        assert_eq!(sniff(&entries.concat(), None), kind);
+    }
+    let other = [entry("a.txt", kind), entry("mimetype", "text/plain")].concat();
+    assert_eq!(sniff(&other, None), "application/zip");
+}
+
+#[test]
 fn a_name_refines_text_and_nothing_else() {
     assert_eq!(sniff(b"a,b\n1,2\n", Some("table.CSV")), "text/csv");
     assert_eq!(sniff(b"# Title\n", Some("README.md")), "text/markdown");

@@ -60,7 +60,7 @@ pub(crate) async fn guard<T>(
 ) -> Result<T, Fault> {
     tokio::select! {
         biased;
-        () = ctx.cancelled() => Err(Fault::new(Code::Unavailable, "the caller gave up")),
+        () = ctx.cancelled() => Err(Fault::new(Code::Unavailable, "the call was cancelled, or the server is stopping")),
         finished = tokio::time::timeout(timeout, AssertUnwindSafe(handler).catch_unwind()) => match finished {
             Ok(Ok(outcome)) => outcome,
             // The panic's text may hold the caller's data: it goes to stderr by the panic hook, not to the caller.

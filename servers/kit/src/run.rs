@@ -52,7 +52,12 @@ pub(crate) fn run<F: Args, H: ServerHandler + Clone>(
     keeping: Keeping,
 ) -> ExitCode {
     let command = Options::augment_args(Command::new(name).version(version));
-    let matches = F::augment_args(command).get_matches();
+    // The flags' own descriptions are for readers of the code.
+    let about = format!(
+        "The MCP server {name}: speaks over stdin and stdout, over HTTP with --listen, or as a server of a gateway with --gateway"
+    );
+    let command = F::augment_args(command).about(about).long_about(None);
+    let matches = command.get_matches();
     let parsed = Options::from_arg_matches(&matches)
         .and_then(|options| Ok((options, F::from_arg_matches(&matches)?)));
     let (options, flags) = match parsed {

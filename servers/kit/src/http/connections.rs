@@ -44,9 +44,9 @@ pub(super) async fn serve(
     times: RequestTimes,
     stop: CancellationToken,
 ) {
-    let mut http = auto::Builder::new(TokioExecutor::new());
+    // A client that sends less than the beginning of a request would not be timed while its version is unknown.
+    let mut http = auto::Builder::new(TokioExecutor::new()).http1_only();
     http.http1().timer(TokioTimer::new()).header_read_timeout(times.head);
-    http.http2().timer(TokioTimer::new()).keep_alive_interval(times.head);
     let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let connections = TaskTracker::new();
     loop {
@@ -76,6 +76,8 @@ pub(super) async fn serve(
             drop(place);
         });
     }
+    // New connections are refused.
+    drop(listener);
     connections.close();
     connections.wait().await;
 }

@@ -77,14 +77,17 @@ mod tests {
         let document = of_text("Anna Becker\nHauptstr. 5\n\n2*3*4 = 24 <b> _x_\n1. no list");
         let expected = "Anna Becker\nHauptstr. 5\n\n2*3*4 = 24 <b> _x_\n1. no list\n";
         assert_eq!(to_text(&document), expected);
-        assert_eq!(of_text("# Title\n\n**bold**").sections[0].heading, "Title");
+        assert_eq!(of_text("# Title\n\n**bold**").title, "Title");
     }
 
     #[test]
     fn values_are_a_table() {
         for text in ["a,b\n\"1, *2*\",x\n3\n", "a;b\n1, *2*;x\n3\n", "\u{feff}a\tb\n1, *2*\tx\n3"] {
             let markdown = to_markdown(&of_csv(text));
-            assert_eq!(markdown, "| a | b |\n|---|---|\n| 1, \\*2\\* | x |\n| 3 |  |\n", "{text}");
+            assert_eq!(
+                markdown, "| a | b |\n| --- | --- |\n| 1, \\*2\\* | x |\n| 3 |  |\n",
+                "{text}"
+            );
         }
         assert_eq!(of_csv(""), Document::default());
     }

@@ -9,7 +9,7 @@ mod headings;
 pub(crate) mod labels;
 pub(crate) mod lines;
 pub(crate) mod listed;
-mod names;
+pub(crate) mod names;
 mod places;
 mod profile;
 pub(crate) mod roles;

@@ -1,12 +1,15 @@
 //! Tailors a résumé to a job: what matches moves up, what is least relevant may be left out. Every line is the source's own,
 //! so nothing is invented; rewordings of the caller are refused if they state something new.
 
+mod checks;
 mod edits;
 mod facts;
 mod outline;
 mod plain_words;
 mod relevance;
+mod shown;
 mod skills;
+mod units;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +19,7 @@ pub use facts::{FactKind, Facts, NewFact};
 
 use crate::jobs::Job;
 use crate::resumes::SectionKind;
+use crate::resumes::names::is_degree;
 use edits::Edited;
 use outline::{OutlineKind, OutlinePart, OutlineSection};
 use relevance::Target;
@@ -32,7 +36,7 @@ pub struct Goal<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tailored {
     pub name: Option<String>,
-    /// The role, unless it states a fact that the source lacks.
+    /// The role, unless it is more than a job title and states what the source does not.
     pub headline: Option<String>,
     pub contact: Vec<String>,
     pub sections: Vec<TailoredSection>,
@@ -97,9 +101,10 @@ pub enum ChangeKind {
 /// Tailors a résumé.
 pub fn tailor(source: &str, goal: Goal<'_>) -> Result<Tailored, EditError> {
     let facts = Facts::of(source);
-    let edited = edits::apply(source, &facts, goal.edits)?;
+    let edited = edits::apply(source, goal.edits)?;
     let target = Target::new(goal.role, goal.job);
     let outline = outline::read(&edited.text);
+    checks::check(source, &facts, goal.edits, &edited, &outline)?;
     let mut tailored = Tailored {
         name: outline.name,
         headline: headline(goal.role, &facts),
@@ -128,7 +133,7 @@ pub fn tailor(source: &str, goal: Goal<'_>) -> Result<Tailored, EditError> {
     tailored.changes.extend(goal.edits.iter().map(|edit| Change {
         kind: ChangeKind::Edited,
         before: signs[edit.start..edit.end].iter().collect(),
-        after: Some(edit.text.clone()),
+        after: Some(shown::without_hidden(&edit.text)),
         start: edit.start,
         end: edit.end,
     }));
@@ -170,14 +175,37 @@ impl Tailored {
     }
 }
 
-/// The role as a headline: without numbers and employers that the source lacks.
+/// The role as a headline: a plain job title, or words of one line of the source. Anything else may name an employer, a
+/// degree or a prize that the source lacks.
 fn headline(role: &str, facts: &Facts) -> Option<String> {
-    let role = role.split_whitespace().collect::<Vec<_>>().join(" ");
-    let employer = [" at ", " @ ", " bei ", " chez "].iter().any(|word| role.contains(word));
+    let role = shown::without_hidden(role).split_whitespace().collect::<Vec<_>>().join(" ");
     let new = facts.new_in(&role);
-    let stated =
-        new.iter().any(|fact| fact.kind == FactKind::Number) || employer && !new.is_empty();
-    (!stated && role.contains(char::is_alphabetic)).then_some(role)
+    let of_source = new.is_empty() && facts.is_in_one_line(&role);
+    let fits = of_source || is_job_title(&role) && !states(&role, &new, facts);
+    (fits && role.contains(char::is_alphabetic)).then_some(role)
+}
+
+/// Whether a role has a number, or a degree, licence or prize that the source lacks.
+fn states(role: &str, new: &[NewFact], facts: &Facts) -> bool {
+    let credential = |word: &str| plain_words::is_credential(word) && !facts.has_all(word);
+    new.iter().any(|fact| fact.kind == FactKind::Number)
+        || role.split([' ', '-', '/']).any(credential)
+        || is_degree(role) && !facts.has_all(role)
+}
+
+/// Whether a role has letters only, but for the signs within names such as `C++`, and no word that links an employer.
+fn is_job_title(role: &str) -> bool {
+    let inside = |word: &str| {
+        let word = word.trim_start_matches('.').trim_end_matches(['+', '#', '.']);
+        word == "&"
+            || word.starts_with(char::is_alphabetic)
+                && !word.contains("..")
+                && word.chars().all(|sign| {
+                    sign.is_alphabetic()
+                        || matches!(sign, '-' | '/' | '&' | '\'' | '’' | '.' | '+' | '#')
+                })
+    };
+    role.split(' ').all(inside) && !role.split([' ', '-', '/']).any(plain_words::is_link)
 }
 
 /// A line that may be left out.

@@ -106,7 +106,7 @@ pub(crate) async fn tailor(input: Input, ctx: Ctx) -> Result<Linked<Output>, Fau
     let mut tailored = tailored.map_err(refuse)?;
     if tailored.headline.is_none() {
         warnings.push(
-            "target_role is not shown: it states an employer or a number that the résumé lacks"
+            "target_role is not shown: it is no plain job title, or it states an employer, a number, a degree or a prize that the résumé lacks"
                 .to_owned(),
         );
     }
@@ -205,6 +205,21 @@ fn refuse(error: EditError) -> Fault {
                 named.join(", ")
             );
             Fault::invalid_input(message).details(json!({ "reason": "new_facts", "new": facts }))
+        }
+        EditError::Field { index, text } => {
+            let text: String = text.chars().take(100).collect();
+            let message = format!(
+                "/edits/{index}: the résumé has no entry `{text}`; names, contact data, titles, employers, degrees and their dates may be left out or moved, not changed"
+            );
+            Fault::invalid_input(message)
+                .details(json!({ "reason": "changed_field", "text": text }))
+        }
+        EditError::Denial { index, word } => {
+            let word: String = word.chars().take(60).collect();
+            let message = format!(
+                "/edits/{index}: the line loses the word `{word}`, which limits what it says; keep it, or leave out the whole line"
+            );
+            Fault::invalid_input(message).details(json!({ "reason": "lost_limit", "word": word }))
         }
     }
 }

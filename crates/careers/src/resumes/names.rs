@@ -56,7 +56,7 @@ pub(super) struct Named {
 }
 
 /// Whether a text names a degree.
-pub(super) fn is_degree(text: &str) -> bool {
+pub(crate) fn is_degree(text: &str) -> bool {
     let office =
         ["Office", "Excel", "Word", "Project", "Access", "SQL", "Dynamics", "Teams", "Windows"];
     DEGREE.is_match(text)
@@ -66,7 +66,7 @@ pub(super) fn is_degree(text: &str) -> bool {
 }
 
 /// Whether a text names a place of study.
-pub(super) fn is_institution(text: &str) -> bool {
+pub(crate) fn is_institution(text: &str) -> bool {
     INSTITUTION.is_match(text)
 }
 
@@ -75,7 +75,7 @@ pub(super) fn names_study(text: &str) -> bool {
     is_degree(text) || is_institution(text)
 }
 
-pub(super) fn is_company(name: &str) -> bool {
+pub(crate) fn is_company(name: &str) -> bool {
     let name = name.to_lowercase();
     name.split(|sign: char| sign.is_whitespace() || sign == ',')
         .any(|word| COMPANY_WORDS.split_whitespace().any(|form| form == word))

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::facts::{Facts, NewFact};
+use super::facts::NewFact;
+use super::shown::without_hidden;
 
 /// A rewording: characters `start..end` of the source become `text`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -27,10 +28,20 @@ pub enum EditError {
     Overlap {
         index: usize,
     },
-    /// It states what the source does not.
+    /// The result states what the source does not.
     NewFacts {
         index: usize,
         facts: Vec<NewFact>,
+    },
+    /// The result has a name, contact data, a position or a degree that is none of the source: `text`.
+    Field {
+        index: usize,
+        text: String,
+    },
+    /// A line has lost a word that denies or limits what it says.
+    Denial {
+        index: usize,
+        word: String,
     },
 }
 
@@ -49,7 +60,8 @@ struct Piece {
     length: usize,
     /// Its characters in the source.
     source: (usize, usize),
-    edited: bool,
+    /// The place of its edit in the list; None for the source's own text.
+    edit: Option<usize>,
 }
 
 impl Edited {
@@ -58,19 +70,51 @@ impl Edited {
         let within =
             |piece: &&Piece, at: usize| piece.start <= at && at < piece.start + piece.length;
         let first = self.pieces.iter().find(|piece| within(piece, start));
-        let from = first
-            .map_or(0, |piece| piece.source.0 + if piece.edited { 0 } else { start - piece.start });
+        let from = first.map_or(0, |piece| {
+            piece.source.0 + if piece.edit.is_some() { 0 } else { start - piece.start }
+        });
         let last_at = end.saturating_sub(1).max(start);
         let last = self.pieces.iter().find(|piece| within(piece, last_at));
         let to = last.map_or(from, |piece| {
-            if piece.edited { piece.source.1 } else { piece.source.0 + (last_at - piece.start) + 1 }
+            if piece.edit.is_some() {
+                piece.source.1
+            } else {
+                piece.source.0 + (last_at - piece.start) + 1
+            }
         });
         (from, to.max(from))
     }
+
+    /// The first edit that a part of the text has or touches; the first of all if there is none.
+    pub(super) fn edit_at(&self, start: usize, end: usize) -> usize {
+        let touches = |piece: &&Piece| piece.start <= end && piece.start + piece.length >= start;
+        let mut edits = self.pieces.iter().filter(|piece| piece.edit.is_some());
+        let first = edits.clone().find_map(|piece| piece.edit);
+        edits.find(touches).and_then(|piece| piece.edit).or(first).unwrap_or(0)
+    }
+
+    /// The first edit whose text has these words; the first of all if there is none.
+    pub(super) fn edit_with(&self, words: &str) -> usize {
+        let has = |piece: &&Piece| {
+            piece.edit.is_some()
+                && self
+                    .text
+                    .chars()
+                    .skip(piece.start)
+                    .take(piece.length)
+                    .collect::<String>()
+                    .contains(words)
+        };
+        self.pieces
+            .iter()
+            .find(has)
+            .and_then(|piece| piece.edit)
+            .unwrap_or_else(|| self.edit_at(0, 0))
+    }
 }
 
-/// Applies edits whose facts are all in the source.
-pub(super) fn apply(source: &str, facts: &Facts, edits: &[Edit]) -> Result<Edited, EditError> {
+/// Applies edits, without their hidden characters.
+pub(super) fn apply(source: &str, edits: &[Edit]) -> Result<Edited, EditError> {
     let signs: Vec<char> = source.chars().collect();
     let mut order: Vec<usize> = (0..edits.len()).collect();
     order.sort_by_key(|index| (edits[*index].start, edits[*index].end));
@@ -84,16 +128,12 @@ pub(super) fn apply(source: &str, facts: &Facts, edits: &[Edit]) -> Result<Edite
         if *start < done {
             return Err(EditError::Overlap { index });
         }
-        let new = facts.new_in(text);
-        if !new.is_empty() {
-            return Err(EditError::NewFacts { index, facts: new });
-        }
-        push(&mut edited, &mut length, &signs[done..*start], (done, *start), false);
-        let text: Vec<char> = text.chars().collect();
-        push(&mut edited, &mut length, &text, (*start, *end), true);
+        push(&mut edited, &mut length, &signs[done..*start], (done, *start), None);
+        let text: Vec<char> = without_hidden(text).chars().collect();
+        push(&mut edited, &mut length, &text, (*start, *end), Some(index));
         done = *end;
     }
-    push(&mut edited, &mut length, &signs[done..], (done, signs.len()), false);
+    push(&mut edited, &mut length, &signs[done..], (done, signs.len()), None);
     Ok(edited)
 }
 
@@ -102,9 +142,9 @@ fn push(
     length: &mut usize,
     signs: &[char],
     source: (usize, usize),
-    is_edit: bool,
+    edit: Option<usize>,
 ) {
     edited.text.extend(signs);
-    edited.pieces.push(Piece { start: *length, length: signs.len(), source, edited: is_edit });
+    edited.pieces.push(Piece { start: *length, length: signs.len(), source, edit });
     *length += signs.len();
 }

@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::plain_words;
+use super::shown::shown;
+use super::{plain_words, units};
 use crate::fit::Words;
+use crate::resumes::names::{is_company, is_institution};
 use crate::skills::{SpanKind, listed_terms, synonyms};
 
 /// A fact that a text adds.
@@ -29,40 +31,79 @@ pub enum FactKind {
 
 /// What a source states.
 pub struct Facts {
+    /// The source as written, and as it is shown.
+    text: String,
     words: Words,
     stems: HashSet<String>,
+    /// The words of each line.
+    lines: Vec<HashSet<String>>,
     numbers: HashSet<String>,
+    /// The blocks of 256 characters that its letters are of.
+    alphabets: HashSet<u32>,
 }
 
 impl Facts {
     pub fn of(source: &str) -> Self {
-        let words = Words::of(source);
+        let text = format!("{source}\n{}", shown(source));
+        let words = Words::of(&text);
         let stems = words.stems().map(str::to_owned).collect();
-        let numbers = tokens(source).flat_map(|token| numbers(token.text, token.unit)).collect();
-        Self { words, stems, numbers }
+        let line = |line: &str| Words::of(line).stems().map(str::to_owned).collect();
+        let lines = source.lines().map(line).collect();
+        let numbers = tokens(&text).flat_map(|token| numbers(&token)).collect();
+        let alphabets = text.chars().filter(|sign| sign.is_alphabetic()).map(alphabet).collect();
+        Self { text, words, stems, lines, numbers, alphabets }
     }
 
-    /// The facts of a text that the source lacks, in order, each once.
+    /// The facts of a text that the source lacks, in order, each once. The text counts as written and as it is shown.
     pub fn new_in(&self, text: &str) -> Vec<NewFact> {
         let mut found: Vec<NewFact> = Vec::new();
+        self.find_new(text, &mut found);
+        let shown = shown(text);
+        if shown != text {
+            self.find_new(&shown, &mut found);
+        }
+        found
+    }
+
+    fn find_new(&self, text: &str, found: &mut Vec<NewFact>) {
         let mut add = |kind, text: &str| {
             if !found.iter().any(|fact| fact.text == text) {
                 found.push(NewFact { kind, text: text.to_owned() });
             }
         };
+        let mut before: Option<Token<'_>> = None;
         for token in tokens(text) {
             if token.text.contains(|sign: char| sign.is_numeric()) {
-                for number in numbers(token.text, token.unit) {
+                for number in numbers(&token) {
                     if !self.numbers.contains(&number) {
                         add(FactKind::Number, &number);
                     }
                 }
             } else if plain_words::is_number(token.text) {
-                if !self.has_all(token.text) {
+                let counted = before.as_ref().is_some_and(|before| before.unit == Some("%"));
+                let percent = counted && units::after(token.text) == Some("%");
+                if !percent && !self.has_all(token.text) {
                     add(FactKind::Number, token.text);
                 }
-            } else if token.text.contains(char::is_uppercase) && !self.knows(&token) {
+            } else if token.text.contains(char::is_uppercase) && !self.knows(&token)
+                || !self.has_all(token.text) && plain_words::is_claim(token.text)
+            {
                 add(FactKind::Name, token.text);
+            } else if self.is_foreign(token.text) {
+                let counts = token.text.contains(plain_words::is_numeral);
+                add(if counts { FactKind::Number } else { FactKind::Name }, token.text);
+            }
+            if let Some(before) = &before
+                && let Some(name) = self.new_organisation(text, before, &token)
+            {
+                add(FactKind::Name, name);
+            }
+            before = Some(token);
+        }
+        for address in text.split_whitespace().filter(|word| is_address(word)) {
+            let address = address.trim_matches(|sign: char| !sign.is_alphanumeric());
+            if !self.text.contains(address) {
+                add(FactKind::Name, address);
             }
         }
         for span in listed_terms(text).iter().filter(|span| span.kind == SpanKind::Knowledge) {
@@ -72,18 +113,70 @@ impl Facts {
                 add(FactKind::Skill, term);
             }
         }
-        found
+    }
+
+    /// The words of a text, but for small ones, that the source lacks.
+    pub(super) fn new_words(&self, text: &str) -> Vec<NewFact> {
+        let shown = shown(text);
+        let new = tokens(&shown)
+            .filter(|token| !plain_words::is_small(token.text) && !self.has_all(token.text));
+        new.map(|token| NewFact { kind: FactKind::Skill, text: token.text.to_owned() }).collect()
+    }
+
+    /// Whether one line of the source has all words of a text, but for small ones.
+    pub(super) fn is_in_one_line(&self, text: &str) -> bool {
+        let words: Vec<String> = text
+            .split_whitespace()
+            .filter(|word| !plain_words::is_small(&word.to_lowercase()))
+            .flat_map(|word| Words::of(word).stems().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        !words.is_empty()
+            && self.lines.iter().any(|line| words.iter().all(|word| line.contains(word)))
+    }
+
+    /// Two names next to each other that are an organisation, but not next to each other in the source.
+    fn new_organisation<'a>(
+        &self,
+        text: &'a str,
+        left: &Token<'a>,
+        right: &Token<'a>,
+    ) -> Option<&'a str> {
+        let capital = |token: &Token<'_>| token.text.starts_with(char::is_uppercase);
+        let between = &text[left.start + left.text.len()..right.start];
+        let organisation = |token: &Token<'_>| is_company(token.text) || is_institution(token.text);
+        if between != " "
+            || !capital(left)
+            || !capital(right)
+            || left.begins && plain_words::is_plain(left.text)
+            || !(organisation(left) || organisation(right))
+        {
+            return None;
+        }
+        let name = &text[left.start..right.start + right.text.len()];
+        self.words.find(&Words::of(name)).is_none().then_some(name)
+    }
+
+    /// Whether a word is in a script whose names cannot be told, or that the source does not have, and not in the source.
+    fn is_foreign(&self, word: &str) -> bool {
+        let foreign = |sign: char| {
+            let cased = sign.is_lowercase() || sign.is_uppercase();
+            sign.is_alphabetic()
+                && !is_latin(sign)
+                && (!cased || !self.alphabets.contains(&alphabet(sign)))
+        };
+        word.contains(foreign) && !self.text.contains(word)
     }
 
     /// Whether a word with a capital is in the source, or is no name.
     fn knows(&self, token: &Token<'_>) -> bool {
         self.has_all(token.text)
-            || token.begins && plain_words::is_plain(token.text)
+            || token.begins
+                && (plain_words::is_plain(token.text) || plain_words::denies(token.text))
             || plain_words::is_german_noun(token.text)
     }
 
     /// Whether the source has every part of a word.
-    fn has_all(&self, word: &str) -> bool {
+    pub(super) fn has_all(&self, word: &str) -> bool {
         Words::of(word).stems().all(|stem| self.stems.contains(stem))
     }
 }
@@ -91,13 +184,30 @@ impl Facts {
 /// A word, a number or a mixture of both.
 struct Token<'a> {
     text: &'a str,
+    /// Where it begins, in bytes.
+    start: usize,
     /// Whether a sentence begins with it.
     begins: bool,
-    /// A percent sign or a currency next to it.
-    unit: Option<char>,
+    /// What it counts, if that is a part of hundred, money or time.
+    unit: Option<&'static str>,
 }
 
-const UNITS: [char; 5] = ['%', '€', '$', '£', '¥'];
+fn is_latin(sign: char) -> bool {
+    matches!(sign, '\0'..='\u{2af}' | '\u{1e00}'..='\u{1eff}')
+}
+
+fn alphabet(sign: char) -> u32 {
+    u32::from(sign) >> 8
+}
+
+/// Whether a word is a mail address or a link.
+fn is_address(word: &str) -> bool {
+    word.contains("://")
+        || word.starts_with("www.")
+        || word
+            .split_once('@')
+            .is_some_and(|(user, host)| user.ends_with(char::is_alphanumeric) && host.contains('.'))
+}
 
 fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let inside = |sign: char| {
@@ -113,26 +223,21 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
         let before = text[..start].trim_end_matches([' ', '"', '“', '„', '(', '*', '_', '[']);
         let begins = before.is_empty()
             || before.ends_with(['.', '!', '?', ':', ';', '\n', '-', '–', '•', '·', '|']);
-        let after = text[start + token.len()..].trim_start_matches([' ', '\u{a0}', '\u{202f}']);
-        let unit = after.chars().next().filter(|sign| UNITS.contains(sign));
-        let unit =
-            unit.or_else(|| before.chars().next_back().filter(|sign| UNITS[1..].contains(sign)));
-        Some(Token { text: token, begins, unit })
+        let unit = units::after(&text[start + token.len()..]).or_else(|| units::before(before));
+        Some(Token { text: token, start, begins, unit })
     })
 }
 
 /// The numbers of a word in one form: lower case, without the separators of thousands, with their unit.
-fn numbers(token: &str, unit: Option<char>) -> Vec<String> {
-    if !token.contains(|sign: char| sign.is_numeric()) {
+fn numbers(token: &Token<'_>) -> Vec<String> {
+    if !token.text.contains(|sign: char| sign.is_numeric()) {
         return Vec::new();
     }
-    let parts = split_number(token.trim_end_matches(['+', '#']));
-    let last = parts.len().saturating_sub(1);
-    let with_unit = |(at, part): (usize, String)| match unit {
-        Some(unit) if at == last => vec![format!("{part}{unit}"), part],
-        _ => vec![part],
-    };
-    parts.into_iter().enumerate().flat_map(with_unit).collect()
+    let mut parts = split_number(token.text.trim_end_matches(['+', '#']));
+    if let (Some(last), Some(unit)) = (parts.last_mut(), token.unit) {
+        last.push_str(unit);
+    }
+    parts
 }
 
 /// Splits `12.03.2018` at its signs, but not `4.5`, and removes those of `1,200`.

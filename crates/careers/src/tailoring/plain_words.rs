@@ -26,7 +26,38 @@ const NUMBERS: &str = "two three four five six seven eight nine ten eleven twelv
     cuatro cinco seis siete ocho nueve diez once doce quince veinte treinta cuarenta cincuenta cien ciento mil millón millones docena \
     duplicado triplicado mitad tercio década january february april june july august september october november december januar februar märz \
     mai juni juli oktober dezember janvier février avril juin juillet août septembre octobre novembre décembre enero febrero marzo abril mayo \
-    junio julio agosto septiembre octubre noviembre diciembre";
+    junio julio agosto septiembre octubre noviembre diciembre quattro otto nove dieci venti trenta quaranta cinquanta cento mila \
+    milioni dois três quatro sete oito dez vinte trinta quarenta cinquenta cem milhão milhões twintig dertig veertig vijftig honderd duizend \
+    twee drie acht tien два две три четыре пять шесть семь восемь девять десять двадцать тридцать сорок пятьдесят сто тысяча тысяч миллион";
+
+/// Ranks, which are claims in lower case too.
+const RANKS: &str = "chief president vice vp svp evp ceo cto cfo coo cio cmo chairman chairwoman founder cofounder co-founder owner director \
+    professor manager geschäftsführer geschäftsführerin vorstand inhaber inhaberin gründer gründerin leiter leiterin direktor direktorin \
+    professorin pdg directeur directrice fondateur fondatrice président présidente professeur directora fundador fundadora presidente \
+    presidenta profesor profesora";
+
+/// Degrees, licences and prizes.
+const CREDENTIALS: &str = "phd ph.d dphil doctorate doctoral msc bsc mba llm llb bachelor bachelors masters diploma magna summa laude nobel prize \
+    award awarded award-winning awards winner winning laureate medal patent patents patented certified chartered accredited licensed licenced \
+    fellow fellowship doktor dr promoviert diplom magister staatsexamen preis preisträger auszeichnung zertifiziert patentiert doctorat \
+    docteur diplôme diplômé prix brevet certifié certifiée doctorado licenciatura licenciado licenciada máster premio patente certificado \
+    certificada";
+
+/// Words between a role and an employer, a number of years or a skill.
+const LINKS: &str = "at ex former formerly previously previous late once with for from by since bei chez ehemals ehemalig ehemalige ehemaliger \
+    früher vormals mit von seit ancien ancienne anciennement avec depuis antiguo antigua anteriormente con desde presso";
+
+/// Words that deny, in six languages.
+const DENIALS: &str = "not no never none without neither nor cannot hardly barely nicht nie niemals ohne weder pas jamais sans aucun aucune \
+    nunca jamás sin ningún ninguno ninguna não sem nenhum nenhuma non senza nessun nessuno nessuna";
+
+/// Words that limit what they stand by.
+const LIMITS: &str = "basic basics beginner elementary limited rudimentary expected unfinished incomplete discontinued withdrawn \
+    partly partially occasionally grundkenntnisse grundlegende anfänger anfängerin abgebrochen teilweise notions débutant débutante scolaire \
+    básico básica básicos principiante inacabado basico basica elementare scolastico";
+
+/// Numerals of Chinese and Japanese; the one for 1 is a part of many words.
+const NUMERALS: &str = "二三四五六七八九十百千万萬亿億零〇两兩壱弐参";
 
 fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|listed| listed == word)
@@ -35,6 +66,42 @@ fn is_in(list: &str, word: &str) -> bool {
 /// Whether a word is a number or a month.
 pub(super) fn is_number(word: &str) -> bool {
     is_in(NUMBERS, &word.to_lowercase())
+}
+
+/// Whether a character is a numeral of Chinese or Japanese.
+pub(super) fn is_numeral(sign: char) -> bool {
+    NUMERALS.contains(sign)
+}
+
+/// Whether a word is a rank, a degree or a prize.
+pub(super) fn is_claim(word: &str) -> bool {
+    is_in(RANKS, &word.to_lowercase()) || is_credential(word)
+}
+
+/// Whether a word is a degree, a licence or a prize.
+pub(super) fn is_credential(word: &str) -> bool {
+    is_in(CREDENTIALS, &word.to_lowercase())
+}
+
+/// Whether a word links a role with an employer or the like.
+pub(super) fn is_link(word: &str) -> bool {
+    is_in(LINKS, &word.to_lowercase())
+}
+
+/// Whether a word denies.
+pub(super) fn denies(word: &str) -> bool {
+    let word = word.to_lowercase().replace('’', "'");
+    is_in(DENIALS, &word) || word.ends_with("n't") || word.starts_with("kein")
+}
+
+/// Whether a word limits what it stands by.
+pub(super) fn limits(word: &str) -> bool {
+    is_in(LIMITS, &word.to_lowercase())
+}
+
+/// Whether a word states nothing by itself.
+pub(super) fn is_small(word: &str) -> bool {
+    is_in(SMALL, &word.to_lowercase())
 }
 
 /// Whether a word is a small one, or a form of a verb of work.

@@ -1,3 +1,5 @@
+mod attacks;
+
 use proptest::prelude::*;
 
 use super::{

@@ -24,7 +24,7 @@ pub(crate) struct FitInput {
     /// A job description.
     #[schemars(length(min = 1, max = 200_000))]
     job_text: Option<String>,
-    /// The answer of `job-search-mcp:parse_job_description`.
+    /// The answer of `job-search-mcp:parse_job_description`: lists of at most 200 items, texts of at most 2,000 characters.
     job: Option<Job>,
 }
 
@@ -114,9 +114,37 @@ pub(crate) async fn resolve_job(text: Option<String>, job: Option<Job>) -> Resul
         (Some(text), None) => kit::blocking(move || careers::jobs::parse(&text).job)
             .await?
             .ok_or_else(|| no_job("/job_text")),
-        (None, Some(job)) => Ok(job),
+        (None, Some(job)) => check_job(&job).map(|()| job),
         _ => Err(Fault::invalid_input("/job_text: give `job_text` or `job`")),
     }
+}
+
+/// The most items of a list of a job.
+const MAX_ITEMS: usize = 200;
+/// The most characters of a text of a job.
+const MAX_CHARACTERS: usize = 2_000;
+
+fn check_job(job: &Job) -> Result<(), Fault> {
+    let long = |text: &String| text.chars().nth(MAX_CHARACTERS).is_some();
+    let lists =
+        [("must", &job.must), ("nice", &job.nice), ("responsibilities", &job.responsibilities)];
+    for (name, list) in lists {
+        if list.len() > MAX_ITEMS {
+            return Err(Fault::invalid_input(format!("/job/{name}: it has more than 200 items")));
+        }
+        if let Some(at) = list.iter().position(long) {
+            return Err(too_long(&format!("{name}/{at}")));
+        }
+    }
+    let texts = [("title", &job.title), ("location", &job.location), ("company", &job.company)];
+    match texts.iter().find(|(_, text)| text.as_ref().is_some_and(long)) {
+        Some((name, _)) => Err(too_long(name)),
+        None => Ok(()),
+    }
+}
+
+fn too_long(name: &str) -> Fault {
+    Fault::invalid_input(format!("/job/{name}: it has more than 2,000 characters"))
 }
 
 fn no_job(path: &str) -> Fault {

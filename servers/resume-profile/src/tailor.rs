@@ -35,7 +35,7 @@ pub(crate) struct Input {
     /// A job description.
     #[schemars(length(min = 1, max = 200_000))]
     job_text: Option<String>,
-    /// The answer of `job-search-mcp:parse_job_description`.
+    /// The answer of `job-search-mcp:parse_job_description`: lists of at most 200 items, texts of at most 2,000 characters.
     job: Option<Job>,
     #[serde(default)]
     format: Format,

@@ -326,6 +326,18 @@ fn invalid_input_is_refused_and_the_server_goes_on() {
         ("score_fit", json!({"profile": {}, "job": {}}), "INVALID_INPUT", "neither"),
         (
             "score_fit",
+            json!({"profile": {}, "job": {"must": vec!["Rust"; 201]}}),
+            "INVALID_INPUT",
+            "/job/must",
+        ),
+        (
+            "tailor_resume",
+            tailoring(json!({"job": {"nice": ["Rust", "x".repeat(2_001)]}})),
+            "INVALID_INPUT",
+            "/job/nice/1",
+        ),
+        (
+            "score_fit",
             json!({"profile": {}, "source_ref_id": "doc_x", "job_text": JOB}),
             "INVALID_INPUT",
             "profile",

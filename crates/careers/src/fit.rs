@@ -1,5 +1,7 @@
 //! How well a résumé fits a job. Contact data is not read.
 
+mod denied;
+
 use std::collections::HashSet;
 
 use schemars::JsonSchema;
@@ -7,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::jobs::Job;
 use crate::resumes::{Month, Profile, Timeline};
-use crate::skills::synonyms;
+use crate::skills::{SpanKind, listed_terms, synonyms};
 use crate::source::Source;
 
 const MUST: f64 = 0.55;
@@ -122,7 +124,7 @@ impl Candidate {
 /// Scores a candidate; None if the job states nothing to compare with.
 pub fn score(candidate: &Candidate, job: &Job) -> Option<Fit> {
     let lines: Vec<Words> =
-        candidate.sources.iter().map(|source| Words::of(&source.text)).collect();
+        candidate.sources.iter().map(|source| Words::claimed(&source.text)).collect();
     let all = job
         .must
         .iter()
@@ -195,61 +197,126 @@ fn of_requirements(
 
 /// The words of a text, with the place of each in characters.
 pub(crate) struct Words {
-    words: Vec<(String, usize, usize)>,
+    words: Vec<Word>,
+}
+
+struct Word {
+    /// In lower case, without the ending of a plural.
+    stem: String,
+    start: usize,
+    end: usize,
+    /// Whether it begins with a capital.
+    capital: bool,
+    /// Whether a hyphen joins it to another word.
+    joined: bool,
+}
+
+impl Word {
+    /// Whether a word of a phrase is this one. The case of short names counts: "Go" is not the "go" of "go-live".
+    fn is(&self, wanted: &Self) -> bool {
+        let name = wanted.capital
+            && wanted.stem.chars().count() <= 2
+            && wanted.stem.chars().all(char::is_alphabetic);
+        self.stem == wanted.stem && (!name || self.capital && !self.joined)
+    }
 }
 
 impl Words {
     pub(crate) fn of(text: &str) -> Self {
-        let mut words: Vec<(String, usize, usize)> = Vec::new();
+        let mut words: Vec<Word> = Vec::new();
         let mut open = false;
-        for (at, sign) in text.chars().enumerate() {
+        let mut before = ' ';
+        let mut signs = text.chars().enumerate().peekable();
+        while let Some((at, sign)) = signs.next() {
             let inside = sign.is_alphanumeric() || open && matches!(sign, '+' | '#');
             if inside && open {
-                if let Some((word, _, end)) = words.last_mut() {
-                    word.extend(sign.to_lowercase());
-                    *end = at + 1;
+                if let Some(word) = words.last_mut() {
+                    word.stem.extend(sign.to_lowercase());
+                    word.end = at + 1;
                 }
             } else if inside {
-                words.push((sign.to_lowercase().collect(), at, at + 1));
+                words.push(Word {
+                    stem: sign.to_lowercase().collect(),
+                    start: at,
+                    end: at + 1,
+                    capital: sign.is_uppercase(),
+                    joined: before == '-',
+                });
+            } else if open
+                && sign == '-'
+                && signs.peek().is_some_and(|(_, next)| next.is_alphanumeric())
+                && let Some(word) = words.last_mut()
+            {
+                word.joined = true;
             }
             open = inside;
+            before = sign;
         }
-        for (word, _, _) in &mut words {
-            *word = stem(word);
+        for word in &mut words {
+            word.stem = stem(&word.stem);
         }
         Self { words }
+    }
+
+    /// The words of a text, but for clauses that deny.
+    pub(crate) fn claimed(text: &str) -> Self {
+        Self::of(&denied::without(text))
     }
 
     /// The place of a run of words.
     pub(crate) fn find(&self, phrase: &Self) -> Option<(usize, usize)> {
         let count = phrase.words.len();
-        let runs = self.words.windows(count.max(1)).filter(|_| count > 0);
-        let same = |run: &&[(String, usize, usize)]| {
-            run.iter().zip(&phrase.words).all(|(left, right)| left.0 == right.0)
-        };
-        runs.filter(same).find_map(|run| Some((run.first()?.1, run.last()?.2)))
+        let mut runs = self.words.windows(count.max(1)).filter(|_| count > 0);
+        let run = runs.find(|run| run.iter().zip(&phrase.words).all(|(own, word)| own.is(word)))?;
+        Some((run.first()?.start, run.last()?.end))
     }
 
     /// The words in lower case, without the endings of plurals.
     pub(crate) fn stems(&self) -> impl Iterator<Item = &str> {
-        self.words.iter().map(|(word, _, _)| word.as_str())
+        self.words.iter().map(|word| word.stem.as_str())
     }
 
     /// The share of a phrase's words that are here.
     pub(crate) fn share(&self, phrase: &Self) -> f64 {
-        let own: HashSet<&str> = self.words.iter().map(|(word, _, _)| word.as_str()).collect();
-        let content: Vec<&str> = phrase
-            .words
-            .iter()
-            .map(|(word, _, _)| word.as_str())
-            .filter(|word| !SMALL.contains(word))
-            .collect();
+        let content: Vec<&Word> = phrase.content();
         if content.is_empty() {
             return 0.0;
         }
-        content.iter().filter(|word| own.contains(*word)).count() as f64 / content.len() as f64
+        let known: HashSet<&str> = self.stems().collect();
+        let has = |word: &&&Word| {
+            known.contains(word.stem.as_str()) && self.words.iter().any(|own| own.is(word))
+        };
+        content.iter().filter(has).count() as f64 / content.len() as f64
+    }
+
+    /// The words that say what is asked for: neither small ones nor, beside others, those that only say what kind it is.
+    fn content(&self) -> Vec<&Word> {
+        let words = || self.words.iter().filter(|word| !SMALL.contains(&word.stem.as_str()));
+        let named: Vec<&Word> =
+            words().filter(|word| !KINDS.contains(&word.stem.as_str())).collect();
+        if named.is_empty() { words().collect() } else { named }
     }
 }
+
+/// Words for the kind of a requirement and its state: "CCRN certification" asks for CCRN.
+const KINDS: [&str; 16] = [
+    "certification",
+    "certificate",
+    "certified",
+    "degree",
+    "current",
+    "valid",
+    "active",
+    "required",
+    "preferred",
+    "desired",
+    "proven",
+    "zertifizierung",
+    "zertifikat",
+    "abschluss",
+    "diplôme",
+    "certificación",
+];
 
 /// Words that carry no meaning in a requirement.
 const SMALL: [&str; 44] = [
@@ -301,6 +368,7 @@ const SMALL: [&str; 44] = [
 
 /// A word without the ending of its plural.
 fn stem(word: &str) -> String {
+    let word = if matches!(word, "licence" | "licences") { "license" } else { word };
     match word.strip_suffix('s') {
         Some(stem) if stem.len() > 3 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
         _ => word.to_owned(),
@@ -323,16 +391,34 @@ fn check(text: &str, kind: Kind, candidate: &Candidate, lines: &[Words]) -> Requ
             return requirement;
         }
     }
-    let shares = lines
-        .iter()
-        .zip(&candidate.sources)
-        .map(|(line, source)| (line.share(&phrases[0]), source));
+    let names = named_words(text);
+    let shares = lines.iter().zip(&candidate.sources).map(|(line, source)| {
+        let named = names.words.is_empty() || line.share(&names) > 0.0;
+        (if named { line.share(&phrases[0]) } else { 0.0 }, source)
+    });
     let best = shares.max_by(|left, right| left.0.total_cmp(&right.0));
     if let Some((share, source)) = best.filter(|(share, _)| *share >= 0.5) {
         requirement.status = if share >= 1.0 { Status::Met } else { Status::Partial };
         requirement.evidence.push(evidence(source, 0, source.text.chars().count()));
     }
     requirement
+}
+
+/// The terms and names of a requirement; what has none of them is no part of it.
+fn named_words(text: &str) -> Words {
+    let terms = listed_terms(text);
+    let mut words = Words::of(text);
+    let places: Vec<(usize, usize)> = terms
+        .iter()
+        .filter(|term| term.kind == SpanKind::Knowledge)
+        .map(|term| (text[..term.start].chars().count(), text[..term.end].chars().count()))
+        .collect();
+    let first = words.words.first().map_or(0, |word| word.start);
+    words.words.retain(|word| {
+        let listed = places.iter().any(|(start, end)| *start <= word.start && word.end <= *end);
+        listed || word.capital && word.start > first
+    });
+    words
 }
 
 fn evidence(source: &Source, start: usize, end: usize) -> Evidence {
@@ -363,7 +449,7 @@ const LEVELS: [&str; 12] = [
 /// How near the nearest title of the candidate is: the F1 of their words.
 fn best_title(title: &str, titles: &[String]) -> (f64, Option<String>) {
     let words = |title: &str| -> HashSet<String> {
-        let words = Words::of(title).words.into_iter().map(|(word, _, _)| word);
+        let words = Words::of(title).words.into_iter().map(|word| word.stem);
         words
             .filter(|word| !LEVELS.contains(&word.as_str()) && !SMALL.contains(&word.as_str()))
             .collect()

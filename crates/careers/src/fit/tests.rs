@@ -51,6 +51,56 @@ fn what_a_job_does_not_state_is_left_out() {
     assert_eq!(score(&Candidate::default(), &Job::default()), None);
 }
 
+fn status_of(requirement: &str, lines: &[&str]) -> Status {
+    let text = format!("# Dario Yilmazer\n\n## Summary\n\n{}\n", lines.join("\n\n"));
+    let job = Job { must: vec![requirement.to_owned()], ..Job::default() };
+    score(&Candidate::of_document(&text, today()), &job).unwrap().requirements[0].status
+}
+
+#[test]
+fn the_kind_of_a_requirement_need_not_be_written() {
+    let lines = ["- CCRN and ACLS, renewed in 2024", "- BSN, Westfen College", "- Ohio RN license"];
+    for requirement in
+        ["CCRN certification", "ACLS certification", "BSN degree", "Current Ohio RN licence"]
+    {
+        assert_eq!(status_of(requirement, &lines), Status::Met, "{requirement}");
+    }
+    assert_eq!(
+        status_of("PMP certification", &["- A certification in first aid"]),
+        Status::Missing
+    );
+}
+
+#[test]
+fn short_names_are_words_of_their_own_with_capitals() {
+    for line in ["Trained nurses for the Epic go-live", "Go-live support", "ready to go"] {
+        assert_eq!(status_of("Go", &[line]), Status::Missing, "{line}");
+        assert_eq!(status_of("golang", &[line]), Status::Missing, "{line}");
+    }
+    for line in ["Wrote services in Go", "Golang services"] {
+        assert_eq!(status_of("Go", &[line]), Status::Met, "{line}");
+    }
+    assert_eq!(status_of("R", &["Worked in r. and d."]), Status::Missing);
+}
+
+#[test]
+fn a_common_word_is_no_part_of_a_named_requirement() {
+    let lines = ["Assessed patients by the NIH Stroke Scale"];
+    assert_eq!(status_of("PostgreSQL at scale", &lines), Status::Missing);
+    assert_eq!(status_of("PostgreSQL at scale", &["Ran PostgreSQL"]), Status::Partial);
+}
+
+#[test]
+fn what_a_resume_denies_is_no_evidence() {
+    let line = "No experience with Python, SQL or Kafka; strong Rust";
+    for (requirement, status) in
+        [("Python", Status::Missing), ("Kafka", Status::Missing), ("Rust", Status::Met)]
+    {
+        assert_eq!(status_of(requirement, &[line]), status, "{requirement}");
+    }
+    assert_eq!(status_of("SQL", &["Keine Erfahrung mit SQL"]), Status::Missing);
+}
+
 proptest! {
     #[test]
     fn parts_add_up(must in proptest::collection::vec("[A-Za-z]{1,8}", 0..5), nice in proptest::collection::vec("[A-Za-z]{1,8}", 0..4), min in proptest::option::of(1_u32..20), months in 0_u32..300) {

@@ -191,14 +191,32 @@ pub(crate) fn without_period(text: &str, period: &Period) -> String {
                     | '.'
             )
     };
-    let before = text[..period.start].trim_end_matches(|sign| signs(sign) && sign != '.');
-    let before = before.trim_end_matches(|sign| signs(sign) && sign != '.');
-    let after = text[period.end..]
-        .trim_start_matches(signs)
-        .trim_end_matches(|sign| signs(sign) && sign != '.');
+    let ends = |sign: char| signs(sign) && sign != '.';
+    let before = trim_end(&text[..period.start], ends);
+    let after = trim_end(text[period.end..].trim_start_matches(signs), ends);
     match (before.is_empty(), after.is_empty()) {
         (true, _) => after.to_owned(),
         (_, true) => before.to_owned(),
         _ => format!("{before}, {after}"),
     }
+}
+
+/// A text without the signs at its end, but with a bracket that closes one of its own.
+fn trim_end(mut text: &str, signs: impl Fn(char) -> bool) -> &str {
+    let count = |sign| text.chars().filter(|other| *other == sign).count();
+    let mut round = (count('('), count(')'));
+    let mut square = (count('['), count(']'));
+    while let Some(last) = text.chars().next_back().filter(|sign| signs(*sign)) {
+        match last {
+            ')' if round.0 >= round.1 => break,
+            ']' if square.0 >= square.1 => break,
+            '(' => round.0 -= 1,
+            ')' => round.1 -= 1,
+            '[' => square.0 -= 1,
+            ']' => square.1 -= 1,
+            _ => {}
+        }
+        text = &text[..text.len() - last.len_utf8()];
+    }
+    text
 }

@@ -199,6 +199,16 @@ fn markdown_of_lines_says_the_same() {
     assert!(markdown(text).starts_with("# Jane Roe\n"), "{}", markdown(text));
 }
 
+#[test]
+fn brackets_before_dates_stay_closed() {
+    let text = "# Ada Marlow\n\n## Experience\n\nEngineer, Acme (remote) | 2019 – 2021\n- Built pipelines\n\nAnalyst, Hollis Labs [contract] (2016 – 2018)\n- Wrote reports\n\n\
+        ## Education\n\nBSc Computing, University of Leeds (UK), 2016\n";
+    let profile = profile(text);
+    let companies: Vec<_> = profile.experience.iter().map(|job| job.company.as_deref()).collect();
+    assert_eq!(companies, [Some("Acme (remote)"), Some("Hollis Labs [contract]")]);
+    assert_eq!(profile.education[0].institution.as_deref(), Some("University of Leeds (UK)"));
+}
+
 proptest! {
     #[test]
     fn any_text_is_read(text in "(?s)\\PC{0,300}|([A-Za-z0-9 ,.:@/–-]{0,40}\n){0,12}") {

@@ -9,7 +9,7 @@ const NAMES: [&[&str]; 17] = [
     &["aws", "amazon web services"],
     &["gcp", "google cloud"],
     &["ci/cd", "continuous integration"],
-    &["go", "golang"],
+    &["Go", "golang"],
     &["node.js", "nodejs"],
     &["react", "reactjs"],
     &["machine learning", "ML"],

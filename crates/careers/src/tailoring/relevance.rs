@@ -43,7 +43,7 @@ impl Target {
 
     /// The relevance of a text: 0 if it has nothing of the job.
     pub(super) fn relevance(&self, text: &str) -> f64 {
-        let words = Words::of(text);
+        let words = Words::claimed(text);
         let found = self.requirements.iter().filter(|requirement| requirement.is_in(&words));
         let tasks = self.tasks.iter().map(|task| words.share(task)).fold(0.0, f64::max);
         found.map(|requirement| requirement.weight).sum::<f64>()
@@ -52,7 +52,7 @@ impl Target {
 
     /// Whether a text has a requirement of the job.
     pub(super) fn matches(&self, text: &str) -> bool {
-        let words = Words::of(text);
+        let words = Words::claimed(text);
         self.requirements.iter().any(|requirement| requirement.is_in(&words))
     }
 
@@ -61,7 +61,7 @@ impl Target {
         &self,
         texts: impl Iterator<Item = &'a str>,
     ) -> (Vec<String>, Vec<String>) {
-        let texts: Vec<Words> = texts.map(Words::of).collect();
+        let texts: Vec<Words> = texts.map(Words::claimed).collect();
         let found = |requirement: &&Requirement| texts.iter().any(|words| requirement.is_in(words));
         let (matched, missing): (Vec<_>, Vec<_>) = self.requirements.iter().partition(found);
         let names = |list: Vec<&Requirement>| list.iter().map(|one| one.text.clone()).collect();

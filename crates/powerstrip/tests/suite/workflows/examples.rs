@@ -125,6 +125,10 @@ async fn a_resume_becomes_a_pdf_for_a_job() {
     );
     let builder = Gateway::with().config(&server);
     let gateway = copy(builder, &examples().join("workflows"), "workflows").start().await;
+    eventually("the server's tools are listed", || async {
+        gateway.run(&["tools"]).await.ok().contains("tailor_resume").then_some(())
+    })
+    .await;
     gateway.run(&["workflows", "run", "workflows/resume.yaml"]).await.ok();
     let workflow = only(&gateway).await;
     let done = details(&gateway, workflow["workflow_id"].as_str().unwrap()).await;

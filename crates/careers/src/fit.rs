@@ -289,7 +289,7 @@ impl Words {
         content.iter().filter(has).count() as f64 / content.len() as f64
     }
 
-    /// The words that say what is asked for: neither small ones nor, beside others, those that only say what kind it is.
+    /// The words that say what is asked for: neither small ones nor, next to others, those that only say what kind it is.
     fn content(&self) -> Vec<&Word> {
         let words = || self.words.iter().filter(|word| !SMALL.contains(&word.stem.as_str()));
         let named: Vec<&Word> =

@@ -13,13 +13,14 @@ pub(crate) mod names;
 mod places;
 mod profile;
 pub(crate) mod roles;
+mod section_kind;
 mod timeline;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use lines::SectionKind;
 pub use profile::{Contact, Education, Position, Profile};
+pub use section_kind::SectionKind;
 pub use timeline::{Gap, Month, Timeline};
 
 use crate::source::Source;

@@ -18,7 +18,7 @@ const NEAR: f64 = 3.0;
 /// The most groups of lines on one page.
 const GROUPS: usize = 100;
 
-/// Takes the words of boxes that stand side by side within ruled lines. One word stands for all of them, and its inset
+/// Takes the words of boxes that are side by side within ruled lines. One word represents all of them, and its inset
 /// holds their text. Returns the areas of the other boxes.
 pub(super) fn take_ruled(words: &mut Vec<Word>, rules: &[Rule], insets: &mut Insets) -> Vec<Rect> {
     let mut boxes = Vec::new();

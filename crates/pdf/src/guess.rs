@@ -14,7 +14,7 @@ pub(super) struct Guess {
 }
 
 impl Guess {
-    /// `None` if no reading of the codes looks like words in Latin letters.
+    /// `None` if no reading of the codes looks like words in the Latin alphabet.
     pub(super) fn of(codes: &[u32]) -> Option<Self> {
         let guesses = OFFSETS.map(|offset| Self { offset });
         guesses.into_iter().find(|guess| codes.len() >= LEAST && guess.is_plausible(codes))
@@ -37,21 +37,21 @@ impl Guess {
         (' '..='~').contains(&character).then(|| character.to_string())
     }
 
-    /// Whether letters are as frequent as in European languages.
+    /// Whether characters are as frequent as in European languages.
     fn is_plausible(self, codes: &[u32]) -> bool {
         let texts: Vec<String> = codes.iter().filter_map(|code| self.text(*code)).collect();
         let characters: Vec<char> =
             texts.iter().flat_map(|text| text.chars()).filter(|it| *it != ' ').collect();
-        let letters: Vec<char> =
+        let alphabetic: Vec<char> =
             characters.iter().copied().filter(char::is_ascii_alphabetic).collect();
         let share = |set: &str| {
-            let found = letters.iter().filter(|it| set.contains(it.to_ascii_lowercase()));
-            found.count() as f64 / letters.len().max(1) as f64
+            let found = alphabetic.iter().filter(|it| set.contains(it.to_ascii_lowercase()));
+            found.count() as f64 / alphabetic.len().max(1) as f64
         };
-        let lower = letters.iter().filter(|it| it.is_ascii_lowercase()).count();
+        let lower = alphabetic.iter().filter(|it| it.is_ascii_lowercase()).count();
         texts.len() * 20 >= codes.len() * 19
-            && letters.len() * 10 >= characters.len() * 7
-            && lower * 10 >= letters.len() * 6
+            && alphabetic.len() * 10 >= characters.len() * 7
+            && lower * 10 >= alphabetic.len() * 6
             && (0.28..0.52).contains(&share("aeiou"))
             && share("eainrtso") > 0.5
             && share("ea") > 0.1
@@ -63,7 +63,7 @@ impl Guess {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "The quick brown fox jumps over the lazy dog, and nobody in the town was in the least surprised.";
+    const TEXT: &str = "The quick brown fox jumps over the lazy dog, and no person in the town was in the least surprised.";
 
     #[test]
     fn codes_that_read_as_words_are_characters() {

@@ -98,9 +98,9 @@ fn flat(words: Vec<Word>, insets: &Insets, depth: usize, out: &mut Vec<Block>) {
         }
         let (above, rest) = words.into_iter().partition(|word| word.area().center().y < top);
         push_lines(above, out);
-        let (beside, below) = rest.into_iter().partition(|word| word.area().center().y < bottom);
+        let (right, below) = rest.into_iter().partition(|word| word.area().center().y < bottom);
         words = below;
-        side_by_side(level, beside, insets, depth, out);
+        side_by_side(level, right, insets, depth, out);
     }
     push_lines(words, out);
 }

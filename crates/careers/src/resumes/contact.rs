@@ -5,10 +5,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::labels::{self, Cell, Field};
-use super::lines::{Line, SectionKind};
+use super::lines::Line;
 use super::names::{is_company, is_institution};
 use super::places::{self, calling_code, place};
 use super::profile::Contact;
+use super::section_kind::SectionKind;
 use super::{dates, roles};
 
 fn pattern(source: &str) -> Regex {
@@ -109,12 +110,12 @@ fn zone(lines: &[Line]) -> Vec<&Line> {
     zone
 }
 
-/// Puts a block of contact data that stands in another section into its own: the name in or below a side bar.
+/// Puts a block of contact data that is in another section into its own: the name in or below a side bar.
 pub(super) fn claim(lines: &mut [Line]) {
     let Some(found) = find_name(lines) else { return };
     let line = &lines[found.line];
     let inside = !matches!(line.section, None | Some(SectionKind::Contact));
-    // The name stands alone, or a title stands beside it.
+    // The name is alone, or a title is next to it.
     let alone = line.text.len() <= found.text.len() + 40 && line.text.starts_with(&found.text);
     if !inside || !alone || !found.certain {
         return;
@@ -139,7 +140,7 @@ pub(super) fn claim(lines: &mut [Line]) {
     }
 }
 
-/// Whether a text has an address to reach somebody.
+/// Whether a text has an address to reach a person.
 pub(super) fn is_reachable(text: &str) -> bool {
     MAIL.is_match(text) || LINK.is_match(text) || phone(text, None).is_some()
 }

@@ -115,7 +115,7 @@ static DATE: LazyLock<String> = LazyLock::new(|| {
 });
 const NOW: &str = r"(?i:present|presently|now|current|currently|today|to\s+date|ongoing|date|continuing|heute|laufend|jetzt|aktuell|gegenwart|dato|aujourd['’]hui|à\s+ce\s+jour|ce\s+jour|présent|actuel(?:lement)?|en\s+cours|maintenant|actualidad|presente|actual(?:mente)?|hoy|la\s+fecha|la\s+actualidad|o\s+momento|atual(?:mente)?|momento|hoje|oggi|in\s+corso|attual(?:e|mente)|heden)";
 
-/// What stands between the dates of a period.
+/// What is between the dates of a period.
 const UNTIL: &str = r"(?:–|—|-|‑|−|→|~|/|>|\b(?i:to|till|until|through|thru|bis|à|au|jusqu['’]à|a|al|hasta|até|ao|ad|fino)\b)";
 
 static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
@@ -212,7 +212,7 @@ fn is_conjunction(text: &str) -> bool {
     [",", "&", "and", "und", "et", "y", "e", ";"].contains(&text.trim())
 }
 
-/// Whether a line has a date with its day, as letters and signatures have.
+/// Whether a line has a date with its day, as mail and signatures have.
 pub(super) fn has_day(line: &str) -> bool {
     singles(line).any(|date| numbers(&line[date.start..date.end]).len() > 2)
 }

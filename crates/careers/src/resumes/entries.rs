@@ -76,7 +76,7 @@ pub(super) fn education(lines: &[Line]) -> Vec<Education> {
     studies
 }
 
-/// Degrees without dates: a line, with the institution in it or in the line beside it.
+/// Degrees without dates: a line, with the institution in it or in the line next to it.
 fn undated(lines: &[&Line], dated: &[Education]) -> Vec<Education> {
     let taken = |line: &Line| {
         let degrees = dated.iter().filter_map(|entry| entry.degree.as_deref());
@@ -100,7 +100,7 @@ fn undated(lines: &[&Line], dated: &[Education]) -> Vec<Education> {
         if !fits || line.bullet && !whole || !whole && !dated.is_empty() {
             continue;
         }
-        let beside = |line: Option<&&Line>| {
+        let adjacent = |line: Option<&&Line>| {
             line.filter(|line| {
                 is_institution(&line.text) && !is_degree(&line.text) && is_free(line)
             })
@@ -108,8 +108,8 @@ fn undated(lines: &[&Line], dated: &[Education]) -> Vec<Education> {
         };
         let mut names = vec![line.text.clone()];
         if !whole {
-            let before = at.checked_sub(1).and_then(|at| beside(lines.get(at)));
-            names.extend(before.or_else(|| beside(lines.get(at + 1))));
+            let before = at.checked_sub(1).and_then(|at| adjacent(lines.get(at)));
+            names.extend(before.or_else(|| adjacent(lines.get(at + 1))));
         }
         let Named { main, organisation, .. } = names::study_names(&names);
         found.push(Education { degree: main, institution: organisation, end: None });

@@ -93,7 +93,7 @@ pub(super) fn entries(lines: &[&Line]) -> Vec<LabelledEntry> {
             Some((Label::Organisation, value)) => current.organisation = text(value),
             Some((Label::Dates, value)) => current.period = date_of(value),
             Some((Label::Text, "") | (Label::Place, _)) => {}
-            // Dates without a label beside names with one.
+            // Dates without a label next to names with one.
             None if current.period.is_none() && dates::period(&line.text).is_some() => {
                 current.period = dates::period(&line.text);
             }

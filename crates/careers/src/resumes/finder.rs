@@ -2,10 +2,11 @@
 
 use super::dates::{self, Period, Written};
 use super::entries::{starts_or_ends, without_period};
-use super::lines::{Line, SectionKind};
+use super::lines::Line;
 use super::names::{self, is_degree, is_institution, names_study, parts};
 use super::places::is_place;
 use super::roles::names_role;
+use super::section_kind::SectionKind;
 
 /// The longest line that names a position or a degree, in words.
 const MAX_NAME_WORDS: usize = 14;
@@ -198,7 +199,7 @@ impl<'a> Entries<'a> {
             return false;
         }
         // "Bachelor of Arts, Literature" below or above the institution.
-        let beside = |at: Option<usize>| {
+        let adjacent = |at: Option<usize>| {
             at.and_then(|at| self.lines.get(at)).is_some_and(|line| {
                 self.is_text(line)
                     && is_name_line(line)
@@ -208,7 +209,7 @@ impl<'a> Entries<'a> {
         };
         self.kind == EntryKind::Position
             || rest.iter().any(|name| is_institution(name))
-            || !beside(anchor.line.checked_sub(1)) && !beside(Some(anchor.line + 1))
+            || !adjacent(anchor.line.checked_sub(1)) && !adjacent(Some(anchor.line + 1))
     }
 
     /// Whether most entries have their companies on other lines than their titles.
@@ -394,7 +395,7 @@ fn is_remark(text: &str, period: &Period) -> bool {
     inside && text.ends_with('.') && words > 8
 }
 
-/// Whether a line of education tells about a degree: a thesis, grades or courses.
+/// Whether a line of education is about a degree: a thesis, grades or courses.
 fn is_detail(text: &str) -> bool {
     let lower = text.to_lowercase();
     let words = [

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::dates::fold;
-use super::lines::SectionKind;
+use super::section_kind::SectionKind;
 
 /// Headings by section, in lower case, separated by `|`.
 const HEADINGS: [(SectionKind, &str); 9] = [
@@ -235,12 +235,12 @@ pub(super) fn kind_within(text: &str) -> Option<SectionKind> {
     found.max_by_key(|(name, _)| (name.len(), *name)).map(|(_, kind)| *kind)
 }
 
-/// Joins letters that are spaced out: "S K I L L S", with wider gaps between words.
+/// Joins characters that are spaced out: "S K I L L S", with wider gaps between words.
 pub(super) fn join_spaced(text: &str) -> Option<String> {
-    let letters = text.split_whitespace().filter(|part| part.chars().count() == 1).count();
+    let single = text.split_whitespace().filter(|part| part.chars().count() == 1).count();
     let parts = text.split_whitespace().count();
     let upper = !text.contains(char::is_lowercase);
-    if letters < 4 || letters != parts || !upper || text.contains(|sign: char| sign.is_numeric()) {
+    if single < 4 || single != parts || !upper || text.contains(|sign: char| sign.is_numeric()) {
         return None;
     }
     let wide = text.replace('\t', "  ");

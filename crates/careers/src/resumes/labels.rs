@@ -1,4 +1,4 @@
-//! Contact data by its labels: "Phone: …", "Phone | …", and labels above or beside their values.
+//! Contact data by its labels: "Phone: …", "Phone | …", and labels above or next to their values.
 
 use std::sync::LazyLock;
 
@@ -100,7 +100,7 @@ pub(crate) fn is_label(text: &str) -> bool {
     field_of(text).is_some()
 }
 
-/// Letters for fields, which only a colon makes labels.
+/// Single characters for fields, which only a colon makes labels.
 fn field_of_letter(letter: &str) -> Option<Field> {
     match letter.trim().trim_end_matches('.').to_lowercase().as_str() {
         "e" => Some(Field::Mail),

@@ -1,23 +1,7 @@
 //! The lines of a résumé and the sections that they belong to.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use super::section_kind::SectionKind;
 use super::{contact, dates, headings, names, roles};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SectionKind {
-    Contact,
-    Summary,
-    Experience,
-    Education,
-    Skills,
-    Projects,
-    Certifications,
-    Languages,
-    Other,
-}
 
 /// A line without its markup.
 #[derive(Clone, Debug)]
@@ -171,10 +155,10 @@ impl HeadingStyle {
             section,
             Some(SectionKind::Education | SectionKind::Certifications | SectionKind::Languages)
         );
-        let letters = line.text.chars().filter(|sign| sign.is_alphabetic()).count();
+        let alphabetic = line.text.chars().filter(|sign| sign.is_alphabetic()).count();
         let marked = line.marked && Some(line.level) == self.level;
         let capitals =
-            self.capitals && line.after_blank && is_upper(&line.text) && letters > 5 && ends;
+            self.capitals && line.after_blank && is_upper(&line.text) && alphabetic > 5 && ends;
         if section.is_none() || line.bullet || !(marked || capitals) {
             return false;
         }

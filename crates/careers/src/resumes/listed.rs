@@ -1,6 +1,7 @@
 //! The skills that a résumé lists.
 
-use super::lines::{Line, SectionKind};
+use super::lines::Line;
+use super::section_kind::SectionKind;
 use super::{dates, headings};
 use crate::skills::{Lexicon, TermKind};
 

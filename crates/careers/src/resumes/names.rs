@@ -18,7 +18,7 @@ static DEGREE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Degrees that are words or names of products in other letters.
+/// Degrees that are words or names of products in other case.
 static SHORT_DEGREE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"\b(?:BS|MS|JD|EdD|DDS|PharmD|DVM|RN)(?:\s+(\p{L}+))?"));
 

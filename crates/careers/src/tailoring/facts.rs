@@ -38,7 +38,7 @@ pub struct Facts {
     /// The words of each line.
     lines: Vec<HashSet<String>>,
     numbers: HashSet<String>,
-    /// The blocks of 256 characters that its letters are of.
+    /// The blocks of 256 characters that its alphabetic characters are of.
     alphabets: HashSet<u32>,
 }
 

@@ -167,7 +167,7 @@ fn contact_items(text: &str) -> Vec<String> {
     for item in items.filter(|item| item.contains(char::is_alphanumeric)) {
         match label.take() {
             Some(label) => found.push(format!("{}: {item}", label.trim_end_matches([':', ' ']))),
-            // A label in the cell beside its value.
+            // A label in the cell next to its value.
             None if labels::is_label(item) => label = Some(item),
             None => found.push(item.to_owned()),
         }

@@ -94,7 +94,7 @@ pub(super) fn denies(word: &str) -> bool {
     is_in(DENIALS, &word) || word.ends_with("n't") || word.starts_with("kein")
 }
 
-/// Whether a word limits what it stands by.
+/// Whether a word limits the words next to it.
 pub(super) fn limits(word: &str) -> bool {
     is_in(LIMITS, &word.to_lowercase())
 }

@@ -10,7 +10,7 @@ pub(super) fn is_hidden(sign: char) -> bool {
         || sign.is_control() && !matches!(sign, '\n' | '\t' | '\r')
 }
 
-/// A text without hidden characters, but for those that join the letters of some scripts.
+/// A text without hidden characters, but for those that join the characters of some scripts.
 pub(super) fn without_hidden(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for sign in text.chars() {

@@ -56,11 +56,11 @@ fn codes_that_are_characters_are_read_without_names() {
 
 #[test]
 fn a_page_whose_characters_are_not_known_is_named() {
-    let mut letters: Vec<u8> = TEXT.bytes().collect();
-    letters.sort_unstable();
-    letters.dedup();
-    let names: Vec<String> = (0..letters.len()).map(|number| format!("g{number}")).collect();
-    let code = |byte: u8| 1 + letters.iter().position(|it| *it == byte).unwrap() as u8;
+    let mut used: Vec<u8> = TEXT.bytes().collect();
+    used.sort_unstable();
+    used.dedup();
+    let names: Vec<String> = (0..used.len()).map(|number| format!("g{number}")).collect();
+    let code = |byte: u8| 1 + used.iter().position(|it| *it == byte).unwrap() as u8;
     let codes: Vec<u8> = TEXT.bytes().map(code).collect();
     let read = read(&names, 1, &codes);
     assert_eq!((read.text.as_str(), read.unreadable_pages), ("", vec![1]));

@@ -168,12 +168,12 @@ impl Order<'_> {
         if length > 1 && !bands[..length - 1].iter().any(high) && self.has_note(bands[length - 1]) {
             length -= 1;
         }
-        let alone = (0..length).find(|at| self.stands_alone(bands[*at], &columns, *at == 0));
+        let alone = (0..length).find(|at| self.is_separate(bands[*at], &columns, *at == 0));
         alone.map_or(length, |at| at.max(1))
     }
 
     /// Whether boxes are blocks of text, such as addresses above a table and notes next to its totals.
-    fn stands_alone(&self, band: Span, columns: &BTreeSet<usize>, first: bool) -> bool {
+    fn is_separate(&self, band: Span, columns: &BTreeSet<usize>, first: bool) -> bool {
         let rows = self.row_lines(band);
         let filled = self.filled(band);
         let spans = |number: usize| {

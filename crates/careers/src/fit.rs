@@ -213,11 +213,11 @@ struct Word {
 
 impl Word {
     /// Whether a word of a phrase is this one. The case of short names counts: "Go" is not the "go" of "go-live".
-    fn is(&self, wanted: &Self) -> bool {
-        let name = wanted.capital
-            && wanted.stem.chars().count() <= 2
-            && wanted.stem.chars().all(char::is_alphabetic);
-        self.stem == wanted.stem && (!name || self.capital && !self.joined)
+    fn is(&self, asked: &Self) -> bool {
+        let name = asked.capital
+            && asked.stem.chars().count() <= 2
+            && asked.stem.chars().all(char::is_alphabetic);
+        self.stem == asked.stem && (!name || self.capital && !self.joined)
     }
 }
 

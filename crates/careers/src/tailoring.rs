@@ -193,7 +193,7 @@ fn states(role: &str, new: &[NewFact], facts: &Facts) -> bool {
         || is_degree(role) && !facts.has_all(role)
 }
 
-/// Whether a role has letters only, but for the signs within names such as `C++`, and no word that links an employer.
+/// Whether a role has alphabetic characters only, but for the signs within names such as `C++`, and no word that links an employer.
 fn is_job_title(role: &str) -> bool {
     let inside = |word: &str| {
         let word = word.trim_start_matches('.').trim_end_matches(['+', '#', '.']);

@@ -21,7 +21,7 @@ pub(crate) fn of_text(text: &str) -> Document {
     from_markdown(&markdown)
 }
 
-/// Whether a line is one that nobody writes without meaning Markdown.
+/// Whether a line is written in Markdown only.
 fn has_marks(text: &str) -> bool {
     text.lines().any(|line| {
         let line = line.trim_start();
@@ -59,7 +59,7 @@ pub(crate) fn of_csv(text: &str) -> Document {
     Document { sections: vec![section], ..Document::default() }
 }
 
-/// What separates the values: the mark that most often stands in the first line.
+/// What separates the values: the mark that is most frequent in the first line.
 fn delimiter(text: &str) -> u8 {
     let first = text.lines().next().unwrap_or_default();
     let count = |mark: u8| first.bytes().filter(|byte| *byte == mark).count();

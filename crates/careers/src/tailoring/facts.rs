@@ -153,10 +153,11 @@ impl Facts {
             return None;
         }
         let name = &text[left.start..right.start + right.text.len()];
-        self.words.find(&Words::of(name)).is_none().then_some(name)
+        let is_known = self.text.contains(name) || self.words.find(&Words::of(name)).is_some();
+        (!is_known).then_some(name)
     }
 
-    /// Whether a word is in a script whose names cannot be told, or that the source does not have, and not in the source.
+    /// Whether a word is in a script whose names cannot be recognised, or that the source does not have, and not in the source.
     fn is_foreign(&self, word: &str) -> bool {
         let foreign = |sign: char| {
             let cased = sign.is_lowercase() || sign.is_uppercase();

@@ -30,7 +30,7 @@ pub(super) fn shown(text: &str) -> String {
     let mut marks = Marks::default();
     while let Some(sign) = rest.chars().next() {
         let after = &rest[sign.len_utf8()..];
-        let (skipped, stands_for) = match sign {
+        let (skipped, replacement) = match sign {
             '<' => (marks.tag(rest), None),
             '&' => entity(rest),
             ']' if after.starts_with('(') => {
@@ -44,14 +44,14 @@ pub(super) fn shown(text: &str) -> String {
                 ((!amount).then_some(1), None)
             }
             '*' | '_' | '`' | '~' | '\\' | '[' | ']' => (Some(1), None),
-            // Accents of the letter before.
+            // Accents of the character before.
             '\u{300}'..='\u{36f}' => (Some(sign.len_utf8()), None),
             _ if is_hidden(sign) => (Some(sign.len_utf8()), None),
             _ => (None, None),
         };
         match skipped {
             Some(length) => {
-                out.extend(stands_for.filter(|sign| !is_hidden(*sign)));
+                out.extend(replacement.filter(|sign| !is_hidden(*sign)));
                 rest = &rest[length..];
             }
             None => {
@@ -63,7 +63,7 @@ pub(super) fn shown(text: &str) -> String {
     out
 }
 
-/// Where a mark was last looked for in vain: how much text is left at the end of that line.
+/// Where a mark was last looked for and not found: how much text is left at the end of that line.
 struct Marks {
     tag: usize,
     comment: usize,
@@ -90,9 +90,9 @@ impl Marks {
     }
 }
 
-/// Where a text has a mark before the end of its first line. `vain` keeps a line without it from being searched again.
-fn in_line(text: &str, mark: &str, vain: &mut usize) -> Option<usize> {
-    if text.len() > *vain {
+/// Where a text has a mark before the end of its first line. `missing` keeps a line without it from being searched again.
+fn in_line(text: &str, mark: &str, missing: &mut usize) -> Option<usize> {
+    if text.len() > *missing {
         return None;
     }
     let (bytes, mark) = (text.as_bytes(), mark.as_bytes());
@@ -101,11 +101,11 @@ fn in_line(text: &str, mark: &str, vain: &mut usize) -> Option<usize> {
             return Some(at);
         }
         if bytes[at] == b'\n' {
-            *vain = bytes.len() - at;
+            *missing = bytes.len() - at;
             return None;
         }
     }
-    *vain = 0;
+    *missing = 0;
     None
 }
 

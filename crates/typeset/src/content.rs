@@ -190,15 +190,13 @@ impl Writer {
         // What stays together must fit on one page, also when a narrow column has all of the text.
         let bytes: usize = rows.iter().flatten().chain(header).map(String::len).sum();
         let breaks = rows.len() > SHORT_TABLE_ROWS || bytes * columns > SHORT_TABLE_BYTES;
-        let mut cells = |row: &[String]| {
+        let cells = |row: &[String]| {
             let mut cells: Vec<Vec<Run>> = row.iter().map(|cell| self.inline.runs(cell)).collect();
             cells.resize(columns, Vec::new());
             cells
         };
-        let mut rows: Vec<_> = std::iter::once(header)
-            .chain(rows.iter().map(Vec::as_slice))
-            .map(|row| cells(row))
-            .collect();
+        let mut rows: Vec<_> =
+            std::iter::once(header).chain(rows.iter().map(Vec::as_slice)).map(cells).collect();
         let (fitted, breaks_words) = columns::fit(&mut rows, layout);
         if breaks_words {
             self.warnings.push(format!(

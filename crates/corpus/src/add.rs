@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use store::{AddedChunks, ChunkRow, CollectionRow, NewChunks, VectorModel};
 use tokio::task::spawn_blocking;
 
+use super::document::DIGEST;
 use super::embedder::Embedder;
 use super::{
     CollectionName, Collections, Embedding, MAX_VECTORS, embed_command, matrix, other_model, terms,
@@ -101,10 +102,20 @@ impl Collections {
         source: &str,
         items: Vec<Item>,
     ) -> Result<Added, Failure> {
+        let complete = items.first().filter(|_| items.len() > MAX_ITEMS).cloned();
         let mut items = items.into_iter().peekable();
+        if complete.is_some()
+            && let Some(meta) = items.peek_mut().and_then(|first| first.meta.as_mut())
+        {
+            // Of a document that is added in several steps, the first chunk has the digest only once all others are there:
+            // one that an interruption has cut off is added again.
+            meta.remove(DIGEST);
+        }
         let mut sum: Option<Added> = None;
         while sum.is_none() || items.peek().is_some() {
-            let some: Vec<_> = items.by_ref().take(MAX_ITEMS).collect();
+            // The first chunk alone is written twice.
+            let most = if sum.is_none() && complete.is_some() { 1 } else { MAX_ITEMS };
+            let some: Vec<_> = items.by_ref().take(most).collect();
             let replaced = sum.is_none().then_some(source);
             let added = self.add_all(tenant, name, replaced, some).await?;
             sum = Some(match sum {
@@ -116,7 +127,10 @@ impl Collections {
                 None => added,
             });
         }
-        sum.ok_or_else(|| Failure::new(Code::Internal, "nothing was added"))
+        let sum = sum.ok_or_else(|| Failure::new(Code::Internal, "nothing was added"))?;
+        let Some(first) = complete else { return Ok(sum) };
+        let last = self.add_all(tenant, name, None, vec![first]).await?;
+        Ok(Added { added: sum.added, replaced: sum.replaced, ..last })
     }
 
     async fn add_all(

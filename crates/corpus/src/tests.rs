@@ -131,6 +131,22 @@ async fn another_tenants_collection_does_not_exist() {
 }
 
 #[tokio::test]
+async fn two_tenants_collections_share_nothing_but_a_name() {
+    let setup = Setup::sqlite().await;
+    setup.add("city", vec![item("a", "heat of acme")]).await;
+    let theirs = vec![item("a", "heat of globex"), item("b", "more heat of globex")];
+    setup.collections.add("globex", &name("city"), theirs).await.unwrap();
+    let texts = async |tenant: &str| {
+        let found = setup.collections.search(tenant, &search("heat", &["city"], Mode::Words)).await;
+        found.unwrap().results.into_iter().map(|hit| hit.text).collect::<Vec<_>>()
+    };
+    assert_eq!(texts(ACME).await, ["heat of acme"]);
+    assert!(texts("globex").await.iter().all(|text| text.ends_with("globex")));
+    setup.collections.remove("globex", &name("city"), &Selection::All).await.unwrap();
+    assert_eq!(texts(ACME).await, ["heat of acme"]);
+}
+
+#[tokio::test]
 async fn limits_name_both_numbers() {
     let setup = Setup::sqlite().await;
     let settings = CollectionSettings { max_chunks: 1, ..CollectionSettings::default() };
@@ -287,6 +303,33 @@ async fn a_source_is_replaced_as_a_whole() {
     let fewer = replace(3).await;
     assert_eq!((fewer.added, fewer.replaced, fewer.total), (0, 3, 4));
     assert_eq!(replace(0).await.total, 1);
+}
+
+#[tokio::test]
+async fn a_document_that_was_added_in_part_is_not_taken_for_complete() {
+    let setup = Setup::sqlite().await;
+    let at_most = |max_chunks| CollectionSettings { max_chunks, ..CollectionSettings::default() };
+    let part = |n: usize| Item {
+        source: Some("a.md".to_owned()),
+        text: format!("heat number {n}"),
+        meta: json!({"digest": "d1", "index": n}).as_object().cloned(),
+        id: None,
+    };
+    let add = async || {
+        let items = (0..1_100).map(part).collect();
+        setup.collections.replace_source(ACME, &name("city"), "a.md", items).await
+    };
+    let digest = async || {
+        let meta = setup.collections.meta_of_source(ACME, &name("city"), "a.md").await.unwrap();
+        meta.unwrap().get(document::DIGEST).cloned()
+    };
+    setup.collections.apply(at_most(600), None);
+    assert_eq!(add().await.unwrap_err().code, Code::InvalidInput);
+    assert_eq!(digest().await, None, "chunks are missing");
+    setup.collections.apply(at_most(2_000), None);
+    let added = add().await.unwrap();
+    assert_eq!((added.added + added.replaced, added.total), (1_100, 1_100));
+    assert_eq!(digest().await, Some(json!("d1")));
 }
 
 /// The order that the ranking alone gives, without an engine.

@@ -11,6 +11,7 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method};
 use proto::Secret;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 /// The largest request, in bytes.
 pub const MAX_REQUEST_BYTES: usize = 200_000;
@@ -18,7 +19,7 @@ pub const MAX_REQUEST_BYTES: usize = 200_000;
 /// The largest answer, in bytes.
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
-/// The time of one try.
+/// The time for an answer, all tries included: callers wait for it, and go on without a model.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How often a request is tried.
@@ -111,14 +112,26 @@ impl Model {
     }
 
     async fn send(&self, path: &str, body: &Value, most: u64) -> Result<Value, ModelError> {
+        self.send_within(TIMEOUT, path, body, most).await
+    }
+
+    async fn send_within(
+        &self,
+        time: Duration,
+        path: &str,
+        body: &Value,
+        most: u64,
+    ) -> Result<Value, ModelError> {
         let body = body.to_string();
         if body.len() > MAX_REQUEST_BYTES {
             return Err(ModelError::TooLarge(body.len()));
         }
         let mut pause = FIRST_PAUSE;
+        let end = Instant::now() + time;
         for tried in 1.. {
-            match self.try_once(path, &body, most).await {
-                Err(error) if error.may_pass() && tried < TRIES => {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.try_once(path, &body, most, left).await {
+                Err(error) if error.may_pass() && tried < TRIES && Instant::now() + pause < end => {
                     tokio::time::sleep(pause).await;
                     pause *= 2;
                 }
@@ -128,7 +141,13 @@ impl Model {
         Err(ModelError::Unreachable("no try is left".to_owned()))
     }
 
-    async fn try_once(&self, path: &str, body: &str, most: u64) -> Result<Value, ModelError> {
+    async fn try_once(
+        &self,
+        path: &str,
+        body: &str,
+        most: u64,
+        left: Duration,
+    ) -> Result<Value, ModelError> {
         let base = self.options.url.trim_end_matches('/');
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -146,7 +165,7 @@ impl Model {
             body: Body::Whole(body.to_owned().into()),
         };
         let limits = Limits {
-            deadline: Some(TIMEOUT),
+            deadline: Some(left),
             max_body_bytes: most,
             max_redirects: 0,
             ..Limits::default()
@@ -166,10 +185,13 @@ fn describe(error: FetchError) -> ModelError {
     match error {
         FetchError::TooLarge { .. } => ModelError::Answer("it is too large".to_owned()),
         FetchError::Timeout { after, .. } => {
-            ModelError::Unreachable(format!("timed out after {} s", after.as_secs()))
+            ModelError::Unreachable(format!("timed out after {:.0} s", after.as_secs_f64()))
         }
         FetchError::Refused(refusal) => ModelError::Unreachable(format!("refused: {refusal}")),
         FetchError::Resolve { .. } => ModelError::Unreachable("its name has no address".to_owned()),
         _ => ModelError::Unreachable("no connection".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ mod values;
 
 use std::collections::HashMap;
 
-use language::words::{fold, stem};
+use language::words::{fold, stem, words};
 
 use crate::draft::{Alternative, Argument, Draft, DraftTask, Earlier, Find, NothingFits};
 use crate::fill::{Filled, Scene, Source, fill};
@@ -88,6 +88,15 @@ struct Candidate {
     /// The share of the step's words that it knows.
     known: f32,
     filled: Filled,
+}
+
+/// What was found for a step.
+#[derive(Default)]
+struct Found {
+    /// Best first.
+    candidates: Vec<Candidate>,
+    /// Tools that have no place for the files and addresses of the step.
+    refused: Vec<usize>,
 }
 
 pub(crate) struct Choosing<'a> {
@@ -184,8 +193,13 @@ impl<'a> Choosing<'a> {
     }
 
     /// Adds the task of one step.
-    fn place(&mut self, step: Step) {
-        let mut candidates = self.candidates(&step);
+    fn place(&mut self, mut step: Step) {
+        if step.has_pronoun && step.product.is_empty() {
+            // `it` is what the step before asks for.
+            let before = self.placed.last().map(|placed| words(&placed.step.query));
+            step.product = before.unwrap_or_default();
+        }
+        let Found { mut candidates, refused } = self.found(&step);
         if candidates.is_empty() {
             self.unplanned.push(self.wording(&step));
             return;
@@ -217,7 +231,10 @@ impl<'a> Choosing<'a> {
         }
         let margin = (lead / CLEAR_LEAD).clamp(0.0, 1.0) * (best.known / CLEAR_FIT).min(1.0);
         let margin = if self.is_named(&step, best.tool) { margin } else { UNNAMED * margin };
-        let is_vague = self.is_vague(&step, best.tool, &best.filled);
+        let is_vague = self.is_vague(&step, best.tool, &best.filled)
+            || self.ignores_object(&step, best.tool)
+            || candidates.iter().any(|other| self.is_meant(&step, other.tool, best.tool))
+            || refused.iter().any(|other| self.is_meant(&step, *other, best.tool));
         self.note_products(&step, best.tool);
         let placed = Placed {
             tool: best.tool,
@@ -249,6 +266,10 @@ impl<'a> Choosing<'a> {
 
     /// The tools for a step, best first; none if no tool fits.
     fn candidates(&self, step: &Step) -> Vec<Candidate> {
+        self.found(step).candidates
+    }
+
+    fn found(&self, step: &Step) -> Found {
         let (query, stems) = self.without_references(step);
         let hits = if query == self.query {
             self.whole.iter().take(HITS).copied().collect()
@@ -287,7 +308,7 @@ impl<'a> Choosing<'a> {
             .collect();
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.tool.cmp(&b.tool)));
         let sources = self.sources(self.placed.len());
-        let mut candidates: Vec<Candidate> = Vec::new();
+        let (mut candidates, mut refused) = (Vec::<Candidate>::new(), Vec::new());
         let mut best = 0.0f32;
         for Ranked { tool, score, known } in ranked.into_iter().take(TRIED) {
             // Whatever its arguments, such a tool is neither chosen nor does it make the choice uncertain.
@@ -297,6 +318,7 @@ impl<'a> Choosing<'a> {
             }
             let filled = fill(self.scene, tool, step, &sources);
             if !self.does_anything(step, tool, &filled) {
+                refused.push(tool);
                 continue;
             }
             let score = score + self.value_score(step, tool, &filled);
@@ -304,7 +326,7 @@ impl<'a> Choosing<'a> {
             candidates.push(Candidate { tool, score, known, filled });
         }
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.tool.cmp(&b.tool)));
-        candidates
+        Found { candidates, refused }
     }
 
     /// The share of a step's words that a tool knows; related words count half. Names that it does not know are values.

@@ -221,8 +221,11 @@ impl Filling<'_> {
                 }
             } else if let Some((option, exact)) = value::option_in_words(field, self.step)
                 && (exact || required)
+                && (field.kind != crate::tool::Kind::List || value::is_said(&option, self.step))
             {
-                self.set(slot, Argument::Literal(option), if exact { 3.0 } else { 1.0 });
+                let is_list = field.kind == crate::tool::Kind::List;
+                let value = if is_list { Value::Array(vec![option]) } else { option };
+                self.set(slot, Argument::Literal(value), if exact { 3.0 } else { 1.0 });
             }
         }
     }
@@ -400,7 +403,12 @@ pub(crate) fn accepts(field: &Field, value: &Value) -> bool {
         (Kind::Integer, Value::Number(number)) => number.is_i64() || number.is_u64(),
         _ => false,
     };
-    typed && (field.options.is_empty() || field.options.contains(value))
+    let is_option = |value: &Value| field.options.contains(value);
+    let chosen = match value {
+        Value::Array(items) => items.iter().all(is_option),
+        value => is_option(value),
+    };
+    typed && (field.options.is_empty() || chosen)
 }
 
 /// How well a value of the context fits a field of another name.

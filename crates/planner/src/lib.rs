@@ -12,6 +12,7 @@ mod mention;
 mod model;
 mod number;
 mod render;
+mod repair;
 mod score;
 mod service;
 mod steps;

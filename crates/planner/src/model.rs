@@ -18,7 +18,7 @@ const MAX_TOOLS: usize = 40;
 /// The longest description that a model is shown, in characters.
 const DESCRIPTION_CHARACTERS: usize = 400;
 
-/// The most tasks that are read from a model's answer.
+/// The most tasks of a model's plan.
 const MAX_TASKS: usize = 64;
 
 const RULES: &str = "You plan calls of tools. Answer with the tasks for the user's request, in an order in which they can run. \
@@ -101,8 +101,13 @@ impl Asked {
             "present_tasks": present,
         });
         let answer = self.answer(&user).await?;
+        let given = answer["tasks"].as_array().map(Vec::as_slice).unwrap_or_default();
+        if given.len() > MAX_TASKS {
+            let count = given.len();
+            return Err(Refused::Plan(format!("it has {count} tasks; {MAX_TASKS} are allowed")));
+        }
         let mut tasks = Vec::new();
-        for task in answer["tasks"].as_array().into_iter().flatten().take(MAX_TASKS) {
+        for task in given {
             let read: Result<Task, _> = serde_json::from_value(task.clone());
             tasks.push(read.map_err(|error| Refused::Plan(error.to_string()))?);
         }

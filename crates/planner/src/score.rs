@@ -9,7 +9,7 @@ use crate::mention::{Mention, Word, Written};
 use crate::number::Unit;
 use crate::tool::{Field, Glob, Kind, Sense, ToolSpec};
 use crate::zones::zone_of;
-use paths::folder_misfit;
+use paths::{folder_misfit, is_about_files, is_end, looks_like_path};
 
 pub(crate) use outputs::{EdgeScore, belongs_to, of_output, types_agree};
 pub(crate) use paths::{FOLDERS, is_file, is_folder};
@@ -278,8 +278,10 @@ fn type_fit(field: &Field, mention: &Mention) -> Option<f32> {
         }
         Written::Path => match field.sense {
             Sense::Path => 4.0,
-            Sense::Other if field.is_named(&ENDS) => 1.0,
+            Sense::Other if is_end(field) => 1.0,
             Sense::Email | Sense::Date | Sense::Time | Sense::Phone => return None,
+            // A role or a name is no file, unless the request says so.
+            _ if !mention.quoted && !is_about_files(field) => -3.0,
             _ => -0.5,
         },
         // A place that no zone is named after is asked for.
@@ -293,9 +295,8 @@ fn type_fit(field: &Field, mention: &Mention) -> Option<f32> {
             Sense::Path if !mention.quoted => -1.5,
             // `the message 'Fix it'`: other text than a path.
             Sense::Path if is_prose(mention) => -3.0,
-            Sense::Path if mention.text.contains(char::is_whitespace) && !names_file(mention) => {
-                -1.0
-            }
+            // `append 'done' to a.txt`: nothing says that it is a name of a file.
+            Sense::Path if !looks_like_path(&mention.text) && !names_file(mention) => -1.0,
             Sense::Id if !mention.quoted => -1.0,
             _ if mention.quoted => 0.6,
             _ => 0.3,

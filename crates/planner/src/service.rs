@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use store::{Database, PlanEdgeRow};
 use strip::Strip;
 use strip::catalog::Entry;
-use workflow::plan::Plan;
+use workflow::plan::{CatalogTools, Plan};
 use workflow::{PlanRequest, Planner, PresentTask, Proposal};
 
 use crate::draft::{Earlier, Intent, NothingFits};
@@ -23,6 +23,7 @@ use crate::graph::Toolbox;
 use crate::learn::edges_of;
 use crate::model::Asked;
 use crate::render::proposal;
+use crate::repair::repair;
 use crate::tool::ToolSpec;
 
 /// The most edges that are kept for one tenant.
@@ -161,6 +162,10 @@ impl Planner for PlanService {
         match strip::run_blocking(usize::MAX, plan) {
             Ok(draft) => {
                 let mut proposal = proposal(&draft, searcher.entries());
+                let tools = CatalogTools::of(&self.strip, principal);
+                strip::run_blocking(usize::MAX, || {
+                    repair(&mut proposal, &request, &tools, searcher.entries());
+                });
                 proposal.reasons.extend(warning);
                 Ok(proposal)
             }

@@ -2,6 +2,7 @@
 
 mod sense;
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use language::words::{is_stop_word, stem, words};
@@ -15,6 +16,10 @@ pub const TEXT_OUTPUT: &str = "content[0].text";
 
 /// The most fields of one schema that are looked at.
 const MAX_FIELDS: usize = 64;
+
+/// The most fields of one tool's input or output, those of objects within it included: a schema that refers to itself has
+/// no end.
+const MAX_ALL_FIELDS: usize = 512;
 
 /// The most words of a field's description that count.
 const MAX_ABOUT: usize = 32;
@@ -71,6 +76,7 @@ pub struct Field {
     pub name_stems: WordList,
     /// Stems of the description that are not in the name.
     pub about_stems: WordList,
+    /// The values that it takes, or that its items take.
     pub options: Box<[Value]>,
     /// The stems of each option that is a word or several.
     pub option_stems: Box<[(usize, WordList)]>,
@@ -180,13 +186,15 @@ impl ToolSpec {
             Some((family, name)) => (family.to_owned(), name),
             None => (String::new(), id),
         };
-        let mut inputs = Schema::new(input_schema).fields();
+        let mut inputs = Schema::new(input_schema, &Cell::new(MAX_ALL_FIELDS)).fields();
         let globs = glob(description);
         let pattern = ["pattern", "patterns", "glob", "globs", "mask"];
         for input in inputs.iter_mut().filter(|input| input.is_named(&pattern)) {
             input.glob = globs;
         }
-        let outputs = output_schema.map(|schema| Schema::new(schema).fields()).unwrap_or_default();
+        let outputs = output_schema
+            .map(|schema| Schema::new(schema, &Cell::new(MAX_ALL_FIELDS)).fields())
+            .unwrap_or_default();
         let name_stems = stems(name);
         let mut all = stems(&format!("{id} {title} {description}"));
         for input in &inputs {
@@ -239,7 +247,8 @@ impl ToolSpec {
     pub fn returns_text(&mut self) {
         let schema =
             serde_json::json!({"type": "string", "description": "text content result output"});
-        let mut field = Field::new("text", &schema, Schema::new(&schema), false);
+        let left = Cell::new(MAX_ALL_FIELDS);
+        let mut field = Field::new("text", &schema, Schema::new(&schema, &left), false);
         field.name = TEXT_OUTPUT.into();
         self.outputs = Box::new([field]);
     }
@@ -296,11 +305,13 @@ struct Schema<'a> {
     node: &'a Value,
     root: &'a Value,
     depth: usize,
+    /// How many more fields are read.
+    left: &'a Cell<usize>,
 }
 
 impl<'a> Schema<'a> {
-    fn new(root: &'a Value) -> Self {
-        Self { node: root, root, depth: 0 }.resolved()
+    fn new(root: &'a Value, left: &'a Cell<usize>) -> Self {
+        Self { node: root, root, depth: 0, left }.resolved()
     }
 
     /// A part of this schema.
@@ -333,9 +344,13 @@ impl<'a> Schema<'a> {
         }
         let required = self.node["required"].as_array().into_iter().flatten();
         let required: Vec<&str> = required.filter_map(Value::as_str).collect();
-        let properties = self.node["properties"].as_object().into_iter().flatten();
+        let Some(properties) = self.node["properties"].as_object() else { return Box::default() };
+        // Counted before what they hold, so that a deep field leaves none out that comes after it.
+        let count = properties.len().min(MAX_FIELDS).min(self.left.get());
+        self.left.set(self.left.get() - count);
         properties
-            .take(MAX_FIELDS)
+            .iter()
+            .take(count)
             .map(|(name, schema)| Field::new(name, schema, self, required.contains(&name.as_str())))
             .collect()
     }
@@ -380,7 +395,9 @@ impl Field {
         let form = description.to_ascii_lowercase();
         let format = schema["format"].as_str().unwrap_or_default();
         let sense = sense(&name_stems, &about_stems, kind, format, &form);
-        let options = schema["enum"].as_array().cloned().unwrap_or_default();
+        // A list has those of its items.
+        let chosen = if kind == Kind::List { items.node } else { schema };
+        let options = chosen["enum"].as_array().cloned().unwrap_or_default();
         let written = |(place, option): (usize, &Value)| {
             let text = option.as_str().filter(|text| text.chars().any(char::is_alphabetic))?;
             let stems = list(&stems(text));
@@ -422,6 +439,7 @@ impl Field {
     pub(crate) fn is_flag(&self) -> bool {
         self.kind == Kind::Boolean
             || self.options.len() == 2
+                && self.kind != Kind::List
                 && self.options.iter().all(|option| {
                     option.as_str().is_some_and(|text| {
                         text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false")

@@ -140,6 +140,12 @@ pub(crate) fn option_in_words(field: &Field, step: &Step) -> Option<(Value, bool
     near.next().is_none().then(|| (field.options[*option].clone(), false))
 }
 
+/// Whether a step has the words of an option themselves: `personal data` chooses no `PERSON`.
+pub(crate) fn is_said(option: &Value, step: &Step) -> bool {
+    let said = words(&step.query);
+    option.as_str().is_some_and(|option| words(option).iter().all(|word| said.contains(word)))
+}
+
 /// The stems of a flag's name that say what it is for.
 fn flag_stems(field: &Field) -> Vec<&str> {
     let parts = field.name_words.iter().zip(field.name_stems.iter());

@@ -4,10 +4,12 @@ use language::words::{fold, related_stems, stem};
 use serde_json::Value;
 
 use super::Choosing;
+use super::evidence::named_share;
 use crate::draft::Argument;
 use crate::fill::Filled;
 use crate::mention::Written;
 use crate::steps::Step;
+use crate::tool::ToolSpec;
 
 impl Choosing<'_> {
     /// A step in the words of the request.
@@ -89,6 +91,27 @@ impl Choosing<'_> {
             || has_argument
             || self.tool(tool).inputs.is_empty()
             || self.goes_on(step, tool, filled)
+    }
+
+    /// Whether a tool knows nothing of what a step is about besides its verb: `check the readability` is not `validate`.
+    pub(super) fn ignores_object(&self, step: &Step, tool: usize) -> bool {
+        let toolbox = self.scene.toolbox;
+        let is_object = |stem: &&String| {
+            stem.chars().count() > 2
+                && step.verb.as_ref() != Some(*stem)
+                && !step.name_stems.contains(*stem)
+        };
+        let mut objects = step.stems.iter().filter(is_object).peekable();
+        objects.peek().is_some()
+            && objects.all(|stem| toolbox.word_fit(tool, &toolbox.term(stem)) == 0.0)
+    }
+
+    /// Whether the name of another tool is what the step asks for, and that of the chosen one is not: the other one may only
+    /// lack something that the step before could give.
+    pub(super) fn is_meant(&self, step: &Step, other: usize, chosen: usize) -> bool {
+        let Some(verb) = &step.verb else { return false };
+        let says_all = |tool: &ToolSpec| **verb == *tool.action && named_share(step, tool) == 1.0;
+        says_all(self.tool(other)) && !says_all(self.tool(chosen))
     }
 
     /// Whether the name of a tool, without that of its server, has a word of the step, or a related one.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::{Argument, Draft, Earlier, Intent, Items, NothingFits};
 use crate::edges::{EdgeKey, LearnedEdges};
 use crate::graph::Toolbox;
-use crate::tool::ToolSpec;
+use crate::tool::{Field, ToolSpec};
 
 /// Tools with an index.
 struct Catalog {
@@ -254,6 +254,27 @@ fn a_plan_builds_on_tasks_that_are_there() {
     assert_eq!(draft.tasks[0].id, "task-xml-parse-2", "the name is taken");
     let path = Argument::Output { task: 0, field: "path".to_owned() };
     assert_eq!(argument(&draft, 0, "path"), &path);
+}
+
+#[test]
+fn a_schema_that_refers_to_itself_is_read_in_part() {
+    fn count(fields: &[Field]) -> usize {
+        fields.iter().map(|field| 1 + count(&field.fields)).sum()
+    }
+    let node = json!({"$ref": "#/$defs/node"});
+    let children: Map<String, Value> =
+        (0..12).map(|number| (format!("child_{number}"), node.clone())).collect();
+    let schema = json!({
+        "type": "object",
+        "properties": {"node": node, "path": text()},
+        "required": ["node", "path"],
+        "$defs": {"node": {"type": "object", "properties": children}},
+    });
+    let tool = ToolSpec::new("tree:grow", "", "Grow a tree.", &schema, Some(&schema));
+    for fields in [&tool.inputs, &tool.outputs] {
+        assert!((14..=512).contains(&count(fields)), "{}", count(fields));
+        assert!(fields.iter().any(|field| &*field.name == "path"), "what comes later is read, too");
+    }
 }
 
 /// Requests of many clauses, quotes, numbers and names, among them words that the tools know.

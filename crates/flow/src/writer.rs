@@ -43,6 +43,8 @@ pub(crate) enum Refused {
     Prompt(String),
     #[error("its answer is not usable: {0}")]
     Answer(String),
+    #[error("it took too long")]
+    Late,
 }
 
 impl Writer {

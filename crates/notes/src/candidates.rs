@@ -2,10 +2,11 @@
 
 use language::prose::{Language, sentences};
 
+use super::injection::is_injection;
 use super::intent::content_stems;
 use super::plain::plain;
 use super::readable::readable;
-use super::statement::{is_injection, is_statement};
+use super::statement::is_statement;
 use crate::Chunk;
 
 /// Sentences of one call that are read.

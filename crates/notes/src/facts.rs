@@ -39,7 +39,8 @@ const DOWN: &str = "decrease decreases decreased reduce reduces reduced lower lo
 
 /// Events that happen once, so that two years contradict each other.
 const ONCE: &str = "first invented introduced founded began coined released published discovered described \
-    patented opened standardized proposed erfunden erfand eingeführt gegründet eröffnet \
+    patented opened standardized proposed launched started ended closed abolished ratified stopped \
+    stellte eingestellt startete gestartet endete beendet abgeschafft erfunden erfand eingeführt gegründet eröffnet \
     veröffentlicht erstmals patentiert";
 
 const NEGATIONS: [&str; 15] = [
@@ -74,6 +75,21 @@ const ATTRIBUTIONS: [&str; 24] = [
     "so ein",
     "verspricht ",
 ];
+
+/// How such a clause ends, and how many words it has at most.
+const CLAIMS: [&str; 10] = [
+    " argues",
+    " behauptet",
+    " claim",
+    " claims",
+    " meint",
+    " reports",
+    " sagt",
+    " said",
+    " says",
+    " warns",
+];
+const MOST_CLAIMANT: usize = 7;
 
 /// The stems of the lists above in a language.
 struct Stemmed {
@@ -115,6 +131,8 @@ pub struct Facts {
     up: bool,
     down: bool,
     once: bool,
+    /// Whether its last clause says who states it.
+    attributed: bool,
 }
 
 /// Why two claims contradict each other.
@@ -129,6 +147,7 @@ impl Facts {
     pub fn read(text: &str, vocabulary: &mut Vocabulary) -> Self {
         let language = vocabulary.language();
         let stemmed = Stemmed::get(language);
+        let whole = text;
         let text = without_attribution(text);
         let content = content_stems(text, language);
         let has = |set: &HashSet<String>| content.iter().any(|stem| set.contains(stem));
@@ -150,6 +169,7 @@ impl Facts {
             core: vocabulary.number(&core),
             numbers: numbers(text),
             limits: limits(text),
+            attributed: text.len() < whole.len(),
             negated: is_negated(text),
             up: moves(&stemmed.up),
             down: moves(&stemmed.down),
@@ -164,6 +184,11 @@ impl Facts {
 }
 
 impl Facts {
+    /// Whether the source says whose claim it is. A source can report such claims that contradict each other.
+    pub fn is_attributed(&self) -> bool {
+        self.attributed
+    }
+
     /// Whether numbers, negation and direction are the same, so that equal words mean the same.
     pub fn fit(&self, other: &Self) -> bool {
         let numbers =
@@ -208,7 +233,12 @@ pub fn conflict(a: &Facts, b: &Facts) -> Option<Conflict> {
 fn without_attribution(text: &str) -> &str {
     let Some((claim, last)) = text.rsplit_once(", ") else { return text };
     let lower = last.to_lowercase();
-    if ATTRIBUTIONS.iter().any(|start| lower.starts_with(start)) { claim } else { text }
+    let begins = ATTRIBUTIONS.iter().any(|start| lower.starts_with(start));
+    // `…, a fishing association claims.`
+    let short = last.split_whitespace().nth(MOST_CLAIMANT).is_none();
+    let end = lower.trim_end_matches(['.', '!', '"', '”']);
+    let ends = short && CLAIMS.iter().any(|verb| end.ends_with(verb));
+    if begins || ends { claim } else { text }
 }
 
 fn disagree(values: &[Quantity], others: &[Quantity]) -> bool {

@@ -193,7 +193,37 @@ const FRAME: &str = "attention turn people person thing case context connection 
 /// Words that begin a period in the past, and verbs in a past tense without `ed`.
 const PAST: &str = "was were became began built made took came went had grew led held sold brought wrote broke \
     drew fell rose gave found spent won war waren wurde wurden hatte hatten galt galten kam kamen gab \
-    stieg stiegen begann entstand erhielt führte erlaubte verkaufte baute";
+    stieg stiegen begann entstand erhielt führte erlaubte verkaufte baute fuhr fuhren lag lagen \
+    stand standen ließ ließen nahm nahmen übernahm übernahmen ging gingen lief liefen trat traten \
+    schloss schlossen verlor verloren fiel fielen sank sanken schrieb schrieben blieb blieben zog zogen";
+
+/// German words that end like a verb in the past.
+const NO_PAST: [&str; 24] = [
+    "dritte",
+    "dritten",
+    "dürfte",
+    "dürften",
+    "ersten",
+    "erste",
+    "gesamte",
+    "gesamten",
+    "heute",
+    "höchsten",
+    "könnte",
+    "könnten",
+    "letzte",
+    "letzten",
+    "meisten",
+    "möchte",
+    "möchten",
+    "müsste",
+    "müssten",
+    "nächsten",
+    "sollte",
+    "sollten",
+    "zweite",
+    "zweiten",
+];
 
 /// Verbs in the present.
 const PRESENT: [&str; 12] =
@@ -317,7 +347,7 @@ impl Intent {
             signs += usize::from(self.numbers && found.len() > years);
             signs += usize::from(self.years && years > 0);
             // A year alone may be that of a figure: something has to have happened then.
-            signs += usize::from(self.years && signs > 0 && is_past(sentence));
+            signs += usize::from(self.years && signs > 0 && is_past(sentence, self.language));
         }
         signs
     }
@@ -337,7 +367,7 @@ impl Intent {
 const MOST_SIGNS: usize = 3;
 
 /// Whether a sentence is in a past tense.
-fn is_past(sentence: &str) -> bool {
+fn is_past(sentence: &str, language: Language) -> bool {
     let past = |word: &str| {
         (word.len() > 4 && word.ends_with("ed"))
             || PAST.split_whitespace().any(|known| known == word)
@@ -345,7 +375,20 @@ fn is_past(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     let words = || lower.split(|c: char| !c.is_alphanumeric());
     // `are discarded` is in the present.
-    !words().any(|word| PRESENT.contains(&word)) && words().any(past)
+    let german = || language.code() == "de" && has_german_past(sentence);
+    !words().any(|word| PRESENT.contains(&word)) && (words().any(past) || german())
+}
+
+/// Whether a sentence has a verb such as `stellte`: in lower case, and not an adjective before its noun.
+fn has_german_past(sentence: &str) -> bool {
+    let words: Vec<&str> =
+        sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.iter().enumerate().any(|(at, word)| {
+        let ends = word.ends_with("te") || word.ends_with("ten");
+        let noun = words.get(at + 1).is_some_and(|next| next.starts_with(char::is_uppercase));
+        let lower = word.starts_with(char::is_lowercase) && word.chars().nth(4).is_some();
+        ends && lower && !noun && !NO_PAST.contains(word)
+    })
 }
 
 /// The stems of a question without those that say nothing, such as `role` and `people`.

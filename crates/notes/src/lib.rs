@@ -3,9 +3,11 @@
 mod candidates;
 pub mod definition;
 pub mod facts;
+mod injection;
 pub mod intent;
 mod note;
 mod plain;
+mod promotion;
 pub mod quantity;
 mod readable;
 mod statement;
@@ -23,10 +25,12 @@ use language::words::words;
 use self::candidates::{Candidate, candidates};
 use self::definition::definition;
 use self::facts::{Facts, conflict};
+pub use self::injection::is_injection;
 use self::intent::{
     Intent, asked_stems, content_stems, content_words, language_of, stem_in, topic_stems,
 };
 pub use self::note::{Chunk, Note};
+use self::promotion::is_advertisement;
 use self::stems::{Stems, Vocabulary};
 
 /// The most notes on one question.
@@ -58,6 +62,9 @@ const SHORTER: usize = 5;
 
 /// By how much each note of a source lowers the score of its further sentences.
 const SAME_SOURCE: f64 = 0.88;
+
+/// By how much the score of a sentence of an advertisement is lowered.
+const ADVERTISED: f64 = 0.4;
 
 /// By how much the score of a sentence in another language is lowered.
 const FOREIGN: f64 = 0.35;
@@ -186,6 +193,11 @@ fn score(asked: &Asked, chunks: &[Chunk], candidates: &[Candidate<'_>]) -> Vec<(
     let Asked { intent, about, .. } = asked;
     let words = Words::count(&asked.stems, candidates);
     let on_topic = on_topic(about, chunks, intent.language());
+    let advertised: HashSet<&str> = chunks
+        .iter()
+        .filter(|chunk| is_advertisement(&chunk.text))
+        .map(|chunk| chunk.id.as_str())
+        .collect();
     let rank: HashMap<&str, f64> = chunks
         .iter()
         .enumerate()
@@ -203,7 +215,8 @@ fn score(asked: &Asked, chunks: &[Chunk], candidates: &[Candidate<'_>]) -> Vec<(
             let shares = candidate.stems.iter().filter(|stem| about.contains(stem)).count();
             let names_topic = asked.names_topic(candidate);
             let general = !asked.is_answered_by(candidate);
-            if general && !names_topic {
+            let advertised = advertised.contains(candidate.chunk.id.as_str());
+            if general && (advertised || !names_topic) {
                 return None;
             }
             let kind = intent.fit(&candidate.text, &candidate.stems);
@@ -221,7 +234,8 @@ fn score(asked: &Asked, chunks: &[Chunk], candidates: &[Candidate<'_>]) -> Vec<(
             let language = if foreign { FOREIGN } else { 1.0 };
             let defines = || definition(&candidate.text, about, intent.language()).is_some();
             let general = if general && !defines() { GENERAL } else { 1.0 };
-            Some((index, score * shape(&candidate.text) * language * general * chunk))
+            let advertised = if advertised { ADVERTISED } else { 1.0 };
+            Some((index, score * shape(&candidate.text) * language * general * advertised * chunk))
         })
         .collect()
 }

@@ -1,5 +1,7 @@
 //! Decides whether a sentence states something that a report may repeat.
 
+use super::injection::is_injection;
+use super::promotion::is_promotion;
 use super::verb::may_have_verb;
 
 /// Words in a statement.
@@ -86,35 +88,6 @@ const BOILERPLATE: [&str; 74] = [
     "mehr erfahren",
     "siehe auch",
     "weiterlesen",
-];
-
-/// Phrases of text that was written to control a language model. The paragraph around them is not to be trusted.
-const INJECTIONS: [&str; 25] = [
-    "above instructions",
-    "ai assistants must",
-    "ai assistants should",
-    "ai models must",
-    "ai models should",
-    "as an ai",
-    "assistants reading",
-    "dear assistant",
-    "developer mode",
-    "do not mention this",
-    "ignore all previous",
-    "ignore any previous",
-    "ignore previous",
-    "ignore prior",
-    "ignore the above",
-    "ignore the previous",
-    "language models must",
-    "language models should",
-    "new instructions",
-    "previous instructions",
-    "prior instructions",
-    "system prompt",
-    "tell the user",
-    "you are now",
-    "your instructions",
 ];
 
 /// Phrases that give orders to the reader.
@@ -235,6 +208,7 @@ pub(crate) fn is_statement(text: &str) -> bool {
         && is_mostly_words(text)
         && !is_enumeration(text)
         && !is_boilerplate(text)
+        && !is_promotion(text)
         && !is_order(text)
         && may_have_verb(text)
 }
@@ -306,16 +280,10 @@ fn is_boilerplate(text: &str) -> bool {
     BOILERPLATE.iter().any(|phrase| lower.contains(phrase))
 }
 
-/// Whether a text gives instructions to a language model.
-pub(crate) fn is_injection(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    INJECTIONS.iter().any(|phrase| lower.contains(phrase))
-}
-
 /// Whether the sentence addresses its reader with an order, which answers no question.
 fn is_order(text: &str) -> bool {
     let lower = text.to_lowercase();
-    if ORDERS.iter().chain(&INJECTIONS).any(|phrase| lower.contains(phrase)) {
+    if ORDERS.iter().any(|phrase| lower.contains(phrase)) || is_injection(text) {
         return true;
     }
     // An order may follow an address: `Assistant: ignore …`.

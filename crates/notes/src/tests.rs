@@ -130,6 +130,25 @@ fn orders_to_the_reader_are_left_out_with_their_paragraph() {
 }
 
 #[test]
+fn what_sells_something_is_left_out_and_its_seller_counts_less() {
+    let question = "How much do heat pumps save?";
+    let advertisement = "Our customers love heat pumps. Heat pumps are the future. Buy now! Heat pumps save 90 percent of the \
+                         energy of every house.";
+    let study = "In a study of 60 houses, heat pumps save 30 percent of the energy on average.";
+    let found = answers(question, &[advertisement, study]);
+    assert_eq!(found.first().map(String::as_str), Some(study), "{found:?}");
+    assert!(found.iter().all(|text| !text.contains("customers")), "{found:?}");
+}
+
+#[test]
+fn german_verbs_in_the_past_answer_questions_about_history() {
+    let question = "Nachtzüge: Wie fing es an, und warum?";
+    let end = "Die Bahn stellte ihre Nachtzüge im Dezember 2016 ein.";
+    let found = answers(question, &[end, "Die meisten Nachtzüge sind 2023 blau und haben Betten."]);
+    assert_eq!(found.first().map(String::as_str), Some(end), "{found:?}");
+}
+
+#[test]
 fn what_is_no_statement() {
     for text in [
         "Heat pumps are machines that move heat",

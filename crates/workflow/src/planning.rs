@@ -21,8 +21,11 @@ impl Workflows {
         principal: &Arc<Principal>,
         request: PlanRequest,
     ) -> Result<Proposal, Failure> {
+        if request.intent.trim().is_empty() {
+            return Err(invalid("the intent is empty: say what should be done"));
+        }
         let length = request.intent.chars().count();
-        if request.intent.trim().is_empty() || length > MAX_INTENT_CHARS {
+        if length > MAX_INTENT_CHARS {
             let message =
                 format!("an intent has 1 to {MAX_INTENT_CHARS} characters; this one has {length}");
             return Err(invalid(message));

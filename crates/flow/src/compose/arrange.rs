@@ -347,8 +347,12 @@ fn first_year(text: &str) -> f64 {
 /// Beyond all years of claims.
 const MAX_YEAR: f64 = 10_000.0;
 
-/// Cuts the sentences of a section, given by question, into paragraphs of three to five where it can.
-pub(super) fn paragraphs(questions: &[&[usize]]) -> Vec<Vec<usize>> {
+/// Cuts the sentences of a section, given by question, into paragraphs of three to five where it can. Claims that contradict
+/// each other belong together and are not cut apart.
+pub(super) fn paragraphs(
+    questions: &[&[usize]],
+    belong: impl Fn(usize, usize) -> bool,
+) -> Vec<Vec<usize>> {
     let mut parts: Vec<Vec<usize>> = Vec::new();
     for list in questions {
         match parts.last_mut() {
@@ -371,11 +375,22 @@ pub(super) fn paragraphs(questions: &[&[usize]]) -> Vec<Vec<usize>> {
         }
     }
     parts.retain(|part| !part.is_empty());
-    parts.into_iter().flat_map(|part| split(&part)).collect()
+    parts.into_iter().flat_map(|part| split(&part, &belong)).collect()
 }
 
-fn split(part: &[usize]) -> Vec<Vec<usize>> {
+fn split(part: &[usize], belong: &impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
     let pieces = part.len().div_ceil(MOST_SENTENCES);
     let size = part.len().div_ceil(pieces.max(1)).max(1);
-    part.chunks(size).map(<[usize]>::to_vec).collect()
+    let mut split: Vec<Vec<usize>> = Vec::new();
+    for claim in part {
+        match split.last_mut() {
+            Some(last)
+                if last.len() < size || last.last().is_some_and(|one| belong(*one, *claim)) =>
+            {
+                last.push(*claim);
+            }
+            _ => split.push(vec![*claim]),
+        }
+    }
+    split
 }

@@ -37,7 +37,7 @@ fn text(style: Style, source: &Source, accessed: Option<&str>) -> String {
     // A file may have nothing but its name.
     let unnamed = source.title.is_none() && source.url.is_none();
     let metadata = CitationMetadata {
-        title: if unnamed { Some(source.id.clone()) } else { source.title.clone() },
+        title: if unnamed { Some(file_name(&source.id).to_owned()) } else { source.title.clone() },
         author: source.author.clone(),
         site: source.site.clone(),
         date: source.published_at.clone(),
@@ -49,6 +49,12 @@ fn text(style: Style, source: &Source, accessed: Option<&str>) -> String {
     };
     let url = source.url.as_deref().unwrap_or_default();
     citation::format(style, url, accessed.unwrap_or_default(), &metadata)
+}
+
+/// The name of a file whose path is given: a reader of the report has no use for the folders of this machine.
+pub(super) fn file_name(id: &str) -> &str {
+    let name = if id.starts_with('/') { id.rsplit('/').next() } else { None };
+    name.filter(|name| !name.is_empty()).unwrap_or(id)
 }
 
 /// The DOI that a URL of a resolver holds.

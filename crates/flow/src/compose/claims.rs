@@ -33,8 +33,10 @@ pub(super) struct Claim {
     pub(super) sources: Vec<usize>,
     /// The words of its sources that say so.
     pub(super) quotes: Vec<String>,
-    /// Indexes of the questions that it answers.
+    /// Indexes of the questions that it was noted for.
     pub(super) questions: BTreeSet<usize>,
+    /// Those of them that it answers: of others it only says something about the topic.
+    pub(super) answers: BTreeSet<usize>,
     pub(super) stems: Stems,
     pub(super) facts: Facts,
     /// The claims that contradict it.
@@ -147,12 +149,14 @@ fn question_of(
 /// Adds a claim, or its source and question to the claim that says the same.
 fn add(claims: &mut Vec<Claim>, note: &Note, place: Place, stems: Stems, facts: Facts) {
     let Place { source, question } = place;
+    let answers = (!note.general).then_some(question);
     let same = claims.iter_mut().find(|claim| {
         claim.text == note.text || (claim.stems.repeats(&stems) && claim.facts.fit(&facts))
     });
     if let Some(claim) = same {
         claim.general &= note.general;
         claim.questions.insert(question);
+        claim.answers.extend(answers);
         if !claim.sources.contains(&source) {
             claim.sources.push(source);
             claim.quotes.push(note.quote.clone());
@@ -164,6 +168,7 @@ fn add(claims: &mut Vec<Claim>, note: &Note, place: Place, stems: Stems, facts: 
         sources: vec![source],
         quotes: vec![note.quote.clone()],
         questions: BTreeSet::from([question]),
+        answers: answers.into_iter().collect(),
         stems,
         facts,
         disputes: BTreeSet::new(),
@@ -183,7 +188,8 @@ pub(super) fn mark_disputes(claims: &mut [Claim]) {
         for other in one + 1..claims.len() {
             let (a, b) = (&claims[one], &claims[other]);
             let apart = !a.sources.iter().any(|source| b.sources.contains(source));
-            if apart && conflict(&a.facts, &b.facts).is_some() {
+            let reported = a.facts.is_attributed() || b.facts.is_attributed();
+            if (apart || reported) && conflict(&a.facts, &b.facts).is_some() {
                 claims[one].disputes.insert(other);
                 claims[other].disputes.insert(one);
             }

@@ -55,7 +55,10 @@ impl Parts<'_> {
         let lists: Vec<&[usize]> =
             within.iter().map(|at| self.arranged.questions[*at].as_slice()).collect();
         let mut blocks: Vec<Block> =
-            paragraphs(&lists).iter().map(|part| self.paragraph(part)).collect();
+            paragraphs(&lists, |a, b| self.claims[a].disputes.contains(&b))
+                .iter()
+                .map(|part| self.paragraph(part))
+                .collect();
         let open: Vec<&str> = within
             .iter()
             .filter(|at| !self.is_answered(**at))
@@ -87,7 +90,7 @@ impl Parts<'_> {
         let lead = self.arranged.lead.iter().filter(|index| !self.claims[**index].general);
         let placed = self.arranged.questions.iter().flatten().chain(lead);
         !self.arranged.questions[question].is_empty()
-            || placed.into_iter().any(|index| self.claims[*index].questions.contains(&question))
+            || placed.into_iter().any(|index| self.claims[*index].answers.contains(&question))
     }
 
     fn paragraph(&self, claims: &[usize]) -> Block {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::bibliography::file_name;
 use super::report::Style;
 use crate::source::Source;
 
@@ -75,7 +76,7 @@ fn short(style: Style, source: &Source) -> String {
     let name = authors(style, source)
         .or_else(|| title(source))
         .or_else(|| source.site.clone())
-        .unwrap_or_else(|| source.url.clone().unwrap_or_else(|| source.id.clone()));
+        .unwrap_or_else(|| source.url.clone().unwrap_or_else(|| file_name(&source.id).to_owned()));
     if style == Style::Mla {
         return name;
     }

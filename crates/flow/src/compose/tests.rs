@@ -176,6 +176,50 @@ fn general_notes_lead_and_answer_no_question() {
 }
 
 #[test]
+fn an_answer_to_one_question_is_none_to_others_that_it_was_noted_for() {
+    let outline = outline(&[("Costs", &[COST]), ("Noise", &[NOISE])]);
+    let text_of_both = "Heat pumps cost 12,000 euros on average.";
+    let general = Note { general: true, ..note(NOISE, "a", text_of_both) };
+    let report = write(&outline, &[note(COST, "a", text_of_both), general], Style::Numeric);
+    let read = text(&report);
+    assert!(read.contains(&format!("No source that was read answers: {NOISE}")), "{read}");
+}
+
+#[test]
+fn a_source_that_reports_both_sides_has_both_marked() {
+    let outline = outline(&[("Costs", &[COST])]);
+    let one = "Heat pumps cut the heating bills of old houses, a maker claims.";
+    let other = "Heat pumps do not cut the heating bills of old houses, according to the ministry.";
+    let notes = [note(COST, "a", one), note(COST, "a", other)];
+    let read = text(&write(&outline, &notes, Style::Numeric));
+    assert_eq!(read.matches("(disputed)").count(), 2, "{read}");
+    let plain = [
+        note(COST, "a", "Heat pumps cut the heating bills of old houses."),
+        note(COST, "a", "Heat pumps do not cut the heating bills of old houses."),
+    ];
+    let read = text(&write(&outline, &plain, Style::Numeric));
+    assert!(!read.contains("(disputed)"), "its own words are not reported claims: {read}");
+}
+
+#[test]
+fn a_file_is_cited_without_its_folders() {
+    let sources = [Source { id: "/home/ann/notes/pumps.txt".to_owned(), ..Source::default() }];
+    let notes = [note(COST, &sources[0].id, "Heat pumps cost 12,000 euros on average.")];
+    let outline = outline(&[("Costs", &[COST])]);
+    for style in [Style::Numeric, Style::Apa, Style::Mla] {
+        let report = compose(Request {
+            outline: &outline,
+            notes: &notes,
+            sources: &sources,
+            style,
+            accessed: None,
+        });
+        let written = format!("{:?}", report.document);
+        assert!(written.contains("pumps.txt") && !written.contains("/home"), "{written}");
+    }
+}
+
+#[test]
 fn conflicts_need_one_subject() {
     let check = |a: &str, b: &str| {
         let mut vocabulary = Vocabulary::new(Language::ENGLISH);
@@ -270,13 +314,16 @@ fn an_empty_report_is_honest() {
 #[test]
 fn paragraphs_have_three_to_five_sentences() {
     use super::arrange::paragraphs;
-    let sizes =
-        |lists: &[&[usize]]| -> Vec<usize> { paragraphs(lists).iter().map(Vec::len).collect() };
+    let sizes = |lists: &[&[usize]]| -> Vec<usize> {
+        paragraphs(lists, |_, _| false).iter().map(Vec::len).collect()
+    };
     assert_eq!(sizes(&[&[1, 2, 3], &[4, 5, 6]]), [3, 3]);
     assert_eq!(sizes(&[&[1], &[2, 3], &[4]]), [4]);
     assert_eq!(sizes(&[&[1, 2, 3, 4, 5, 6, 7]]), [4, 3]);
     assert_eq!(sizes(&[&[], &[]]), Vec::<usize>::new());
     assert_eq!(sizes(&[&[1, 2], &[3, 4, 5, 6, 7]]), [2, 5]);
+    let together = paragraphs(&[&[1, 2, 3, 4, 5, 6, 7]], |a, b| (a, b) == (4, 5));
+    assert_eq!(together, [vec![1, 2, 3, 4, 5], vec![6, 7]], "what belongs together is not cut");
 }
 
 #[test]

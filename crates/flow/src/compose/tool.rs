@@ -1,13 +1,17 @@
 //! The tool `research.compose`.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use futures_util::stream::{self, StreamExt as _};
 use markup::{Document, to_markdown};
 use proto::{Code, Failure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use strip::typed::{About, TypedOutput, TypedTool};
 use strip::{Job, run_blocking};
+use tokio::time::{Instant, timeout_at};
 
 use super::Draft;
 use super::report::{BibliographyEntry, ClaimCounts, Method, Report, Request, Style};
@@ -16,7 +20,7 @@ use crate::graph::Graph;
 use crate::notes::tool::{about, compute, with_model};
 use crate::outline::Outline;
 use crate::source::{FoundSource, ReportedSource, Source};
-use crate::writer::{Refused, Writer, prompt_id};
+use crate::writer::{Refused, TIMEOUT, Writer, prompt_id};
 use crate::{hitl, map};
 use notes::Note;
 
@@ -25,6 +29,9 @@ const MAX_QUESTIONS: usize = 500;
 
 /// How many sections a model writes at once.
 const AT_ONCE: usize = 4;
+
+/// How long a model may write: the tool has to finish the report within [`TIMEOUT`].
+const WRITING: Duration = TIMEOUT.saturating_sub(Duration::from_secs(30));
 
 /// Writes a report from notes.
 pub struct Compose {
@@ -111,12 +118,11 @@ impl Compose {
         let sources = input.sources();
         let mut draft = run_blocking(usize::MAX, || Draft::new(input.request(&sources)));
         let mut warnings = Vec::new();
+        let end = Instant::now() + WRITING;
         let asked = draft.parts();
         let parts: Vec<_> = asked.iter().map(|part| (*part, draft.arguments(*part))).collect();
         let answers: Vec<_> = stream::iter(parts)
-            .map(|(part, arguments)| async move {
-                (part, self.writer.ask::<Answer>(PROMPT, &arguments).await)
-            })
+            .map(|(part, arguments)| async move { (part, self.ask(&arguments, end).await) })
             .buffered(AT_ONCE)
             .collect()
             .await;
@@ -126,12 +132,18 @@ impl Compose {
         }
         if written > 0 {
             let arguments = draft.arguments(Part::Lead);
-            let answer = self.writer.ask::<Answer>(PROMPT, &arguments).await;
+            let answer = self.ask(&arguments, end).await;
             draft.take(Part::Lead, answer, &mut warnings);
         }
         let mut composed = run_blocking(usize::MAX, || publish(input, &sources, draft.finish()));
         composed.warnings.extend(warnings);
         composed
+    }
+
+    /// The model's answer, unless it comes too late for the report.
+    async fn ask(&self, arguments: &Value, end: Instant) -> Option<Result<Answer, Refused>> {
+        let answer = self.writer.ask::<Answer>(PROMPT, arguments);
+        timeout_at(end, answer).await.unwrap_or(Some(Err(Refused::Late)))
     }
 }
 

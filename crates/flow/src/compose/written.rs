@@ -151,13 +151,16 @@ impl Draft<'_> {
         if sources.is_empty() || support(&text, &quotes.join("\n\n")) < LEAST_SUPPORT {
             return None;
         }
+        let questions: BTreeSet<usize> =
+            named.iter().flat_map(|claim| claim.questions.iter().copied()).collect();
         Some(Claim {
             stems: vocabulary.read(&text),
             facts: Facts::read(&text, vocabulary),
             text: finish(&text),
             sources,
             quotes,
-            questions: named.iter().flat_map(|claim| claim.questions.iter().copied()).collect(),
+            answers: questions.clone(),
+            questions,
             disputes: BTreeSet::new(),
             general: false,
         })

@@ -9,9 +9,8 @@ use super::input::Input;
 const HITS_PER_QUESTION: u32 = 10;
 /// The most lists that `rerank.results` merges.
 const MOST_LISTS: usize = 20;
-/// Chunks that are searched per question, and those of them that are read for notes.
-const FOUND_CHUNKS: u32 = 16;
-const READ_CHUNKS: u32 = 12;
+/// Chunks that are searched per question. All are read for notes: one that fits the question worse may contradict another.
+const FOUND_CHUNKS: u32 = 20;
 
 /// The tasks whose outputs make up the answer.
 pub(super) const PLAN: &str = "plan";
@@ -168,11 +167,11 @@ fn find(id: &str, input: &Input, setting: &Setting<'_>, questions: &str) -> Task
     for_each(questions, task(id, "vector.query.search", search))
 }
 
-/// What notes are taken from: the best results of a task for the same question.
+/// What notes are taken from: the results of a task for the same question.
 fn notes_of(found: &str) -> Value {
     json!({
         "question": "{{ item.text }}",
-        "chunks": format!("{{{{ tasks.{found}.output[index].results[:{READ_CHUNKS}] }}}}"),
+        "chunks": format!("{{{{ tasks.{found}.output[index].results }}}}"),
     })
 }
 

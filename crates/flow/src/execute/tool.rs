@@ -219,7 +219,14 @@ impl Execute {
         }
         let known = self.unread().get(&mark).copied();
         if let Some(known) = known {
-            return Ok(known);
+            let now = Duration::ZERO;
+            match self.workflows.wait_for(&request.principal, known, Until::Pause, now).await {
+                // It has expired, or its answer has: the same request starts a new one.
+                Err(failure) if failure.code == Code::NotFound => {
+                    self.unread().remove(&mark);
+                }
+                _ => return Ok(known),
+            }
         }
         let kind = format!("{ID} joined");
         self.workflows.start_or_join(&request.principal, dag, id, &kind, asked).await

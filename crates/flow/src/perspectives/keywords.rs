@@ -6,8 +6,8 @@ use language::keywords::keywords;
 use language::prose::{Language, Prose, Term};
 use language::words::fold;
 
-use notes::Chunk;
 use notes::intent::{Intent, content_stems, is_frame};
+use notes::{Chunk, is_injection};
 
 /// Text of the chunks that is read.
 const MAX_BYTES: usize = 200_000;
@@ -46,7 +46,7 @@ pub(super) fn of_chunks(chunks: &[Chunk], topic: &str, language: Language) -> Ve
         let length = phrase.chars().count();
         let words = phrase.split(' ').count();
         let often = keyword.occurrences >= if words == 1 { 3 } else { 2 };
-        if !new || !often || !(3..=40).contains(&length) || !is_plain(phrase) {
+        if !new || !often || !(3..=40).contains(&length) || !is_plain(phrase) || is_part(phrase) {
             continue;
         }
         // `How do studies take account of survey?`
@@ -54,6 +54,9 @@ pub(super) fn of_chunks(chunks: &[Chunk], topic: &str, language: Language) -> Ve
             continue;
         }
         if !is_noun(&prose.terms, phrase) {
+            continue;
+        }
+        if language.code() == "de" && !ends_with_noun(&text, phrase) {
             continue;
         }
         kept.push(Keyword { phrase: phrase.to_owned(), sentences: holding(&prose, phrase) });
@@ -64,10 +67,12 @@ pub(super) fn of_chunks(chunks: &[Chunk], topic: &str, language: Language) -> Ve
     kept
 }
 
-/// The chunks as plain text without Markdown marks, tables and code.
+/// The chunks as plain text without Markdown marks, tables, code and paragraphs that give orders to a model.
 fn joined(chunks: &[Chunk]) -> String {
     let mut text = String::new();
-    for line in chunks.iter().flat_map(|chunk| chunk.text.lines().chain([""])) {
+    let paragraphs = chunks.iter().flat_map(|chunk| chunk.text.split("\n\n"));
+    let trusted = paragraphs.filter(|paragraph| !is_injection(paragraph));
+    for line in trusted.flat_map(|paragraph| paragraph.lines().chain([""])) {
         if text.len() + line.len() > MAX_BYTES {
             break;
         }
@@ -83,6 +88,52 @@ fn joined(chunks: &[Chunk]) -> String {
 fn is_plain(phrase: &str) -> bool {
     phrase.chars().all(|c| c.is_alphanumeric() || matches!(c, ' ' | '-'))
         && phrase.chars().any(char::is_alphabetic)
+}
+
+/// Whether a phrase needs an article or another word to name something: `first farm`, `eleven farms`, `fish nearby`.
+fn is_part(phrase: &str) -> bool {
+    const FIRST: [&str; 34] = [
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "first",
+        "second",
+        "third",
+        "last",
+        "next",
+        "previous",
+        "same",
+        "former",
+        "latter",
+        "additional",
+        "zwei",
+        "drei",
+        "vier",
+        "fünf",
+        "sechs",
+        "sieben",
+        "acht",
+        "neun",
+        "zehn",
+        "elf",
+        "zwölf",
+        "erste",
+    ];
+    const LAST: [&str; 8] =
+        ["ago", "alone", "away", "nearby", "now", "together", "today", "worldwide"];
+    let mut words = phrase.split(' ').map(str::to_lowercase);
+    let first = words.next().unwrap_or_default();
+    FIRST.contains(&first.as_str())
+        || words.next_back().is_some_and(|last| LAST.contains(&last.as_str()))
 }
 
 /// Whether a phrase is used as a noun: most often an article, a preposition or a beginning comes before it, and a function
@@ -110,6 +161,12 @@ fn is_noun(terms: &[Term<'_>], phrase: &str) -> bool {
         good += usize::from(before && after && !verb);
     }
     2 * good >= uses
+}
+
+/// Whether the last word of a German phrase has a capital wherever the text has it, as nouns do: not `Bahn stellte`.
+fn ends_with_noun(text: &str, phrase: &str) -> bool {
+    let last = phrase.rsplit(' ').next().unwrap_or_default().to_lowercase();
+    !text.split(|c: char| !(c.is_alphanumeric() || c == '-')).any(|word| word == last)
 }
 
 /// Some sentences that have the phrase.

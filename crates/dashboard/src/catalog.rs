@@ -53,6 +53,8 @@ fn title(source: &str) -> &str {
     match source {
         "built-in" => "Built-in tools",
         "built-in web research" => "Web research",
+        "built-in research flow" => "Research reports",
+        "built-in results" => "Stored results",
         "toolpacks" => "Tool packs",
         "control" => "Control flow",
         "powerstrip" => "Gateway tools",

@@ -25,10 +25,47 @@ pub(super) struct Form<'a> {
 #[derive(Clone, Copy)]
 struct Field<'a> {
     schema: &'a Value,
+    /// The schema before references, whose words come first.
+    outer: &'a Value,
     kind: Kind<'a>,
     /// Whether the value may be `null`.
     nullable: bool,
     depth: usize,
+}
+
+impl<'a> Field<'a> {
+    /// What the schema says about the field under this keyword, such as `description`.
+    fn annotation(&self, keyword: &str) -> Option<&'a Value> {
+        self.outer.get(keyword).or_else(|| self.schema.get(keyword))
+    }
+
+    /// The value that the field begins with. A value from behind a reference is used at the top only: an optional object
+    /// with one value is an object that was typed.
+    fn default_value(&self) -> Option<&'a Value> {
+        let default =
+            if self.depth <= 1 { self.annotation("default") } else { self.schema.get("default") };
+        default.filter(|default| !default.is_null())
+    }
+}
+
+/// The values of a choice.
+#[derive(Clone, Copy)]
+enum Choices<'a> {
+    /// The values of `enum`.
+    Values(&'a [Value]),
+    /// The schemas of `oneOf`, each with a `const`.
+    Constants(&'a [Value]),
+}
+
+impl<'a> Choices<'a> {
+    /// Each value with what the schema says about it.
+    fn listed(self) -> impl Iterator<Item = (&'a Value, Option<&'a str>)> {
+        let (Self::Values(listed) | Self::Constants(listed)) = self;
+        listed.iter().map(move |one| match self {
+            Self::Values(_) => (one, None),
+            Self::Constants(_) => (&one["const"], one.get("description").and_then(Value::as_str)),
+        })
+    }
 }
 
 /// The kind of input of a field.
@@ -39,7 +76,7 @@ enum Kind<'a> {
         whole: bool,
     },
     Flag,
-    Choice(&'a [Value]),
+    Choice(Choices<'a>),
     Object(&'a serde_json::Map<String, Value>),
     List(&'a Value),
     /// Everything without a simpler input.
@@ -56,9 +93,10 @@ impl<'a> Form<'a> {
     }
 
     fn field(&self, schema: &'a Value, depth: usize) -> Field<'a> {
+        let outer = schema;
         let (schema, mut nullable) = self.plain(schema);
         let kind = if depth > MAX_DEPTH { Kind::Json } else { kind(schema, &mut nullable) };
-        Field { schema, kind, nullable, depth }
+        Field { schema, outer, kind, nullable, depth }
     }
 
     /// The schema after references and after a choice between a schema and `null`.
@@ -105,11 +143,21 @@ fn non_null_choice(schema: &Value) -> Option<&Value> {
     }
 }
 
+/// The choices of `oneOf: [{const: …}, …]`, which generators write for values with descriptions.
+fn constants(schema: &Value) -> Option<&[Value]> {
+    let choices = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?;
+    let all = !choices.is_empty() && choices.iter().all(|one| one.get("const").is_some());
+    all.then_some(choices)
+}
+
 fn kind<'a>(schema: &'a Value, nullable: &mut bool) -> Kind<'a> {
     if let Some(Value::Array(values)) = schema.get("enum")
         && !values.is_empty()
     {
-        return Kind::Choice(values);
+        return Kind::Choice(Choices::Values(values));
+    }
+    if let Some(constants) = constants(schema) {
+        return Kind::Choice(Choices::Constants(constants));
     }
     let composed = ["oneOf", "anyOf", "allOf", "not", "if", "const", "$ref"];
     if composed.iter().any(|key| schema.get(key).is_some()) {

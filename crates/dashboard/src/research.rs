@@ -174,6 +174,16 @@ fn drawing(svg: &str, alt: &str) -> Markup {
     }
 }
 
+/// The files of a run, by their names.
+pub(super) async fn artifacts(dashboard: &Dashboard, viewer: &Viewer, ids: &[String]) -> Markup {
+    let found = Artifacts::find(dashboard, viewer, ids).await;
+    let gone = ids.len().min(MAX_ARTIFACTS) - found.0.len();
+    html! {
+        (found.list())
+        @if gone > 0 { p.soft { (count(gone, "file has expired or was deleted.", "files have expired or were deleted.")) } }
+    }
+}
+
 /// The files that a run has stored and its viewer may read.
 struct Artifacts(Vec<FileRecord>);
 

@@ -20,7 +20,7 @@ use crate::research;
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{Tone, count, empty, in_url, inert, mark, message, outcome, short};
+use crate::words::{Tone, count, empty, inert, mark, message, outcome, short};
 
 use links::run_page;
 use params::Params;
@@ -124,7 +124,13 @@ pub(super) async fn one(
         None => None,
     };
     let workflow = workflow.as_ref();
-    let shown = Shown { run: &run, workflow, research: research.as_ref(), params, refused: None };
+    let research = research.as_ref();
+    // A research lists its files itself.
+    let artifacts = match research {
+        Some(_) => html! {},
+        None => research::artifacts(&dashboard, &viewer, &run.run.artifacts).await,
+    };
+    let shown = Shown { run: &run, workflow, research, artifacts, params, refused: None };
     shown.show(&viewer, StatusCode::OK)
 }
 
@@ -152,8 +158,10 @@ pub(super) async fn answer(
                 text: posted.text("answer").to_owned(),
                 reason: failure.message,
             };
+            let artifacts = research::artifacts(&dashboard, viewer, &run.run.artifacts).await;
             let (params, refused) = (Params::default(), Some(&refused));
-            let shown = Shown { run: &run, workflow: None, research: None, params, refused };
+            let shown =
+                Shown { run: &run, workflow: None, research: None, artifacts, params, refused };
             shown.show(viewer, StatusCode::UNPROCESSABLE_ENTITY)
         }
     }
@@ -165,13 +173,15 @@ struct Shown<'a> {
     workflow: Option<&'a WorkflowDetails>,
     /// What a research run has made.
     research: Option<&'a Markup>,
+    /// The files that it has stored.
+    artifacts: Markup,
     params: Params,
     refused: Option<&'a Refused>,
 }
 
 impl Shown<'_> {
     fn show(&self, viewer: &Viewer, status: StatusCode) -> PageResult {
-        let Self { run: details, workflow, research, params, refused } = self;
+        let Self { run: details, workflow, research, artifacts, params, refused } = self;
         let run = &details.run;
         let title = run.name.as_deref().unwrap_or(&run.id);
         let below = html! {
@@ -202,6 +212,7 @@ impl Shown<'_> {
             div #questions data-swap data-version=(version) {
                 @for open in &details.questions { (question::show(open, *refused, &run_page(&run.id), viewer)) }
             }
+            div #artifacts data-swap { (artifacts) }
             div class=(behind) {
                 @if let Some(workflow) = workflow { (workflow::show(workflow, &params.task, viewer)) }
                 h2 { "Calls" }
@@ -211,10 +222,6 @@ impl Shown<'_> {
                         @if workflow.is_none() { (graph::draw(&details.calls)) }
                         (calls(&details.calls, viewer))
                     }
-                }
-                @if !run.artifacts.is_empty() && research.is_none() {
-                    h2 { "Artifacts" }
-                    ul.rows { @for id in &run.artifacts { li { a.row href=(format!("/dashboard/files/{}", in_url(id))) { code { (inert(id)) } } } } }
                 }
                 p.soft { "Kind: " (inert(&run.kind)) " · id " code { (inert(&run.id)) } }
             }

@@ -23,6 +23,7 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
     };
     let mut checkup = service.checkup().await;
     checkup.findings.extend(about_servers(&dashboard, &viewer, &checkup.findings));
+    checkup.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let snapshot = dashboard.parts.strip.catalog().snapshot();
     let hidden: usize = snapshot.entries().iter().map(|entry| entry.hidden_characters).sum();
     let hiding = snapshot.entries().iter().filter(|entry| entry.hidden_characters > 0).count();
@@ -124,7 +125,7 @@ fn programs(checkup: &Checkup) -> Markup {
             @for (name, version, unlocks) in &checkup.programs {
                 div { dt { (name) } dd { @match version {
                     Some(version) => { (mark(Tone::Good, "found")) " " span.soft { (inert(version)) } }
-                    None => { (mark(Tone::Quiet, "missing")) " " span.soft { "needed for " (unlocks) } }
+                    None => { (mark(Tone::Quiet, "missing")) " " span.soft { "needed for " (message(unlocks)) } }
                 } } }
             }
         }

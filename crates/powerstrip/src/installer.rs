@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::handover;
 use crate::operation_client::OperationClient;
 
-pub(crate) use outcome::{Expected, broken_servers, report, wait};
+pub(crate) use outcome::{Expected, apply_replaced, broken_servers, report, wait};
 
 /// The config file that commands edit.
 pub(crate) struct Installer<'a> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use environment::Environment;
 
 /// How the capability servers are installed.
-pub const HOW_TO_INSTALL: &str = "install the package `powerstrip-servers` (`deploy/install.sh --servers`), or build it \
-    with `cargo build --release -p NAME` next to this program";
+pub const HOW_TO_INSTALL: &str = "install the package `powerstrip-servers` (`deploy/install.sh --servers`), or build all \
+    of them with `cargo build --release --workspace --bins` and put them next to this program or in PATH";
 
 /// How a server is started: by its name if it is in `PATH`, else by its path if it is in the folder of this program.
 pub fn locate(program: &str) -> Option<String> {

@@ -119,7 +119,7 @@ impl Draft {
     }
 
     fn fill_defaults(&mut self, form: &Form<'_>, field: Field<'_>, pointer: &str) {
-        if let Some(default) = field.schema.get("default").filter(|default| !default.is_null())
+        if let Some(default) = field.default_value()
             && self.fill(form, field, pointer, default)
         {
             return;
@@ -150,10 +150,12 @@ impl Draft {
             (Kind::Text, Value::String(text)) if !text.is_empty() => text.clone(),
             (Kind::Number { .. }, Value::Number(number)) => number.to_string(),
             (Kind::Flag, Value::Bool(flag)) => flag.to_string(),
-            (Kind::Choice(values), value) => match values.iter().position(|one| one == value) {
-                Some(index) => index.to_string(),
-                None => return false,
-            },
+            (Kind::Choice(choices), value) => {
+                match choices.listed().position(|(one, _)| one == value) {
+                    Some(index) => index.to_string(),
+                    None => return false,
+                }
+            }
             (Kind::Object(_), Value::Object(map)) => {
                 let properties = form.properties(&field);
                 let known = |name: &str| properties.iter().any(|(one, _, _)| *one == name);
@@ -209,7 +211,10 @@ impl Draft {
                 "false" => Some(Value::Bool(false)),
                 _ => None,
             },
-            Kind::Choice(values) => text.parse().ok().and_then(|i: usize| values.get(i)).cloned(),
+            Kind::Choice(choices) => {
+                let chosen = text.parse().ok().and_then(|index| choices.listed().nth(index));
+                chosen.map(|(value, _)| value.clone())
+            }
             Kind::Json => json(text, position.pointer, faults),
             Kind::Object(_) => return self.object(form, field, position, faults),
             Kind::List(items) => {

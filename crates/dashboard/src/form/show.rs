@@ -111,7 +111,7 @@ impl Form<'_> {
 }
 
 fn label(field: Field<'_>, shown: &Shown<'_>) -> Markup {
-    let title = field.schema.get("title").and_then(Value::as_str);
+    let title = field.annotation("title").and_then(Value::as_str);
     html! {
         (short(shown.label, 80))
         @if let Some(title) = title.filter(|title| !title.eq_ignore_ascii_case(shown.label)) {
@@ -122,7 +122,7 @@ fn label(field: Field<'_>, shown: &Shown<'_>) -> Markup {
 }
 
 fn hint(field: Field<'_>, shown: &Shown<'_>) -> Markup {
-    let description = field.schema.get("description").and_then(Value::as_str);
+    let description = field.annotation("description").and_then(Value::as_str);
     html! {
         @if let Some(description) = description {
             p.hint id=(format!("h{}", id(shown.pointer))) { (message(&short(description, 400))) }
@@ -151,11 +151,13 @@ fn input(field: Field<'_>, shown: &Shown<'_>, text: &str, faults: &Faults) -> Ma
                 option value="false" selected[text == "false"] { "false" }
             }
         },
-        Kind::Choice(values) => html! {
+        Kind::Choice(choices) => html! {
             select id=(id) name=(name) aria-invalid=[invalid] aria-describedby=(described) {
                 option value="" { "not set" }
-                @for (index, value) in values.iter().enumerate() {
-                    option value=(index) selected[text == index.to_string()] { (short(&plain(value), 120)) }
+                @for (index, (value, about)) in choices.listed().enumerate() {
+                    option value=(index) selected[text == index.to_string()] {
+                        (short(&plain(value), 120)) @if let Some(about) = about { ": " (short(about, 80)) }
+                    }
                 }
             }
         },

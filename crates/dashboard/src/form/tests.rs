@@ -169,3 +169,30 @@ fn texts_of_a_schema_are_escaped() {
     let visible = page.replace(&format!("v/{}", "<"), "");
     assert!(visible.contains("\\u{202e}"), "{page}");
 }
+
+#[test]
+fn described_values_are_a_choice_with_a_default() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "look": {"$ref": "#/$defs/look", "default": "plain", "description": "How it looks."},
+            "page": {"type": "object", "properties": {
+                "look": {"$ref": "#/$defs/look", "default": "plain"}, "width": {"type": "integer"}}, "required": ["width"]},
+        },
+        "$defs": {"look": {"oneOf": [
+            {"const": "classic", "type": "string", "description": "With rules."},
+            {"const": "plain", "type": "string", "description": "Black on white."}]}},
+    });
+    let form = Form::of(&schema);
+    let draft = Draft::fresh(&form);
+    // The object is optional, so that its default alone must not make one.
+    assert_eq!(draft.value(&form).0.unwrap(), json!({"look": "plain"}));
+    let shown = form.show(&draft, &Faults::default()).into_string();
+    for text in ["How it looks.", "classic: With rules.", "<option value=\"1\" selected>plain"] {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+    let (value, faults) = typed(&[("v/look", "0")]).value(&form);
+    assert!(faults.is_empty(), "{:?}", faults.lines());
+    assert_eq!(value.unwrap(), json!({"look": "classic"}));
+    assert_eq!(Draft::of_value(&form, &json!({"look": "classic"})), typed(&[("v/look", "0")]));
+}

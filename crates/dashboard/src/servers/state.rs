@@ -24,7 +24,7 @@ pub(super) fn advice(server: &ServerSummary) -> Markup {
                 "Sign in with " code { "powerstrip login " (inert(&server.name)) } "."
             }
             ServerState::NeedsSecret => {
-                "Store the secret with " code { "powerstrip secret set NAME" } ". The server starts by itself afterwards."
+                "The server starts by itself once the value is there. A variable of the process needs a restart of the gateway."
             }
             ServerState::Invalid => {
                 "Correct its entry in the config file. The gateway applies the file when it is saved, and "
@@ -33,6 +33,9 @@ pub(super) fn advice(server: &ServerSummary) -> Markup {
             ServerState::Down if lacks_program(server) => {
                 @for cause in causes(std::slice::from_ref(server)) { "What to do: " (message(&cause.fix)) ". " }
                 "The server is tried again by itself."
+            }
+            ServerState::Down if server.transport != "stdio" => {
+                "Check that it runs and that its URL is right. It is tried again by itself."
             }
             ServerState::Down => {
                 "Read its standard error below, fix the cause, then restart it. It is also tried again by itself."

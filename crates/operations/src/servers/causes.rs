@@ -35,10 +35,10 @@ fn cause_of(server: &ServerSummary) -> (String, String) {
         ServerState::NeedsSignIn => {
             owned("a person has to sign in", "run `powerstrip login NAME` for each")
         }
-        ServerState::NeedsSecret => (
-            reason(),
-            "set the variable, or store the secret with `powerstrip secret set`".to_owned(),
-        ),
+        // The reason says where the value is missing, and how to set it there.
+        ServerState::NeedsSecret => {
+            (reason(), "the server starts by itself once the value is there".to_owned())
+        }
         ServerState::Invalid => (
             reason(),
             "correct the entry in powerstrip.yaml; `powerstrip check` shows its line".to_owned(),
@@ -47,8 +47,17 @@ fn cause_of(server: &ServerSummary) -> (String, String) {
             Some(program) => {
                 (format!("the program `{program}` is not installed"), how_to_install(program))
             }
-            None => (reason(), "`powerstrip servers logs NAME` shows what it wrote".to_owned()),
+            None => (reason(), how_to_look(server)),
         },
+    }
+}
+
+/// Where the reason for a failure can be found.
+fn how_to_look(server: &ServerSummary) -> String {
+    let log = format!("`powerstrip servers logs {}`", server.name);
+    match server.transport.as_str() {
+        "stdio" | "" => format!("{log} shows what it wrote"),
+        _ => format!("check that it runs and that its URL is right; {log} shows when it failed"),
     }
 }
 
@@ -138,6 +147,21 @@ mod tests {
             ]
         );
         assert!(found[0].fix.contains("apt install nodejs"), "{found:?}");
+    }
+
+    #[test]
+    fn a_fix_fits_the_server() {
+        let down = |transport: &str| ServerSummary {
+            transport: transport.to_owned(),
+            ..server("crm", ServerState::Down, Some("connection refused"))
+        };
+        let fix = |server: ServerSummary| causes(&[server]).remove(0).fix;
+        let (program, url) = (fix(down("stdio")), fix(down("http")));
+        assert_eq!(program, "`powerstrip servers logs crm` shows what it wrote");
+        assert!(url.contains("URL") && url.contains("logs crm`"), "{url}");
+        // A variable is not set by storing a secret in the vault.
+        let unset = server("crm", ServerState::NeedsSecret, Some("the variable `KEY` is not set"));
+        assert!(!fix(unset).contains("secret set"));
     }
 
     #[test]

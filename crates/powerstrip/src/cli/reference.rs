@@ -179,6 +179,12 @@ fn names(option: &Arg) -> String {
 fn meaning(option: &Arg) -> String {
     let mut meaning = option.get_help().map(|help| cell(&help.to_string())).unwrap_or_default();
     let values = option.get_possible_values();
+    let defaults = option.get_default_values();
+    let has_default = !defaults.is_empty() && !option.is_hide_default_value_set();
+    let has_more = option.get_action().takes_values() && (!values.is_empty() || has_default);
+    if has_more && !meaning.is_empty() {
+        meaning.push('.');
+    }
     if option.get_action().takes_values() && !values.is_empty() {
         let values: Vec<_> = values
             .iter()
@@ -187,11 +193,7 @@ fn meaning(option: &Arg) -> String {
             .collect();
         let _ = write!(meaning, " One of {}.", values.join(", "));
     }
-    let defaults = option.get_default_values();
-    if option.get_action().takes_values()
-        && !defaults.is_empty()
-        && !option.is_hide_default_value_set()
-    {
+    if option.get_action().takes_values() && has_default {
         let defaults: Vec<_> = defaults.iter().map(|value| value.to_string_lossy()).collect();
         let _ = write!(meaning, " Default: `{}`.", defaults.join(" "));
     }

@@ -54,7 +54,7 @@ pub(crate) struct Add {
     /// A header of every request: `Name: value`.
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     headers: Vec<String>,
-    /// The transport of the URL: `auto`, `streamable` or `sse`.
+    /// The transport of the URL.
     #[arg(long, value_name = "TRANSPORT", value_parser = ["auto", "streamable", "sse"])]
     transport: Option<String>,
     /// The working directory of the program [default: the current one].
@@ -271,8 +271,15 @@ pub(super) async fn finish(
     };
     // Before anything is written: with a config that cannot be read, the entries would come without their secrets.
     installer.load()?;
+    let known = installer.servers()?;
+    let is_replaced =
+        |(name, state): &&(String, Expected)| *state == Expected::Up && known.contains(name);
+    let replaced: Vec<_> =
+        expected.iter().filter(is_replaced).map(|(name, _)| name.clone()).collect();
     let installed = installer.install(imported).await?;
-    let outcome = installer::wait(&installer.load()?, &expected).await;
+    let loaded = installer.load()?;
+    installer::apply_replaced(&loaded, &replaced).await;
+    let outcome = installer::wait(&loaded, &expected).await;
     if context.global.json {
         let mut described = describe_import(&summary, &installed);
         described["config"] = json!(installer.file());

@@ -54,11 +54,15 @@ enum Action {
         all: bool,
     },
     /// Show one with its whole arguments
-    Show { id: String },
+    Show {
+        /// The approval's id, or its first eight characters.
+        id: String,
+    },
     /// Approve a call, once
     Approve(Approve),
     /// Reject a call
     Reject {
+        /// The approval's id, or its first eight characters.
         id: String,
         /// The reason that the caller gets.
         #[arg(long)]
@@ -75,6 +79,7 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct Approve {
+    /// The approval's id, or its first eight characters.
     id: String,
     /// Approve equal calls of this caller without asking, until the rule ends.
     #[arg(long)]
@@ -96,7 +101,10 @@ enum RulesAction {
     #[command(visible_alias = "list")]
     Ls,
     /// Remove a standing rule
-    Rm { id: String },
+    Rm {
+        /// The rule's id, as `rules` lists it.
+        id: String,
+    },
 }
 
 impl ApprovalsCommand {

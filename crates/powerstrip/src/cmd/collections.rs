@@ -161,7 +161,8 @@ impl Action {
                     terminal::record(&removed)?;
                 } else {
                     let (name, deleted) = (removed.collection, removed.deleted);
-                    terminal::line(format_args!("{name} is deleted, with {deleted} chunks"))?;
+                    let chunks = if deleted == 1 { "chunk" } else { "chunks" };
+                    terminal::line(format_args!("{name} is deleted, with {deleted} {chunks}"))?;
                 }
             }
         }

@@ -1,6 +1,6 @@
 pub(super) mod client;
 pub(super) mod moved;
-mod moving;
+pub(super) mod moving;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,6 +16,7 @@ use crate::exit::Usage;
 use crate::handover;
 use crate::installer::{self, Expected, Installer, note_narrowed};
 use client::{Route, entry, path_of};
+use recipes::quoted;
 use terminal::table::{Cell, Table};
 use terminal::{Style, Tone};
 
@@ -158,9 +159,28 @@ impl Connect {
         }
         if file != before {
             terminal::line(format_args!("restart {client}, or reload its servers"))?;
-            terminal::line(format_args!("undo it with `powerstrip disconnect {client}`"))?;
+            terminal::line(format_args!("undo it with `{}`", self.undo(client)))?;
+        }
+        if matches!(route, Route::Stdio { .. }) && !installer.file().exists() {
+            terminal::line(format_args!(
+                "there is no {} yet: once you have added servers, run this command again, so that {client} uses them \
+                 also while no gateway runs",
+                installer.file().display()
+            ))?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The command that takes the entry out again.
+    fn undo(&self, client: Client) -> String {
+        let mut command = format!("powerstrip disconnect {client}");
+        if let Some(file) = &self.file {
+            command.push_str(&format!(" --file {}", quoted(&file.display().to_string())));
+        }
+        if self.name != ENTRY {
+            command.push_str(&format!(" --name {}", quoted(&self.name)));
+        }
+        command
     }
 
     /// How the client reaches the gateway.

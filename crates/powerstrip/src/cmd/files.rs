@@ -210,6 +210,14 @@ async fn all(client: &OperationClient) -> anyhow::Result<Vec<FileView>> {
 
 /// The whole id of a file, given its first characters, with or without `file_`.
 async fn resolve(client: &OperationClient, given: String) -> anyhow::Result<String> {
+    if let Some((kind, _)) = given.split_once('_')
+        && !["file", "ref"].contains(&kind)
+    {
+        bail!(
+            "`{given}` is a reference of a server, not the id of a file: `powerstrip call powerstrip:store_artifact \
+             content_ref_id={given} file_name=NAME` stores it as a file and prints the id"
+        );
+    }
     let digits = given.split_once('_').map_or(given.as_str(), |(_, digits)| digits);
     if digits.len() >= 2 * FILE_ID_BYTES {
         return Ok(given);

@@ -3,11 +3,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use config::client_files::ClientFile;
-use config::clients::Client;
-use serde_json::{Map, json};
+use config::clients::{Client, ENTRY};
+use serde_json::{Map, Value, json};
 
 use super::add;
 use super::connect::client::path_of;
+use super::connect::moving::remove_gateways;
 use crate::context::Context;
 use crate::exit::Usage;
 use crate::installer::{Installer, note_import};
@@ -42,13 +43,25 @@ impl Import {
         let Some(file) = &self.file else { return list(context) };
         let file = &find(file, context);
         let installer = Installer::new(context);
-        let importer = installer.importer(!self.write).await?;
+        let mut importer = installer.importer(!self.write).await?;
+        importer.skip.insert(ENTRY.to_owned());
         let named = |why: String| Usage(format!("{}: {why}", file.display()));
         let mut imported = importer.read(file).map_err(named)?;
         imported.relative_to(&installer.folder());
+        // What `connect` has written is this gateway.
+        imported.notes.retain(|note| !note.starts_with(&format!("{ENTRY}: skipped")));
+        for name in remove_gateways(&mut imported, &installer).await? {
+            terminal::note(format_args!("`{name}` is this gateway and is left out"));
+        }
         if imported.servers.is_empty() && !imported.refused.is_empty() {
             note_import(&imported);
             return Err(named("none of the servers can be used".to_owned()).into());
+        }
+        if imported.servers.is_empty() && imported.notes.is_empty() {
+            terminal::note(format_args!("{}: there are no servers to import", file.display()));
+            if !context.global.json {
+                return Ok(ExitCode::SUCCESS);
+            }
         }
         if self.write {
             return add::finish(context, &installer, imported).await;
@@ -91,7 +104,8 @@ fn list(context: &Context) -> anyhow::Result<ExitCode> {
         let path = path_of(client, &context.environment).filter(|path| path.is_file())?;
         let file = ClientFile::read(&path).ok();
         let servers = file.and_then(|file| file.get(&[client.section()]));
-        let servers = servers.and_then(|servers| Some(servers.as_object()?.len())).unwrap_or(0);
+        let servers = servers.as_ref().and_then(Value::as_object).into_iter().flatten();
+        let servers = servers.filter(|(name, _)| *name != ENTRY).count();
         Some((client, servers, path))
     });
     let found: Vec<_> = found.collect();

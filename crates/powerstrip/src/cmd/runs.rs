@@ -54,7 +54,7 @@ enum Action {
 
 #[derive(Debug, Default, Args)]
 struct Ls {
-    /// Only runs in this state: open, waiting, completed, aborted, rejected, failed, expired.
+    /// Only runs in this state.
     #[arg(long, value_name = "STATE", value_parser = ["open", "waiting", "completed", "aborted", "rejected", "failed", "expired"])]
     state: Option<String>,
     /// The most runs to list.

@@ -58,11 +58,18 @@ enum Action {
         limit: u32,
     },
     /// Show one workflow with its tasks
-    Show { id: String },
+    Show {
+        /// The workflow's id, or its first characters.
+        id: String,
+    },
     /// Watch a workflow until it ends
-    Watch { id: String },
+    Watch {
+        /// The workflow's id, or its first characters.
+        id: String,
+    },
     /// Run the DAG of a file until it pauses or ends
     Run {
+        /// A file with the `tasks`, in YAML or JSON.
         file: PathBuf,
         /// Pause after each layer.
         #[arg(long)]
@@ -70,7 +77,9 @@ enum Action {
     },
     /// Run the next layer of a paused workflow
     Continue {
+        /// The workflow's id, or its first characters.
         id: String,
+        /// Why, for the events of the workflow.
         #[arg(long)]
         reason: Option<String>,
         /// Continue it even if it is quarantined because processes died while it was active.
@@ -79,7 +88,9 @@ enum Action {
     },
     /// End a workflow and undo what can be undone
     Abort {
+        /// The workflow's id, or its first characters.
         id: String,
+        /// Why, as `workflows show` prints it.
         #[arg(long, default_value = "aborted by the operator")]
         reason: String,
     },

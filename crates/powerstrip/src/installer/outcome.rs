@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use config::Loaded;
-use gateway::server_operations::ListServers;
+use gateway::server_operations::{EnableServer, ListServers};
 use operations::NoInput;
-use operations::servers::{Cause, causes, fix_missing_program};
+use operations::servers::{Cause, ServerName, causes, fix_missing_program};
 use proto::clean;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -40,6 +40,17 @@ pub(crate) enum Outcome {
     /// No gateway runs on this data folder.
     NotRunning,
     Servers(Vec<(String, Expected, Option<Value>)>),
+}
+
+/// Makes a gateway that runs on the data folder apply the config file, so that the states which it then lists are those
+/// of the new entries, not of those that were replaced.
+pub(crate) async fn apply_replaced(loaded: &Loaded, replaced: &[String]) {
+    let folder = &loaded.config.data_dir;
+    let Some(name) = replaced.first().cloned().filter(|_| folder.exists()) else { return };
+    if let Some(owner) = OwnerProcess::find(folder).await {
+        // It applies the whole file. If it refuses, its servers are waited for all the same.
+        let _ = owner.run::<EnableServer>(&ServerName { name }).await;
+    }
 }
 
 /// Waits until the gateway that runs on the data folder, if any, has taken up the change.
@@ -96,7 +107,10 @@ fn is_settled(seen: Option<&Seen>, expected: Expected) -> bool {
 
 impl Seen {
     fn describe(&self) -> Value {
-        json!({"state": self.state, "error": self.error, "tools": self.tools})
+        // The last error of a server that works is that of an earlier start, or of the entry before.
+        let works = ["ready", "starting", "stopped", "disabled"].contains(&self.state.as_str());
+        let error = self.error.as_ref().filter(|_| !works);
+        json!({"state": self.state, "error": error, "tools": self.tools})
     }
 }
 

@@ -9,6 +9,7 @@ use config::{Config, HeaderSource, Server};
 use super::Connect;
 use super::moved::{MovedEntry, MovedServers};
 use crate::exit::Usage;
+use crate::handover;
 use crate::installer::{Installed, Installer, note_import};
 
 /// What became of the client's servers.
@@ -42,7 +43,7 @@ impl Connect {
         imported.relative_to(&installer.folder());
         // The gateway's own entry is no news.
         imported.notes.retain(|note| !note.starts_with(&format!("{}: skipped", self.name)));
-        remove_gateways(&mut imported, &config);
+        remove_gateways(&mut imported, installer).await?;
         installer.reuse_secrets(&mut imported).await?;
         self.rename(&mut imported)?;
         let known = take_known(&mut imported, &config);
@@ -97,15 +98,24 @@ fn rename(imported: &mut Imported, name: &str, other: &str) -> bool {
     true
 }
 
-/// Entries that lead to this gateway, under whatever name, stay with the client.
-fn remove_gateways(imported: &mut Imported, config: &Config) {
-    let addresses = [Some(format!("http://{}", config.listen.0)), config.public_url.clone()];
-    let addresses: Vec<_> = addresses.into_iter().flatten().collect();
-    imported.servers.retain(|_, server| !is_gateway(server, &addresses));
+/// Entries that lead to this gateway, under whatever name, stay with the client. Returns their names.
+pub(in crate::cmd) async fn remove_gateways(
+    imported: &mut Imported,
+    installer: &Installer<'_>,
+) -> anyhow::Result<Vec<String>> {
+    let config = installer.load()?.config;
+    let mut addresses = vec![format!("http://{}", config.listen.0), installer.gateway_url().await?];
+    // A proxy may serve the public address; the gateway listens on another one.
+    addresses.extend(handover::served_at(&config.data_dir).await);
+    let addresses: Vec<_> = addresses.iter().map(|url| url.trim_end_matches('/')).collect();
+    let found = imported.servers.iter().filter(|(_, server)| is_gateway(server, &addresses));
+    let found: Vec<_> = found.map(|(name, _)| name.clone()).collect();
+    imported.servers.retain(|name, _| !found.contains(name));
+    Ok(found)
 }
 
 /// Whether an entry is this gateway: moving it behind itself would call in circles.
-fn is_gateway(server: &Server, addresses: &[String]) -> bool {
+fn is_gateway(server: &Server, addresses: &[&str]) -> bool {
     let program = server.command.as_deref().map(Path::new).and_then(Path::file_name);
     let at_address = match &server.url {
         Some(HeaderSource::Plain(url)) => {

@@ -138,7 +138,10 @@ async fn run_page(page: &Path) -> Vec<Ended> {
     if !all.iter().any(is_run) {
         return Vec::new();
     }
-    let mut gateway = Gateway::with();
+    let gateway = Gateway::with();
+    // Servers keep what they make in the home folder.
+    let home = gateway.scratch().display().to_string();
+    let mut gateway = gateway.env("HOME", &home);
     for block in all.iter().filter(|block| noted(block, "in force").is_some()) {
         gateway = gateway.config(&block.text);
     }

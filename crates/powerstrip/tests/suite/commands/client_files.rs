@@ -130,3 +130,38 @@ fn import_finds_the_file_of_a_client() {
     let shown = project.run_with(&["import", "cursor"], "", &environment);
     assert!(shown.ok().contains("plain:"), "{shown:?}");
 }
+
+#[test]
+fn the_gateway_itself_is_not_imported() {
+    let project = Project::new();
+    let home = project.path().to_str().unwrap().to_owned();
+    let environment = [("HOME", home.as_str())];
+    for name in ["powerstrip", "gateway"] {
+        let connect = ["connect", "cursor", "--name", name];
+        let connected = project.run_with(&connect, "", &environment);
+        let undo = match name {
+            "powerstrip" => "`powerstrip disconnect cursor`",
+            _ => "`powerstrip disconnect cursor --name gateway`",
+        };
+        assert!(connected.ok().contains(undo), "{connected:?}");
+    }
+    let listed = project.run_with(&["import", "--json"], "", &environment).json_of(0);
+    assert_eq!(listed[0]["servers"], 1, "the one under a name of its own: {listed}");
+    let imported = project.run_with(&["import", "cursor", "--write"], "", &environment);
+    imported.ok();
+    assert!(imported.stderr.contains("`gateway` is this gateway"), "{imported:?}");
+    assert!(imported.stderr.contains("there are no servers to import"), "{imported:?}");
+    assert!(!project.path().join("powerstrip.yaml").exists(), "{imported:?}");
+}
+
+#[test]
+fn a_client_that_starts_the_gateway_is_connected_again_once_there_is_a_config() {
+    let project = Project::new();
+    let connect = ["connect", "cursor", "--file", "mcp.json", "--stdio"];
+    let early = project.run(&connect);
+    assert!(early.ok().contains("run this command again"), "{early:?}");
+    project.write("powerstrip.yaml", "servers: {}\n");
+    let later = project.run(&connect);
+    assert!(!later.ok().contains("run this command again"), "{later:?}");
+    assert!(project.read("mcp.json").contains("--config"));
+}

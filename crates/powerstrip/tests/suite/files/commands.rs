@@ -55,6 +55,10 @@ async fn store_and_fetch(folder: &Path) -> String {
         assert_eq!(refused.status.code(), Some(1), "{arguments:?}");
         assert!(refused.stdout.is_empty(), "{arguments:?}");
     }
+    let reference = run(folder, &["get", "doc_0123456789abcdef0123456789abcdef"]).await;
+    assert_eq!(reference.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&reference.stderr);
+    assert!(said.contains("store_artifact content_ref_id=doc_0123"), "{said}");
     assert!(!folder.join("x").exists());
     std::fs::remove_file(folder.join("out.bin")).unwrap();
     ids[1].to_owned()

@@ -64,6 +64,22 @@ impl Folder {
 }
 
 #[tokio::test]
+async fn a_replaced_server_is_reported_as_it_is_now() {
+    let folder = Folder::new();
+    let program = fixture();
+    let program = program.to_str().unwrap();
+    let mut served = folder.serve().await;
+    let good = ["add", "tool", "--force", "--", program];
+    let bad = ["add", "tool", "--force", "--", "/no/such/program"];
+    for (arguments, state) in [(&bad, "down"), (&good, "ready"), (&bad, "down")] {
+        let added = folder.json(&arguments[..]).await;
+        let tool = &added["servers"]["tool"];
+        assert_eq!((&tool["state"], tool["error"].is_null()), (&json!(state), state == "ready"));
+    }
+    served.kill().await.unwrap();
+}
+
+#[tokio::test]
 async fn servers_are_added_while_the_gateway_runs_and_leave_again() {
     let (folder, far) = (Folder::new(), HttpFixture::start().await);
     let program = fixture();

@@ -121,6 +121,35 @@ impl<'a> Package<'a> {
         Ok(parts)
     }
 
+    /// The texts of the diagrams on a part, which have parts of their own.
+    pub(crate) fn diagrams(&mut self, part: &str) -> Result<Vec<String>, Unreadable> {
+        let mut texts = Vec::new();
+        for data in self.related(part, "diagramData")? {
+            let Some(data) = self.part(&data)? else { continue };
+            let mut xml = Xml::new(&data, self.limits);
+            // The text of a point and its runs have the same name.
+            let (mut inside, mut text) = (false, String::new());
+            loop {
+                match xml.next()? {
+                    Node::Open(element) => match element.name() {
+                        "pt" => inside = false,
+                        "t" if inside => text.push_str(&xml.text()?),
+                        "t" => inside = true,
+                        "br" => text.push(' '),
+                        _ => {}
+                    },
+                    Node::Close(name) if name == "p" => {
+                        texts.push(on_one_line(&std::mem::take(&mut text)));
+                    }
+                    Node::End => break,
+                    Node::Close(_) | Node::Text(_) => {}
+                }
+            }
+        }
+        texts.retain(|text| !text.is_empty());
+        Ok(texts)
+    }
+
     /// The document's properties.
     pub(crate) fn metadata(&mut self) -> Result<Metadata, Unreadable> {
         let mut meta = Metadata::default();

@@ -1,16 +1,20 @@
 //! What a page draws: its glyphs with their positions, and the shapes and pictures around them.
 
 use hayro_interpret::font::{Glyph as Drawn, GlyphRun};
-use hayro_interpret::hayro_cmap::{BfString, WritingMode};
+use hayro_interpret::hayro_cmap::WritingMode;
 use hayro_interpret::hayro_syntax::object::Dict;
-use hayro_interpret::kurbo::{Affine, BezPath, PathEl, PathSeg, Point, Rect, Shape as _, Vec2};
+use hayro_interpret::kurbo::{Affine, BezPath, PathEl, PathSeg, Point, Rect, Shape as _};
 use hayro_interpret::{
     BlendMode, ClipPath, Device, DrawMode, DrawProps, FillRule, Image, ImageDrawProps, Paint,
     SoftMask,
 };
 
+use super::bitmap_fonts::{Sizes, resize};
+use super::collections::Collections;
+use super::glyph::Glyph;
 use super::guess::Guess;
 use super::ink::{Background, Canvas, Ink};
+use super::place::{font_name, is_stretched, place};
 use super::script;
 
 /// The most glyphs of one page; the rest is dropped.
@@ -24,43 +28,6 @@ const FEW: usize = 10;
 
 /// A line that is at most this thick, in points, separates; a thicker one is a shape.
 const THIN: f64 = 3.0;
-
-/// A piece of text with its position on the page; y grows downwards.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Glyph {
-    /// One character in most cases; empty for a glyph that only takes up space.
-    pub(super) text: String,
-    /// The start of its baseline.
-    pub(super) at: Point,
-    /// From its start to its end.
-    pub(super) advance: Vec2,
-    /// How large the font is.
-    pub(super) size: f64,
-    /// The drawing instruction that it belongs to, counted from 0.
-    pub(super) run: usize,
-    /// Whether the document marks it as no part of its content, as running heads are.
-    pub(super) artifact: bool,
-    /// The area of the page that its ink is in, however it is turned.
-    pub(super) ink: Rect,
-    /// Its code in the font if the font does not say which characters it shows.
-    pub(super) code: Option<u32>,
-}
-
-impl Glyph {
-    pub(super) fn is_space(&self) -> bool {
-        self.text.chars().all(char::is_whitespace)
-    }
-
-    /// A point on its ink.
-    pub(super) fn middle(&self) -> Point {
-        let upwards = Vec2::new(self.advance.y, -self.advance.x);
-        let upwards = match upwards.hypot() {
-            0.0 => Vec2::new(0.0, -1.0),
-            length => upwards / length,
-        };
-        self.at + self.advance / 2.0 + upwards * (self.size / 4.0)
-    }
-}
 
 /// A line that is drawn between pieces of text.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -113,6 +80,7 @@ pub(super) struct Collector {
     /// For each open marked content whether it is an artifact.
     marked: Vec<bool>,
     runs: usize,
+    sizes: Sizes,
     pictured: f64,
     cut: bool,
 }
@@ -130,16 +98,24 @@ impl Collector {
             opacities: Vec::new(),
             marked: Vec::new(),
             runs: 0,
+            sizes: Sizes::default(),
             pictured: 0.0,
             cut: false,
         }
     }
 
     /// Separates what a reader sees from what is hidden.
-    pub(super) fn finish(self) -> Content {
-        let Self { glyphs, rules, boxes, canvas, pictured, cut, outlines, .. } = self;
+    pub(super) fn finish(self, collections: &Collections<'_>) -> Content {
+        let Self { mut glyphs, rules, boxes, canvas, pictured, cut, outlines, .. } = self;
         let mut content = Content { rules, boxes, pictured, cut, ..Content::default() };
         let seen = canvas.visibility(&glyphs);
+        for (glyph, _) in &mut glyphs {
+            if let (Some(code), Some(font)) = (glyph.code, &glyph.font)
+                && let Some(text) = collections.text(font, code)
+            {
+                (glyph.text, glyph.code) = (text, None);
+            }
+        }
         let codes: Vec<u32> = glyphs.iter().filter_map(|(glyph, _)| glyph.code).collect();
         // Who asks for outlines wants to know which words are where for certain.
         let guess = if outlines { None } else { Guess::of(&codes) };
@@ -311,10 +287,24 @@ impl<'a> Device<'a> for Collector {
         let artifact = self.marked.last().copied().unwrap_or(false);
         let clip = self.clip();
         self.runs += 1;
-        for drawn in run.glyphs() {
+        let mut font = None;
+        let drawn_by_document =
+            matches!(run.glyphs().first().map(|it| &**it), Some(Drawn::Type3(_)));
+        let place =
+            |drawn: &Drawn<'_>, at: Affine| place(drawn, props.transform * at, vertical, stretched);
+        let all = run.glyphs().iter();
+        let placed: Vec<_> =
+            all.filter_map(|drawn| Some((drawn, place(drawn, drawn.transform())?))).collect();
+        let size = drawn_by_document.then(|| self.sizes.correct(&placed)).flatten();
+        for (drawn, placed) in placed {
             let transform = props.transform * drawn.transform();
-            let Some(placed) = place(drawn, transform, vertical, stretched) else { continue };
             let mut glyph = Glyph { run: self.runs, artifact, ..placed };
+            if let Some(size) = size {
+                resize(&mut glyph, size);
+            }
+            if glyph.code.is_some() {
+                glyph.font = font.get_or_insert_with(|| font_name(drawn)).clone();
+            }
             if self.outlines
                 && let Drawn::Outline(outline) = &**drawn
             {
@@ -409,58 +399,4 @@ fn parts(path: &BezPath) -> Vec<BezPath> {
     }
     parts.retain(|part| part.elements().len() > 2);
     parts
-}
-
-/// Whether a substitute font is stretched glyph by glyph to the widths of the original.
-fn is_stretched(run: &GlyphRun<'_, '_>) -> bool {
-    let ratio = |transform: Affine| {
-        let [a, b, c, d, ..] = transform.as_coeffs();
-        a.hypot(b) / c.hypot(d)
-    };
-    let mut ratios = run.glyphs().iter().map(|drawn| ratio(drawn.transform()));
-    let first = ratios.next().unwrap_or(1.0);
-    ratios.any(|ratio| (ratio - first).abs() > 0.01)
-}
-
-/// The glyph's text and position; `None` if it has no position.
-fn place(drawn: &Drawn<'_>, transform: Affine, vertical: bool, stretched: bool) -> Option<Glyph> {
-    let mut text = String::new();
-    let mut code = None;
-    match drawn.as_unicode() {
-        Some(BfString::Char(character)) => script::push_plain(&mut text, character),
-        Some(BfString::String(string)) => {
-            string.chars().for_each(|character| script::push_plain(&mut text, character));
-        }
-        None => code = Some(drawn.char_code()),
-    }
-    let advance = match drawn {
-        Drawn::Outline(glyph) => glyph.advance_width(),
-        Drawn::Type3(glyph) => glyph.advance_width(),
-    };
-    let advance = f64::from(advance.unwrap_or(500.0));
-    let origin = transform * Point::ZERO;
-    let size = (transform * Point::new(0.0, 1000.0)).distance(origin);
-    let along = transform * Point::new(1000.0, 0.0) - origin;
-    let (at, advance) = if vertical {
-        // The origin of a vertical glyph is above its middle.
-        let top = transform * Point::new(0.0, 880.0);
-        (top, transform * Point::new(0.0, -120.0) - top)
-    } else if stretched && along.hypot() > 0.0 {
-        (origin, along / along.hypot() * (advance / 1000.0 * size))
-    } else {
-        (origin, along * (advance / 1000.0))
-    };
-    let finite = at.is_finite() && advance.is_finite() && size.is_finite();
-    let ink = inked(transform, at, advance);
-    finite.then_some(Glyph { text, at, advance, size, run: 0, artifact: false, ink, code })
-}
-
-/// The area that a glyph of usual height is drawn in: from below its descenders to above its accents, in the direction in
-/// which the page draws it.
-fn inked(transform: Affine, at: Point, advance: Vec2) -> Rect {
-    let origin = transform * Point::ZERO;
-    let up = transform * Point::new(0.0, 1000.0) - origin;
-    let ends = [at, at + advance];
-    let corners = ends.into_iter().flat_map(|end| [end + up, end - up * 0.3]);
-    corners.fold(Rect::from_points(at, at + advance), |area, corner| area.union_pt(corner))
 }

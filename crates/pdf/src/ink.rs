@@ -2,7 +2,7 @@
 
 use hayro_interpret::kurbo::{Point, Rect};
 
-use super::content::Glyph;
+use super::glyph::Glyph;
 
 /// Glyphs below this size, in points, count as hidden.
 const TINY: f64 = 1.0;

@@ -1,8 +1,11 @@
 //! PDF: the glyphs that each page draws, put back into lines, columns, tables and paragraphs.
 
+mod bitmap_fonts;
+mod collections;
 mod content;
 mod facts;
 mod furniture;
+mod glyph;
 mod grid;
 mod guess;
 mod hyphens;
@@ -13,6 +16,7 @@ mod lines;
 mod marker;
 mod page;
 mod paragraphs;
+mod place;
 mod regions;
 mod script;
 mod special;
@@ -28,6 +32,7 @@ use hayro_interpret::{
     Context, InterpreterCache, InterpreterSettings, TransformExt, interpret_page,
 };
 
+use self::collections::Collections;
 use self::content::{Collector, Content};
 pub use self::facts::facts;
 pub use self::ink_areas::{ShownPage, ShownWord, shown_pages};
@@ -94,6 +99,7 @@ fn each_page_with(
     mut visit: impl FnMut(usize, &Content, Rect) -> bool,
 ) {
     let cache = InterpreterCache::new();
+    let collections = Collections::new(pdf);
     let pages = pdf.pages().iter().enumerate().map(|(at, page)| (at + 1, page));
     for (number, page) in pages.filter(|(number, _)| asked(*number)) {
         let (width, height) = page.render_dimensions();
@@ -103,7 +109,7 @@ fn each_page_with(
         let mut context = Context::new(transform, area, &cache, pdf.xref(), settings);
         let mut collector = Collector::new(area, outlines);
         interpret_page(page, &mut context, &mut collector);
-        if !visit(number, &collector.finish(), area) {
+        if !visit(number, &collector.finish(&collections), area) {
             break;
         }
     }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use hayro_interpret::kurbo::{Point, Rect, Vec2};
 
-use super::content::{Content, Glyph, Rule};
+use super::content::{Content, Rule};
+use super::glyph::Glyph;
 use super::script;
 
 /// A gap of this share of the font size separates words.
@@ -390,7 +391,8 @@ fn push_text(word: &mut String, text: &str) {
     }
 }
 
-/// For each glyph, the letter spacing with which its run is drawn.
+/// For each glyph, the letter spacing before it with which its run is drawn. The dots that lead to a page number have a
+/// spacing of their own, which says nothing about the text before them.
 fn tracking(row: &[Placed]) -> Vec<f64> {
     let mut all = vec![0.0; row.len()];
     let mut start = 0;
@@ -398,23 +400,36 @@ fn tracking(row: &[Placed]) -> Vec<f64> {
         let run = row[start].run;
         let length = row[start..].iter().take_while(|glyph| glyph.run == run).count();
         let glyphs = &row[start..start + length];
-        let mut gaps: Vec<f64> = glyphs
-            .windows(2)
-            .filter(|pair| !pair[0].is_space() && !pair[1].is_space())
-            .map(|pair| (pair[1].x.0 - pair[0].x.1) / pair[1].size)
-            .collect();
-        if gaps.len() >= 3 {
-            let middle = gaps.len() / 2;
-            let usual = *gaps.select_nth_unstable_by(middle, f64::total_cmp).1;
-            if (0.06..1.5).contains(&usual) {
-                for (glyph, tracking) in glyphs.iter().zip(&mut all[start..]) {
-                    *tracking = usual * glyph.size;
-                }
-            }
+        let text = usual_gap(glyphs, |pair| !pair.iter().any(is_leader)).unwrap_or(0.0);
+        let dots = usual_gap(glyphs, |pair| pair.iter().all(is_leader)).unwrap_or(0.0);
+        all[start] = text * glyphs[0].size;
+        for (at, pair) in glyphs.windows(2).enumerate() {
+            let usual = if pair.iter().all(is_leader) { dots } else { text };
+            all[start + at + 1] = usual * pair[1].size;
         }
         start += length;
     }
     all
+}
+
+/// The gap between most pairs of a kind, in font sizes, if it is wider than usual and no space.
+fn usual_gap(glyphs: &[Placed], is_of_kind: impl Fn(&[Placed]) -> bool) -> Option<f64> {
+    let mut gaps: Vec<f64> = glyphs
+        .windows(2)
+        .filter(|pair| !pair[0].is_space() && !pair[1].is_space() && is_of_kind(pair))
+        .map(|pair| (pair[1].x.0 - pair[0].x.1) / pair[1].size)
+        .collect();
+    if gaps.len() < 3 {
+        return None;
+    }
+    gaps.sort_by(f64::total_cmp);
+    let (narrow, usual) = (gaps[gaps.len() / 4], gaps[gaps.len() / 2]);
+    // In a few short words most gaps are spaces: "is a L".
+    ((0.06..1.5).contains(&usual) && narrow > usual * 0.4).then_some(usual)
+}
+
+fn is_leader(glyph: &Placed) -> bool {
+    matches!(glyph.text.as_str(), "." | "·" | "…")
 }
 
 /// Joins capitals that are spaced out with space characters: `N O T I C E`.

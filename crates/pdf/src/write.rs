@@ -19,8 +19,14 @@ pub(super) fn write(pages: &[Page], form: Form, text: &mut Text) {
     let mut compounds = Compounds::default();
     for page in pages {
         for block in &page.blocks {
-            if let Block::Lines(lines) | Block::Boxed(lines) = block {
-                lines.iter().for_each(|line| compounds.add(&line.text));
+            match block {
+                Block::Lines(lines) | Block::Boxed(lines) => {
+                    lines.iter().for_each(|line| compounds.add(&line.text));
+                }
+                Block::Table(rows) => {
+                    let lines = rows.iter().flatten().flat_map(|cell| cell.split('\n'));
+                    lines.for_each(|line| compounds.add(line));
+                }
             }
         }
     }
@@ -129,11 +135,18 @@ impl Writer {
             Paragraph::Table { rows } => {
                 text.set_off();
                 for row in rows {
-                    text.block(text::Block::Row, row.join("\t").trim_end());
+                    let cells: Vec<String> = row.iter().map(|cell| self.cell(cell)).collect();
+                    text.block(text::Block::Row, cells.join("\t").trim_end());
                 }
                 text.set_off();
             }
         }
+    }
+
+    /// The text of a cell on one line.
+    fn cell(&self, text: &str) -> String {
+        let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+        self.compounds.join(&lines).join(" ")
     }
 
     fn write_markdown(&self, paragraph: &Paragraph, text: &mut Text) {
@@ -172,8 +185,9 @@ impl Writer {
                 text.set_off();
                 let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
                 for (at, row) in rows.iter().enumerate() {
-                    let mut cells: Vec<_> = row.iter().map(|cell| markdown::escape(cell)).collect();
-                    cells.resize(columns, "".into());
+                    let escaped = |cell: &String| markdown::escape(&self.cell(cell)).into_owned();
+                    let mut cells: Vec<String> = row.iter().map(escaped).collect();
+                    cells.resize(columns, String::new());
                     text.block(text::Block::Row, &markdown::row(&cells));
                     if at == 0 {
                         text.block(text::Block::Row, &markdown::separator(columns));

@@ -5,6 +5,7 @@ use extraction::text::on_one_line;
 use extraction::{Limits, Unreadable};
 
 use super::Package;
+use super::flow::symbol;
 use super::pptx::{is_hidden, slide_ids};
 use crate::xml::{Element, Node, Xml};
 
@@ -76,6 +77,10 @@ fn read(
     let mut open: Vec<Open> = Vec::new();
     loop {
         match xml.next()? {
+            // As in running text: fallback content for old programs, text that was moved away, and reading aids.
+            Node::Open(element) if matches!(element.name(), "Fallback" | "moveFrom" | "rt") => {
+                xml.skip(|_| ())?;
+            }
             Node::Open(element) if element.name() == "tbl" => open.push(Open::default()),
             Node::Open(element) if element.name() == "t" => {
                 let text = xml.text()?;
@@ -126,6 +131,11 @@ impl Open {
             "rPr" => self.cell.hidden = false,
             "vanish" => self.cell.hidden = element.is_on(),
             "p" | "br" | "tab" => self.cell.text.push(' '),
+            "noBreakHyphen" => self.cell.text.push('-'),
+            "sym" => {
+                let symbol = element.attribute("char").and_then(|code| symbol(&code));
+                self.cell.text.push_str(symbol.unwrap_or_default());
+            }
             _ => {}
         }
     }

@@ -26,6 +26,9 @@ pub(crate) fn read(bytes: &[u8], form: Form, limits: &Limits) -> Result<Extracte
     let links = package.hyperlinks(&name)?;
     flow.read(&body, &links, limits, &mut text)?;
     drop(body);
+    for line in package.diagrams(&name)? {
+        flow.write(&line, &mut text);
+    }
     let asides: &[&str] = if form.is_main() {
         &["footnotes", "endnotes"]
     } else {

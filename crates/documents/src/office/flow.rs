@@ -138,6 +138,15 @@ impl Flow {
         }
     }
 
+    /// Writes a line of text that has no formatting.
+    pub(super) fn write(&self, line: &str, out: &mut Text) {
+        if self.markdown {
+            out.block(Block::Item, &markdown::item(0, Marker::Bullet, &markdown::escape(line)));
+        } else {
+            out.block(self.paragraphs.unwrap_or(Block::Line), line);
+        }
+    }
+
     fn open(
         &self,
         element: &Element<'_>,
@@ -146,8 +155,8 @@ impl Flow {
         out: &mut Text,
     ) -> Result<(), Unreadable> {
         match element.name() {
-            // Fallback content for old programs, deleted or moved text, and tab stops.
-            "Fallback" | "del" | "moveFrom" | "tabs" | "tabLst" | "instrText" => {
+            // Fallback content for old programs, deleted or moved text, tab stops, and reading aids above characters.
+            "Fallback" | "del" | "moveFrom" | "tabs" | "tabLst" | "instrText" | "rt" => {
                 xml.skip(|_| ())?
             }
             // Separators of notes are drawn, not written.
@@ -202,8 +211,13 @@ impl Flow {
                 place.heading = level.filter(|level| *level < 9).map(|level| level + 1);
             }
             "r" | "fld" => place.run = Run::default(),
-            "tab" => place.paragraph.push("\t", None),
+            "tab" | "ptab" => place.paragraph.push("\t", None),
             "br" | "cr" => place.paragraph.push("\n", None),
+            "sym" => {
+                if let Some(symbol) = element.attribute("char").and_then(|code| symbol(&code)) {
+                    place.paragraph.push(symbol, None);
+                }
+            }
             "noBreakHyphen" => place.paragraph.push("-", None),
             "footnoteReference" | "endnoteReference" => {
                 if let Some(id) = element.attribute("id") {
@@ -280,6 +294,7 @@ impl Flow {
                     Some(cell) => {
                         cell.text.push(' ');
                         cell.text.push_str(&row.join("\t"));
+                        cell.text.push(' ');
                     }
                     None if std::mem::take(&mut place.is_layout) => {
                         for (kind, block) in std::mem::take(&mut place.row_blocks) {
@@ -384,6 +399,21 @@ impl Flow {
         }
         look.is_hidden() || place.shapes.contains(&true)
     }
+}
+
+/// The symbols of Wingdings that forms and lists use, by their code in the font.
+pub(super) fn symbol(code: &str) -> Option<&'static str> {
+    Some(match u32::from_str_radix(code, 16).ok()? & 0xff {
+        0x6f | 0x71 | 0x72 | 0xa8 => "☐",
+        0x78 | 0xfd => "☒",
+        0xfe => "☑",
+        0xfb => "✗",
+        0xfc => "✓",
+        0x6c | 0x9f | 0xb7 => "•",
+        0x6e | 0xa7 => "▪",
+        0xe0 | 0xe8 | 0xf0 => "→",
+        _ => return None,
+    })
 }
 
 /// Whether an element is a shape of a slide, or a drawing in a document, which can be hidden as a whole.

@@ -43,6 +43,9 @@ pub(crate) fn read(bytes: &[u8], form: Form, limits: &Limits) -> Result<Extracte
             text.block(Block::Paragraph, &markdown::heading(2, &label));
         }
         flow.read(&slide, &links, limits, &mut text)?;
+        for line in package.diagrams(&relation.part)? {
+            flow.write(&line, &mut text);
+        }
         for notes in package.related(&relation.part, "notesSlide")? {
             let Some(notes) = package.part(&notes)? else { continue };
             text.set_off();

@@ -204,6 +204,22 @@ fn the_recognised_text_of_a_scan_is_read() {
 }
 
 #[test]
+fn dots_that_lead_to_a_page_number_do_not_join_the_words_before_them() {
+    // One instruction draws title, dots and number, with kerns in place of spaces, as TeX does.
+    let dots = "(.)-330 ".repeat(20);
+    let line = format!("BT /F 10 Tf 60 700 Td [(Jewel)-330(cases)-500 {dots}(12)]TJ ET");
+    let read = read(&line).text;
+    assert!(read.starts_with("Jewel cases ..."), "{read}");
+    assert!(read.contains("12") && !read.contains("cases."), "{read}");
+}
+
+#[test]
+fn short_words_with_kerns_in_place_of_spaces_stay_apart() {
+    let line = "BT /F 10 Tf 60 700 Td [(This)]TJ [-333(is)-333(a)-333(T)]TJ ( package) Tj ET";
+    assert_eq!(read(line).text, "This is a T package");
+}
+
+#[test]
 fn doubled_and_spaced_characters_are_words() {
     let double = at(60.0, 700.0, 12.0, "Bold words") + &at(60.4, 700.0, 12.0, "Bold words");
     assert_eq!(read(&double).text, "Bold words");

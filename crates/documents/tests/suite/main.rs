@@ -6,6 +6,7 @@ mod hostile;
 mod layout;
 mod main_content;
 mod markdown;
+mod markup;
 mod pages;
 mod reading;
 mod ruled;

@@ -195,3 +195,50 @@ fn very_many_lines_are_read_in_time() {
     extract(pdf(&[&page]), &options, &Limits::default()).unwrap();
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
+
+#[test]
+fn a_box_that_begins_left_of_its_table_is_read() {
+    // Open corners that meet nearly: the box around the middle of three words is no rectangle.
+    let corners = [
+        [114.2, 628.6, 114.2, 635.3],
+        [114.2, 635.3, 126.1, 635.3],
+        [126.1, 635.3, 126.1, 622.0],
+        [172.2, 628.6, 172.2, 635.3],
+        [172.2, 635.3, 184.2, 635.3],
+        [184.2, 635.3, 184.2, 622.0],
+        [184.2, 622.0, 172.2, 622.0],
+        [128.7, 610.9, 128.7, 617.9],
+        [128.7, 617.9, 220.2, 617.9],
+        [220.2, 617.9, 220.2, 604.0],
+    ];
+    let mut page: String =
+        corners.iter().map(|[x0, y0, x1, y1]| line(*x0, *y0, *x1, *y1)).collect();
+    for (x, y, text) in
+        [(155.0, 625.0, "x"), (175.7, 625.0, "y"), (196.4, 625.0, "z"), (181.2, 607.0, "under it")]
+    {
+        page += &at(x, y, 10.0, text);
+    }
+    let read = read(&page).text;
+    let mut words: Vec<&str> = read.split_whitespace().collect();
+    words.sort_unstable();
+    assert_eq!(words, ["it", "under", "x", "y", "z"], "{read}");
+}
+
+#[test]
+fn words_that_are_broken_within_a_cell_are_joined() {
+    let mut page = String::new();
+    for y in [700.0, 660.0, 620.0] {
+        page += &line(50.0, y, 350.0, y);
+    }
+    for x in [50.0, 200.0, 350.0] {
+        page += &line(x, 620.0, x, 700.0);
+    }
+    page += &column(55.0, 690.0, &["Support for agen-", "cies"]);
+    page += &column(205.0, 690.0, &["In train-", "ing and well-"]);
+    page += &column(205.0, 662.0, &["known cases"]);
+    page += &column(55.0, 650.0, &["August"]);
+    page += &column(205.0, 640.0, &["a well-known day"]);
+    let read = read(&page).text;
+    assert!(read.contains("Support for agencies"), "{read}");
+    assert!(read.contains("In training and well-known cases"), "{read}");
+}

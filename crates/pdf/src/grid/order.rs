@@ -228,11 +228,9 @@ impl Order<'_> {
                 let span = self.lattice.boxes[number].span;
                 let row = starts.partition_point(|start| *start <= span.rows.0).max(1) - 1;
                 let column = lines.partition_point(|line| *line <= span.columns.0).max(1) - 1;
-                let inner: Vec<usize> = lines
-                    .iter()
-                    .copied()
-                    .filter(|it| (span.columns.0 + 1..span.columns.1).contains(it))
-                    .collect();
+                // A box that is no rectangle may begin left of the table.
+                let inner = lines[column + 1..].iter().copied();
+                let inner: Vec<usize> = inner.take_while(|it| *it < span.columns.1).collect();
                 match self.spread(number, &inner) {
                     Some(parts) => {
                         for (at, part) in parts {

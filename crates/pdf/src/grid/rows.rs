@@ -15,13 +15,14 @@ pub(super) struct Cell {
 }
 
 impl Cell {
+    /// Its text, with the ends of its lines, at which words may be broken.
     fn text(&self) -> String {
         match self.lines.as_slice() {
             // Gaps may separate columns.
             [line] => line.text.clone(),
             lines => {
                 let lines: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
-                lines.join(" ").replace('\t', " ")
+                lines.join("\n").replace('\t', " ")
             }
         }
     }
@@ -175,7 +176,7 @@ fn split(cells: &[Cell]) -> Option<Vec<Vec<String>>> {
             let row = starts.partition_point(|start| *start <= line.y).max(1) - 1;
             let text = &mut rows[row][column];
             if !text.is_empty() {
-                text.push(' ');
+                text.push('\n');
             }
             text.push_str(&line.text.replace('\t', " "));
         }

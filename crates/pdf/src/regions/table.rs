@@ -55,7 +55,7 @@ fn continues(cells: &[String]) -> bool {
 fn join(row: &mut [String], rest: Vec<String>) {
     for (cell, rest) in row.iter_mut().zip(rest) {
         if !rest.is_empty() && !cell.is_empty() {
-            cell.push(' ');
+            cell.push('\n');
         }
         cell.push_str(&rest);
     }

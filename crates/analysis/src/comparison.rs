@@ -1,5 +1,6 @@
 //! What changed between two texts, by paragraphs.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,9 @@ const SAME: f64 = 0.4;
 /// The most words of a paragraph that are compared.
 const MOST_WORDS: usize = 5_000;
 
+/// The most changes that are listed: a document of short lines may have millions.
+const MOST_CHANGES: usize = 20_000;
+
 /// A paragraph that was added, removed or changed; the places are in bytes of the two texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
@@ -26,44 +30,52 @@ pub enum Change {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     pub changes: Vec<Change>,
+    /// How many changes there are; only the first ones are listed.
+    pub count: usize,
     pub similarity: f64,
 }
 
+impl Comparison {
+    fn add(&mut self, change: Change) {
+        self.count += 1;
+        if self.changes.len() < MOST_CHANGES {
+            self.changes.push(change);
+        }
+    }
+}
+
+/// A paragraph without copies of its text: there may be millions.
 struct Paragraph<'t> {
     place: Range<usize>,
-    /// The text with single spaces, by which paragraphs are compared.
-    plain: String,
-    words: Vec<&'t str>,
+    text: &'t str,
+    /// By its words, so that blanks do not matter.
+    digest: u64,
+    count: usize,
 }
 
 /// Compares two texts.
 pub fn compare(old: &str, new: &str) -> Comparison {
     let (before, after) = (paragraphs(old), paragraphs(new));
-    let keys = |list: &[Paragraph<'_>]| {
-        list.iter().map(|paragraph| paragraph.plain.clone()).collect::<Vec<_>>()
-    };
+    let keys =
+        |list: &[Paragraph<'_>]| list.iter().map(|paragraph| paragraph.digest).collect::<Vec<_>>();
     let deadline = Some(Instant::now() + BUDGET);
     let ops =
         capture_diff_slices_deadline(Algorithm::Myers, &keys(&before), &keys(&after), deadline);
-    let mut comparison = Comparison { changes: Vec::new(), similarity: 1.0 };
+    let mut comparison = Comparison { changes: Vec::new(), count: 0, similarity: 1.0 };
     let mut common = 0.0;
     for op in ops {
         if let DiffOp::Equal { old_index, len, .. } = op {
             common += before[old_index..old_index + len]
                 .iter()
-                .map(|paragraph| paragraph.words.len() as f64)
+                .map(|paragraph| paragraph.count as f64)
                 .sum::<f64>();
         } else {
-            common += pair(
-                &before[op.old_range()],
-                &after[op.new_range()],
-                deadline,
-                &mut comparison.changes,
-            );
+            common +=
+                pair(&before[op.old_range()], &after[op.new_range()], deadline, &mut comparison);
         }
     }
     let count =
-        |list: &[Paragraph<'_>]| list.iter().map(|paragraph| paragraph.words.len()).sum::<usize>();
+        |list: &[Paragraph<'_>]| list.iter().map(|paragraph| paragraph.count).sum::<usize>();
     let total = count(&before) + count(&after);
     if total > 0 {
         comparison.similarity = (2.0 * common / total as f64).clamp(0.0, 1.0);
@@ -76,7 +88,7 @@ fn pair(
     old: &[Paragraph<'_>],
     new: &[Paragraph<'_>],
     deadline: Option<Instant>,
-    changes: &mut Vec<Change>,
+    comparison: &mut Comparison,
 ) -> f64 {
     let (mut common, mut next) = (0.0, 0);
     for before in old {
@@ -86,29 +98,30 @@ fn pair(
             .max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(&a.0)))
             .filter(|(_, (ratio, _))| *ratio >= SAME);
         let Some((index, (_, words))) = best else {
-            changes.push(Change::Removed { old: before.place.clone() });
+            comparison.add(Change::Removed { old: before.place.clone() });
             continue;
         };
         for added in &new[next..index] {
-            changes.push(Change::Added { new: added.place.clone() });
+            comparison.add(Change::Added { new: added.place.clone() });
         }
-        changes.push(Change::Changed { old: before.place.clone(), new: new[index].place.clone() });
+        let (old, new) = (before.place.clone(), new[index].place.clone());
+        comparison.add(Change::Changed { old, new });
         common += words;
         next = index + 1;
     }
     for added in &new[next..] {
-        changes.push(Change::Added { new: added.place.clone() });
+        comparison.add(Change::Added { new: added.place.clone() });
     }
     common
 }
 
 /// The share of words that two paragraphs have in common in the same order, and their number.
 fn shared(old: &Paragraph<'_>, new: &Paragraph<'_>, deadline: Option<Instant>) -> (f64, f64) {
-    let (before, after) = (
-        &old.words[..old.words.len().min(MOST_WORDS)],
-        &new.words[..new.words.len().min(MOST_WORDS)],
-    );
-    let ops = capture_diff_slices_deadline(Algorithm::Myers, before, after, deadline);
+    let words = |paragraph: &Paragraph<'_>| -> Vec<u64> {
+        paragraph.text.split_whitespace().take(MOST_WORDS).map(|word| digest([word])).collect()
+    };
+    let (before, after) = (words(old), words(new));
+    let ops = capture_diff_slices_deadline(Algorithm::Myers, &before, &after, deadline);
     let equal: usize = ops
         .iter()
         .filter_map(|op| if let DiffOp::Equal { len, .. } = op { Some(*len) } else { None })
@@ -149,9 +162,15 @@ fn paragraph(block: &str, start: usize) -> Option<Paragraph<'_>> {
         return None;
     }
     let inset = block.len() - block.trim_start().len();
-    let words: Vec<&str> = trimmed.split_whitespace().collect();
     let place = start + inset..start + inset + trimmed.len();
-    Some(Paragraph { place, plain: words.join(" "), words })
+    let count = trimmed.split_whitespace().count();
+    Some(Paragraph { place, text: trimmed, digest: digest(trimmed.split_whitespace()), count })
+}
+
+fn digest<'t>(words: impl IntoIterator<Item = &'t str>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    words.into_iter().for_each(|word| word.hash(&mut hasher));
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -173,15 +173,22 @@ impl Plan {
 /// What `find` marks in a text, also where it is broken by ends of lines or invisible characters.
 pub fn found_in(text: &str, find: impl Fn(&str) -> Vec<Target>) -> Vec<Target> {
     let mut targets = find(text);
+    let mut add = |form: &Folded| {
+        let found = find(&form.text).into_iter();
+        targets.extend(found.map(|target| Target { place: form.source(&target.place), ..target }));
+    };
     let mut last = String::new();
     for keep_hyphens in [true, false] {
         let unbroken = Folded::unbroken(text, keep_hyphens);
-        if unbroken.text == text || unbroken.text == last {
+        if unbroken.text == last {
             continue;
         }
-        let found = find(&unbroken.text).into_iter();
-        targets
-            .extend(found.map(|target| Target { place: unbroken.source(&target.place), ..target }));
+        if unbroken.text != text {
+            add(&unbroken);
+        }
+        if let Some(joined) = unbroken.joined() {
+            add(&joined);
+        }
         last = unbroken.text;
     }
     targets

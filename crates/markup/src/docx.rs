@@ -58,7 +58,7 @@ pub fn fill_template(
 ) -> Result<Vec<u8>, DocxError> {
     let mut package = Package::new(archive::open(template.bytes, archive::MAX_INFLATED)?);
     package.check_kind()?;
-    package.detach_template()?;
+    package.detach_sources()?;
     package.check_passive()?;
     fill::fill_parts(&mut package, template.data, document.is_some())?;
     if let Some(document) = document {

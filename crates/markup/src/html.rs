@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::inline::{Style, Token, parse, plain_text};
+use crate::inline::{Style, Token, end_of_label, parse, plain_text};
 use crate::model::{Alignment, Block, Document, Item};
 use crate::normalize::normalize_document;
 use crate::url::{is_safe_url, picture_data};
@@ -208,7 +208,7 @@ impl Page {
         let mut rest = text;
         while let Some(start) = rest.find("[^") {
             let label = &rest[start + 2..];
-            let end = label.find(']').filter(|end| self.footnotes.contains(&label[..*end]));
+            let end = end_of_label(label).filter(|end| self.footnotes.contains(&label[..*end]));
             let Some(end) = end else {
                 self.out.push_str(&escape_html(&rest[..start + 2]));
                 rest = label;

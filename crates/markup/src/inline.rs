@@ -289,6 +289,11 @@ pub(crate) fn clean(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
+/// Where the label of a footnote ends that a text begins with. Labels have no brackets, so each text is searched once.
+pub fn end_of_label(text: &str) -> Option<usize> {
+    text.find(['[', ']']).filter(|end| text[*end..].starts_with(']'))
+}
+
 /// The text of tokens, without any marks.
 pub fn plain_text(tokens: &[Token]) -> String {
     let mut text = String::new();

@@ -17,10 +17,10 @@ mod write;
 
 pub use docx::{DocxError, DocxOptions, PageSize, Template, fill_template, to_docx};
 pub use html::{escape_html, to_html, to_html_body};
-pub use inline::{Style, Token, parse as parse_inline, plain_text};
+pub use inline::{Style, Token, end_of_label, parse as parse_inline, plain_text};
 pub use json::from_json;
 pub use model::{Alignment, Block, Document, Item, MAX_BYTES, MAX_DEPTH, Reference, Section};
-pub use normalize::MAX_COLUMNS;
+pub use normalize::{MAX_COLUMNS, MAX_PARTS};
 pub use read::{from_markdown, split_front_matter};
 pub use text::{Parts, count_parts, to_text};
 pub use tidy::{Change, OutlineEntry, Tidied, TidyOptions, TidyStyle, source_changes, tidy};

@@ -7,7 +7,7 @@ use crate::url::is_kept_image;
 use crate::write::write_block;
 
 /// Lists, tables and documents with more parts are cut.
-const MAX_PARTS: usize = 100_000;
+pub const MAX_PARTS: usize = 100_000;
 /// Columns of a table that are written.
 pub const MAX_COLUMNS: usize = 256;
 

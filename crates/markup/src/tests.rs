@@ -189,3 +189,10 @@ proptest! {
         assert_eq!(html.matches("<script").count(), 0);
     }
 }
+
+#[test]
+fn a_label_ends_before_the_next_bracket() {
+    assert_eq!(crate::end_of_label("a] [^b]"), Some(1));
+    assert_eq!(crate::end_of_label("a[^b]"), None);
+    assert_eq!(crate::end_of_label("a"), None);
+}

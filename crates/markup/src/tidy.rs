@@ -2,6 +2,8 @@
 
 mod source;
 
+use std::collections::HashMap;
+
 use crate::inline::{self, Token, escape_text, parse, plain_text};
 use crate::model::{Block, Document, Item, Section};
 
@@ -96,7 +98,7 @@ fn settle_levels(document: &mut Document) -> usize {
             open.pop();
         }
         open.push(section.level);
-        let depth = u8::try_from(open.len()).unwrap_or(6);
+        let depth = u8::try_from(open.len().min(6)).unwrap_or(6);
         let level = (base + depth - 1).clamp(1, 6);
         changed += usize::from(level != section.level);
         section.level = level;
@@ -198,12 +200,11 @@ fn add_toc(document: &mut Document) -> usize {
     let headings: Vec<&Section> =
         document.sections.iter().filter(|section| !section.heading.is_empty()).collect();
     let base = headings.iter().map(|section| section.level).min().unwrap_or(1);
-    let mut anchors: Vec<String> = Vec::new();
+    let mut taken: HashMap<String, usize> = HashMap::new();
     let items = headings.iter().map(|section| {
         let title = plain_text(&parse(&section.heading));
-        let anchor = free_anchor(&title, &anchors);
+        let anchor = free_anchor(&title, &mut taken);
         let text = format!("[{}](#{anchor})", escape_text(&title).replace(['[', ']'], ""));
-        anchors.push(anchor);
         Item { text, level: section.level - base, number: None }
     });
     let items: Vec<Item> = items.collect();
@@ -222,8 +223,9 @@ fn add_toc(document: &mut Document) -> usize {
     count
 }
 
-/// The anchor of a heading as GitHub and most renderers make it.
-fn free_anchor(title: &str, taken: &[String]) -> String {
+/// The anchor of a heading as GitHub and most renderers make it. `taken` counts the anchors that are a text, or are it with a
+/// number.
+fn free_anchor(title: &str, taken: &mut HashMap<String, usize>) -> String {
     let kept = title
         .to_lowercase()
         .chars()
@@ -233,16 +235,17 @@ fn free_anchor(title: &str, taken: &[String]) -> String {
             _ => None,
         })
         .collect::<String>();
-    let same = taken.iter().filter(|anchor| {
-        **anchor == kept
-            || anchor.strip_prefix(&kept).is_some_and(|rest| {
-                rest.strip_prefix('-').is_some_and(|number| number.parse::<usize>().is_ok())
-            })
-    });
-    match same.count() {
-        0 => kept,
-        number => format!("{kept}-{number}"),
+    let anchor = match taken.get(&kept) {
+        None => kept,
+        Some(number) => format!("{kept}-{number}"),
+    };
+    if let Some((text, number)) = anchor.rsplit_once('-')
+        && number.parse::<usize>().is_ok()
+    {
+        *taken.entry(text.to_owned()).or_default() += 1;
     }
+    *taken.entry(anchor.clone()).or_default() += 1;
+    anchor
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use markup::{Style, Token, is_safe_url, parse_inline};
+use markup::{Style, Token, end_of_label, is_safe_url, parse_inline};
 use serde::Serialize;
 
 /// A piece of a line: several spans below one link, or below none.
@@ -85,8 +85,7 @@ impl Inline {
         let mut from = 0;
         while let Some(at) = rest[from..].find("[^").map(|at| at + from) {
             let label = &rest[at + 2..];
-            let found = label
-                .find(']')
+            let found = end_of_label(label)
                 .and_then(|end| self.footnotes.get(&label[..end]).map(|number| (end, *number)));
             let Some((end, number)) = found else {
                 from = at + 2;

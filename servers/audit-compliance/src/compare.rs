@@ -77,9 +77,18 @@ pub(crate) async fn compare(input: Input, ctx: Ctx) -> Result<Output, Fault> {
     kit::blocking(move || output(&before, &after, scanned, warnings)).await
 }
 
-fn output(old: &ReadDocument, new: &ReadDocument, scanned: bool, warnings: Vec<String>) -> Output {
+fn output(
+    old: &ReadDocument,
+    new: &ReadDocument,
+    scanned: bool,
+    mut warnings: Vec<String>,
+) -> Output {
     let (before, after) = (bounded(&old.text), bounded(&new.text));
     let comparison = comparison::compare(before, after);
+    let (count, listed) = (comparison.count, comparison.changes.len());
+    if count > listed {
+        warnings.push(format!("{count} changes were found; the first {listed} are listed"));
+    }
     let changes = comparison.changes.into_iter().map(|change| match change {
         Change::Added { new: place } => Changed {
             kind: "added".to_owned(),

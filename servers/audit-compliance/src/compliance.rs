@@ -108,7 +108,7 @@ pub(crate) async fn validate(input: Input, ctx: Ctx) -> Result<Computed<Output>,
     };
     // A broken pack is reported with its place, which a confined process cannot do.
     let source =
-        kit::blocking(move || Pack::read(&source).map(|_| source)).await?.map_err(broken)?;
+        kit::blocking(move || Pack::check(&source).map(|()| source)).await?.map_err(broken)?;
     ctx.compute(&JUDGE, &source, &text).await
 }
 

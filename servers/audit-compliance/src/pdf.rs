@@ -1,6 +1,7 @@
 //! PDFs, redacted: every page becomes a picture with boxes over the values, so that no text is left below them.
 
 mod text;
+mod unread;
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,7 @@ use image::codecs::jpeg::JpegEncoder;
 use pdf_writer::{Content, Filter, Finish as _, Name, Rect, Ref};
 
 use text::PdfText;
+use unread::has_unread_text;
 
 /// The most pages: more take longer to draw than a reader may work.
 pub(crate) const MAX_PAGES: usize = 60;
@@ -83,7 +85,12 @@ pub(crate) fn redact(
     for (index, (page, areas)) in pages.iter().zip(text.areas(&pages, &plan)).enumerate() {
         let mut picture = draw(&pdf, index)?;
         let has_unknown = page.unknown >= UNKNOWN_GLYPHS;
-        if page.cut || has_unknown || page.words.is_empty() && !picture.is_blank() {
+        let source = pdf.pages().get(index);
+        if page.cut
+            || has_unknown
+            || page.words.is_empty() && !picture.is_blank()
+            || source.is_some_and(|source| has_unread_text(&pdf, source))
+        {
             unread.push(page.number);
         }
         for area in &areas {

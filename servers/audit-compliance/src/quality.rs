@@ -18,6 +18,9 @@ pub(crate) const CHECK: Work = Work::new("check-quality", check_long);
 /// The largest installed dictionary that a confined process gets, in bytes; with the text it has to fit into a request.
 const LARGEST_DICTIONARY: usize = 6 << 20;
 
+/// The most findings that are listed.
+const MOST_FINDINGS: usize = 20_000;
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -226,9 +229,22 @@ fn check_long(_: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
     })
 }
 
-fn output(text: &str, quality: Quality, language: Option<String>, skipped: Vec<Skipped>) -> Output {
+fn output(
+    text: &str,
+    quality: Quality,
+    language: Option<String>,
+    mut skipped: Vec<Skipped>,
+) -> Output {
     let offsets = Offsets::of(text);
-    let findings = quality.issues.into_iter().map(|issue| Finding {
+    let count = quality.issues.len();
+    if count > MOST_FINDINGS {
+        skipped.push(Skipped {
+            what: "findings".to_owned(),
+            why: format!("there are {count}; the first {MOST_FINDINGS} are listed"),
+            fix: "correct those first, or send the text in parts".to_owned(),
+        });
+    }
+    let findings = quality.issues.into_iter().take(MOST_FINDINGS).map(|issue| Finding {
         check: issue.check.name().to_owned(),
         severity: match issue.severity {
             Severity::Info => "info",
@@ -257,5 +273,24 @@ fn output(text: &str, quality: Quality, language: Option<String>, skipped: Vec<S
         readability: Readability { flesch, grade, lix },
         language,
         skipped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_findings_of_very_many_are_listed() {
+        let order = Order {
+            language: Some("en".to_owned()),
+            checks: vec![CheckName::Placeholders],
+            dictionary: None,
+            skipped: Vec::new(),
+        };
+        let found = order.run(&"TODO write. ".repeat(MOST_FINDINGS + 1), None);
+        assert_eq!(found.findings.len(), MOST_FINDINGS);
+        assert_eq!((found.findings[0].start, found.skipped.len()), (0, 1));
+        assert!(found.skipped[0].why.contains("20001"), "{}", found.skipped[0].why);
     }
 }

@@ -143,12 +143,17 @@ async fn by_model(source: Source, to: Format, ctx: &Ctx, office: &Office) -> Res
         }
         to => {
             let text = kit::blocking(move || match to {
-                Format::Html => to_html(&document),
-                Format::Text => to_text(&document),
-                Format::Csv => csv::write(&csv::tables_of(&document)),
-                _ => to_markdown(&document),
+                Format::Html => (to_html(&document), None),
+                Format::Text => (to_text(&document), None),
+                Format::Csv => {
+                    let written = csv::write(&csv::tables_of(&document));
+                    let lost = written.lost();
+                    (written.text, lost)
+                }
+                _ => (to_markdown(&document), None),
             });
-            let text = text.await?;
+            let (text, changed) = text.await?;
+            lost.extend(changed);
             if to == Format::Csv && text.is_empty() {
                 return Err(no_tables());
             }
@@ -197,7 +202,9 @@ async fn csv_of_file(file: GivenFile, ctx: &Ctx, office: &Office) -> Result<Outp
     if merged > 0 {
         lost.push(format!("merged cells, whose text is in the first of their places: {merged}"));
     }
-    let content = Content::new(ctx, Format::Csv, csv::write(&tables)).await?;
+    let written = csv::write(&tables);
+    lost.extend(written.lost());
+    let content = Content::new(ctx, Format::Csv, written.text).await?;
     let mut output = Output { warnings: file.warnings, ..Output::new(Format::Csv, content, lost) };
     output.engine = engine.unwrap_or(output.engine);
     Ok(output)

@@ -101,7 +101,7 @@ pub(crate) async fn format(input: Input, ctx: Ctx) -> Result<Linked<Output>, Fau
         let text = text.to_owned();
         let tidied = kit::blocking(move || {
             let document = from_markdown(&text);
-            read::check_tables(&document)?;
+            read::check_size(&document)?;
             let mut changes = source_changes(&text, &document);
             let mut tidied = tidy(document, options);
             changes.append(&mut tidied.changes);

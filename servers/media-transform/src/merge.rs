@@ -103,6 +103,10 @@ pub(crate) async fn merge(input: Input, ctx: Ctx) -> Result<Linked<Output>, Faul
     if report.form_fields {
         warnings.push("form fields are not kept".to_owned());
     }
+    if report.dropped_marks > 0 {
+        let count = report.dropped_marks;
+        warnings.push(format!("notes, stamps, highlights and drawings are not kept: {count}"));
+    }
     let stored = Format::Pdf.store(&ctx, merged.bytes).await?;
     let (format, page_count) = (Format::Pdf, report.pages);
     Ok(Linked::new(Output { stored: stored.clone(), format, page_count, warnings }, [stored]))

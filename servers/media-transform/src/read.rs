@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kit::{Ctx, Engine, Fault, Form, GivenFile, Office, OfficeFile};
-use markup::{Block, Document, MAX_COLUMNS, from_json, from_markdown};
+use markup::{Block, Document, MAX_COLUMNS, MAX_PARTS, from_json, from_markdown};
 use serde_json::{Value, json};
 
 use crate::html::take_pictures;
@@ -59,7 +59,7 @@ pub(crate) async fn modern(
 /// Reads a text, for which LibreOffice is not needed.
 pub(crate) async fn read_text(text: String, notation: Notation, ctx: &Ctx) -> Result<Read, Fault> {
     let mut read = of_text(text, notation, ctx).await?;
-    check_tables(&read.document)?;
+    check_size(&read.document)?;
     load_pictures(&mut read, ctx).await;
     Ok(read)
 }
@@ -73,7 +73,7 @@ pub(crate) async fn read(source: Source, ctx: &Ctx, office: &Office) -> Result<R
     if read.scanned {
         read.warnings.push(SCANNED.to_owned());
     }
-    check_tables(&read.document)?;
+    check_size(&read.document)?;
     load_pictures(&mut read, ctx).await;
     Ok(read)
 }
@@ -168,23 +168,29 @@ async fn of_file(file: GivenFile, ctx: &Ctx, office: &Office) -> Result<Read, Fa
     })
 }
 
-/// Refuses a table of which columns would be left out.
-pub(crate) fn check_tables(document: &Document) -> Result<(), Fault> {
+/// Refuses a document of which columns, rows, items or sections would be left out.
+pub(crate) fn check_size(document: &Document) -> Result<(), Fault> {
     let blocks = document.sections.iter().flat_map(|section| &section.blocks);
-    let columns = blocks.map(|block| match block {
+    let sizes = blocks.flat_map(|block| match block {
         Block::Table { header, rows, .. } => {
-            rows.iter().map(Vec::len).max().unwrap_or(0).max(header.len())
+            let columns = rows.iter().map(Vec::len).max().unwrap_or(0).max(header.len());
+            vec![
+                (columns, MAX_COLUMNS, "columns in a table"),
+                (rows.len(), MAX_PARTS, "rows in a table"),
+            ]
         }
-        _ => 0,
+        Block::List { items } => vec![(items.len(), MAX_PARTS, "items in a list")],
+        _ => Vec::new(),
     });
-    match columns.max() {
-        Some(columns) if columns > MAX_COLUMNS => {
+    let sections = (document.sections.len(), MAX_PARTS, "headings");
+    match sizes.chain([sections]).find(|(count, limit, _)| count > limit) {
+        Some((count, limit, what)) => {
             let message = format!(
-                "a table has {columns} columns, at most {MAX_COLUMNS} are written: split the table"
+                "it has {count} {what}, at most {limit} are written: split it, and send the parts"
             );
             Err(Fault::invalid_input(message).details(json!({"reason": "too_large"})))
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

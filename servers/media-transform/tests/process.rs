@@ -156,6 +156,19 @@ fn convert_says_what_is_lost() {
         client.call("convert", with(file(merged.as_bytes(), "text/html"), json!({"to": "csv"})));
     assert_eq!(csv["content"], json!("A,\n1,2\n"), "{csv}");
     assert!(csv["lost"].to_string().contains("merged cells"), "{csv}");
+    let formula = "<table><tr><td>=cmd|' /C calc'!A0</td><td>-5</td></tr></table>";
+    for input in [
+        file(formula.as_bytes(), "text/html"),
+        json!({"text": "| =cmd\\|' /C calc'!A0 | -5 |\n|---|---|\n"}),
+    ] {
+        let csv = client.call("convert", with(input, json!({"to": "csv"})));
+        assert_eq!(csv["content"], json!("'=cmd|' /C calc'!A0,-5\n"), "{csv}");
+        assert!(csv["lost"].to_string().contains("formulas"), "{csv}");
+    }
+    let long = "| a |\n|---|\n".to_owned() + &"| b |\n".repeat(100_001);
+    let (text, fault) = client.refuse("convert", json!({"text": long, "to": "markdown"}));
+    assert!(text.contains("100001 rows"), "{text}");
+    assert_eq!(fault["details"]["reason"], json!("too_large"));
     let (text, fault) = client.refuse("convert", json!({"text": "no table", "to": "csv"}));
     assert!(text.contains("no tables"), "{text}");
     assert_eq!(fault["details"]["reason"], json!("no_tables"));
@@ -308,6 +321,8 @@ fn merge_pdf_embeds_pages_with_their_links() {
     assert_eq!((&merged["page_count"], &merged["format"]), (&json!(3), &json!("pdf")), "{merged}");
     let bytes = client.bytes(&merged);
     assert!(String::from_utf8_lossy(&bytes).contains("https://example.org/first"));
+    let warning = "notes, stamps, highlights and drawings are not kept: 2";
+    assert_eq!(merged["warnings"], json!([warning]));
     let text = |client: &mut Client, answer: &Value| {
         let read = client.call("convert", json!({"source_ref_id": answer["ref_id"], "to": "text"}));
         read["content"].as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")

@@ -36,6 +36,15 @@ fn equal_texts_have_no_changes() {
     assert!(compare("one two", "three four").similarity.abs() < f64::EPSILON);
 }
 
+#[test]
+fn the_first_changes_of_very_many_are_listed() {
+    let lines = |word: &str| (0..30_000).map(|at| format!("{word}{at}\n\n")).collect::<String>();
+    let found = compare(&lines("a"), &lines("b"));
+    assert_eq!((found.changes.len(), found.count), (super::MOST_CHANGES, 60_000));
+    assert!(matches!(&found.changes[0], Change::Removed { old } if old.start == 0));
+    assert!(found.similarity.abs() < f64::EPSILON);
+}
+
 proptest! {
     #[test]
     fn every_new_paragraph_is_there_once(old in prop::collection::vec("[abc ]{1,8}", 0..12), new in prop::collection::vec("[abc ]{1,8}", 0..12)) {

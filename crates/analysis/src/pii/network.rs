@@ -44,6 +44,13 @@ static MAC: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// An address that is written for people only: `anna (at) example [dot] org`.
+static WRITTEN_OUT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)[a-z0-9][a-z0-9._%+-]{0,63} ?[\[({] ?(?:at|ät) ?[\])}] ?[a-z0-9-]{1,63}(?:(?:\.| ?[\[({] ?(?:dot|punkt|point|punto) ?[\])}] ?)[a-z0-9-]{2,63}){1,5}",
+    )
+});
+
 /// Compiles a pattern of this crate.
 ///
 /// Digits and word boundaries are those of ASCII: the Unicode ones make patterns large and slow.
@@ -69,6 +76,10 @@ fn emails(around: &Surroundings<'_>, found: &mut Vec<Finding>) {
             (0.6, "local part and a domain")
         };
         found.push(Finding::new(Kind::EmailAddress, place, confidence, reason));
+    }
+    for hit in WRITTEN_OUT.find_iter(around.text) {
+        let reason = "address whose sign is written out";
+        found.push(Finding::new(Kind::EmailAddress, hit.range(), 0.9, reason));
     }
 }
 

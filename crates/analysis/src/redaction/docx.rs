@@ -65,13 +65,18 @@ pub fn redact(
     }
     let bytes = package.write()?;
     let leftovers = count_leftovers(&bytes, limits, &plan)?;
-    let is_repeat = |place: &Range<usize>| {
-        parts.iter().any(|part| {
-            let inside = |repeat: &Range<usize>| {
-                repeat.start + part.offset <= place.start && place.end <= repeat.end + part.offset
-            };
-            part.texts.repeats.iter().any(inside)
+    // In the order of the text.
+    let repeats: Vec<Range<usize>> = parts
+        .iter()
+        .flat_map(|part| {
+            let moved =
+                |repeat: &Range<usize>| repeat.start + part.offset..repeat.end + part.offset;
+            part.texts.repeats.iter().map(moved)
         })
+        .collect();
+    let is_repeat = |place: &Range<usize>| {
+        let at = repeats.partition_point(|repeat| repeat.end < place.end);
+        repeats.get(at).is_some_and(|repeat| repeat.start <= place.start)
     };
     let counts = plan.counts_of(|place| !is_repeat(place));
     let values = plan.values().to_vec();

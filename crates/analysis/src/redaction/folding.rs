@@ -41,7 +41,9 @@ impl Folded {
         let mut gap = WIDEST_GAP;
         for (at, c) in source.char_indices() {
             let place = at..at + c.len_utf8();
-            if let Some(digit) = std::iter::once(c).nfkd().find(char::is_ascii_digit) {
+            if let Some(digit) =
+                std::iter::once(c).nfkd().map(plain_digit).find(char::is_ascii_digit)
+            {
                 if gap >= WIDEST_GAP {
                     folded.push('x', at..at);
                 }
@@ -87,11 +89,63 @@ impl Folded {
                 while characters.next_if(|(_, next)| next.is_whitespace()).is_some() {}
             } else if is_break(c) && characters.peek().is_some_and(|(_, next)| is_joint(*next)) {
                 // The next sign goes on with this word.
+            } else if is_blank(c) {
+                folded.push(' ', place);
             } else {
-                for c in std::iter::once(c).nfkc() {
+                for c in std::iter::once(c).nfkc().map(plain_digit) {
                     folded.push(c, place.clone());
                 }
             }
+        }
+        folded.undisguised()
+    }
+
+    /// The form with words in one alphabet: what looks Latin in a word with Latin characters is Latin.
+    fn undisguised(self) -> Self {
+        let is_part = |c: char| c.is_alphanumeric();
+        if !self.text.split(|c| !is_part(c)).any(is_disguised) {
+            return self;
+        }
+        let mut folded = Self::empty(self.text.len());
+        let mut at = 0;
+        while let Some(c) = self.text[at..].chars().next() {
+            let rest = &self.text[at..];
+            let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+            let word = &rest[..end.max(c.len_utf8())];
+            let disguised = is_disguised(word);
+            for (offset, c) in word.char_indices() {
+                let (start, end) = self.places[at + offset];
+                folded.push(latin(c).filter(|_| disguised).unwrap_or(c), start..end);
+            }
+            at += word.len();
+        }
+        folded
+    }
+
+    /// The text with words joined whose characters are written with a blank between them; `None` if there is none.
+    pub(super) fn joined(&self) -> Option<Self> {
+        let runs = spaced_out(&self.text);
+        if runs.is_empty() {
+            return None;
+        }
+        let mut folded = Self::empty(self.text.len());
+        let mut runs = runs.into_iter().peekable();
+        for (at, c) in self.text.char_indices() {
+            runs.next_if(|run| run.end <= at);
+            if c != ' ' || !runs.peek().is_some_and(|run| run.contains(&at)) {
+                let (start, end) = self.places[at];
+                folded.push(c, start..end);
+            }
+        }
+        Some(folded)
+    }
+
+    /// The compact form without the dots and low lines that user names and files have in the place of blanks.
+    pub(super) fn without_dots(&self) -> Self {
+        let mut folded = Self::empty(self.text.len());
+        for (at, c) in self.text.char_indices().filter(|(_, c)| !matches!(c, '.' | '_')) {
+            let (start, end) = self.places[at];
+            folded.push(c, start..end);
         }
         folded
     }
@@ -113,7 +167,7 @@ impl Folded {
     }
 }
 
-/// One character as it is compared: `ß` is `ss`, `Ｗ` is `w`, `ü` is `u` and an accent.
+/// One character as it is compared: `ß` is `ss`, `Ｗ` is `w`, `ü` is `u` and an accent. What looks Latin is Latin.
 fn folded_case(c: char) -> impl Iterator<Item = char> {
     let straight = match c {
         '\u{2018}' | '\u{2019}' => '\'',
@@ -124,10 +178,103 @@ fn folded_case(c: char) -> impl Iterator<Item = char> {
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
         .nfkd()
+        .map(|c| lookalike(c).unwrap_or(c))
+}
+
+/// Where single characters, letters among them, follow each other with a blank between them.
+fn spaced_out(text: &str) -> Vec<Range<usize>> {
+    const FEWEST: usize = 6;
+    let mut runs = Vec::new();
+    let (mut at, mut start, mut count) = (0_usize, 0_usize, 0);
+    for word in text.split(' ').chain(["the end"]) {
+        if !word.is_empty() && word.chars().nth(1).is_none() {
+            start = if count == 0 { at } else { start };
+            count += 1;
+        } else {
+            let run = start..at.saturating_sub(1).max(start);
+            if count >= FEWEST && text[run.clone()].contains(char::is_alphabetic) {
+                runs.push(run);
+            }
+            count = 0;
+        }
+        at += word.len() + 1;
+    }
+    runs
+}
+
+/// A decimal digit of another script as the one of ASCII; other characters as they are.
+fn plain_digit(c: char) -> char {
+    const ZEROS: [u32; 18] = [
+        0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50,
+        0xed0, 0xf20, 0x1040, 0x17e0, 0x1810,
+    ];
+    let code = u32::from(c);
+    let digit = ZEROS.iter().find_map(|zero| code.checked_sub(*zero).filter(|digit| *digit < 10));
+    digit.and_then(|digit| char::from_digit(digit, 10)).unwrap_or(c)
+}
+
+/// The Latin character that a lowercase one of another alphabet, or its capital, looks like.
+fn lookalike(c: char) -> Option<char> {
+    Some(match c {
+        'а' | 'α' | 'ɑ' => 'a',
+        'в' | 'β' => 'b',
+        'с' | 'ϲ' => 'c',
+        'ԁ' | 'đ' => 'd',
+        'е' | 'ε' => 'e',
+        'ɡ' => 'g',
+        'һ' | 'н' | 'ħ' => 'h',
+        'і' | 'ι' | 'ı' | 'ӏ' => 'i',
+        'ј' | 'ϳ' => 'j',
+        'к' | 'κ' => 'k',
+        'ł' => 'l',
+        'м' => 'm',
+        'ո' => 'n',
+        'о' | 'ο' | 'օ' | 'ø' => 'o',
+        'р' | 'ρ' => 'p',
+        'ԛ' => 'q',
+        'ѕ' | 'ꜱ' => 's',
+        'т' | 'τ' | 'ŧ' => 't',
+        'ս' => 'u',
+        'ѵ' => 'v',
+        'ԝ' => 'w',
+        'х' | 'χ' => 'x',
+        'у' => 'y',
+        'ζ' => 'z',
+        _ => return None,
+    })
+}
+
+/// Whether a text has a word that mixes Latin characters with others that look Latin.
+fn is_disguised(word: &str) -> bool {
+    word.chars().any(|c| c.is_ascii_alphabetic()) && word.chars().any(|c| latin(c).is_some())
+}
+
+/// The Latin character that another one looks like, in its case.
+fn latin(c: char) -> Option<char> {
+    let found = lookalike(c.to_lowercase().next()?)?;
+    // Accents of Latin alphabets are no disguise.
+    let own = matches!(c, '\0'..='\u{24f}');
+    (!own).then_some(if c.is_uppercase() { found.to_ascii_uppercase() } else { found })
 }
 
 fn is_dropped(c: char) -> bool {
-    c.is_whitespace() || is_hyphen(c) || is_invisible(c) || ('\u{300}'..='\u{36f}').contains(&c)
+    c.is_whitespace() || is_hyphen(c) || is_invisible(c) || is_accent(c) || is_blank(c)
+}
+
+/// Characters that look like a blank and count as letters or symbols.
+fn is_blank(c: char) -> bool {
+    matches!(c, '\u{2800}' | '\u{3164}' | '\u{ffa0}')
+}
+
+fn is_accent(c: char) -> bool {
+    matches!(
+        c,
+        '\u{300}'..='\u{36f}'
+            | '\u{1ab0}'..='\u{1aff}'
+            | '\u{1dc0}'..='\u{1dff}'
+            | '\u{20d0}'..='\u{20ff}'
+            | '\u{fe20}'..='\u{fe2f}'
+    )
 }
 
 /// Characters that take no space: soft hyphens, joiners, marks of direction.
@@ -137,12 +284,18 @@ pub(super) fn is_invisible(c: char) -> bool {
         '\u{ad}'
             | '\u{34f}'
             | '\u{61c}'
-            | '\u{180b}'..='\u{180e}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{17b4}'
+            | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
             | '\u{200b}'..='\u{200f}'
             | '\u{202a}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}'
             | '\u{fe00}'..='\u{fe0f}'
             | '\u{feff}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}'
             | '\u{e0000}'..='\u{e0fff}'
     )
 }
@@ -161,7 +314,11 @@ fn is_joint(c: char) -> bool {
 
 /// What is between the groups of a number.
 fn is_separator(c: char) -> bool {
-    c.is_whitespace() || is_hyphen(c) || is_invisible(c) || matches!(c, '.' | '/' | '(' | ')' | '+')
+    c.is_whitespace()
+        || is_hyphen(c)
+        || is_invisible(c)
+        || is_blank(c)
+        || matches!(c, '.' | '/' | '(' | ')' | '+')
 }
 
 /// The character that an escape such as `%40` means, and where the escape ends.

@@ -26,6 +26,8 @@ const MOST_BYTES: usize = 2 << 20;
 pub(super) struct Search {
     compact: Option<Forms>,
     numbers: Option<Forms>,
+    /// Names of several words, which are also parts of user names and files, and codes.
+    names: Option<Forms>,
     /// Whether some values are not searched, because there are too many.
     incomplete: bool,
 }
@@ -48,13 +50,22 @@ impl Search {
     /// A search for values, each with its label.
     pub(super) fn new<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Self {
         let (mut compact, mut numbers) = (BTreeMap::new(), BTreeMap::new());
+        let mut names = BTreeMap::new();
         let mut bytes = 0;
         let mut incomplete = false;
         for (value, label) in values.filter(|(value, _)| is_distinctive(value)) {
             if let Some(digits) = number(value) {
                 numbers.entry(digits).or_insert_with(|| label.to_owned());
             }
-            for piece in pieces(&Folded::compact(value).text) {
+            let folded = Folded::compact(value);
+            if (is_name(value) || is_code(value)) && folded.text.len() <= LONGEST_PIECE {
+                let form = folded.without_dots().text;
+                if bytes + form.len() <= MOST_BYTES && !names.contains_key(&form) {
+                    bytes += form.len();
+                    names.insert(form, label.to_owned());
+                }
+            }
+            for piece in pieces(&folded.text) {
                 if bytes + piece.len() > MOST_BYTES {
                     incomplete = true;
                 } else if !compact.contains_key(piece) {
@@ -70,8 +81,8 @@ impl Search {
                 None
             }
         };
-        let (compact, numbers) = (built(compact), built(numbers));
-        Self { compact, numbers, incomplete }
+        let (compact, numbers, names) = (built(compact), built(numbers), built(names));
+        Self { compact, numbers, names, incomplete }
     }
 
     /// Whether a value may be anywhere because not all are searched.
@@ -92,6 +103,14 @@ impl Search {
                 },
                 &mut hits,
             );
+            if let Some(names) = &self.names {
+                let folded = folded.without_dots();
+                let accept = |part, _: &str| {
+                    let place = folded.source(&part);
+                    stands_out(text, &place).then_some(place)
+                };
+                names.each(&folded, accept, &mut hits);
+            }
         }
         if let Some(forms) = &self.numbers {
             let folded = Folded::digits(text);
@@ -181,6 +200,43 @@ fn is_whole(text: &str, place: &Range<usize>, form: &str) -> bool {
         || form.len() > LONGEST_PIECE / 3
         || !joined(text[..place.start].chars().next_back())
             && !joined(text[place.end..].chars().next())
+}
+
+/// Whether a value has several words of letters, as names of people and organisations have.
+fn is_name(value: &str) -> bool {
+    let is_word = |word: &&str| word.chars().filter(|c| c.is_alphabetic()).count() > 1;
+    value.split_whitespace().filter(is_word).count() > 1
+}
+
+/// Whether a place is a name of its own within a longer word: `AnnaWeber2024`, `cvAnnaWeber`, `Anna Webers`.
+fn stands_out(text: &str, place: &Range<usize>) -> bool {
+    let name = &text[place.clone()];
+    let (first, last) = (name.chars().next(), name.chars().next_back());
+    let is = |c: Option<char>, accepts: fn(char) -> bool| c.is_some_and(accepts);
+    let before = text[..place.start].chars().next_back();
+    let begins = !is(before, char::is_alphanumeric)
+        || !is(before, char::is_uppercase) && is(first, char::is_uppercase);
+    let mut rest = text[place.end..].chars();
+    let (next, after) = (rest.next(), rest.next());
+    let is_genitive = next == Some('s') && !is(after, char::is_alphanumeric);
+    let goes_on = is(next, char::is_uppercase) && is(last, char::is_lowercase) || is_genitive;
+    let ends = !is(next, char::is_alphanumeric)
+        || is(next, char::is_numeric) && is(last, char::is_alphabetic)
+        || goes_on && has_parts(name);
+    begins && ends
+}
+
+/// Whether a value is a code of characters and digits, as account numbers are.
+fn is_code(value: &str) -> bool {
+    let digits = value.chars().filter(char::is_ascii_digit).count();
+    digits >= SHORTEST_NUMBER && value.chars().any(char::is_alphabetic)
+}
+
+/// Whether a text has a mark or a capital within.
+fn has_parts(name: &str) -> bool {
+    let pairs = name.chars().zip(name.chars().skip(1));
+    let capital = |(one, next): (char, char)| one.is_lowercase() && next.is_uppercase();
+    name.chars().any(|c| !c.is_alphanumeric()) || pairs.into_iter().any(capital)
 }
 
 /// The place of a number with its `+` or `00`; `None` if it is a part of a longer one.

@@ -52,10 +52,18 @@ fn values_are_redacted_however_they_are_written() {
         ("Weberson", "Ｗｅｂｅｒｓｏｎ"),
         ("Anna Weberson", "Anna \u{a0}\nWeberson"),
         ("Straßburg", "STRASSBURG"),
+        ("Anna Weberson", "Аnnа Wеbеrsоn"),
+        ("Anna Weberson", "anna.weberson"),
+        ("Anna Weberson", "ANNA_WEBERSON"),
+        ("Anna Weberson", "Anna\u{2800}Weberson"),
+        ("Anna Weberson", "A\u{20dd}nna Weberson"),
+        ("Łukasz Szmidt", "Lukasz Szmidt"),
         ("a.b@lumen.com", "a.b%40lumen.com"),
         ("a.b@lumen.com", "a.b@\nlumen.com"),
         ("+49 30 1234567", "0049 (30) 123-45.67"),
         ("DE89 3704 0044 0532 0130 00", "DE89370400440532013000"),
+        ("DE89 3704 0044 0532 0130 00", "DE89.3704.0044.0532.0130.00"),
+        ("0151 23456789", "٠١٥١ ٢٣٤٥٦٧٨٩"),
     ];
     for (value, other) in rows {
         let text = format!("id {value}; {other} x");
@@ -68,6 +76,16 @@ fn values_are_redacted_however_they_are_written() {
     let plan =
         Plan::new(text, vec![target(text, "1234567"), target(text, "Weberson")], Mode::Remove);
     assert_eq!(plan.apply(text), "id ; 91234567 and 12345678 and s", "parts of other words stay");
+}
+
+#[test]
+fn names_are_redacted_within_longer_words() {
+    let text = "Anna Weber: C:\\AnnaWeber2024\\cvAnnaWeberLetter.doc, Anna Webers, anna_weber7, annaweber7; Anna Weberling";
+    let done = Plan::new(text, vec![target(text, "Anna Weber")], Mode::Label).apply(text);
+    assert_eq!(
+        done,
+        "[PERSON]: C:\\[PERSON]2024\\cv[PERSON]Letter.doc, [PERSON]s, [PERSON]7, [PERSON]7; Anna Weberling"
+    );
 }
 
 #[test]
@@ -101,6 +119,11 @@ fn values_are_found_over_ends_of_lines() {
         "Write to anna.weber\n@lumen.com",
         "Write to ａｎｎａ@lumen.com",
         "Write to anna%40lumen.com",
+        "Write to an\u{2061}na@lumen.com",
+        "Write to аnna@lumen.com",
+        "Write to a n n a @ l u m e n . c o m",
+        "Write to anna [at] lumen [dot] com",
+        "Write to anna(at)lumen.com",
     ] {
         let targets = found_in(text, found);
         let done = Plan::new(text, targets, Mode::Label).apply(text);

@@ -100,6 +100,18 @@ struct RawRule {
 impl Pack {
     /// Reads a pack from YAML.
     pub fn read(text: &str) -> Result<Self, PackError> {
+        let mut rules = Vec::new();
+        let pack = Self::each_rule(text, |rule| rules.push(rule))?;
+        Ok(Self { rules, ..pack })
+    }
+
+    /// Checks a pack without keeping it: the patterns of all rules together can take a gigabyte.
+    pub fn check(text: &str) -> Result<(), PackError> {
+        Self::each_rule(text, drop).map(drop)
+    }
+
+    /// Gives each rule of a pack to `visit`, and returns the pack without rules.
+    fn each_rule(text: &str, mut visit: impl FnMut(Rule)) -> Result<Self, PackError> {
         let limits =
             yaml::Limits { max_bytes: MAX_PACK_BYTES, merge_keys: false, custom_tags: false };
         let raw: RawPack = yaml::parse(text, limits).map_err(|error| PackError {
@@ -116,7 +128,6 @@ impl Pack {
             return Err(fault("the pack has no name"));
         }
         let mut ids = HashSet::new();
-        let mut rules = Vec::new();
         for rule in raw.rules {
             let line = usize::try_from(rule.referenced.line()).ok().filter(|line| *line > 0);
             let id = rule.value.id.clone();
@@ -124,14 +135,14 @@ impl Pack {
             if !ids.insert(id.clone()) {
                 return Err(refuse(format!("another rule has the id `{id}`")));
             }
-            rules.push(rule.value.build().map_err(refuse)?);
+            visit(rule.value.build().map_err(refuse)?);
         }
         let version = match raw.version {
             Version::Text(text) => text,
             Version::Whole(number) => number.to_string(),
             Version::Decimal(number) => number.to_string(),
         };
-        Ok(Self { name: raw.name, version, language: raw.language, rules })
+        Ok(Self { name: raw.name, version, language: raw.language, rules: Vec::new() })
     }
 }
 

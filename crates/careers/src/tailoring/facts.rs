@@ -100,6 +100,11 @@ impl Facts {
             }
             before = Some(token);
         }
+        for sign in plain_words::NUMBER_SIGNS {
+            if text.contains(sign) && !self.text.contains(sign) {
+                add(FactKind::Number, &sign.to_string());
+            }
+        }
         for address in text.split_whitespace().filter(|word| is_address(word)) {
             let address = address.trim_matches(|sign: char| !sign.is_alphanumeric());
             if !self.text.contains(address) {

@@ -28,7 +28,18 @@ const NUMBERS: &str = "two three four five six seven eight nine ten eleven twelv
     mai juni juli oktober dezember janvier février avril juin juillet août septembre octobre novembre décembre enero febrero marzo abril mayo \
     junio julio agosto septiembre octubre noviembre diciembre quattro otto nove dieci venti trenta quaranta cinquanta cento mila \
     milioni dois três quatro sete oito dez vinte trinta quarenta cinquenta cem milhão milhões twintig dertig veertig vijftig honderd duizend \
-    twee drie acht tien два две три четыре пять шесть семь восемь девять десять двадцать тридцать сорок пятьдесят сто тысяча тысяч миллион";
+    twee drie acht tien два две три четыре пять шесть семь восемь девять десять двадцать тридцать сорок пятьдесят сто тысяча тысяч миллион \
+    trillion trillions multimillion lakh crore doubles triples quadruples quintuple quintupled sextupled halves fourth fifth sixth seventh \
+    eighth ninth tenth hunderte hunderten hunderter tausende tausenden treize quatorze seize soixante centaine centaines dizaine dizaines \
+    vingtaine trentaine millier milliers trece catorce dieciséis sesenta setenta ochenta noventa doscientos quinientos centenares decenas \
+    docenas undici dodici tredici quindici sessanta settanta ottanta novanta duecento centinaia migliaia sessenta oitenta milhares centenas";
+
+/// What German numbers are made of, which are one word.
+const PARTS: &str = "ein zwei zwo drei vier fünf sechs sech sieben sieb acht neun zehn elf zwölf zwanzig dreißig vierzig fünfzig sechzig siebzig \
+    achtzig neunzig hundert tausend und";
+
+/// Endings of multiples, such as `tenfold`.
+const MULTIPLES: [&str; 7] = ["fold", "fach", "fache", "fachen", "facher", "faches", "mal"];
 
 /// Ranks, which are claims in lower case too.
 const RANKS: &str = "chief president vice vp svp evp ceo cto cfo coo cio cmo chairman chairwoman founder cofounder co-founder owner director \
@@ -37,7 +48,7 @@ const RANKS: &str = "chief president vice vp svp evp ceo cto cfo coo cio cmo cha
     presidenta profesor profesora";
 
 /// Degrees, licences and prizes.
-const CREDENTIALS: &str = "phd ph.d dphil doctorate doctoral msc bsc mba llm llb bachelor bachelors masters diploma magna summa laude nobel prize \
+const CREDENTIALS: &str = "phd ph.d dphil doctorate doctoral msc bsc mba llm llb bachelor bachelors masters diploma magna summa laude nobel pulitzer honours honors distinction prize \
     award awarded award-winning awards winner winning laureate medal patent patents patented certified chartered accredited licensed licenced \
     fellow fellowship doktor dr promoviert diplom magister staatsexamen preis preisträger auszeichnung zertifiziert patentiert doctorat \
     docteur diplôme diplômé prix brevet certifié certifiée doctorado licenciatura licenciado licenciada máster premio patente certificado \
@@ -56,6 +67,9 @@ const LIMITS: &str = "basic basics beginner elementary limited rudimentary expec
     partly partially occasionally grundkenntnisse grundlegende anfänger anfängerin abgebrochen teilweise notions débutant débutante scolaire \
     básico básica básicos principiante inacabado basico basica elementare scolastico";
 
+/// Pictures of numbers, which are not numeric characters.
+pub(super) const NUMBER_SIGNS: [char; 2] = ['🔟', '💯'];
+
 /// Numerals of Chinese and Japanese; the one for 1 is a part of many words.
 const NUMERALS: &str = "二三四五六七八九十百千万萬亿億零〇两兩壱弐参";
 
@@ -63,9 +77,24 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|listed| listed == word)
 }
 
-/// Whether a word is a number or a month.
+/// Whether a word is a number, a multiple or a month.
 pub(super) fn is_number(word: &str) -> bool {
-    is_in(NUMBERS, &word.to_lowercase())
+    let word = word.to_lowercase();
+    let is_one = |word: &str| is_in(NUMBERS, word) || is_compound(word);
+    is_one(&word) || MULTIPLES.iter().any(|ending| word.strip_suffix(ending).is_some_and(is_one))
+}
+
+/// Whether a word is a German number of several parts, such as `zweihundert`.
+fn is_compound(word: &str) -> bool {
+    let mut rest = word;
+    let mut counts = false;
+    while !rest.is_empty() {
+        let fitting = PARTS.split_whitespace().filter(|part| rest.starts_with(part));
+        let Some(part) = fitting.max_by_key(|part| part.len()) else { return false };
+        counts |= !matches!(part, "ein" | "und" | "sech" | "sieb");
+        rest = &rest[part.len()..];
+    }
+    counts
 }
 
 /// Whether a character is a numeral of Chinese or Japanese.

@@ -51,12 +51,17 @@ pub(super) fn open(bytes: &[u8], inflated: u64) -> Result<Vec<Part>, DocxError> 
             continue;
         }
         let name = file.name().map_err(fault)?.trim_start_matches('/').to_owned();
+        // The names are written again, and may be unpacked by a program that follows them.
+        if name.contains('\\') || name.split('/').any(|step| matches!(step, "." | "..")) {
+            return Err(DocxError::damaged("a part has a name that leads out of it"));
+        }
         let mut bytes = Vec::new();
         file.take(budget + 1).read_to_end(&mut bytes).map_err(DocxError::damaged)?;
         budget = budget
             .checked_sub(bytes.len() as u64)
             .ok_or(DocxError::TooLarge { what: "the decompressed template", limit: inflated })?;
-        if parts.iter().all(|part| part.name != name) {
+        // Names of parts have no case.
+        if !parts.iter().any(|part| part.name.eq_ignore_ascii_case(&name)) {
             parts.push(Part { name, bytes });
         }
     }

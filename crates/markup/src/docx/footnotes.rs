@@ -10,8 +10,9 @@ pub(super) struct Footnotes {
     texts: BTreeMap<String, String>,
     /// Labels that some text cites.
     citations: BTreeSet<String>,
-    /// Labels in the order in which they were cited.
+    /// Labels in the order in which they were cited, and the number of each.
     pub(super) cited: Vec<String>,
+    numbers: BTreeMap<String, usize>,
     /// The id of the first one.
     pub(super) first: i64,
     /// Within a footnote others are not cited.
@@ -44,11 +45,12 @@ impl Footnotes {
         if self.closed || !self.texts.contains_key(label) {
             return None;
         }
-        if let Some(at) = self.cited.iter().position(|cited| cited == label) {
-            return Some(format!("<w:t>{}</w:t>", at + 1));
+        if let Some(number) = self.numbers.get(label) {
+            return Some(format!("<w:t>{number}</w:t>"));
         }
         let id = self.first + i64::try_from(self.cited.len()).unwrap_or(i64::MAX / 2);
         self.cited.push(label.to_owned());
+        self.numbers.insert(label.to_owned(), self.cited.len());
         Some(format!("<w:footnoteReference w:id=\"{id}\"/>"))
     }
 
@@ -57,7 +59,7 @@ impl Footnotes {
     }
 
     pub(super) fn is_cited(&self, label: &str) -> bool {
-        self.cited.iter().any(|cited| cited == label)
+        self.numbers.contains_key(label)
     }
 }
 

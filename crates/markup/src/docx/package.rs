@@ -33,7 +33,8 @@ impl Package {
     }
 
     fn part(&self, name: &str) -> Option<&[u8]> {
-        self.parts.iter().find(|part| part.name == name).map(|part| part.bytes.as_slice())
+        let mut parts = self.parts.iter();
+        parts.find(|part| part.name.eq_ignore_ascii_case(name)).map(|part| part.bytes.as_slice())
     }
 
     /// The names of all parts.
@@ -46,7 +47,7 @@ impl Package {
     }
 
     pub(super) fn set(&mut self, name: &str, bytes: Vec<u8>) {
-        match self.parts.iter_mut().find(|part| part.name == name) {
+        match self.parts.iter_mut().find(|part| part.name.eq_ignore_ascii_case(name)) {
             Some(part) => part.bytes = bytes,
             None => self.parts.push(Part { name: name.to_owned(), bytes }),
         }

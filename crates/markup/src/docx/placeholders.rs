@@ -58,13 +58,15 @@ impl ParagraphText {
         let mut found = Vec::new();
         let mut at = 0;
         while let Some(start) = self.text[at..].find("{{").map(|start| at + start) {
-            let Some(length) = self.text[start..].find("}}") else { break };
-            let inner = &self.text[start + 2..start + length];
+            let most = self.text.floor_char_boundary(start + 2 + MAX_LENGTH + 2);
+            let length = self.text[start..most].find("}}");
             // Text between braces on several lines or of great length is no name.
-            if inner.len() > MAX_LENGTH || inner.contains('\n') {
+            let Some(length) = length.filter(|it| !self.text[start..start + it].contains('\n'))
+            else {
                 at = start + 2;
                 continue;
-            }
+            };
+            let inner = &self.text[start + 2..start + length];
             let path: Vec<String> = inner.trim().split('.').map(str::to_owned).collect();
             let is_name = |name: &String| {
                 let fits = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');

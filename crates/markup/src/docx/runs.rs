@@ -1,6 +1,6 @@
 //! Inline text as runs.
 
-use crate::inline::{Style, Token, parse};
+use crate::inline::{Style, Token, end_of_label, parse};
 use crate::url::{is_safe_url, picture_data};
 
 use super::content::Content;
@@ -63,7 +63,7 @@ impl Content<'_> {
         let mut plain = String::new();
         while let Some(start) = rest.find("[^") {
             let label = &rest[start + 2..];
-            let cited = label.find(']').and_then(|end| {
+            let cited = end_of_label(label).and_then(|end| {
                 let mark = self.notes.cite(&label[..end])?;
                 Some((end, mark))
             });

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
+use super::footnotes::Footnotes;
 use super::tree::Tree;
 use super::{DocxError, DocxOptions, PageSize, Template, fill_template, to_docx};
 use crate::from_markdown;
@@ -62,6 +63,22 @@ fn filled(body: &str, data: &Value, content: Option<&str>) -> Result<String, Doc
     let template = Template { bytes: &bytes, data };
     let docx = fill_template(template, document.as_ref(), &DocxOptions::default())?;
     Ok(part(&docx, "word/document.xml"))
+}
+
+fn archive(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// An empty document with another part.
+fn with_part(name: &str, content: &str) -> Vec<u8> {
+    let parts = parts(&written(""));
+    let own = parts.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+    archive(&own.chain([(name, content.as_bytes())]).collect::<Vec<_>>())
 }
 
 /// The texts of a part, with `|` between paragraphs.
@@ -255,17 +272,17 @@ fn hostile_templates_are_refused() {
     assert_eq!(refuse(b"", &none), "damaged");
     assert_eq!(refuse(b"PK\x03\x04 nothing", &none), "damaged");
     assert_eq!(refuse(&[0xD0, 0xCF, 0x11, 0xE0, 1], &none), "unsupported");
-    let archive = |files: &[(&str, &[u8])]| {
-        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-        for (name, bytes) in files {
-            zip.start_file(*name, SimpleFileOptions::default()).unwrap();
-            zip.write_all(bytes).unwrap();
-        }
-        zip.finish().unwrap().into_inner()
-    };
     assert_eq!(refuse(&archive(&[("a.txt", b"x")]), &none), "unsupported");
+    for name in ["../evil.sh", "word/../../evil.sh", "..\\evil.bat", "word/./x"] {
+        assert_eq!(refuse(&with_part(name, ""), &none), "damaged", "{name}");
+    }
     let bomb = archive(&[("bomb", &vec![b' '; 2 << 20])]);
     assert_eq!(super::archive::open(&bomb, 1 << 20).unwrap_err().kind(), "too_large");
+    assert_eq!(refuse(&template("<w:p>&own;</w:p>"), &none), "damaged");
+    let cut = with_part("word/header1.xml", "<w:hdr><w:p></Secret></w:hdr>");
+    let refused =
+        fill_template(Template { bytes: &cut, data: &none }, None, &DocxOptions::default());
+    assert!(!refused.unwrap_err().to_string().contains("Secret"));
     let deep = format!("{}{}", "<w:sdt>".repeat(5_000), "</w:sdt>".repeat(5_000));
     assert_eq!(refuse(&template(&deep), &none), "damaged");
     let wide = format!(
@@ -312,10 +329,15 @@ fn templates_that_open_other_files_are_refused() {
         relation("aFChunk", ""),
         relation("image", external),
         relation("frame", external),
+        relation("vbaProject", ""),
         field(
             "<w:r><w:instrText> DDE</w:instrText></w:r><w:r><w:instrText>AUTO c:\\x</w:instrText></w:r>",
         ),
+        field("<w:r><w:instrText><!-- a -->DDE<!-- b -->AUTO c:\\x</w:instrText></w:r>"),
+        field("<w:r><w:instrText>RD c:\\x</w:instrText></w:r>"),
         template("<w:p><w:fldSimple w:instr=' includetext \"file:///etc/passwd\"'/></w:p>"),
+        template("<w:p xmlns:x='w'><x:fldSimple w:instr='INCLUDETEXT \"a\"'/></w:p>"),
+        with_part("notes/comments.dat", "<w:c><w:instrText>DDEAUTO c:\\x</w:instrText></w:c>"),
     ] {
         assert!(matches!(fill(&hostile), Err(DocxError::Unsupported(_))));
     }
@@ -326,4 +348,37 @@ fn templates_that_open_other_files_are_refused() {
     ] {
         fill(&harmless).unwrap();
     }
+}
+
+#[test]
+fn the_data_of_a_mail_merge_is_left_out() {
+    let merge = "<w:mailMerge><w:connectString w:val=\"secret\"/></w:mailMerge><w:zoom";
+    let bytes = changed("word/settings.xml", "<w:zoom", merge);
+    let template = Template { bytes: &bytes, data: &json!({}) };
+    let docx = fill_template(template, None, &DocxOptions::default()).unwrap();
+    let settings = part(&docx, "word/settings.xml");
+    assert!(settings.contains("<w:zoom") && !settings.contains("secret"), "{settings}");
+}
+
+#[test]
+fn many_footnotes_take_time_in_proportion() {
+    let notes: String = (0..60_000).map(|at| format!("[^{at}]: x\n\n")).collect();
+    let mut notes = Footnotes::of(&from_markdown(&notes), 1);
+    let started = std::time::Instant::now();
+    for _ in 0..2 {
+        let cited = (0..60_000).filter_map(|at| notes.cite(&at.to_string())).count();
+        assert_eq!(cited, 60_000);
+    }
+    assert_eq!(notes.cite("59999").as_deref(), Some("<w:t>60000</w:t>"));
+    assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
+}
+
+#[test]
+fn open_braces_are_searched_once() {
+    let braces = "{{ a ".repeat(60_000);
+    let body = format!("<w:p><w:r><w:t>{braces}}}}}</w:t></w:r></w:p>");
+    let started = std::time::Instant::now();
+    let refused = filled(&body, &json!({"a": 1}), None).unwrap_err().to_string();
+    assert!(refused.contains("is no path"), "{refused}");
+    assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
 }

@@ -1,6 +1,6 @@
 //! XML parts as trees that are written as they were read, where nothing was changed.
 
-use quick_xml::escape::unescape;
+use quick_xml::escape::{resolve_predefined_entity, unescape};
 use quick_xml::events::Event;
 use quick_xml::reader::Reader;
 
@@ -42,7 +42,9 @@ impl Tree {
         let mut open: Vec<Element> = Vec::new();
         let mut root = None;
         loop {
-            let raw = match reader.read_event().map_err(DocxError::damaged)? {
+            // The reader's own message repeats names of elements.
+            let malformed = |_| DocxError::damaged("its XML is not well-formed");
+            let raw = match reader.read_event().map_err(malformed)? {
                 Event::Start(start) => {
                     if open.len() >= MAX_DEPTH {
                         return Err(DocxError::damaged("its elements are nested too deeply"));
@@ -67,6 +69,11 @@ impl Tree {
                 Event::Eof => break,
                 Event::Text(text) => text.into_inner().into_owned(),
                 Event::CData(text) => escape(&text.into_inner()),
+                Event::GeneralRef(name)
+                    if !name.starts_with('#') && resolve_predefined_entity(&name).is_none() =>
+                {
+                    return Err(DocxError::damaged("it uses entities of its own"));
+                }
                 Event::GeneralRef(name) => format!("&{};", &*name),
                 Event::Comment(text) => format!("<!--{}-->", &*text),
                 Event::Decl(declaration) => format!("<?{}?>", &*declaration),
@@ -122,15 +129,24 @@ impl Element {
 
     /// An attribute by its full name.
     pub(super) fn attribute(&self, name: &str) -> Option<String> {
-        let range = self.attribute_range(name)?;
+        self.value_at(self.attribute_range(|found| found == name)?)
+    }
+
+    /// An attribute by its name without a prefix: several prefixes may mean one namespace.
+    pub(super) fn local_attribute(&self, name: &str) -> Option<String> {
+        let is_local = |found: &str| found.rsplit(':').next() == Some(name);
+        self.value_at(self.attribute_range(is_local)?)
+    }
+
+    fn value_at(&self, range: std::ops::Range<usize>) -> Option<String> {
         let value = self.attributes[range].split_once('=')?.1.trim();
         let value = value.get(1..value.len().checked_sub(1)?)?;
         // Entities of its own are not resolved: such an attribute has no value.
         unescape(value).ok().map(|value| value.into_owned())
     }
 
-    /// Where an attribute is, from its name to its closing quote.
-    fn attribute_range(&self, name: &str) -> Option<std::ops::Range<usize>> {
+    /// Where the first attribute with a fitting name is, from its name to its closing quote.
+    fn attribute_range(&self, fits: impl Fn(&str) -> bool) -> Option<std::ops::Range<usize>> {
         let text = &self.attributes;
         let mut at = 0;
         while at < text.len() {
@@ -139,7 +155,7 @@ impl Element {
             let quote_at = equals + 1 + text[equals + 1..].find(['"', '\''])?;
             let quote = &text[quote_at..=quote_at];
             let end = quote_at + 1 + text[quote_at + 1..].find(quote)? + 1;
-            if text[start..equals].trim() == name {
+            if fits(text[start..equals].trim()) {
                 return Some(start..end);
             }
             at = end;
@@ -153,7 +169,7 @@ impl Element {
     }
 
     pub(super) fn remove_attribute(&mut self, name: &str) {
-        if let Some(range) = self.attribute_range(name) {
+        if let Some(range) = self.attribute_range(|found| found == name) {
             self.attributes.replace_range(range, "");
         }
     }
@@ -178,16 +194,19 @@ impl Element {
         self.name == name || self.elements().any(|element| element.contains(name))
     }
 
-    /// The text directly in it.
+    /// The text directly in it, without the comments and instructions in between.
     pub(super) fn own_text(&self) -> String {
-        let raw: String = self
-            .children
-            .iter()
-            .filter_map(|node| match node {
-                Node::Raw(raw) if !raw.starts_with("<!--") => Some(raw.as_str()),
-                _ => None,
-            })
-            .collect();
+        let mut raw = String::new();
+        for node in &self.children {
+            let Node::Raw(node) = node else { continue };
+            let mut rest = node.as_str();
+            while let Some((text, mark)) = rest.split_once('<') {
+                raw.push_str(text);
+                let end = if mark.starts_with("!--") { "-->" } else { "?>" };
+                rest = mark.split_once(end).map_or("", |(_, rest)| rest);
+            }
+            raw.push_str(rest);
+        }
         unescape(&raw).map_or_else(|_| raw.clone(), |text| text.into_owned())
     }
 

@@ -1,5 +1,7 @@
 //! What differs between Markdown as it was written and its canonical form.
 
+use std::collections::HashSet;
+
 use crate::model::{Block, Document};
 use crate::write::write_block;
 
@@ -24,7 +26,9 @@ pub fn source_changes(markdown: &str, document: &Document) -> Vec<Change> {
     }
     let tables = document.sections.iter().flat_map(|section| &section.blocks);
     let tables = tables.filter(|block| matches!(block, Block::Table { .. }));
-    counts.tables = tables.filter(|table| !markdown.contains(&write_block(table))).count();
+    let lines: HashSet<&str> = markdown.lines().map(str::trim).collect();
+    let is_written = |table: &&Block| write_block(table).lines().all(|line| lines.contains(line));
+    counts.tables = tables.filter(|table| !is_written(table)).count();
     let changes = [
         ("list_markers", counts.markers),
         ("heading_marks", counts.headings),

@@ -2,7 +2,7 @@ use proptest::prelude::{Just, prop, prop_oneof, proptest};
 use proptest::strategy::Strategy;
 
 use super::{TidyOptions, TidyStyle, source_changes, tidy};
-use crate::{from_markdown, to_markdown};
+use crate::{Alignment, Block, Document, Section, from_markdown, to_markdown};
 
 fn tidied(markdown: &str, options: TidyOptions) -> (String, Vec<(&'static str, usize)>) {
     let tidied = tidy(from_markdown(markdown), options);
@@ -97,4 +97,21 @@ proptest! {
         let words_of = |text: &str| words(text).into_iter().filter(|word| word.parse::<u32>().is_err()).collect::<Vec<_>>();
         assert_eq!(words_of(&text), words_of(&markdown), "{markdown}\n->\n{text}");
     }
+}
+
+#[test]
+fn many_headings_and_tables_take_time_in_proportion() {
+    let section = |at: u32| Section { heading: format!("a{at}"), level: 1, blocks: Vec::new() };
+    let headings = Document { sections: (0..80_000).map(section).collect(), ..Document::default() };
+    let cells = || vec!["a".to_owned(), "b".to_owned()];
+    let table =
+        Block::Table { header: cells(), rows: Vec::new(), alignments: vec![Alignment::None; 2] };
+    let tables = Section { blocks: vec![table; 60_000], level: 1, ..Section::default() };
+    let tables = Document { sections: vec![tables], ..Document::default() };
+    let started = std::time::Instant::now();
+    let tidied = tidy(headings, TidyOptions { toc: true, ..TidyOptions::default() });
+    assert_eq!(tidied.outline.len(), 80_000);
+    let changes = source_changes(&"a|b\n-|-\n\n".repeat(60_000), &tables);
+    assert!(changes.iter().any(|it| (it.kind, it.count) == ("table_alignment", 60_000)));
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }

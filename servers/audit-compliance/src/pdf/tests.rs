@@ -80,6 +80,65 @@ fn pages_that_cannot_be_read_are_named() {
     assert_eq!(done.unread, [2], "the third page is blank");
 }
 
+/// A page with a line of text and a content, whose resources are the objects from the sixth on.
+fn drawn(content: &str, resources: &str, objects: &[(&str, &str)]) -> Vec<u8> {
+    let stream = |(dict, data): (&str, &str)| {
+        format!("<< {dict} /Length {} >>\nstream\n{data}\nendstream", data.len())
+    };
+    let content = format!("BT /F 14 Tf 10 80 Td (Nothing to hide) Tj ET {content}");
+    let mut all = vec![
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Count 1 /Kids [3 0 R] >>".to_owned(),
+        format!(
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 100] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> {resources} >> >>"
+        ),
+        stream(("", &content)),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_owned(),
+    ];
+    all.extend(objects.iter().map(|object| stream(*object)));
+    let mut file = "%PDF-1.7\n".to_owned();
+    let mut rows = String::new();
+    for (at, object) in all.iter().enumerate() {
+        rows.push_str(&format!("{:010} 00000 n \n", file.len()));
+        file.push_str(&format!("{} 0 obj\n{object}\nendobj\n", at + 1));
+    }
+    let (start, count) = (file.len(), all.len() + 1);
+    file.push_str(&format!(
+        "xref\n0 {count}\n0000000000 65535 f \n{rows}trailer << /Size {count} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n"
+    ));
+    file.into_bytes()
+}
+
+#[test]
+fn pages_with_text_in_patterns_masks_and_wide_lines_are_not_read() {
+    let text = "BT /F 14 Tf 2 5 Td (anna@lumen.com) Tj ET";
+    let lines = "0 0 m 9 9 l S";
+    let tile = "/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 300 30] /XStep 300 /YStep 30 /Resources << /Font << /F 5 0 R >> >>";
+    let group = "/Type /XObject /Subtype /Form /Group << /S /Transparency /CS /DeviceGray >> /BBox [0 0 400 100] /Resources << /Font << /F 5 0 R >> >>";
+    let pattern = |data| {
+        let fill = "/Pattern cs /P scn 10 10 300 30 re f";
+        drawn(fill, "/Pattern << /P 6 0 R >>", &[(tile, data)])
+    };
+    let mask = |data| {
+        let states = "/ExtGState << /G << /SMask << /Type /Mask /S /Luminosity /G 6 0 R >> >> >>";
+        drawn("/G gs 0 0 300 30 re f", states, &[(group, data)])
+    };
+    let outline = |width| {
+        drawn(&format!("BT /F 40 Tf 1 Tr {width} w 10 20 Td (anna@lumen.com) Tj ET"), "", &[])
+    };
+    for (name, source, unread) in [
+        ("pattern", pattern(text), 1),
+        ("pattern of lines", pattern(lines), 0),
+        ("mask", mask(text), 1),
+        ("mask of lines", mask(lines), 0),
+        ("wide outline", outline(20), 1),
+        ("outline", outline(1), 0),
+    ] {
+        let done = redact(source, Mode::Mask, |_| Vec::new()).expect("redacted");
+        assert_eq!(done.unread.len(), unread, "{name}");
+    }
+}
+
 #[test]
 fn pages_without_values_stay_as_they_look() {
     let source = page("Nothing to hide");

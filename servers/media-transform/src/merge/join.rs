@@ -28,6 +28,8 @@ pub(super) struct Report {
     /// Links within the documents, which have no place to lead to.
     pub(super) dropped_links: usize,
     pub(super) form_fields: bool,
+    /// Notes, stamps, highlights and drawings.
+    pub(super) dropped_marks: usize,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -104,6 +106,7 @@ struct Joined {
     kids: Vec<Ref>,
     dropped_links: usize,
     form_fields: bool,
+    dropped_marks: usize,
 }
 
 impl Joined {
@@ -117,6 +120,7 @@ impl Joined {
             kids: Vec::new(),
             dropped_links: 0,
             form_fields: false,
+            dropped_marks: 0,
         }
     }
 
@@ -138,6 +142,7 @@ impl Joined {
             let (links, others) = links_of(source);
             self.dropped_links += others.links;
             self.form_fields |= others.has_fields;
+            self.dropped_marks += others.marks;
             self.add_page(object.map_err(|_| damaged())?, source.render_dimensions(), &links);
         }
         Ok(())
@@ -173,6 +178,7 @@ impl Joined {
             pages: self.kids.len(),
             dropped_links: self.dropped_links,
             form_fields: self.form_fields,
+            dropped_marks: self.dropped_marks,
         };
         self.file.pages(self.tree).kids(self.kids).count(count);
         self.file.catalog(Ref::new(1)).pages(self.tree);

@@ -21,21 +21,26 @@ pub(super) struct Others {
     /// Links to places of the same document.
     pub(super) links: usize,
     pub(super) has_fields: bool,
+    /// Notes, stamps, highlights and drawings of readers, and links beyond the limit.
+    pub(super) marks: usize,
 }
 
 pub(super) fn links_of(page: &Page<'_>) -> (Vec<Link>, Others) {
     let mut links = Vec::new();
     let mut others = Others::default();
     let Some(annotations) = page.raw().get::<Array<'_>>(b"Annots") else { return (links, others) };
-    for annotation in annotations.iter::<Dict<'_>>().take(MAX_LINKS) {
+    for annotation in annotations.iter::<Dict<'_>>() {
         let Some(kind) = annotation.get::<Name<'_>>(b"Subtype") else { continue };
         match kind.as_ref() {
             b"Widget" => others.has_fields = true,
+            b"Link" if links.len() >= MAX_LINKS => others.marks += 1,
             b"Link" => match link(page, &annotation) {
                 Some(link) => links.push(link),
                 None => others.links += 1,
             },
-            _ => {}
+            // What belongs to another mark.
+            b"Popup" => {}
+            _ => others.marks += 1,
         }
     }
     (links, others)

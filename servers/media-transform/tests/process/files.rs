@@ -5,7 +5,7 @@ use std::io::{Cursor, Read as _, Write as _};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-/// A PDF with a text on each page, and a link to the web on the first.
+/// A PDF with a text on each page, and a link to the web and a stamp on the first.
 pub(crate) fn pdf(pages: &[&str]) -> Vec<u8> {
     let kids: Vec<String> = (0..pages.len()).map(|at| format!("{} 0 R", 4 + at * 2)).collect();
     let mut objects = vec![
@@ -16,7 +16,8 @@ pub(crate) fn pdf(pages: &[&str]) -> Vec<u8> {
     for (at, text) in pages.iter().enumerate() {
         let link = if at == 0 {
             "/Annots [<< /Type /Annot /Subtype /Link /Rect [72 695 200 710] \
-             /A << /S /URI /URI (https://example.org/first) >> >>]"
+             /A << /S /URI /URI (https://example.org/first) >> >> \
+             << /Type /Annot /Subtype /Stamp /Rect [0 0 9 9] >>]"
         } else {
             ""
         };

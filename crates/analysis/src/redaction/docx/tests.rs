@@ -138,6 +138,32 @@ fn values_are_gone_however_a_part_writes_them() {
             r#"<w:p xmlns:z="w"><z:ins z:author = 'anna.weber@lumen.com'><w:t>x</w:t></z:ins></w:p>"#,
         ),
         ("imported file", r#"<w:altChunk r:id="r0"/>"#),
+        (
+            "hidden run",
+            "<w:p><w:r><w:t>anna.we</w:t></w:r><w:r><w:rPr><w:vanish/></w:rPr><w:t>xy z</w:t></w:r><w:r><w:t>ber@lumen.com</w:t></w:r></w:p>",
+        ),
+        (
+            "moved text",
+            "<w:p><w:r><w:t>anna.we</w:t></w:r><w:moveFrom><w:r><w:t>xy z</w:t></w:r></w:moveFrom><w:r><w:t>ber@lumen.com</w:t></w:r></w:p>",
+        ),
+        (
+            "field within a value",
+            r#"<w:p><w:r><w:t>anna.we</w:t></w:r><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>XE "a"</w:instrText></w:r><w:r><w:t>xy z</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:t>ber@lumen.com</w:t></w:r></w:p>"#,
+        ),
+        (
+            "merged fields",
+            r#"<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>MERGEFIELD a</w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>anna.weber@</w:t></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r><w:r><w:t>lumen.com</w:t></w:r></w:p>"#,
+        ),
+        (
+            "alternatives",
+            "<w:p><w:r><w:t>anna.we</w:t></w:r><mc:Choice><w:r><w:t>ber@lumen.com</w:t></w:r></mc:Choice><mc:Fallback><w:r><w:t>ber@lumen.com</w:t></w:r></mc:Fallback></w:p>",
+        ),
+        (
+            "symbols only",
+            r#"<w:p><w:r><w:t>anna.weber@lumen.co</w:t><w:sym w:char="006D"/></w:r></w:p>"#,
+        ),
+        ("names of elements", r#"<x:AnnaWeber xmlns:x="urn:anna.weber@lumen.com" x:k="1"/>"#),
+        ("label of a list", r#"<w:lvl><w:lvlText w:val="%1 anna.weber@lumen.com"/></w:lvl>"#),
     ];
     for (name, body) in rows {
         assert_gone(name, &document(&format!("{BASE}{body}"), &[]));
@@ -190,11 +216,31 @@ fn values_are_found_where_only_an_attribute_or_a_link_has_them() {
 }
 
 #[test]
+fn texts_of_lists_are_searched_and_other_forms_of_a_text_dropped() {
+    let body = r#"<w:p><w:lvlText w:val="Born 3 May 1984"/><w:date w:fullDate="1984-05-03T00:00:00Z"/></w:p>
+        <w:p><w:fldChar w:fldCharType="begin"><w:fldData>QW5uYSBXZWJlcg==</w:fldData></w:fldChar></w:p>
+        <w:p><v:shape o:gfxdata="QW5uYSBXZWJlcg==" equationxml="An&lt;x/>na" id="kept"/></w:p>"#;
+    let found = |text: &str| {
+        let place = text.find("3 May 1984").map(|at| at..at + "3 May 1984".len());
+        place.into_iter().map(|place| Target { label: "DATE".to_owned(), place }).collect()
+    };
+    let done = redact(&document(body, &[]), &Limits::default(), Mode::Label, found);
+    let written = written(&done.expect("redacted"));
+    assert!(written.contains("Born [DATE]") && written.contains("kept"), "{written}");
+    for gone in ["1984", "QW5uYSBXZWJlcg", "equationxml"] {
+        assert!(!written.contains(gone), "{gone} {written}");
+    }
+}
+
+#[test]
 fn encodings_that_cannot_be_read_are_refused() {
     let part = br#"<?xml version="1.0" encoding="UTF-7"?><w:hdr/>"#;
     let bytes = document(BASE, &[("header", "word/h.xml", part)]);
     let refused = redact(&bytes, &Limits::default(), Mode::Mask, |_| Vec::new());
     assert_eq!(refused.expect_err("not read").kind(), "damaged");
+    let cut = document("", &[("header", "word/h.xml", b"<w:hdr><w:p></AnnaWeber></w:hdr>")]);
+    let refused = redact(&cut, &Limits::default(), Mode::Mask, |_| Vec::new());
+    assert!(!format!("{:?}", refused.expect_err("not closed")).contains("Weber"));
     let doctype = document("", &[("header", "word/h.xml", b"<!DOCTYPE a><w:hdr/>")]);
     assert!(redact(&doctype, &Limits::default(), Mode::Mask, |_| Vec::new()).is_err());
 }

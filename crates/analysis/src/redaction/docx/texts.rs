@@ -14,9 +14,10 @@ const APART: &str = "\n\n";
 #[derive(Default)]
 pub(super) struct Texts {
     pub(super) text: String,
-    /// For each text of the part, where it is in the joined text: twice if a tracked change deletes some of its paragraph.
+    /// For each text of the part, where it is in the joined text: several times if some of its paragraph is hidden, or deleted
+    /// by a tracked change.
     places: Vec<Vec<Range<usize>>>,
-    /// Paragraphs as they were before deletions: values in them are counted already.
+    /// Paragraphs as they were before deletions and without what is hidden: values in them are counted already.
     pub(super) repeats: Vec<Range<usize>>,
     paragraphs: Vec<Paragraph>,
     loose: Paragraph,
@@ -29,7 +30,10 @@ pub(super) struct Texts {
 struct Paragraph {
     now: Line,
     before: Line,
+    /// With the first of alternatives, and with the others.
+    shown: [Line; 2],
     has_deletions: bool,
+    has_hidden: bool,
 }
 
 /// Texts that are joined, by their numbers.
@@ -78,9 +82,15 @@ impl Texts {
 
     fn add_paragraph(&mut self, paragraph: Paragraph) {
         self.add_line(paragraph.now);
-        if paragraph.has_deletions {
+        let [first, second] = paragraph.shown;
+        let others = [
+            (paragraph.has_deletions, paragraph.before),
+            (paragraph.has_hidden, first),
+            (paragraph.has_hidden, second),
+        ];
+        for (_, line) in others.into_iter().filter(|(differs, _)| *differs) {
             let start = self.text.len();
-            self.add_line(paragraph.before);
+            self.add_line(line);
             self.repeats.push(start..self.text.len());
         }
     }
@@ -101,9 +111,17 @@ impl Sink for Texts {
         self.places.push(Vec::new());
         let inserted = self.inserted > 0;
         match stream {
-            Stream::Shown => {
+            Stream::Shown | Stream::Hidden | Stream::Choice | Stream::Fallback => {
                 let paragraph = self.paragraph();
                 paragraph.now.add(number, text);
+                paragraph.has_hidden |= stream != Stream::Shown;
+                for (line, other) in
+                    paragraph.shown.iter_mut().zip([Stream::Fallback, Stream::Choice])
+                {
+                    if stream != Stream::Hidden && stream != other {
+                        line.add(number, text);
+                    }
+                }
                 if !inserted {
                     paragraph.before.add(number, text);
                 }
@@ -131,9 +149,14 @@ impl Sink for Texts {
         let paragraph = self.paragraph();
         paragraph.now.text.push(sign);
         paragraph.before.text.push(sign);
+        paragraph.shown.iter_mut().for_each(|line| line.text.push(sign));
         if sign == '\n' {
             self.instructions.text.push(sign);
         }
+    }
+
+    fn end_instruction(&mut self) {
+        self.instructions.text.push('\n');
     }
 
     fn open_paragraph(&mut self) {
@@ -258,6 +281,10 @@ impl Sink for Checked<'_, '_> {
 
     fn sign(&mut self, sign: char) {
         self.texts.sign(sign);
+    }
+
+    fn end_instruction(&mut self) {
+        self.texts.end_instruction();
     }
 
     fn open_paragraph(&mut self) {

@@ -11,6 +11,11 @@ use super::xml::{self, Element, Node, Output, local};
 pub(super) enum Stream {
     /// Shown in its paragraph.
     Shown,
+    /// In its paragraph, but not shown.
+    Hidden,
+    /// One of two alternatives, of which a program shows what it can.
+    Choice,
+    Fallback,
     /// Deleted by a tracked change.
     Deleted,
     /// The instruction of a field.
@@ -30,6 +35,9 @@ pub(super) trait Sink {
     /// Signs that are no text, such as tabs.
     fn sign(&mut self, sign: char);
 
+    /// The begin or end of a field, which shows nothing itself.
+    fn end_instruction(&mut self) {}
+
     fn open_paragraph(&mut self) {}
 
     fn close_paragraph(&mut self) {}
@@ -44,7 +52,8 @@ pub(super) trait Sink {
 }
 
 /// Settings and links that name people, other files or data.
-const DROPPED: [&str; 16] = [
+const DROPPED: [&str; 17] = [
+    "fldData",
     "docVars",
     "rsids",
     "attachedTemplate",
@@ -62,6 +71,9 @@ const DROPPED: [&str; 16] = [
     "schemaLibrary",
     "embeddings",
 ];
+
+/// Attributes that repeat a text in another form: encoded, or as a date.
+const DROPPED_ATTRIBUTES: [&str; 3] = ["gfxdata", "equationxml", "fullDate"];
 
 /// Elements that stay without the part that they name.
 const SHOWN_WITHOUT_PART: [&str; 6] =
@@ -85,7 +97,8 @@ const TEXTS: [&str; 10] = [
 ];
 
 /// Elements whose `val` is a text.
-const VALUES: [&str; 8] = [
+const VALUES: [&str; 9] = [
+    "lvlText",
     "alias",
     "tag",
     "default",
@@ -115,6 +128,10 @@ pub(super) fn walk(
         output: Output::new(),
         open: Vec::new(),
         skipped: 0,
+        deleted: 0,
+        hidden: Vec::new(),
+        fields: Vec::new(),
+        alternatives: Vec::new(),
         relations: HashSet::from(["r".to_owned()]),
     };
     xml::each(source, limits, |node| walker.node(node, limits))?;
@@ -129,6 +146,14 @@ struct Walker<'w, S> {
     open: Vec<String>,
     /// How many elements are open within one that is dropped.
     skipped: usize,
+    /// How many open elements hold what tracked changes delete.
+    deleted: usize,
+    /// For each open run whether its text is hidden.
+    hidden: Vec<bool>,
+    /// For each open field whether its instruction goes on: results of others within it are not shown.
+    fields: Vec<bool>,
+    /// The open alternatives.
+    alternatives: Vec<Stream>,
     /// Prefixes of attributes that name relationships.
     relations: HashSet<String>,
 }
@@ -163,27 +188,53 @@ impl<S: Sink> Walker<'_, S> {
             self.skipped = 1;
             return;
         };
+        if name == "sym" && self.symbol(&element) {
+            self.skipped = 1;
+            return;
+        }
         self.output.open(&element.name, &attributes);
         match name.as_str() {
             "p" => self.sink.open_paragraph(),
-            "ins" => self.sink.inserted(true),
-            "tab" | "ptab" => self.sink.sign('\t'),
-            "br" | "cr" | "fldChar" => self.sink.sign('\n'),
-            "noBreakHyphen" => self.sink.sign('-'),
-            "softHyphen" => self.sink.sign('\u{ad}'),
-            "sym" => {
-                if let Some(sign) = element.get("char").and_then(symbol) {
-                    self.sink.sign(sign);
+            "ins" | "moveTo" => self.sink.inserted(true),
+            "del" | "moveFrom" => self.deleted += 1,
+            "r" => self.hidden.push(false),
+            "vanish" if self.open.ends_with(&["r".to_owned(), "rPr".to_owned()]) => {
+                let is_off = matches!(element.get("val"), Some("0" | "false" | "off"));
+                if let Some(hidden) = self.hidden.last_mut() {
+                    *hidden = !is_off;
                 }
             }
+            "tab" | "ptab" => self.sink.sign('\t'),
+            "br" | "cr" => self.sink.sign('\n'),
+            "fldChar" => self.field(element.get("fldCharType").unwrap_or_default()),
+            "noBreakHyphen" => self.sink.sign('-'),
+            "softHyphen" => self.sink.sign('\u{ad}'),
+            "Choice" => self.alternatives.push(Stream::Choice),
+            "Fallback" => self.alternatives.push(Stream::Fallback),
             _ => {}
         }
         self.open.push(name);
     }
 
+    /// Whether a symbol is a character of a value: then what replaces it is written as a text.
+    fn symbol(&mut self, element: &Element) -> bool {
+        let Some(sign) = element.get("char").and_then(symbol) else { return false };
+        let sign = sign.to_string();
+        let stream = self.stream();
+        let written = self.sink.text(stream, &sign);
+        if written == sign {
+            return false;
+        }
+        let prefix = &element.name[..element.name.len() - "sym".len()];
+        self.output.open(&format!("{prefix}t"), &[]);
+        self.output.text(&written);
+        self.output.close();
+        true
+    }
+
     /// The attributes as they are written; `None` if the element is dropped.
     fn attributes(&mut self, name: &str, element: &Element) -> Option<Vec<(String, String)>> {
-        if DROPPED.contains(&name) {
+        if DROPPED.contains(&name) || self.sink.plain(name).is_some() {
             return None;
         }
         let mut attributes = Vec::with_capacity(element.attributes.len());
@@ -192,7 +243,11 @@ impl<S: Sink> Walker<'_, S> {
             let prefix = key.split_once(':').map(|(prefix, _)| prefix);
             let names_part =
                 word == "relid" || prefix.is_some_and(|prefix| self.relations.contains(prefix));
-            if word.starts_with("rsid") {
+            let is_space = key == "xmlns" || prefix == Some("xmlns");
+            if word.starts_with("rsid")
+                || DROPPED_ATTRIBUTES.contains(&word)
+                || !is_space && self.sink.plain(word).is_some()
+            {
                 continue;
             }
             let value = if names_part {
@@ -203,7 +258,7 @@ impl<S: Sink> Walker<'_, S> {
                 }
             } else if PEOPLE.contains(&word) {
                 "redacted".to_owned()
-            } else if is_text(name, word, value) {
+            } else if !is_space && is_text(name, word, value) {
                 self.sink.text(Stream::Single, value)
             } else {
                 self.sink.plain(value).unwrap_or_else(|| value.clone())
@@ -216,17 +271,45 @@ impl<S: Sink> Walker<'_, S> {
     fn close(&mut self) {
         match self.open.pop().as_deref() {
             Some("p") => self.sink.close_paragraph(),
-            Some("ins") => self.sink.inserted(false),
+            Some("ins" | "moveTo") => self.sink.inserted(false),
+            Some("del" | "moveFrom") => self.deleted = self.deleted.saturating_sub(1),
+            Some("r") => drop(self.hidden.pop()),
+            Some("Choice" | "Fallback") => drop(self.alternatives.pop()),
             Some("tc") => self.sink.sign('\t'),
             _ => {}
         }
         self.output.close();
     }
 
+    fn field(&mut self, mark: &str) {
+        match mark {
+            "begin" => self.fields.push(true),
+            "separate" => {
+                if let Some(field) = self.fields.last_mut() {
+                    *field = false;
+                }
+            }
+            _ => drop(self.fields.pop()),
+        }
+        self.sink.end_instruction();
+    }
+
+    /// Where the text of a run belongs.
+    fn stream(&self) -> Stream {
+        let is_hidden = self.hidden.last().is_some_and(|hidden| *hidden);
+        if self.deleted > 0 {
+            Stream::Deleted
+        } else if is_hidden || self.fields.contains(&true) {
+            Stream::Hidden
+        } else {
+            self.alternatives.last().copied().unwrap_or(Stream::Shown)
+        }
+    }
+
     fn text(&mut self, text: &str) {
         let name = self.open.last().map_or("", String::as_str);
         let stream = match name {
-            "t" => Stream::Shown,
+            "t" => self.stream(),
             "delText" => Stream::Deleted,
             "instrText" | "delInstrText" => Stream::Instruction,
             _ if text.trim().is_empty() => return,

@@ -5,7 +5,9 @@ pub(crate) mod header;
 mod lines;
 mod mode;
 mod pay;
+mod phrases;
 mod requirements;
+mod sentences;
 mod signals;
 mod words;
 mod years;
@@ -53,10 +55,38 @@ pub struct Parsed {
 /// The most lines of a text that are read.
 const MAX_LINES: usize = 5_000;
 
+/// What a text states, and whether it describes a job.
+struct Stated {
+    job: Job,
+    is_job: bool,
+    /// Whether a heading or a key names what is asked for.
+    listed: bool,
+}
+
 /// Reads a text.
 pub fn parse(text: &str) -> Parsed {
+    let Stated { job, is_job, .. } = read(text);
+    if !is_job {
+        return Parsed { job: None, findings: Vec::new() };
+    }
+    let findings = signals::findings(text, job.pay.is_some());
+    Parsed { job: Some(job), findings }
+}
+
+/// Reads a text that the caller calls a job: a list of requirements is enough.
+pub fn parse_given(text: &str) -> Option<Job> {
+    let Stated { job, is_job, listed } = read(text);
+    (is_job || listed).then_some(job)
+}
+
+fn read(text: &str) -> Stated {
     let lines: Vec<Line> = lines::read(text).into_iter().take(MAX_LINES).collect();
-    let header = header::read(&lines);
+    let mut header = header::read(&lines);
+    header.title = header.title.or_else(|| phrases::title(&lines));
+    // Parts of the first lines are a guess: a name below "About" is surer.
+    if value(&lines, Field::Company, |name| Some(name.len())).is_none() {
+        header.company = phrases::company(text).or(header.company);
+    }
     let requirements = requirements::read(&lines);
     let listed = requirements.listed;
     let hiring = header.hiring;
@@ -81,11 +111,8 @@ pub fn parse(text: &str) -> Parsed {
         responsibilities: responsibilities(&lines),
         title: header.title,
     };
-    if !signals::is_job(text, &lines, &job, listed, hiring) {
-        return Parsed { job: None, findings: Vec::new() };
-    }
-    let findings = signals::findings(text, job.pay.is_some());
-    Parsed { job: Some(job), findings }
+    let is_job = signals::is_job(text, &lines, &job, listed, hiring);
+    Stated { job, is_job, listed }
 }
 
 /// What a reader finds in the value of a field.
@@ -117,7 +144,7 @@ fn find_pay(lines: &[Line]) -> Option<Pay> {
         return Some(pay);
     }
     let mut best: Option<(Pay, u8)> = None;
-    for sentence in lines.iter().flat_map(|line| requirements::sentences(&line.text)) {
+    for sentence in lines.iter().flat_map(|line| sentences::sentences(&line.text)) {
         if let Some((pay, sure)) = pay::find(sentence, false).filter(|(_, sure)| *sure >= 2)
             && best.as_ref().is_none_or(|(_, before)| sure > *before)
         {

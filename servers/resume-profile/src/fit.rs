@@ -80,7 +80,8 @@ pub(crate) async fn rank_jobs(input: RankInput, ctx: Ctx) -> Result<Ranking, Fau
     let given = Given { source_ref_id, file_data, file_type, text: None };
     let (candidate, warnings) = candidate(given, profile, &ctx).await?;
     let fits = kit::blocking(move || {
-        let fits = jobs.iter().map(|text| fit::score(&candidate, &careers::jobs::parse(text).job?));
+        let fits =
+            jobs.iter().map(|text| fit::score(&candidate, &careers::jobs::parse_given(text)?));
         fits.collect::<Vec<Option<Fit>>>()
     })
     .await?;
@@ -111,7 +112,7 @@ pub(crate) async fn rank_jobs(input: RankInput, ctx: Ctx) -> Result<Ranking, Fau
 /// The job that a text or a parsed description gives.
 pub(crate) async fn resolve_job(text: Option<String>, job: Option<Job>) -> Result<Job, Fault> {
     match (text, job) {
-        (Some(text), None) => kit::blocking(move || careers::jobs::parse(&text).job)
+        (Some(text), None) => kit::blocking(move || careers::jobs::parse_given(&text))
             .await?
             .ok_or_else(|| no_job("/job_text")),
         (None, Some(job)) => check_job(&job).map(|()| job),
@@ -148,7 +149,10 @@ fn too_long(name: &str) -> Fault {
 }
 
 fn no_job(path: &str) -> Fault {
-    Fault::invalid_input(format!("{path}: it is no job description"))
+    Fault::invalid_input(format!(
+        "{path}: it is not recognised as a job description; give the title and the requirements, each on a line of its own, \
+         such as `Essential: Python`"
+    ))
 }
 
 async fn candidate(

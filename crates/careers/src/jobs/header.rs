@@ -39,7 +39,7 @@ const ROLES: &str = "accountant|administrator|adviser|advisor|agent|analyst|arch
     kaufmann|kauffrau|kaufleute|fachkraft|pflegefachkraft|mitarbeiter|mitarbeiterin|sachbearbeiter|sachbearbeiterin|referent|\
     referentin|buchhalter|buchhalterin|verkäufer|verkäuferin|lehrer|lehrerin|arzt|ärztin|techniker|technikerin|mechaniker|\
     mechatroniker|fahrer|koch|köchin|erzieher|erzieherin|assistenz|assistentin|administratorin|architektin|designerin|werkstudent|\
-    praktikant|praktikantin|auszubildende|pfleger|pflegerin|krankenpfleger|disponent|disponentin|lagerist|meister|elektriker|\
+    praktikant|praktikantin|auszubildende|pfleger|pflegerin|krankenpfleger|disponent|disponentin|lagerist|meister|elektriker|angestellte|angestellter|fachangestellte|fachangestellter|helfer|helferin|betreuer|betreuerin|\
     elektroniker|développeur|développeuse|ingénieur|ingénieure|chargé|chargée|chef|cheffe|responsable|comptable|infirmier|infirmière|\
     technicien|technicienne|conseiller|conseillère|vendeur|vendeuse|directeur|directrice|analyste|architecte|rédacteur|rédactrice|\
     gestionnaire|assistante|consultante|contrôleur|contrôleuse|auditrice|acheteur|acheteuse|professeur|médecin|préparateur|stagiaire|\
@@ -55,10 +55,10 @@ static ROLE_SET: LazyLock<HashSet<&str>> = LazyLock::new(|| ROLES.split('|').col
 static HIRING: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         r"(?P<c>(?:\b(?:St|Dr|Mt)\.\s)?[^.;:!?\n]{2,60}?)\s+(?:is|are)\s+(?:now\s+|currently\s+|actively\s+|also\s+)?(?:hiring|looking\s+for|seeking|recruiting|searching\s+for|in\s+search\s+of|in\s+need\s+of|looking\s+to\s+(?:hire|appoint|recruit))\s+(?:for\s+)?(?P<t>.+)",
-        r"(?:^|[.!?]\s+)(?:at\s+)?(?P<c>[^.;:!?\n]{2,60}?)\s+(?:seeks|needs|wants|hires|requires|recruits|sucht|suchen|recherche|recrute|busca|contrata|necesita|selecciona|precisa)\s+(?:ab\s+sofort\s+|zum\s+\S+\s+(?:Zeitpunkt\s+)?|derzeit\s+|actualmente\s+|actuellement\s+|pour\s+son\s+\S+\s+)?(?P<t>.+)",
+        r"(?:^|[.!?]\s+)(?:at\s+)?(?P<c>[^.;:!?\n]{2,60}?)\s+(?:seeks|needs|wants|hires|requires|recruits|sucht|suchen|recherche|recrute|busca|contrata|necesita|selecciona|precisa)\s+(?:ab\s+sofort\s+|zum\s+\S+\s+(?:Zeitpunkt\s+)?|(?:zum|ab|ab\s+dem)\s+\d{1,2}\.\s*\S+\s+(?:\d{4}\s+)?|derzeit\s+|actualmente\s+|actuellement\s+|pour\s+son\s+\S+\s+)?(?P<t>.+)",
         r"(?i)\b(?:we|our\s+\w+(?:\s+\w+)?)(?:'re|’re|\s+are)\s+(?:now\s+|currently\s+)?(?:hiring|looking\s+for|seeking|recruiting|searching\s+for)\s+(?:for\s+)?(?P<t>.+)",
         r"(?i)\b(?:we\s+(?:need|seek|want)|(?:join|work\s+for|work\s+with)\s+(?P<c>[^.,;:!?\n]{2,50}?)\s+as|join\s+\w+\s+team\s+as|want(?:ed)?:|apply\s+(?:now\s+)?(?:for|as)|opening\s+for|vacancy\s+for|opportunity\s+for|position\s+of|role\s+of|post\s+of)\s+(?P<t>.+)",
-        r"(?i)\b(?:wir\s+suchen|suchen\s+wir|gesucht\s+wird|verstärkung\s+als|sucht\s+verstärkung\s+als|stelle\s+als|nous\s+recherchons|nous\s+recrutons|on\s+recrute|rejoignez-nous\s+(?:comme|en\s+tant\s+que)|poste\s+de|buscamos|estamos\s+buscando|necesitamos|contratamos|puesto\s+de|en\s+tant\s+que)\s+(?:ab\s+sofort\s+|zum\s+nächstmöglichen\s+zeitpunkt\s+|für\s+unseren?\s+\S+\s+\S+\s+|derzeit\s+|actuellement\s+|actualmente\s+)?(?P<t>.+)",
+        r"(?i)\b(?:wir\s+suchen|suchen\s+wir|gesucht\s+wird|verstärkung\s+als|sucht\s+verstärkung\s+als|stelle\s+als|nous\s+recherchons|nous\s+recrutons|on\s+recrute|rejoignez-nous\s+(?:comme|en\s+tant\s+que)|poste\s+de|buscamos|estamos\s+buscando|necesitamos|contratamos|puesto\s+de|en\s+tant\s+que)\s+(?:ab\s+sofort\s+|zum\s+nächstmöglichen\s+zeitpunkt\s+|(?:zum|ab|ab\s+dem)\s+\d{1,2}\.\s*\S+\s+(?:\d{4}\s+)?|für\s+unseren?\s+\S+\s+\S+\s+|derzeit\s+|actuellement\s+|actualmente\s+)?(?P<t>.+)",
         r"(?i)^(?P<t>[^.;:!?\n]{3,60}?)\s+(?:want(?:ed)|needed|gesucht|recherchée?)\s*(?:$|[.!,:]|(?:in|at|for|now|urgently|asap|ab|für|im|à|pour)\b)",
         r"(?i)\b(?:as|als)\s+(?:our\s+(?:new\s+|next\s+)?|an?\s+|the\s+)(?P<t>.+)",
     ]
@@ -72,6 +72,15 @@ static ARTICLE: LazyLock<Regex> = LazyLock::new(|| {
     // cannot fail: the pattern is a constant, and a test uses it.
     Regex::new(r"(?i)^(?:(?:an?|the|our|its|their|his|her|your|another|one|two|several|some|new|next|eine?n?|eine?[:/*_(]n\)?|einer|unseren?|une?|un\(e\)|un/e|un·e|una?|un/a|uno/a|talented|experienced|motivated|passionate|enthusiastic|skilled|dedicated|erfahrene[nr]?|engagierte[nr]?|motivierte[nr]?)\s+)+")
         .expect("a pattern that compiles")
+});
+
+/// Roles that are "in" a subject more often than in a place: "Lecturer in Computational Linguistics".
+static HAS_SUBJECT: LazyLock<Regex> = LazyLock::new(|| {
+    // cannot fail: the pattern is a constant, and a test uses it.
+    Regex::new(
+        r"(?i)\b(?:lecturer|professor|reader|fellow|fellowship|postdoc|postdoctoral\s+\w+|chair)$",
+    )
+    .expect("a pattern that compiles")
 });
 
 /// Where a title ends in a sentence.
@@ -106,7 +115,7 @@ static ALL_GENDERS: LazyLock<Regex> = LazyLock::new(|| {
 /// Parts of the first lines that name neither a company nor a place.
 static NO_NAME: LazyLock<Regex> = LazyLock::new(|| {
     // cannot fail: the pattern is a constant, and a test uses it.
-    Regex::new(r"(?i)\b(?:ago|applicants?|months?|weeks?|days?|hours?|weekly|monthly|posted|apply|sign\s+in|log\s+in|menu|cookies|grade|entgeltgruppe|needed|required|vacanc(?:y|ies)|monate?n?|wochen?|stunden?|std|tagen?|mois|semaines?|jours?|meses|semanas|horas)\b|[%$€£#]\s?\d|\d\s?[%€]|[.!?]\s")
+    Regex::new(r"(?i)\b(?:ago|applicants?|months?|weeks?|days?|hours?|shifts?|stars?|reviews?|schichten?|turnos?|weekly|monthly|posted|apply|sign\s+in|log\s+in|menu|cookies|grade|entgeltgruppe|needed|required|vacanc(?:y|ies)|monate?n?|wochen?|stunden?|std|tagen?|mois|semaines?|jours?|meses|semanas|horas)\b|[%$€£#]\s?\d|\d\s?[%€]|[.!?]\s")
         .expect("a pattern that compiles")
 });
 
@@ -140,7 +149,7 @@ pub(crate) fn names_role(text: &str) -> bool {
         let singular = word.strip_suffix('s').unwrap_or(word);
         ROLE_SET.contains(word) || ROLE_SET.contains(singular)
             // German joins the noun to what is before it.
-            || ["entwickler", "ingenieur", "leiter", "berater", "mitarbeiter", "fachkraft", "techniker", "verkäufer", "planer", "pfleger", "prüfer", "assistent", "kaufmann", "meister", "lehrer", "fahrer", "mechaniker", "manager"]
+            || ["entwickler", "ingenieur", "leiter", "berater", "mitarbeiter", "fachkraft", "techniker", "verkäufer", "planer", "pfleger", "prüfer", "assistent", "kaufmann", "meister", "lehrer", "fahrer", "mechaniker", "manager", "angestellte", "helfer", "betreuer"]
                 .iter()
                 .any(|role| word.len() > role.len() && word.ends_with(role) || word.ends_with(&format!("{role}in")))
     })
@@ -181,7 +190,7 @@ fn read_sentences(lines: &[Line], header: &mut Header) {
     let free: Vec<&Line> = lines.iter().filter(|line| line.field.is_none()).collect();
     let sentences = free.iter().enumerate().flat_map(|(index, line)| {
         let next = free.get(index + 1).map_or("", |next| next.text.as_str());
-        super::requirements::sentences(&line.text)
+        super::sentences::sentences(&line.text)
             .into_iter()
             .map(move |sentence| whole_sentence(sentence, next))
     });
@@ -221,6 +230,15 @@ fn whole_sentence<'t>(sentence: &'t str, next: &str) -> Cow<'t, str> {
 }
 
 fn title_in_sentence(after: &str) -> Option<String> {
+    // "eine Medizinische Fachangestellte (m/w/d) in Teilzeit": the genders end a title.
+    if let Some(genders) = ALL_GENDERS.find(after)
+        && let title = ARTICLE.replace(after[..genders.start()].trim(), "")
+        && (1..=8).contains(&title.split_whitespace().count())
+        && title.starts_with(char::is_uppercase)
+        && !title.contains(['.', ',', ';', ':', '!', '?'])
+    {
+        return Some(GENDER.replace_all(&title, "").trim().to_owned());
+    }
     let after = GENDER.replace_all(after, " ");
     let after = ARTICLE.replace(after.trim(), "");
     let title = TITLE_END.replace(&after, "");
@@ -240,7 +258,11 @@ fn read_first_lines(lines: &[Line], header: &mut Header) {
     let words = |text: &str| {
         text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()
     };
-    let short = |line: &&&Line| words(&line.text) <= 14 && !line.text.ends_with(['.', '?']);
+    // "Acme | Data Engineer, Platform Engineer | Boston | Full-time | $180k": each part is short.
+    let parted = |text: &str| text.matches(" | ").count() >= 3;
+    let short = |line: &&&Line| {
+        (words(&line.text) <= 14 || parted(&line.text)) && !line.text.ends_with(['.', '?'])
+    };
     // Sentences are read as such.
     let sentence = |line: &Line| HIRING.iter().any(|pattern| pattern.is_match(&line.text));
     let named = |line: &Line| names_role(&line.text) || addresses_all_genders(&line.text);
@@ -255,7 +277,7 @@ fn read_first_lines(lines: &[Line], header: &mut Header) {
         parts.iter().enumerate().filter(|(index, _)| *index != role).map(|(_, part)| part.clone());
     let near = free.iter().enumerate().filter(|(index, line)| {
         *index != at
-            && index.abs_diff(at) <= 2
+            && (index.abs_diff(at) <= 2 || index.abs_diff(at) <= 4 && TOWN.is_match(&line.text))
             && short(line)
             && !line.text.ends_with('!')
             && !sentence(line)
@@ -299,7 +321,9 @@ fn is_name(part: &str) -> bool {
     let name = capital && part.split_whitespace().count() <= 6 && !NO_NAME.is_match(part);
     // A field of work is a part of the title.
     let field = crate::skills::Lexicon::shipped().kind(&lower).is_some();
-    name && !mode && !pay && !field && !names_role(part)
+    let about =
+        ["About ", "Über ", "À propos ", "Sobre "].iter().any(|lead| part.starts_with(lead));
+    name && !mode && !pay && !field && !about && !names_role(part)
 }
 
 /// A name in the first lines: the company first, then the place.
@@ -353,7 +377,7 @@ fn segments(line: &str) -> Vec<String> {
 
 /// A title without genders, places and ways of working.
 fn title_of(value: &str) -> Option<String> {
-    let value = super::requirements::sentences(value).into_iter().next()?;
+    let value = super::sentences::sentences(value).into_iter().next()?;
     // "cook. $18 an hour"
     let value = match value.split_once(". ") {
         Some((title, rest)) if !rest.starts_with(char::is_alphabetic) => title,
@@ -364,7 +388,13 @@ fn title_of(value: &str) -> Option<String> {
     let part = ARTICLE.replace(part, "");
     let part = part.trim_start_matches(|sign: char| !sign.is_alphanumeric());
     let part = match part.split_once(" in ") {
-        Some((title, place)) if place.starts_with(char::is_uppercase) && names_role(title) => title,
+        Some((title, place))
+            if place.starts_with(char::is_uppercase)
+                && names_role(title)
+                && !HAS_SUBJECT.is_match(title) =>
+        {
+            title
+        }
         _ => part,
     };
     let part = part.split_once(": ").map_or(part, |(_, title)| title).trim();
@@ -389,10 +419,10 @@ fn place_of(value: &str) -> Option<String> {
         .flat_map(|part| part.split(" – "))
         .map(str::trim)
         .collect();
-    let parts: Vec<&str> = parts
-        .into_iter()
-        .filter(|part| !part.is_empty() && mode::remote(&part.to_lowercase()).is_none())
-        .collect();
+    let is_place = |part: &&str| {
+        !part.is_empty() && mode::remote(&part.to_lowercase()).is_none() && !NO_NAME.is_match(part)
+    };
+    let parts: Vec<&str> = parts.into_iter().filter(is_place).collect();
     let place = parts.join(", ").trim_end_matches('.').to_owned();
     (!place.is_empty()).then_some(place)
 }
@@ -449,21 +479,15 @@ fn place_in(text: &str) -> Option<String> {
     let lower = place.to_lowercase();
     let known = crate::skills::Lexicon::shipped().kind(&lower).is_some();
     let zone = ["cet", "cest", "utc", "gmt", "est", "pst"].contains(&lower.as_str());
-    (!known && !zone && !MONTHS.contains(&lower.as_str()) && mode::remote(&lower).is_none())
-        .then(|| place.to_owned())
+    let mode = mode::contract(&lower).is_some();
+    (!known
+        && !zone
+        && !mode
+        && !MONTHS.split(' ').any(|month| month == lower)
+        && mode::remote(&lower).is_none())
+    .then(|| place.to_owned())
 }
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+/// In lower case, separated by spaces.
+const MONTHS: &str =
+    "january february march april may june july august september october november december";

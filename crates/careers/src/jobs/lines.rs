@@ -1,6 +1,8 @@
 //! The lines of a job description: bullets, headings, and `key: value` pairs.
 
+use super::mode;
 use super::words::{self, Field, Section};
+use crate::skills::Lexicon;
 
 /// A line without its markup.
 #[derive(Clone, Debug)]
@@ -104,8 +106,13 @@ fn pair(raw: &Raw) -> Option<(Field, String)> {
         let (key, value) = raw.text.split_once(sign)?;
         let list = || words::list_field(key).filter(|_| *sign == ":");
         let field = words::field(key).or_else(list)?;
-        // A title may be followed by a dash; only a colon makes it a pair.
-        (*sign == ":" || *sign == "\t" || field != Field::Title).then_some((field, value))
+        // A title may be followed by a dash, and "Remote" by a place; only a colon makes it a pair.
+        let pair = match field {
+            Field::Title => false,
+            Field::Mode => mode::remote_value(value).is_some(),
+            _ => true,
+        };
+        (*sign == ":" || *sign == "\t" || pair).then_some((field, value))
     })?;
     let value = cut.1.trim().trim_start_matches(['|', '-', '–', ' ']).trim_end_matches(['|', ' ']);
     (!value.is_empty()).then(|| (cut.0, value.to_owned()))
@@ -119,14 +126,34 @@ fn heading(raw: &Raw, after_blank: bool) -> Option<Section> {
     if raw.bullet || words == 0 || words > MAX_HEADING_WORDS || text.ends_with(['.', ',', ';']) {
         return None;
     }
+    // Boards write "About the job" above the whole description.
+    if ["about the job", "full job description"].contains(&text.to_lowercase().as_str()) {
+        return Some(Section::None);
+    }
+    let plain = !colon && !raw.marked && !after_blank && !is_upper(text);
+    if plain && names_skill(text) {
+        return None;
+    }
     if let Some(section) = words::section(text) {
         return (colon || raw.marked || after_blank || is_upper(text) || words <= 4)
             .then_some(section);
     }
     // Headings that are not known end the section before them.
-    let unknown = colon || (raw.marked && after_blank) || (is_upper(text) && words > 1);
+    // "EARN $500 DAILY" is no heading.
+    let loud = is_upper(text) && words > 1 && !text.contains(|sign: char| sign.is_ascii_digit());
+    let unknown = colon || (raw.marked && after_blank) || loud;
     let title = super::header::names_role(text) || super::header::addresses_all_genders(text);
     (unknown && !title).then_some(Section::Other)
+}
+
+/// Whether a line is an item such as "Strong Excel skills", and no heading such as "Key skills".
+fn names_skill(text: &str) -> bool {
+    let Some((term, noun)) = text.rsplit_once(' ') else { return false };
+    let nouns = ["skills", "knowledge", "kenntnisse"];
+    let term = term.to_lowercase();
+    let mut ends = std::iter::successors(Some(term.as_str()), |term| Some(term.split_once(' ')?.1));
+    nouns.contains(&noun.to_lowercase().as_str())
+        && ends.any(|term| Lexicon::shipped().kind(term).is_some())
 }
 
 fn is_upper(text: &str) -> bool {

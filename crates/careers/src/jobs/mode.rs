@@ -52,7 +52,7 @@ static REMOTE: LazyLock<[(Remote, Regex); 4]> = LazyLock::new(|| {
         (
             Remote::Hybrid,
             pattern(
-                r"(?i)\bhybrid\w*|\b[1-9]\d?\s?%\s+(?:remote|home[- ]?office|télétravail|teletrabajo)|\bmobile[sn]?\s+arbeit(?:en)?\b|\bhíbrid\w*|\bpart(?:ly|ially)?[- ](?:remote|from home)|\bremote\s+(?:possible|option(?:al)?|days?|friendly)|(?:days?|tage?|jours?|días?)\s+(?:(?:a|per|each|every|pro|in\s+der|die|par|a\s+la|por)\s+)?(?:week|woche|semaine|semana)?\s*(?:(?:in|at|from|im|von|au|de|en|desde)\s+)(?:the\s+|our\s+|your\s+|la\s+)?(?:office|home|büro|homeoffice|zuhause|bureau|télétravail|oficina|casa)|teilweise\s+(?:im\s+)?(?:home[- ]?office|remote)|home[- ]?office\s+möglich|anteilig\s+(?:remote|home)|télétravail\s+(?:partiel|possible)|teletrabajo\s+parcial|mix\s+of\s+(?:remote|home|office)|\d\s*(?:days|tage|jours|días)[^.\n]{0,20}(?:remote|home|télétravail|teletrabajo|office|büro|bureau|oficina)",
+                r"(?i)\bhybrid\w*|\b[1-9]\d?\s?%\s+(?:remote|home[- ]?office|télétravail|teletrabajo)|\bmobile[sn]?\s+arbeit(?:en)?\b|\bhíbrid\w*|\bpart(?:ly|ially)?[- ](?:remote|from home)|\bremote\s+(?:possible|option(?:al)?|days?|friendly)|(?:days?|tage?|jours?|días?)\s+(?:(?:a|per|each|every|pro|in\s+der|die|par|a\s+la|por)\s+)?(?:week|woche|semaine|semana)?\s*(?:(?:in|at|from|im|von|au|de|en|desde)\s+)(?:the\s+|our\s+|your\s+|la\s+)?(?:office|home|büro|homeoffice|zuhause|bureau|télétravail|oficina|casa)|teilweise\s+(?:im\s+)?(?:home[- ]?office|remote)|home[- ]?office\s+möglich|anteilig\s+(?:remote|home)|télétravail\s+(?:partiel|possible|fréquent|régulier|ponctuel|occasionnel)|teletrabajo\s+parcial|mix\s+of\s+(?:remote|home|office)|\d\s*(?:days|tage|jours|días)[^.\n]{0,20}(?:remote|home|télétravail|teletrabajo|office|büro|bureau|oficina)",
             ),
         ),
         (
@@ -166,7 +166,7 @@ pub(super) fn remote_value(value: &str) -> Option<Remote> {
 /// Some days of the week, or now and then.
 static PARTLY: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"\b(?:[1-4]|one|two|three|four|eine?n?|zwei|drei|vier|une?|deux|trois|quatre|dos|tres|cuatro)\s*(?:days?|tagen?|jours?|días?)\b|\b(?:partial|partially|occasional|partiel|partiellement|occasionnel|teilweise|gelegentlich|parcial|ocasional|possible|möglich|posible)\b",
+        r"\b(?:[1-4]|one|two|three|four|eine?n?|zwei|drei|vier|une?|deux|trois|quatre|dos|tres|cuatro)\s*(?:days?|tagen?|jours?|días?)\b|\b(?:partial|partially|occasional|fréquent|régulier|ponctuel|partiel|partiellement|occasionnel|teilweise|gelegentlich|parcial|ocasional|possible|möglich|posible)\b",
     )
 });
 

@@ -36,9 +36,12 @@ static AMOUNT: LazyLock<Regex> = LazyLock::new(|| {
             r"(?P<{name}a>(?i:{CURRENCY}))?\s?(?P<{name}>{NUMBER})\s?(?P<{name}k>[kK]\b|(?i:tsd\.?|lpa|lakhs?|lacs?)\b)?\s?(?P<{name}b>(?i:{CURRENCY}))?"
         )
     };
+    // "$40/hr - $50/hr": each amount may have its period.
+    let each = r"(?:\s?(?:/|(?i:\b(?:per|an?|pro|par|por)\s))\s?(?i:hr|h|hour|std|stunde|heure|hora|day|tag|jour|día|week|mo|month|monat|mois|mes|yr|year|annum|jahr|an|año)\b\.?)?";
     let to = r"\s?(?:–|—|-|‑|−|(?i:\bto\b|\bbis\b|\band\b|\bund\b|\bet\b|à|\ba\b|\by\b))\s?";
     // cannot fail: the pattern is a constant, and a test uses it.
-    Regex::new(&format!(r"{}(?:{to}{})?", one("x"), one("y"))).expect("a pattern that compiles")
+    Regex::new(&format!(r"{}(?:{each}{to}{})?", one("x"), one("y")))
+        .expect("a pattern that compiles")
 });
 
 /// Words of pay, in lower case.
@@ -129,7 +132,11 @@ fn read(text: &str, found: &Captures<'_>, named: bool) -> Option<(Pay, u8)> {
         currency.is_some_and(|written| ["TEUR", "T€"].contains(&written.to_uppercase().as_str()));
     let scale = if in_thousands && low < 1000.0 { 1000.0 } else { 1.0 };
     let (low, high) = (low * scale, high.map(|high| high * scale));
-    if after.trim_start().starts_with(['%', '+']) && high.is_none() {
+    // "10,000+ customers" is no pay, "£72k + car allowance" and "£72k+" are.
+    let open = after.starts_with('+') && !whole.as_str().ends_with(char::is_whitespace);
+    if after.trim_start().starts_with('%') && high.is_none()
+        || open && high.is_none() && currency.is_none()
+    {
         return None;
     }
     let lead = tail(&before, 24);
@@ -142,9 +149,7 @@ fn read(text: &str, found: &Captures<'_>, named: bool) -> Option<(Pay, u8)> {
         Some(high) if high < low => return None,
         Some(high) => (Some(low), Some(high)),
         None if ends_with_any(&lead, AT_MOST) => (None, Some(low)),
-        None if ends_with_any(&lead, AT_LEAST) || next.trim_start().starts_with('+') => {
-            (Some(low), None)
-        }
+        None if ends_with_any(&lead, AT_LEAST) || open => (Some(low), None),
         None => (Some(low), Some(low)),
     };
     // An amount of five digits is never paid by the hour, day or month in these currencies, but for small units.

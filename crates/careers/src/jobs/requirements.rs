@@ -6,7 +6,8 @@ use regex::Regex;
 
 use super::degrees;
 use super::lines::Line;
-use super::words::{Field, Section, ending};
+use super::sentences::sentences;
+use super::words::{Field, Section};
 use super::years;
 use crate::skills::{Lexicon, TermKind};
 
@@ -25,8 +26,6 @@ const MAX_ITEM_WORDS: usize = 14;
 const YEARS_MARK: &str = "\u{1}";
 /// The longest part of an enumeration, in words.
 const MAX_PART_WORDS: usize = 5;
-/// A bracket that is open for more bytes is not closed at all.
-const MAX_BRACKET: usize = 100;
 /// A longer text without a comma, in bytes, is no enumeration; each of its conjunctions would be tried against all others.
 const MAX_ENUMERATION: usize = 400;
 
@@ -56,7 +55,7 @@ static NICE: LazyLock<Regex> = LazyLock::new(|| {
 static MUST: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?ix)\b(?: you\s+(?:will\s+|should\s+|must\s+|already\s+|also\s+|can\s+|'ll\s+)*(?:bring|have|need|know|master|possess|offer|hold|are\s+(?:fluent|proficient|skilled|experienced|confident|familiar|comfortable|at\s+home|expert)|work\s+(?:confidently\s+)?with|speak)
-        | you(?:'ve|’ve|'ll|’ll)\s+(?:need|have|bring|worked|got|know) | we\s+(?:expect|require|need|ask\s+for|look\s+for|are\s+looking\s+for) | the\s+(?:ideal\s+|right\s+|successful\s+)?(?:candidate|person|applicant)\s+(?:has|have|brings|will\s+have|must|should|knows|needs) | candidates?\s+(?:must|should|need|have)
+        | you(?:'ve|’ve|'ll|’ll)\s+(?:need|have|bring|worked|got|know) | we\s+(?:expect|require|need|ask\s+for|look\s+for|are\s+looking\s+for) | the\s+(?:ideal\s+|right\s+|successful\s+)?(?:candidate|person|applicant)\s+(?:has|have|brings|will\s+have|must|should|knows|needs) | (?:candidates?|applicants?)\s+(?:must|should|need|have|will\s+have)
         | must[-\s]haves? | required | requires? | requirements? | essential | mandatory | necessary | needed | a\s+must | indispensable | prerequisites?
         | (?:solid|strong|good|sound|deep|proven|excellent|thorough|profound|in-depth|hands-on|practical|working|expert)\s+(?:knowledge|experience|command|understanding|skills|expertise|grasp)
         | (?:knowledge|command|mastery|understanding)\s+of | experience\s+(?:with|in|of|using) | proficien(?:t|cy)\s+(?:in|with) | expertise\s+in | skilled\s+in | fluent\s+in | background\s+in | familiar(?:ity)?\s+with
@@ -96,7 +95,7 @@ static OPENING: LazyLock<Regex> = LazyLock::new(|| {
 /// What follows the name of a skill, and is no part of it.
 static CLOSING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?ix)(?: \s*[,(]?\s*\b(?:or|oder|ou|o)\s+(?:something\s+)?(?:similar|equivalent|comparable|ähnlich\p{L}*|vergleichbar\p{L}*|équivalent\p{L}*|similares?)\b.* | \s*\betc\b\.? | \s*\(?\b(?:is|are|ist|sind|est|sont|es|son)\s+(?:an?\s+|strictly\s+|absolutely\s+|zwingend\s+|unbedingt\s+|unerlässlich|absolute\s+)*(?:required|must|essential|mandatory|needed|necessary|indispensable|expected|erforderlich|voraussetzung|notwendig|muss|pflicht|requise?s?|exigée?s?|obligatoires?|imprescindibles?|obligatori[oa]s?|necesari[oa]s?|indispensables?)\b.* | \s*\(?\b(?:required|mandatory|a\s+must|erforderlich|zwingend|vorausgesetzt|requise?s?|exigée?s?|obligatoires?|imprescindibles?)\)?\s*$ | \s+(?:mit|voraus|sind|ist)\s*$ | \s+(?:in|dans|en|im)\s+(?:an?|einem|einer|une?|una?)\s+(?:similar|comparable|vergleichbar\p{L}*|ähnlich\p{L}*|professional|commercial|production)?\s*(?:role|position|job|setting|environment|field|funktion|rolle|poste\s+similaire|poste|puesto\s+similar|puesto|rol\s+similar|entorno)\b )",
+        r"(?ix)(?: \s*[,(]?\s*\b(?:in\s+wort(?:\s+und\s+schrift)?|(?:both\s+)?(?:written|spoken|verbal|oral)(?:\s+and\s+|\s*/\s*)(?:written|spoken|verbal|oral)|à\s+l['’](?:écrit|oral)\s+(?:et|comme)\s+à\s+l['’](?:oral|écrit)|hablado\s+y\s+escrito)\)?\s*$ | \s*[,(]?\s*\b(?:or|oder|ou|o)\s+(?:something\s+)?(?:similar|equivalent|comparable|ähnlich\p{L}*|vergleichbar\p{L}*|équivalent\p{L}*|similares?)\b.* | \s*\betc\b\.? | \s*\(?\b(?:is|are|ist|sind|est|sont|es|son)\s+(?:an?\s+|strictly\s+|absolutely\s+|zwingend\s+|unbedingt\s+|unerlässlich|absolute\s+)*(?:required|must|essential|mandatory|needed|necessary|indispensable|expected|erforderlich|voraussetzung|notwendig|muss|pflicht|requise?s?|exigée?s?|obligatoires?|imprescindibles?|obligatori[oa]s?|necesari[oa]s?|indispensables?)\b.* | \s*\(?\b(?:required|mandatory|a\s+must|erforderlich|zwingend|vorausgesetzt|requise?s?|exigée?s?|obligatoires?|imprescindibles?)\)?\s*$ | \s+(?:mit|voraus|sind|ist)\s*$ | \s+(?:in|dans|en|im)\s+(?:an?|einem|einer|une?|una?)\s+(?:similar|comparable|vergleichbar\p{L}*|ähnlich\p{L}*|professional|commercial|production)?\s*(?:role|position|job|setting|environment|field|funktion|rolle|poste\s+similaire|poste|puesto\s+similar|puesto|rol\s+similar|entorno)\b )",
     )
 });
 
@@ -106,35 +105,6 @@ static GENERIC: LazyLock<Regex> = LazyLock::new(|| {
         r"(?ix)^(?:of|in|with|as|the|a|an|and|or|at|least|minimum|professional|relevant|work(?:ing)?|experience|similar|comparable|role|roles|position|positions|field|industry|job|knowledge|skills?|such|like|following|technologies|tools|also|already|both|all|us|you|your|plus|proven|solid|practical|hands-on|commercial|previous|this|that|is|are|have|has|more|good|strong|berufserfahrung|erfahrung|kenntnisse|relevante?|einschlägige|vergleichbaren?|ähnlichen?|position|von|und|oder|mit|in|der|einer|einem|als|expérience|professionnelle|dans|un|une|poste|similaire|de|et|en|ou|experiencia|profesional|laboral|puesto|similar|y|o|con|una?|\W)+$",
     )
 });
-
-static SENTENCE_END: LazyLock<Regex> = LazyLock::new(|| pattern(r"[.!?]\s+(?:\p{Lu}|[¿¡])|;\s"));
-
-/// The sentences of a line; a semicolon ends one too.
-pub(super) fn sentences(text: &str) -> Vec<&str> {
-    let mut sentences = Vec::new();
-    let mut start = 0;
-    for found in SENTENCE_END.find_iter(text) {
-        // A single character before a full stop is an abbreviation: "z. B.".
-        let end = found.start() + 1;
-        let word = text[start..found.start()].rsplit(char::is_whitespace).next().unwrap_or("");
-        if text[found.start()..].starts_with('.')
-            && (word.chars().count() <= 2 || word.contains('.'))
-            && word.chars().all(|sign| sign.is_alphabetic() || sign == '.')
-        {
-            continue;
-        }
-        // Brackets are not split: "(Dipl.-Ing. FH)".
-        let near = ending(&text[start..end], MAX_BRACKET);
-        if near.matches('(').count() > near.matches(')').count() {
-            continue;
-        }
-        sentences.push(text[start..end].trim());
-        start = end;
-    }
-    sentences.push(text[start..].trim());
-    sentences.retain(|sentence| !sentence.is_empty());
-    sentences
-}
 
 /// Reads what the lines of a description ask for.
 pub(super) fn read(lines: &[Line]) -> Requirements {
@@ -184,7 +154,9 @@ impl Requirements {
             return;
         }
         let mut items = items(sentence);
-        items.retain(|item| item.split_whitespace().count() <= MAX_PART_WORDS);
+        items.retain(|item| {
+            item.split_whitespace().count() <= MAX_PART_WORDS || degrees::find(item).is_some()
+        });
         self.extend(items, nice);
     }
 
@@ -213,6 +185,9 @@ pub(super) fn items(text: &str) -> Vec<String> {
     }
     let text = text.trim().trim_end_matches(['.', ';', ',', ':', '!', '?']).trim();
     let text = OPENING.replace(text, "");
+    if let Some(degree) = degrees::find(&text) {
+        return vec![degree];
+    }
     let years = text.contains(YEARS_MARK);
     let first = CUE.find(&text).map(|cue| cue.start());
     let list = CUE.replace_all(&text, ", ");

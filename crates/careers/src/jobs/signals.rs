@@ -100,6 +100,8 @@ pub(super) fn is_job(text: &str, lines: &[Line], job: &Job, listed: bool, hiring
         .map(keys)
         .sum::<usize>();
     evidence += usize::from(addresses_all_genders(text)) * 2;
+    // Dubious offers say little else.
+    evidence += usize::from(FINDINGS.iter().any(|(_, pattern)| pattern.is_match(text)));
     // Periods of employment and addresses are those of a résumé.
     let resume = DATE_RANGE.find_iter(text).take(8).count();
     title.is_some() && evidence >= ENOUGH + resume.saturating_sub(1) * 2

@@ -1,3 +1,5 @@
+mod boards;
+
 use proptest::prelude::*;
 
 use super::{Contract, FindingKind, Job, Level, Pay, Period, Remote, Years, parse};

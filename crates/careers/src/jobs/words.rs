@@ -61,7 +61,7 @@ const FIELDS: [(Field, &str); 11] = [
         Field::Years,
         "experience|experience required|required experience|years of experience|years|work experience|min. experience|minimum \
          experience|professional experience|experience level|berufserfahrung|erfahrung|berufsjahre|expérience|expérience \
-         requise|experiencia|experiencia requerida|años de experiencia",
+         requise|experiencia|experiencia requerida|experiencia mínima|años de experiencia",
     ),
     (
         Field::Must,
@@ -70,7 +70,8 @@ const FIELDS: [(Field, &str); 11] = [
          minimum requirements|qualifications|needed|non-negotiable|what we expect|we require|anforderungen|voraussetzungen|\
          zwingend|zwingend erforderlich|erforderlich|muss|pflicht|kenntnisse|ihr profil|dein profil|compétences requises|requis|\
          indispensable|compétences|exigences|obligatoire|profil recherché|prérequis|requisitos|imprescindible|obligatorio|\
-         necesario|requisitos mínimos|conocimientos|se requiere",
+         necesario|requisitos mínimos|conocimientos|conocimientos necesarios|estudios mínimos|education required|required education|\
+         minimum education|se requiere",
     ),
     (
         Field::Nice,
@@ -78,7 +79,7 @@ const FIELDS: [(Field, &str); 11] = [
          preferred skills|bonus|bonus points|bonus skills|good to have|a plus|plus|pluses|optional|advantageous|would be nice|\
          extra credit|ideally|added bonus|beneficial|wünschenswert|von vorteil|kann|vorteilhaft|optional|pluspunkte|idealerweise|\
          souhaité|souhaités|souhaitable|atout|atouts|un plus|les plus|apprécié|compétences appréciées|deseable|deseables|se \
-         valora|se valorará|valorable|opcional|deseado|puntos extra",
+         valora|se valorará|valorable|opcional|deseado|deseados|puntos extra",
     ),
     (
         Field::Level,
@@ -106,16 +107,16 @@ const SECTIONS: [(Section, &str); 4] = [
          preferably|optional|advantage|advantageous|extra points|extra credit|brownie points|would be great|great if|would be nice|we'd love|\
          even better|not required|beneficial|ideally|helps if|wünschenswert|von vorteil|vorteilhaft|pluspunkte|idealerweise|\
          bonuspunkte|das wäre toll|außerdem schön|souhaité|souhaités|souhaitable|souhaitées|atout|atouts|un plus|les plus|apprécié|\
-         appréciées|appréciés|idéalement|deseable|deseables|se valora|se valorará|valorable|valoramos|opcional|puntos extra|un \
+         appréciées|appréciés|idéalement|deseable|deseables|deseado|deseados|deseada|deseadas|se valora|se valorará|valorable|valoramos|opcional|puntos extra|un \
          punto a favor|plus points|icing on the cake",
     ),
     (
         Section::Responsibilities,
         "responsibilities|duties|what you will do|what you'll do|what you’ll do|you will do|you'll do|your tasks|tasks|the role|your \
          role|about the role|role overview|job description|the job|your mission|day to day|day-to-day|your day|accountabilities|what \
-         you will be doing|your impact|your work|key activities|in this role|aufgaben|ihre aufgaben|tätigkeiten|das erwartet dich|\
-         was sie erwartet|was dich erwartet|das machst du|missions|vos missions|tâches|responsabilités|votre rôle|ce que vous ferez|\
-         funciones|tareas|responsabilidades|qué harás|lo que harás|tu día a día|misión",
+         you will be doing|what you'll be doing|you'll be doing|your impact|your work|key activities|in this role|aufgaben|ihre aufgaben|tätigkeiten|das erwartet dich|\
+         was sie erwartet|was dich erwartet|das machst du|missions|vos missions|tâches|responsabilités|votre rôle|ce que vous ferez|vous serez|descriptif du poste|vos activités|\
+         funciones|tareas|responsabilidades|qué harás|lo que harás|descripción del puesto|tu día a día|misión",
     ),
     (
         Section::Must,
@@ -126,7 +127,7 @@ const SECTIONS: [(Section, &str); 4] = [
          voraussetzungen|ihr profil|dein profil|das bringst du mit|das bringen sie mit|bringst du mit|bringen sie mit|qualifikationen|\
          qualifikation|kenntnisse|was wir erwarten|wir erwarten|was du brauchst|profil|votre profil|profil recherché|compétences|\
          prérequis|exigences|ce que nous attendons|vous avez|requis|requises|requisitos|perfil|tu perfil|imprescindible|lo que \
-         buscamos|qué buscamos|qué pedimos|qué necesitas|conocimientos|se requiere|habilidades",
+         buscamos|conditions of employment|you might be a fit|qué buscamos|qué pedimos|qué necesitas|conocimientos|se requiere|habilidades",
     ),
     (
         Section::Other,

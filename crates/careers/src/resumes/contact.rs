@@ -10,7 +10,7 @@ use super::names::{is_company, is_institution};
 use super::places::{self, calling_code, place};
 use super::profile::Contact;
 use super::section_kind::SectionKind;
-use super::{dates, roles};
+use super::{dates, headings, roles};
 
 fn pattern(source: &str) -> Regex {
     // cannot fail: the patterns are constants, and a test uses them.
@@ -231,7 +231,8 @@ fn listed_entry(lines: &[Line], at: usize) -> bool {
 /// The parts of a line that may be a name, with a name in quotes as a part of it.
 fn name_parts(text: &str) -> Vec<String> {
     let gap = text.find("   ").unwrap_or(text.len());
-    let parts = text[..gap].split(['|', '·', '•', ',', '\t', ';']);
+    let parts = text[..gap]
+        .split(['|', '·', '•', ',', '\t', ';', '❖', '◆', '◇', '♦', '✦', '★', '∙', '⋅', '¦']);
     let parts = parts.flat_map(|part| part.split(" - ")).flat_map(|part| part.split(" – "));
     parts.flat_map(|part| part.split(" — ")).map(|part| part.trim().to_owned()).collect()
 }
@@ -313,6 +314,7 @@ fn location(zone: &[&Line], cells: &[Cell], name: Option<&str>) -> Option<String
             || LINK.is_match(text)
             || SITE.is_match(text)
             || PHONE.is_match(text) && !places::has_postal_code(text)
+            || headings::kind_of(text).is_some()
             || roles::names_role(text);
         let is_named = |place: &String| is_institution(place) || is_company(place);
         let Some(place) = place(text).filter(|place| !skip && !is_named(place)) else { continue };

@@ -112,6 +112,12 @@ fn undated(lines: &[&Line], dated: &[Education]) -> Vec<Education> {
             names.extend(before.or_else(|| adjacent(lines.get(at + 1))));
         }
         let Named { main, organisation, .. } = names::study_names(&names);
+        // "Massachusetts Institute of Technology, Cambridge, MA" above its dated degree: "MA" is no degree.
+        let dated_there =
+            organisation.is_some() && dated.iter().any(|entry| entry.institution == organisation);
+        if main.is_none() && dated_there {
+            continue;
+        }
         found.push(Education { degree: main, institution: organisation, end: None });
     }
     found

@@ -81,7 +81,7 @@ const LABELS: [(Field, &str); 6] = [
 
 /// Between the parts of a line.
 static GAP: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"\s*[|·•;\t▪●◦]\s*|\s{2,}|\s+[–—]\s+|\s+//\s+|\s+-\s+(?:[\p{L}.-]+\s?:|\+)")
+    pattern(r"\s*[|·•;\t▪●◦❖◆◇♦✦★∙⋅■□¦]\s*|\s{2,}|\s+[–—]\s+|\s+//\s+|\s+-\s+(?:[\p{L}.-]+\s?:|\+)")
 });
 static ICON: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[^\p{L}\p{N}+(@<\[]+"));
 

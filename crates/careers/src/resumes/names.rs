@@ -248,9 +248,18 @@ pub(super) fn without_places(mut parts: Vec<String>) -> Vec<String> {
     }
 }
 
+/// Grades after a degree: "B.S. in Physics; GPA: 3.9/4.0".
+static GRADE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\s*[;,|(–-]\s*(?:overall\s+)?(?:c?gpa|(?:final\s+)?grade|note|abschlussnote|nota|mention)\b[:\s].*$",
+    )
+});
+
 /// The degree and the institution among names.
 pub(super) fn study_names(names: &[String]) -> Named {
-    let chunks = all_chunks(names);
+    let names: Vec<String> =
+        names.iter().map(|name| GRADE.replace(name, "").into_owned()).collect();
+    let chunks = all_chunks(&names);
     let institution = chunks.iter().position(|name| is_institution(name) && !is_degree(name));
     let degree =
         chunks.iter().enumerate().position(|(at, name)| is_degree(name) && Some(at) != institution);

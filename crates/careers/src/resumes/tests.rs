@@ -232,3 +232,26 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 }
+
+#[test]
+fn contact_data_between_ornaments_is_read() {
+    let read = profile(
+        "Priya Raghunathan\npriya.r@example.edu ❖ 617-555-0166 ❖ Cambridge, MA ❖ github.com/priya-r\n\nEDUCATION\nHarrow \
+         Institute of Technology                         Cambridge, MA\nB.S. in Computer Science; GPA: 4.8/5.0       Expected May \
+         2027\nRelevant Coursework: Algorithms\n",
+    );
+    assert_eq!(read.contact.location.as_deref(), Some("Cambridge, MA"));
+    assert_eq!(
+        read.education,
+        [degree("B.S. in Computer Science", "Harrow Institute of Technology", "2027-05")]
+    );
+}
+
+#[test]
+fn a_heading_in_the_line_of_the_name_is_no_place() {
+    let read = profile(
+        "PERSONAL INFORMATION\tKatie Holm\n\t32 Reading Road, Birmingham B26 3QJ, United Kingdom\n\tkatie.holm@example.org\n\n\
+         WORK EXPERIENCE\n2002-08 – Present\tIndependent consultant\n",
+    );
+    assert_eq!(read.contact.location.as_deref(), Some("Birmingham, United Kingdom"));
+}

@@ -44,6 +44,7 @@ pub(crate) fn parse(text: &str) -> Track {
         }
         if trimmed.starts_with("Comment:") && in_events {
             track.features.insert(Lost::Comments);
+            track.leaves_out_comments = true;
             continue;
         }
         if let Some(names) = trimmed.strip_prefix("Format:").filter(|_| in_events) {
@@ -62,7 +63,27 @@ pub(crate) fn parse(text: &str) -> Track {
     let end = track.head.trim_end().len();
     track.head.truncate(end);
     track.head.push('\n');
+    cut_tail(&mut track);
     track
+}
+
+/// Moves the sections after the events, such as fonts, from the head to the tail: events that follow them would be in
+/// another section.
+fn cut_tail(track: &mut Track) {
+    let mut in_events = false;
+    let mut at = 0;
+    for line in track.head.split_inclusive('\n') {
+        let section = line.trim();
+        if section.starts_with('[') && in_events {
+            let tail = track.head.split_off(at);
+            track.head.truncate(track.head.trim_end().len());
+            track.head.push('\n');
+            track.tail = tail;
+            return;
+        }
+        in_events |= section.eq_ignore_ascii_case("[Events]");
+        at += line.len();
+    }
 }
 
 /// Where the times are, if the text is the last of the columns.
@@ -234,6 +255,9 @@ pub(crate) fn write(cues: &[Cue], before: Option<&Track>) -> String {
         }
         append(&mut written, format_args!("Dialogue: {},{}\n", columns.join(","), cue.raw));
     }
+    if let Some(tail) = before.map(|track| &track.tail).filter(|tail| !tail.is_empty()) {
+        append(&mut written, format_args!("\n{tail}"));
+    }
     written
 }
 
@@ -244,11 +268,12 @@ pub(crate) fn read_head(head: &str, track: &mut Track) {
     if !track.head.contains("[Events]") {
         track.head.push_str("\n\n[Events]");
     }
+    track.head.push('\n');
+    cut_tail(track);
     let events = track.head.find("[Events]").map_or("", |at| &track.head[at..]);
     if !events.contains("Format:") {
-        append(&mut track.head, format_args!("\nFormat: {}", COLUMNS.join(", ")));
+        append(&mut track.head, format_args!("Format: {}\n", COLUMNS.join(", ")));
     }
-    track.head.push('\n');
 }
 
 /// An event of a container: `ReadOrder,Layer,Style,Name,MarginL,MarginR,MarginV,Effect,Text`.

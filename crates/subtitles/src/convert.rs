@@ -47,7 +47,7 @@ pub fn parse(text: &str, format: Option<Format>) -> Result<Track, UnknownFormat>
 }
 
 /// Writes a track in a format, after its times were multiplied by `factor` and moved by `shift_ms`. In its own format
-/// nothing but the times changes.
+/// nothing but the times changes, and comments between cues are left out.
 pub fn write(track: &Track, to: Format, shift_ms: i64, factor: f64) -> Written {
     let mut warnings = Vec::new();
     let same = track.format == to && has_raw_text(track);
@@ -75,7 +75,11 @@ pub fn write(track: &Track, to: Format, shift_ms: i64, factor: f64) -> Written {
         Format::Vtt => vtt::write(&cues, same.then_some(track.head.as_str())),
         Format::Ass => ass::write(&cues, same.then_some(track)),
     };
-    let lost = if same { Vec::new() } else { track.features.iter().copied().collect() };
+    let lost = if same {
+        track.leaves_out_comments.then_some(Lost::Comments).into_iter().collect()
+    } else {
+        track.features.iter().copied().collect()
+    };
     Written { content, cues, lost, warnings }
 }
 

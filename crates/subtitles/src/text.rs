@@ -28,7 +28,13 @@ impl StyledText {
         }
         match self.runs.last_mut() {
             Some(last) if last.has_style_of(like) => last.text.push_str(text),
-            _ => self.runs.push(Run { text: text.to_owned(), ..like.clone() }),
+            // Not a clone of `like`, whose text may be long.
+            _ => self.runs.push(Run {
+                text: text.to_owned(),
+                italic: like.italic,
+                bold: like.bold,
+                underline: like.underline,
+            }),
         }
     }
 
@@ -61,8 +67,8 @@ impl StyledText {
         if let Some(last) = line.runs.last_mut() {
             last.text = last.text.trim_end().to_owned();
         }
-        if let Some(previous) = self.runs.last().filter(|_| !line.runs.is_empty()).cloned() {
-            self.push("\n", &previous);
+        if let Some(previous) = self.runs.last_mut().filter(|_| !line.runs.is_empty()) {
+            previous.text.push('\n');
         }
         for run in line.runs {
             self.push(&run.text, &run);

@@ -83,6 +83,10 @@ pub struct Track {
     pub warnings: Vec<String>,
     /// What is before the cues, in WebVTT and ASS.
     pub(crate) head: String,
+    /// What is after the events, in ASS.
+    pub(crate) tail: String,
+    /// Whether comments between cues are not written again, not even in the same format.
+    pub(crate) leaves_out_comments: bool,
     /// Which columns of ASS events have the times.
     pub(crate) time_columns: [usize; 2],
     pub(crate) features: BTreeSet<Lost>,
@@ -96,6 +100,8 @@ impl Track {
             cues: Vec::new(),
             warnings: Vec::new(),
             head: String::new(),
+            tail: String::new(),
+            leaves_out_comments: false,
             time_columns: [1, 2],
             features: BTreeSet::new(),
             skipped: 0,

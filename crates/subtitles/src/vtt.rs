@@ -30,6 +30,8 @@ pub(crate) fn parse(text: &str) -> Track {
             read_other_block(&mut track, block, first);
             if is_first || track.cues.is_empty() {
                 append(&mut head, format_args!("{}\n\n", block.join("\n")));
+            } else if block[0].starts_with("NOTE") {
+                track.leaves_out_comments = true;
             }
             continue;
         };

@@ -57,6 +57,37 @@ fn a_shift_changes_nothing_but_the_times() {
 }
 
 #[test]
+fn sections_after_the_events_stay_after_them() {
+    let head = "[Script Info]\nTitle: x\n\n[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n";
+    let event = "Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,Hello\n";
+    let tail = "\n[Fonts]\nfontname: a_0.ttf\n!!!!\n\n[Aegisub Extradata]\nData: 1,x\n";
+    let text = format!("{head}{event}{tail}");
+    let moved = write(&parse(&text, None).unwrap(), Format::Ass, 1000, 1.0).content;
+    assert_eq!(moved, text.replace("0:00:01.00,0:00:02.00", "0:00:02.00,0:00:03.00"));
+    // The same in a container, where the events come as packets.
+    let stored = format!("{head}{tail}");
+    let packet =
+        Packet { start_ms: 0, duration_ms: Some(10), data: b"0,0,Default,,0,0,0,,Hi".to_vec() };
+    let track = track_of_packets("ass", stored.as_bytes(), &[packet]).unwrap();
+    let written = write(&track, Format::Ass, 0, 1.0).content;
+    assert!(written.find("Dialogue:").unwrap() < written.find("[Fonts]").unwrap(), "{written}");
+}
+
+#[test]
+fn comments_that_are_left_out_are_named() {
+    let event = "Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,Hello\n";
+    let ass = format!("[Events]\nComment: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,for us\n{event}");
+    let vtt = "WEBVTT\n\n00:01.000 --> 00:02.000\nHello\n\nNOTE for us\n";
+    for (text, format) in [(ass.as_str(), Format::Ass), (vtt, Format::Vtt)] {
+        assert_eq!(write(&parse(text, None).unwrap(), format, 0, 1.0).lost, [Lost::Comments]);
+    }
+    // Those before the first cue are kept.
+    let vtt = "WEBVTT\n\nNOTE for us\n\n00:00:01.000 --> 00:00:02.000\nHello\n\n";
+    let written = write(&parse(vtt, None).unwrap(), Format::Vtt, 0, 1.0);
+    assert_eq!((written.content.as_str(), written.lost), (vtt, vec![]));
+}
+
+#[test]
 fn frame_rates_stretch_and_shifts_before_the_start_drop_cues() {
     let track = parse(SRT, None).unwrap();
     let stretched = write(&track, Format::Srt, 0, 24.0 / 25.0);
@@ -156,7 +187,7 @@ fn packets_of_containers_become_tracks() {
 }
 
 #[test]
-fn texts_full_of_openings_are_read_in_time() {
+fn texts_full_of_openings_and_lines_are_read_in_time() {
     let before = "1\n00:00:01,000 --> 00:00:02,000\n";
     let started = std::time::Instant::now();
     for (format, piece) in [
@@ -165,13 +196,15 @@ fn texts_full_of_openings_are_read_in_time() {
         (Format::Vtt, "<i> </i> "),
         (Format::Ass, "{\\i1} {\\i0} "),
         (Format::Srt, "{"),
+        (Format::Srt, "a\n"),
+        (Format::Ass, "a\\N"),
     ] {
         let head = match format {
             Format::Vtt => format!("WEBVTT\n\n{before}"),
             Format::Srt => before.to_owned(),
             Format::Ass => "Dialogue: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,".to_owned(),
         };
-        let track = parse(&(head + &piece.repeat(300_000 / piece.len())), None).unwrap();
+        let track = parse(&(head + &piece.repeat(1_500_000 / piece.len())), None).unwrap();
         assert_eq!(track.cues.len(), 1, "{piece}");
     }
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());

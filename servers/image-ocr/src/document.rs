@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt as _, stream};
-use kit::{Ctx, Engine, Fault, GivenFile, Linked, ReadDocument, StoredRef};
+use kit::{Ctx, Document, Engine, Fault, GivenFile, Linked, ReadDocument, StoredRef};
 use ocr::searchable::{Recognized, Searchable};
 use ocr::word::{Word, mean_confidence};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::engines::{Chosen, Engines, Read};
 use crate::pages;
@@ -245,7 +246,10 @@ impl Job<'_> {
 
     async fn store_pdf(&self, done: &[Done]) -> Result<StoredRef, Fault> {
         let layer = Searchable { pages: done.iter().map(|done| done.recognized.clone()).collect() };
-        let written = self.ctx.work(&SEARCHABLE, &layer, self.sent.document()).await?;
+        let bytes = works::with_words(&layer, &self.sent.bytes)
+            .map_err(|error| Fault::internal(format!("the words are not JSON: {error}")))?;
+        let document = Document::new(bytes, self.sent.media_type);
+        let written = self.ctx.work(&SEARCHABLE, &Value::Null, document).await?;
         self.ctx.store_as("scan", written.bytes, PDF, "searchable.pdf").await
     }
 }

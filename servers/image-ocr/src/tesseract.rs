@@ -19,6 +19,9 @@ const MAX_TABLE: u64 = 16 << 20;
 const COMMON: [&str; 12] =
     ["eng", "deu", "fra", "spa", "ita", "por", "nld", "pol", "ces", "swe", "dan", "tur"];
 
+/// tesseract refuses pictures with a longer side, in pixels.
+const MAX_SIDE: usize = 32_767;
+
 /// Each further language costs time for words that those before it do not know.
 const MOST_LANGUAGES: usize = 4;
 
@@ -79,6 +82,15 @@ impl Tesseract {
         languages: &[String],
         prepared: &Prepared,
     ) -> Result<Vec<Fragment>, Fault> {
+        let (width, height) = (prepared.picture.width(), prepared.picture.height());
+        if width.max(height) > MAX_SIDE {
+            let message = format!(
+                "the picture has {width} by {height} pixels when its text has a good size, and tesseract reads at most \
+                 {MAX_SIDE} on each side: send it in several parts"
+            );
+            let details = json!({"reason": "too_large", "limit": MAX_SIDE});
+            return Err(Fault::invalid_input(message).details(details));
+        }
         let languages = languages.join("+");
         // The picture is upright and its text has one size: tesseract needs to find the lines only.
         let arguments = ["stdin", "stdout", "-l", &languages, "--psm", "3", "--dpi", "200", "tsv"];

@@ -38,9 +38,20 @@ fn run_draw(options: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
     done(prepare_picture(page, options.scaled))
 }
 
-fn run_searchable(options: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
-    let options: Searchable = parse(options)?;
-    Ok(Done { value: Value::Null, bytes: searchable::write(bytes, &options)? })
+/// The bytes for [`SEARCHABLE`]: one line with the words, which are too many for options, then the document.
+pub(crate) fn with_words(layer: &Searchable, document: &[u8]) -> serde_json::Result<Vec<u8>> {
+    let mut bytes = serde_json::to_vec(layer)?;
+    bytes.push(b'\n');
+    bytes.extend_from_slice(document);
+    Ok(bytes)
+}
+
+fn run_searchable(_options: Value, mut bytes: Vec<u8>) -> Result<Done, Refused> {
+    let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+    let layer: Searchable = serde_json::from_slice(&bytes[..end])
+        .map_err(|error| Refused::new("options", error.to_string()))?;
+    bytes.drain(..bytes.len().min(end + 1));
+    Ok(Done { value: Value::Null, bytes: searchable::write(bytes, &layer)? })
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(options: Value) -> Result<T, Refused> {

@@ -155,6 +155,7 @@ fn input_that_cannot_be_read_says_what_to_do() {
         ("extract", json!({"image_data": damaged}), "damaged"),
         ("extract", json!({"image_data": text}), "picture"),
         ("extract", json!({"image_data": encode(&pictures::bomb())}), "too large"),
+        ("extract", json!({"image_data": encode(&pictures::tall(&LINES, 33_000))}), "parts"),
         ("extract_document", json!({"file_data": pdf, "pages": "2"}), "/pages"),
         ("extract_document", json!({"file_data": pdf, "pages": "x"}), "/pages"),
         ("extract_document", json!({"file_data": pdf, "output": "docx"}), "output"),
@@ -213,15 +214,34 @@ fn models_that_are_missing_say_what_to_do() {
     assert!(result.to_string().contains("det.onnx"), "{result}");
 }
 
-#[test]
-fn a_program_that_prints_too_much_fails_its_call_only() {
+/// A program in the place of tesseract, which reads pictures with this command.
+fn tesseract_that(command: &str) -> (tempfile::TempDir, Client) {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("tesseract");
-    let script = "#!/bin/sh\ncase \"$*\" in\n  --version) echo tesseract 5.0.0;;\n  --list-langs) printf 'List:\\neng\\n';;\n  \
-                  *) while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done;;\nesac\n";
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in\n  --version) echo tesseract 5.0.0;;\n  --list-langs) printf 'List:\\neng\\n';;\n  \
+         *) {command};;\nesac\n"
+    );
     std::fs::write(&program, script).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut client = Client::start(&["--tesseract", program.to_str().unwrap()]);
+    let client = Client::start(&["--tesseract", program.to_str().unwrap()]);
+    (folder, client)
+}
+
+#[test]
+fn a_scan_with_very_many_words_becomes_a_pdf() {
+    let words = "cat > /dev/null; seq -f '5\t1\t1\t1\t1\t1\t200\t300\t60\t20\t90\tword%g' 20000";
+    let (_folder, mut client) = tesseract_that(words);
+    let picture = encode(&pictures::png(&LINES, Turn::None));
+    let read = client.answer("extract_document", json!({"file_data": picture, "output": "pdf"}));
+    assert!(read["text"].as_str().unwrap().contains("word20000"), "{read}");
+    assert!(client.stored_bytes().starts_with(b"%PDF"));
+}
+
+#[test]
+fn a_program_that_prints_too_much_fails_its_call_only() {
+    let line = "a".repeat(68);
+    let (_folder, mut client) = tesseract_that(&format!("while :; do echo {line}; done"));
     let picture = encode(&pictures::png(&LINES, Turn::None));
     let result = client.call("extract", json!({"image_data": picture}));
     assert_eq!(fault(&result)["code"], json!("INVALID_INPUT"), "{result}");

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, GetPromptRequestMethod, GetPromptRequestParams,
-    GetPromptResponse, Implementation, InputResponses, ListPromptsRequestMethod, ListPromptsResult,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
+    GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InputResponses, ListPromptsRequestMethod, ListPromptsResult,
     ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
     ListResourcesResult, ListToolsRequestMethod, ListToolsResult, PaginatedRequestParams,
     PromptsCapability, ReadResourceRequestMethod, ReadResourceRequestParams, ReadResourceResponse,
@@ -22,6 +23,7 @@ use crate::program::Program;
 use crate::prompt::RegisteredPrompt;
 use crate::resource::{Locator, Reader, RegisteredTemplate};
 use crate::shared::Shared;
+use crate::stdio::TOO_LONG;
 use crate::stored::ReferenceStore;
 use crate::tool::RegisteredTool;
 use crate::{Ctx, Fault, Limits};
@@ -213,6 +215,22 @@ impl ServerHandler for Capability {
         let listed =
             templates.chain(self.parts.references.iter().map(|store| store.template())).collect();
         Ok(ListResourceTemplatesResult::with_all_items(listed))
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method == TOO_LONG {
+            let limit = self.parts.limits.body_bytes;
+            let message = format!(
+                "the request has more than {limit} bytes: send a smaller file, or start the server with a larger \
+                 --max-body-bytes"
+            );
+            return Err(ErrorData::invalid_request(message, Some(json!({ "limit": limit }))));
+        }
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None))
     }
 
     async fn read_resource(

@@ -111,7 +111,7 @@ impl Ctx {
     /// Runs a program to its end, without a shell and without the network.
     pub async fn run(&self, program: &Program, task: Task) -> Result<Ran, Fault> {
         let cancel = self.request.ct.clone();
-        program.run(self.shared.base.runner().await?, task, &cancel).await
+        self.shared.base.run(program, task, &cancel).await
     }
 
     /// Downloads a file from a URL of the caller; see [`crate::Server::fetches`].

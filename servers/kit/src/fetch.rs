@@ -15,6 +15,7 @@ use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use self::scratch::ScratchFile;
 use crate::{Code, Fault};
@@ -24,6 +25,12 @@ const MAX_URL: usize = 8192;
 
 /// The time for one download, from the first packet to the last.
 const DEADLINE: Duration = Duration::from_secs(30 * 60);
+
+/// Within this time a host must answer, and then send [`MIN_BYTES`] again and again: a download that stands still would
+/// hold up those that wait.
+const STALL: Duration = Duration::from_secs(60);
+
+const MIN_BYTES: u64 = 256 << 10;
 
 /// Flags of servers that download files; see [`crate::Server::fetches`].
 #[derive(Debug, Clone, Args)]
@@ -57,6 +64,7 @@ impl Fetched {
 pub(crate) struct Fetcher {
     client: Client,
     max_bytes: u64,
+    stall: Duration,
 }
 
 impl std::fmt::Debug for Fetcher {
@@ -80,7 +88,7 @@ impl Fetcher {
         let client = Client::new(AddressPolicy::new(rules, OwnListeners::default()))
             .map_err(|error| format!("no HTTP client: {error}"))?;
         scratch::remove_leftovers();
-        Ok(Self { client, max_bytes: options.max_download })
+        Ok(Self { client, max_bytes: options.max_download, stall: STALL })
     }
 
     /// Downloads a file. `report` is called with the part that has arrived, from 0 to 1, if the size is known.
@@ -100,18 +108,26 @@ impl Fetcher {
         let mut request = Request::get(url);
         // Videos do not become smaller, and a packed answer has no known size.
         request.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        let answer = self.client.stream(request, &limits, &Scope::everything()).await;
-        let mut answer = answer.map_err(|error| self.fault(&error))?;
+        let scope = Scope::everything();
+        let answer = timeout(self.stall, self.client.stream(request, &limits, &scope)).await;
+        let mut answer =
+            answer.map_err(|_elapsed| self.stalled())?.map_err(|error| self.fault(&error))?;
         check_status(answer.status)?;
         let length = answer.headers.get(CONTENT_LENGTH);
         let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
         let file = crate::blocking(ScratchFile::create).await?.map_err(|error| disk(&error))?;
         let mut writer = tokio::fs::File::from_std(file.handle().map_err(|error| disk(&error))?);
         let mut size: u64 = 0;
-        while let Some(chunk) = answer.body.next().await {
+        let (mut until, mut enough) = (Instant::now() + self.stall, MIN_BYTES);
+        while let Some(chunk) =
+            timeout_at(until, answer.body.next()).await.map_err(|_elapsed| self.stalled())?
+        {
             let chunk = chunk.map_err(|error| self.fault(&error))?;
             writer.write_all(&chunk).await.map_err(|error| disk(&error))?;
             size += chunk.len() as u64;
+            if size >= enough {
+                (until, enough) = (Instant::now() + self.stall, size + MIN_BYTES);
+            }
             if let Some(length) = length.filter(|length| *length > 0) {
                 report((size as f64 / length as f64).min(1.0));
             }
@@ -121,6 +137,15 @@ impl Fetcher {
             return Err(refuse("the file at the URL is empty"));
         }
         Ok(Fetched { file, size })
+    }
+
+    fn stalled(&self) -> Fault {
+        let seconds = self.stall.as_secs();
+        let message = format!(
+            "the host of the URL sends too slowly: it must send {MIN_BYTES} bytes every {seconds} s; try again later, or \
+             from another host"
+        );
+        Fault::new(Code::Timeout, message).details(json!({"reason": "stalled"}))
     }
 
     /// Messages have neither the URL nor what it leads to: a signed URL is a secret, and addresses are none of the
@@ -189,9 +214,9 @@ fn check_status(status: StatusCode) -> Result<(), Fault> {
     })
 }
 
-/// The path stays in the log: it names a user of this machine.
-fn disk(error: &io::Error) -> Fault {
-    tracing::warn!(%error, "a download could not be written");
+/// The fault of a temporary file that cannot be written. The path stays in the log: it names a user of this machine.
+pub(crate) fn disk(error: &io::Error) -> Fault {
+    tracing::warn!(%error, "a temporary file could not be written");
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Fault::unavailable(
             "the disk for temporary files is full; free space there, or set TMPDIR to another folder",

@@ -101,6 +101,8 @@ struct Inner {
     is_started: AtomicBool,
     /// Something has changed: a job was added, or one has gone on.
     changed: Notify,
+    /// Calls do not wait for jobs any more.
+    draining: CancellationToken,
     stopping: CancellationToken,
     running: TaskTracker,
 }
@@ -126,6 +128,7 @@ impl Jobs {
             slots: Arc::new(Semaphore::new(AT_ONCE)),
             is_started: AtomicBool::new(false),
             changed: Notify::new(),
+            draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
             running: TaskTracker::new(),
         })))
@@ -138,8 +141,16 @@ impl Jobs {
         }
     }
 
+    /// Lets calls that wait for a job answer at once, if the next process will go on with the job and know its id.
+    pub(crate) fn drain(&self) {
+        if matches!(self.0.storage, Storage::Folder(_)) {
+            self.0.draining.cancel();
+        }
+    }
+
     /// Stops the running jobs, which the next process begins again.
     pub(crate) async fn stop(&self) {
+        self.0.draining.cancel();
         self.0.stopping.cancel();
         self.0.running.close();
         if tokio::time::timeout(STOP_WAIT, self.0.running.wait()).await.is_err() {
@@ -228,7 +239,7 @@ impl Jobs {
         })
     }
 
-    /// The job when it has ended, or after this time, or when the server stops.
+    /// The job when it has ended, or after this time, or when the server is about to stop.
     async fn wait(
         &self,
         job_id: &str,
@@ -245,13 +256,13 @@ impl Jobs {
                 progress.report(record.progress, 1.0, &record.step).await;
             }
             let is_over = record.state.has_ended() || Instant::now() >= end;
-            if is_over || self.0.stopping.is_cancelled() {
+            if is_over || self.0.draining.is_cancelled() {
                 return Ok(record);
             }
             tokio::select! {
                 () = changed => {}
                 () = tokio::time::sleep_until(end.min(Instant::now() + LOOK)) => {}
-                () = self.0.stopping.cancelled() => {}
+                () = self.0.draining.cancelled() => {}
             }
         }
     }
@@ -282,11 +293,13 @@ impl Drop for CancelOnDrop {
         let Some(id) = self.id.take() else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let jobs = self.jobs.clone();
-        runtime.spawn(async move {
+        // Tracked, so that a server that stops waits for it: the next one must not go on with the job.
+        let cancelling = self.jobs.0.running.track_future(async move {
             if let Err(fault) = jobs.0.storage.cancel(&id).await {
                 tracing::warn!(%fault, "a job whose caller gave up could not be cancelled");
             }
         });
+        runtime.spawn(cancelling);
     }
 }
 

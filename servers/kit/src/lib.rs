@@ -70,7 +70,7 @@ pub use office::{Office, OfficeFile};
 pub use options::{GatewayOptions, Options};
 pub use program::{Engine, Program, Ran, Task};
 pub use prompt::PromptArguments;
-pub use proto::{Code, FileArgs, FileStrategy};
+pub use proto::{Code, FileArgs, FileStrategy, clean};
 pub use reading::{
     Content, Document, Done, Form, Metadata, ReadDocument, Refused, Unreadable, Work,
 };

@@ -1,12 +1,14 @@
 //! Programs of others that a server uses: found in `PATH` or where a flag says, run without a shell and without the network.
 
+mod folder;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use egress::process::{Exit, Limits, RunError, Runner, Spec};
+use egress::process::{Exit, Finished, Limits, RunError, Runner, Spec};
 use egress::sandbox::{Policy, UnixSockets};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,7 +16,11 @@ use serde_json::json;
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
+use self::folder::ProgramFolder;
 use crate::Fault;
+use crate::fetch::disk;
+
+pub(crate) use self::folder::remove_leftovers;
 
 /// How long a program may take to print its version.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
@@ -54,6 +60,7 @@ pub struct Task {
     max_stdout: u64,
     memory: u64,
     max_file: u64,
+    max_folder: u64,
 }
 
 /// What a program has printed and written.
@@ -63,7 +70,7 @@ pub struct Ran {
     /// The end of it. It may have content of the caller's files: it is for the log only.
     pub stderr: Vec<u8>,
     pub success: bool,
-    folder: Option<tempfile::TempDir>,
+    folder: Option<ProgramFolder>,
 }
 
 impl Program {
@@ -192,6 +199,7 @@ impl Program {
     ) -> Result<Ran, Fault> {
         let program = self.locate(runner).await?;
         let folder = if task.in_folder { Some(folder_with(task.files).await?) } else { None };
+        let room = Room { folder: folder.as_ref(), limit: task.max_folder.max(task.max_file) };
         let limits = Limits { memory: task.memory, file_size: task.max_file, ..Limits::default() };
         let policy =
             task.readable.into_iter().fold(self.policy(), |policy, path| policy.read(path));
@@ -214,11 +222,11 @@ impl Program {
             None => spec.policy(policy),
         };
         let again = self.restart_code.map(|_| spec.clone());
-        let mut finished = runner.run(spec, cancel).await.map_err(|error| self.fault(&error))?;
+        let mut finished = self.run_within(room, runner, spec, cancel).await?;
         if let (Exit::Code(code), Some(spec)) = (finished.exit, again)
             && Some(code) == self.restart_code
         {
-            finished = runner.run(spec, cancel).await.map_err(|error| self.fault(&error))?;
+            finished = self.run_within(room, runner, spec, cancel).await?;
         }
         let success = finished.exit.success();
         if !success {
@@ -226,6 +234,36 @@ impl Program {
             tracing::warn!(program = self.name, exit = ?finished.exit, %stderr, "a program failed");
         }
         Ok(Ran { stdout: finished.stdout, stderr: finished.stderr, success, folder })
+    }
+
+    /// Runs the program, and ends it when its folder outgrows its limit.
+    async fn run_within(
+        &self,
+        room: Room<'_>,
+        runner: &Runner,
+        spec: Spec,
+        cancel: &CancellationToken,
+    ) -> Result<Finished, Fault> {
+        let stop = cancel.child_token();
+        let mut run = runner.run(spec, &stop);
+        let outgrown = async {
+            match room.folder {
+                Some(folder) => folder.outgrows(room.limit).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            finished = &mut run => return finished.map_err(|error| self.fault(&error)),
+            () = outgrown => stop.cancel(),
+        }
+        // Its end is waited for, so that it writes nothing while the folder is removed.
+        let _ = run.await;
+        tracing::warn!(program = self.name, limit = room.limit, "a program wrote too much");
+        Err(Fault::invalid_input(format!(
+            "{} writes more than {} bytes for this file; send it in smaller parts",
+            self.name, room.limit
+        )))
     }
 
     fn fault(&self, error: &RunError) -> Fault {
@@ -261,6 +299,7 @@ impl Default for Task {
             max_stdout: 64 << 20,
             memory: 4 << 30,
             max_file: 64 << 20,
+            max_folder: 512 << 20,
         }
     }
 }
@@ -363,18 +402,17 @@ impl Ran {
     }
 }
 
+/// The folder of a run, and how many bytes all its files may have.
+#[derive(Clone, Copy)]
+struct Room<'a> {
+    folder: Option<&'a ProgramFolder>,
+    limit: u64,
+}
+
 /// A private folder with these files.
-async fn folder_with(files: Vec<(String, Bytes)>) -> Result<tempfile::TempDir, Fault> {
-    let make = move || -> std::io::Result<tempfile::TempDir> {
-        let folder = tempfile::Builder::new().prefix("powerstrip-files-").tempdir()?;
-        for (name, bytes) in files {
-            userfiles::create_new(&folder.path().join(name), &bytes)?;
-        }
-        Ok(folder)
-    };
-    let made = tokio::task::spawn_blocking(make).await;
-    made.map_err(|error| Fault::internal(error.to_string()))?
-        .map_err(|error| Fault::unavailable(format!("no temporary file can be written: {error}")))
+async fn folder_with(files: Vec<(String, Bytes)>) -> Result<ProgramFolder, Fault> {
+    let made = tokio::task::spawn_blocking(move || ProgramFolder::create(files)).await;
+    made.map_err(|error| Fault::internal(error.to_string()))?.map_err(|error| disk(&error))
 }
 
 /// The first version number of a text, such as `5.3.0` of `tesseract 5.3.0`.

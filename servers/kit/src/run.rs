@@ -15,6 +15,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::announce::{Announcer, Identity, InvalidRegistration};
 use crate::http::Door;
+use crate::jobs::Jobs;
 use crate::programs::Programs;
 use crate::start::NoFlags;
 use crate::{Capability, Options, Server, http, stdio};
@@ -91,7 +92,9 @@ pub(crate) fn run<F: Args, H: ServerHandler + Clone>(
         if let Some(jobs) = &jobs {
             jobs.start();
         }
-        let served = serve(handler, options, (name, version), limits.body_bytes, programs).await;
+        let body_bytes = limits.body_bytes;
+        let identity = (name, version);
+        let served = serve(handler, options, identity, body_bytes, programs, jobs.clone()).await;
         if let Some(jobs) = &jobs {
             jobs.stop().await;
         }
@@ -124,6 +127,7 @@ async fn serve<H: ServerHandler + Clone>(
     (name, version): (&str, &'static str),
     body_bytes: usize,
     programs: Programs,
+    jobs: Option<Jobs>,
 ) -> Result<(), Failed> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -133,6 +137,9 @@ async fn serve<H: ServerHandler + Clone>(
             _ = interrupt.recv() => {}
         }
         tracing::info!("stopping");
+        if let Some(jobs) = jobs {
+            jobs.drain();
+        }
     };
     let Some(address) = options.address() else {
         tracing::info!("speaking MCP over stdin and stdout; --listen serves HTTP instead");

@@ -1,11 +1,16 @@
 //! MCP over stdin and stdout.
 
+mod long_lines;
+
 use std::io;
 
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio_util::sync::CancellationToken;
+
+use long_lines::LongLines;
+pub(crate) use long_lines::TOO_LONG;
 
 /// Serves until stdin ends or `stop` resolves.
 pub(crate) async fn serve<H: ServerHandler>(
@@ -14,6 +19,7 @@ pub(crate) async fn serve<H: ServerHandler>(
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     let (reader, writer) = stdio_pipes();
+    let reader = LongLines::new(reader, body_bytes);
     let transport =
         AsyncRwTransport::<RoleServer, _, _>::new(reader, writer).with_max_line_length(body_bytes);
     let stopping = CancellationToken::new();

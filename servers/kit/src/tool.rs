@@ -15,8 +15,14 @@ use serde_json::{Value, json};
 
 use crate::{Answer, BuildError, Ctx, Fault};
 
-/// The longest message about one argument that repeats its value, in bytes.
+/// The longest message about one argument, in characters.
 const MAX_BREACH: usize = 300;
+
+/// The most breaches of one call that are listed.
+const MAX_BREACHES: usize = 20;
+
+/// Of arguments with more values, only the first breach is looked for: each breach that is found takes memory.
+const MAX_VALUES: usize = 10_000;
 
 /// The listing of a tool; a model chooses by its description.
 #[derive(Debug, Clone)]
@@ -163,24 +169,39 @@ impl RegisteredTool {
         Ok(Self { listing, timeout: spec.timeout, arguments, handler: erased })
     }
 
-    /// Checks the arguments against the listed schema, every breach at once, and starts the handler.
+    /// Checks the arguments against the listed schema, and starts the handler.
     pub(crate) fn start(&self, arguments: JsonObject, ctx: Ctx) -> Result<CallFuture, Fault> {
         let arguments = Value::Object(arguments);
-        let breaches: Vec<(String, String)> = self
-            .arguments
-            .iter_errors(&arguments)
-            .map(|error| {
-                (
-                    format!("/{}", error.instance_path().as_str().trim_start_matches('/')),
-                    shown(&error),
-                )
-            })
-            .collect();
-        if !breaches.is_empty() {
-            return Err(refusal(breaches));
+        if !self.arguments.is_valid(&arguments) {
+            return Err(refusal(self.breaches(&arguments)));
         }
         let Value::Object(arguments) = arguments else { unreachable!("an object was put in") };
         Ok((self.handler)(arguments, ctx))
+    }
+
+    /// What is wrong with arguments, by path.
+    fn breaches(&self, arguments: &Value) -> Vec<(String, String)> {
+        let breach = |error: &jsonschema::ValidationError<'_>| {
+            let path = error.instance_path().as_str().trim_start_matches('/');
+            (format!("/{}", cut(path.to_owned())), shown(error))
+        };
+        let mut left = MAX_VALUES;
+        if has_more_values(arguments, &mut left) {
+            return self.arguments.validate(arguments).err().iter().map(breach).collect();
+        }
+        let errors = self.arguments.iter_errors(arguments).take(MAX_BREACHES);
+        errors.map(|error| breach(&error)).collect()
+    }
+}
+
+/// Whether a value has more values in it than are left, which it counts down.
+fn has_more_values(value: &Value, left: &mut usize) -> bool {
+    let Some(fewer) = left.checked_sub(1) else { return true };
+    *left = fewer;
+    match value {
+        Value::Array(items) => items.iter().any(|item| has_more_values(item, left)),
+        Value::Object(members) => members.values().any(|member| has_more_values(member, left)),
+        _ => false,
     }
 }
 
@@ -189,10 +210,20 @@ fn shown(error: &jsonschema::ValidationError<'_>) -> String {
     let message = error.to_string();
     // Signed URLs are secrets.
     if message.len() > MAX_BREACH || message.contains("://") {
-        error.masked().to_string()
+        // It still has the names of properties, which are the caller's text, too.
+        cut(error.masked().to_string())
     } else {
         message
     }
+}
+
+/// The beginning of a long text.
+fn cut(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_BREACH) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 fn refusal(breaches: Vec<(String, String)>) -> Fault {

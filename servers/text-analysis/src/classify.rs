@@ -1,13 +1,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use kit::Fault;
+use kit::{Computed, Ctx, Fault, Work};
 use language::classify;
 use language::model::StaticModel;
+use language::prose::Prose;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::reading::{Reading, given, read};
+use crate::reading::{self, Reading, Tool, given, rounded};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -23,14 +24,14 @@ pub(crate) struct Input {
     labels: Vec<Label>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Label {
     Name(#[schemars(length(min = 1, max = 200))] String),
     Described(Described),
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Described {
     #[schemars(length(min = 1, max = 200))]
@@ -64,44 +65,80 @@ struct Verdict {
     evidence: Vec<String>,
 }
 
-pub(crate) async fn classify(
-    input: Input,
-    model: Option<Arc<StaticModel>>,
-) -> Result<Output, Fault> {
-    let labels: Vec<_> = input.labels.into_iter().map(classify::Label::from).collect();
-    let mut names = HashSet::new();
-    if let Some(twice) = labels.iter().find(|label| !names.insert(label.name.trim().to_lowercase()))
-    {
-        return Err(Fault::invalid_input(format!("/labels: `{}` is there twice", twice.name)));
-    }
-    read(given(input.text, input.file_text)?, move |prose, read| {
-        let verdicts = classify::classify(prose, &labels, model.as_deref());
-        let verdicts: Vec<_> = verdicts
-            .into_iter()
-            .map(|verdict| Verdict {
-                name: labels[verdict.label].name.clone(),
-                probability: crate::reading::rounded(verdict.probability),
-                evidence: verdict.evidence,
-            })
-            .collect();
-        let best = verdicts.first().filter(|best| !best.evidence.is_empty());
-        Output {
-            label: best.map(|best| best.name.clone()),
-            probability: best.map(|best| best.probability),
-            labels: verdicts,
-            read,
-        }
-    })
-    .await
+/// What is asked for.
+#[derive(Serialize, Deserialize)]
+struct Options {
+    labels: Vec<Label>,
 }
 
-impl From<Label> for classify::Label {
-    fn from(label: Label) -> Self {
+/// The work on a long text.
+pub(crate) const CLASSES: Work = Work::new("classes", |_, bytes| TOOL.compute(&bytes));
+
+const TOOL: Tool<Options, Output> = Tool { work: CLASSES, run: compare };
+
+fn compare(options: &Options, prose: &Prose<'_>, read: Reading) -> Output {
+    compare_with(options, None, prose, read)
+}
+
+fn compare_with(
+    options: &Options,
+    model: Option<&StaticModel>,
+    prose: &Prose<'_>,
+    read: Reading,
+) -> Output {
+    let labels: Vec<_> = options.labels.iter().map(classify::Label::from).collect();
+    let verdicts = classify::classify(prose, &labels, model);
+    let verdicts: Vec<_> = verdicts
+        .into_iter()
+        .map(|verdict| Verdict {
+            name: labels[verdict.label].name.clone(),
+            probability: rounded(verdict.probability),
+            evidence: verdict.evidence,
+        })
+        .collect();
+    let best = verdicts.first().filter(|best| !best.evidence.is_empty());
+    Output {
+        label: best.map(|best| best.name.clone()),
+        probability: best.map(|best| best.probability),
+        labels: verdicts,
+        read,
+    }
+}
+
+pub(crate) async fn classify(
+    input: Input,
+    ctx: Ctx,
+    model: Option<Arc<StaticModel>>,
+) -> Result<Computed<Output>, Fault> {
+    let Input { text, file_text, labels } = input;
+    let mut names = HashSet::new();
+    if let Some(twice) = labels.iter().find(|it| !names.insert(it.name().trim().to_lowercase())) {
+        return Err(Fault::invalid_input(format!("/labels: `{}` is there twice", twice.name())));
+    }
+    let (given, options) = (given(text, file_text)?, Options { labels });
+    let Some(model) = model else { return TOOL.answer(&ctx, options, given).await };
+    // A confined process does not have the model.
+    let work = move |prose: &Prose<'_>, read| compare_with(&options, Some(&*model), prose, read);
+    Computed::new(&reading::read(given, work).await?)
+}
+
+impl Label {
+    fn name(&self) -> &str {
+        match self {
+            Self::Name(name) | Self::Described(Described { name, .. }) => name,
+        }
+    }
+}
+
+impl From<&Label> for classify::Label {
+    fn from(label: &Label) -> Self {
         match label {
-            Label::Name(name) => Self { name, ..Self::default() },
-            Label::Described(Described { name, description, examples }) => {
-                Self { name, description, examples }
-            }
+            Label::Name(name) => Self { name: name.clone(), ..Self::default() },
+            Label::Described(Described { name, description, examples }) => Self {
+                name: name.clone(),
+                description: description.clone(),
+                examples: examples.clone(),
+            },
         }
     }
 }

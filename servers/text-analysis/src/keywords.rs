@@ -1,9 +1,10 @@
 use keyphrases::{LONGEST, keyphrases, part_lines};
-use kit::{Ctx, Fault};
+use kit::{Computed, Ctx, Fault, Work};
+use language::prose::Prose;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::reading::{Reading, given, read};
+use crate::reading::{Reading, Tool, given, rounded};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -50,18 +51,31 @@ struct Keyword {
     first_sentence: usize,
 }
 
-pub(crate) async fn extract(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
+/// What is asked for.
+#[derive(Serialize, Deserialize)]
+struct Options {
+    limit: usize,
+    max_words: usize,
+}
+
+/// The work on a long text.
+pub(crate) const KEYWORDS: Work = Work::new("keywords", |_, bytes| TOOL.compute(&bytes));
+
+const TOOL: Tool<Options, Output> = Tool { work: KEYWORDS, run: find };
+
+fn find(options: &Options, prose: &Prose<'_>, read: Reading) -> Output {
+    let found = keyphrases(prose, options.limit, options.max_words.min(LONGEST));
+    let keywords = found.into_iter().map(|found| Keyword {
+        phrase: found.phrase,
+        score: rounded(found.score),
+        occurrences: found.occurrences,
+        first_sentence: found.first_sentence,
+    });
+    Output { keywords: keywords.collect(), read }
+}
+
+pub(crate) async fn extract(input: Input, ctx: Ctx) -> Result<Computed<Output>, Fault> {
     let Input { text, file_text, limit, max_words } = input;
-    let text = given(text, file_text)?;
-    read(part_lines(&text).into_owned(), move |prose, read| {
-        let found = keyphrases(prose, limit, max_words.min(LONGEST));
-        let keywords = found.into_iter().map(|found| Keyword {
-            phrase: found.phrase,
-            score: crate::reading::rounded(found.score),
-            occurrences: found.occurrences,
-            first_sentence: found.first_sentence,
-        });
-        Output { keywords: keywords.collect(), read }
-    })
-    .await
+    let text = given(text, file_text)?.map(|text| part_lines(text).into_owned());
+    TOOL.answer(&ctx, Options { limit, max_words }, text).await
 }

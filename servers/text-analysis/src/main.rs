@@ -21,7 +21,8 @@ struct Flags {
 }
 
 fn main() -> ExitCode {
-    kit::start("text-analysis-mcp", env!("CARGO_PKG_VERSION"), &[], describe)
+    let works = [keywords::KEYWORDS, summarize::SUMMARY, classify::CLASSES];
+    kit::start("text-analysis-mcp", env!("CARGO_PKG_VERSION"), &works, describe)
 }
 
 /// Opened with the flags, so that a folder that cannot be used ends the start.
@@ -56,7 +57,7 @@ fn describe(server: Server, flags: Flags) -> Server {
                 "Says which of your labels fits a text, with probabilities that add up to 1 and the words that support \
                  each. A label is a name, or a name with a description and example texts; these make it much surer.",
             ),
-            move |input, _ctx| classify::classify(input, model.clone()),
+            move |input, ctx| classify::classify(input, ctx, model.clone()),
         )
 }
 

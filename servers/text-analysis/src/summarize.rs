@@ -1,10 +1,10 @@
-use kit::{Ctx, Fault};
+use kit::{Computed, Ctx, Fault, Work};
 use language::prose::Prose;
 use language::summary::{Length, summary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::reading::{Reading, given, read};
+use crate::reading::{Reading, Tool, given, rounded};
 
 /// The longest summary.
 const MAX_SENTENCES: usize = 100;
@@ -51,44 +51,50 @@ struct Sentence {
     position: f64,
 }
 
-pub(crate) async fn summarize(input: Input, _ctx: Ctx) -> Result<Output, Fault> {
+/// What is asked for.
+#[derive(Serialize, Deserialize)]
+struct Options {
+    sentences: Option<usize>,
+    max_words: Option<usize>,
+    ratio: Option<f64>,
+}
+
+/// The work on a long text.
+pub(crate) const SUMMARY: Work = Work::new("summary", |_, bytes| TOOL.compute(&bytes));
+
+const TOOL: Tool<Options, Output> = Tool { work: SUMMARY, run: choose };
+
+fn choose(options: &Options, prose: &Prose<'_>, read: Reading) -> Output {
+    let length = Length { sentences: requested_length(prose, options), words: options.max_words };
+    let points = summary(prose, length);
+    let texts: Vec<_> = points.iter().map(|point| point.text.as_str()).collect();
+    Output {
+        summary: texts.join(" "),
+        sentences: points
+            .iter()
+            .map(|point| Sentence {
+                text: point.text.clone(),
+                index: point.index,
+                score: rounded(point.score),
+                centrality: rounded(point.centrality),
+                position: rounded(point.position),
+            })
+            .collect(),
+        read,
+    }
+}
+
+pub(crate) async fn summarize(input: Input, ctx: Ctx) -> Result<Computed<Output>, Fault> {
     if input.sentences.is_some() && input.ratio.is_some() {
         return Err(Fault::invalid_input("/ratio: give `sentences` or `ratio`, not both"));
     }
     let Input { text, file_text, sentences, max_words, ratio } = input;
-    read(given(text, file_text)?, move |prose, read| {
-        let length = Length {
-            sentences: requested_length(prose, sentences, max_words, ratio),
-            words: max_words,
-        };
-        let points = summary(prose, length);
-        let texts: Vec<_> = points.iter().map(|point| point.text.as_str()).collect();
-        Output {
-            summary: texts.join(" "),
-            sentences: points
-                .iter()
-                .map(|point| Sentence {
-                    text: point.text.clone(),
-                    index: point.index,
-                    score: crate::reading::rounded(point.score),
-                    centrality: crate::reading::rounded(point.centrality),
-                    position: crate::reading::rounded(point.position),
-                })
-                .collect(),
-            read,
-        }
-    })
-    .await
+    TOOL.answer(&ctx, Options { sentences, max_words, ratio }, given(text, file_text)?).await
 }
 
-fn requested_length(
-    prose: &Prose<'_>,
-    sentences: Option<usize>,
-    words: Option<usize>,
-    ratio: Option<f64>,
-) -> usize {
+fn requested_length(prose: &Prose<'_>, options: &Options) -> usize {
     let share = |ratio: f64| (prose.sentences.len() as f64 * ratio).ceil() as usize;
     // Words alone bound a summary as well as sentences do.
-    let usual = if words.is_some() { MAX_SENTENCES } else { USUAL_SENTENCES };
-    sentences.or(ratio.map(share)).unwrap_or(usual).clamp(1, MAX_SENTENCES)
+    let usual = if options.max_words.is_some() { MAX_SENTENCES } else { USUAL_SENTENCES };
+    options.sentences.or(options.ratio.map(share)).unwrap_or(usual).clamp(1, MAX_SENTENCES)
 }

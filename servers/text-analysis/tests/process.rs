@@ -73,6 +73,51 @@ fn each_tool_answers_in_its_shape() {
 }
 
 #[test]
+fn the_beginning_of_a_very_long_text_is_read() {
+    let long = format!("{NEWS} {}", "x".repeat(2_000_000));
+    for (tool, mut arguments) in [
+        ("extract_keywords", json!({"limit": 100})),
+        ("summarize_text", json!({"sentences": 2})),
+        ("classify_text", json!({"labels": ["sports", "heavy rain"]})),
+    ] {
+        arguments["text"] = json!(long);
+        let answer = call(tool, arguments.clone())["structuredContent"].take();
+        assert_eq!(answer["read"]["truncated"], json!(true), "{tool}");
+        assert_eq!(answer["read"]["language"], json!("en"), "{tool}");
+        // Labels are found in a process of its own as well.
+        let label = arguments["labels"].get(1).unwrap_or(&Value::Null);
+        assert_eq!(&answer["label"], label, "{tool}");
+    }
+}
+
+#[test]
+fn a_request_that_is_too_long_is_answered() {
+    let request = |id: u32, text: &str| {
+        json!({
+            "jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {
+                "name": "extract_keywords", "arguments": {"text": text},
+                "_meta": {
+                    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                },
+            },
+        })
+    };
+    let input = format!("{}\n{}\n", request(1, &"word ".repeat(1000)), request(2, NEWS));
+    let output = run(&["--stdio", "--max-body-bytes", "2000"], &input);
+    let answers: Vec<Value> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let of = |id: u32| answers.iter().find(|answer| answer["id"] == json!(id)).unwrap();
+    let refused = of(1)["error"]["message"].as_str().unwrap();
+    assert!(refused.contains("more than 2000 bytes"), "{refused}");
+    assert_eq!(of(2)["result"]["isError"], json!(false));
+}
+
+#[test]
 fn invalid_input_is_distinguished_from_a_failing_tool() {
     for (tool, arguments, said) in [
         ("extract_keywords", json!({}), "text"),

@@ -90,6 +90,11 @@ pub(crate) async fn extract(
         let lost: Vec<&str> = written.lost.iter().map(|lost| lost.name()).collect();
         warnings.push(format!("this format cannot hold: {}", lost.join(", ")));
     }
+    // They are kept: they may belong to a script that is written from right to left.
+    let (_, invisible) = kit::clean::text(&written.content);
+    if invisible > 0 {
+        warnings.push(format!("the track has {invisible} invisible characters"));
+    }
     if written.cues.is_empty() {
         warnings.push("the track has no cues; the file may be cut off".to_owned());
     }

@@ -46,6 +46,11 @@ pub(crate) async fn extract(
     let (mut frames, mut links, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
     for (number, at_ms) in times.iter().enumerate() {
         ctx.step(0.5 + 0.5 * number as f64 / times.len() as f64, "taking pictures");
+        // For some files ffmpeg gives any picture instead of none.
+        if shape.duration_ms.is_some_and(|end| *at_ms > end) {
+            warnings.push(no_picture(*at_ms));
+            continue;
+        }
         let start = format!("{at_ms}ms");
         let job = Conversion {
             before_input: &["-ss", &start],
@@ -72,7 +77,7 @@ pub(crate) async fn extract(
         let ran = media.convert(ctx, fetched.path(), job).await?;
         // ffmpeg writes nothing and succeeds if the film ends before.
         if ran.path(PICTURE).is_none() {
-            warnings.push(format!("there is no picture at {at_ms} ms"));
+            warnings.push(no_picture(*at_ms));
             continue;
         }
         let bytes = ran.file(PICTURE, MAX_PICTURE).await?;
@@ -91,4 +96,8 @@ pub(crate) async fn extract(
         return Err(refuse("/options/at_ms", "the film ends before these times"));
     }
     JobResult::new(&Output { frames, warnings }, links)
+}
+
+fn no_picture(at_ms: u64) -> String {
+    format!("there is no picture at {at_ms} ms")
 }

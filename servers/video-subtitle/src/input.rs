@@ -219,6 +219,14 @@ pub(crate) struct StatusCall {
     pub(crate) wait_ms: u64,
 }
 
+/// Refuses what is no language code. It becomes an argument of the operator's speech program, which could take other texts
+/// for options.
+pub(crate) fn check_language(language: &str) -> Result<(), Fault> {
+    let is_code = language.starts_with(|c: char| c.is_ascii_alphabetic())
+        && language.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+    if is_code { Ok(()) } else { Err(refuse("/language", "it is no code such as `de` or `pt-BR`")) }
+}
+
 /// A refused argument with its path.
 pub(crate) fn refuse(path: &str, why: &str) -> Fault {
     let errors: Value = json!([{"path": path, "reason": why}]);

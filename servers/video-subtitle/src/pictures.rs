@@ -82,6 +82,8 @@ async fn draw(media: &Media, ctx: &JobCtx, file: &Path, index: usize) -> Result<
         "color=c=black:s={width}x{height}:r={RATE}:d={seconds}[empty];[empty][0:s:{index}]overlay=eof_action=pass,\
          format=gray,scale=iw*{scale}:-1,negate,mpdecimate=max=0:hi=768:lo=320:frac=0.001"
     );
+    // One more than are read, so that it is seen that there are more.
+    let most = (MAX_PICTURES + 1).to_string();
     let job = Conversion {
         before_input: &[],
         after_input: &[
@@ -91,6 +93,8 @@ async fn draw(media: &Media, ctx: &JobCtx, file: &Path, index: usize) -> Result<
             "-sn",
             "-vsync",
             "passthrough",
+            "-frames:v",
+            &most,
             "-frame_pts",
             "1",
             "-f",

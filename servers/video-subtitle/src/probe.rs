@@ -357,13 +357,19 @@ fn engine(version: RawVersion) -> Engine {
 }
 
 fn language(tags: &Tags) -> Option<String> {
-    let language: String = tags.language.as_ref()?.chars().take(20).collect();
+    let language = visible(tags.language.as_ref()?, 20);
     (language != "und" && !language.is_empty()).then_some(language)
 }
 
 fn title(tags: &Tags) -> Option<String> {
-    let title: String = tags.title.as_ref()?.chars().take(MAX_TITLE).collect();
-    Some(title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect())
+    Some(visible(tags.title.as_ref()?, MAX_TITLE))
+}
+
+/// The beginning of an untrusted text on one line, without what people would not see.
+fn visible(text: &str, most: usize) -> String {
+    let start: String = text.chars().take(most).collect();
+    let (clean, _) = kit::clean::text(&start);
+    clean.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 /// Seconds with a fraction.
@@ -422,7 +428,7 @@ mod tests {
 
     #[test]
     fn reports_with_strange_values_are_read() {
-        let report = r#"{"streams": [{"index": 3, "codec_name": "subrip", "tags": {"language": "und", "title": "a\u0000b"},
+        let report = r#"{"streams": [{"index": 3, "codec_name": "subrip", "tags": {"language": "und", "title": "a\tb\u202e\udb40\udc41"},
             "disposition": {"default": 1, "forced": 0}}, {"index": 4, "codec_name": "hdmv_pgs_subtitle"}],
             "packets": [{"stream_index": 3, "pts_time": "N/A", "data": ""}, {"stream_index": 3, "pts_time": "0.5", "data": "\n00000000: 61"}]}"#;
         let streams = SubtitleStreams::new(parse(report.as_bytes()).unwrap(), true);

@@ -9,7 +9,7 @@ use subtitles::{Cue, Format, Track, write};
 
 use crate::audio;
 use crate::extract::{choose, read_track};
-use crate::input::{JobInput, JobOptions, TextFormat};
+use crate::input::{JobInput, JobOptions, TextFormat, check_language};
 use crate::media::Media;
 use crate::probe::{Kind, SubtitleStreams, read_shape, read_subtitles};
 use crate::speech::Speech;
@@ -94,6 +94,19 @@ struct Transcript {
     warnings: Vec<String>,
 }
 
+impl Transcript {
+    /// Without characters that people would not see and a model would read.
+    fn cleaned(mut self) -> Self {
+        let removed: usize =
+            self.segments.iter_mut().map(|it| kit::clean::text_in_place(&mut it.text)).sum();
+        if removed > 0 {
+            self.segments.retain(|segment| !segment.text.trim().is_empty());
+            self.warnings.push(format!("{removed} invisible characters were removed"));
+        }
+        self
+    }
+}
+
 /// The job.
 pub(crate) async fn generate(
     media: &Media,
@@ -105,6 +118,7 @@ pub(crate) async fn generate(
         ctx.require(speech.program()).await?;
     }
     let language = input.options.language.as_deref();
+    language.map_or(Ok(()), check_language)?;
     let fetched = media.fetch(input, ctx).await?;
     ctx.step(0.5, "reading the tracks");
     let streams = read_subtitles(media, ctx, fetched.path()).await?;
@@ -119,6 +133,7 @@ pub(crate) async fn generate(
         (Some(index), None) => of_track(media, ctx, &fetched, streams, index).await?,
         (None, None) => return Err(no_speech(&streams, language)),
     };
+    let transcript = transcript.cleaned();
     let format = input.options.format.unwrap_or_default();
     let text = render(&transcript.segments, format)?;
     let (text, stored) = Content::of_job(ctx, text, format.into()).await?;

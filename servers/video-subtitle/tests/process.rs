@@ -132,6 +132,25 @@ fn transcripts_come_from_a_track() {
 }
 
 #[test]
+fn what_people_would_not_see_is_removed_or_counted() {
+    let videos = Videos::new();
+    let hidden = "1\n00:00:00,200 --> 00:00:01,200\nHello\u{202e}\u{e0041}\u{200b}, world.\n\n";
+    videos.write("hidden.srt", hidden);
+    videos.ffmpeg(
+        "-f lavfi -i testsrc=d=2:s=160x120 -i hidden.srt -metadata:s:s:0 title=a\u{202e}b hidden.mkv",
+    );
+    let film = videos.url("hidden.mkv");
+    let mut client = Client::start(&videos.host, &[]);
+    let read = client.answer("generate_transcript", json!({"input_url": film, "format": "text"}));
+    assert_eq!(read["content"], json!("Hello, world."));
+    assert_eq!(read["warnings"], json!(["3 invisible characters were removed"]));
+    let read = client.answer("extract_subtitles", json!({"input_url": film}));
+    assert_eq!(read["tracks"][0]["title"], json!("ab"), "{read}");
+    assert_eq!(read["warnings"], json!(["the track has 3 invisible characters"]));
+    assert_same(read["content"].as_str().unwrap(), hidden);
+}
+
+#[test]
 fn subtitles_are_converted_without_programs() {
     let mut client =
         Client::start("localhost:1", &["--ffmpeg", "/nonexistent", "--tesseract", "/nonexistent"]);

@@ -2,21 +2,17 @@
 
 use super::Cell;
 
-/// The most places of a table that is written as rows; larger ones are mostly empty.
-const MOST_PLACES: usize = 1_000_000;
-
-/// The rows of a table; a merged cell has its text in its first place.
-pub(super) fn rows(cells: &[Cell]) -> Vec<Vec<String>> {
+/// The rows of a table; a merged cell has its text in its first place. `None` if they have more places than are left, which
+/// they use up.
+pub(super) fn rows(cells: &[Cell], places: &mut usize) -> Option<Vec<Vec<String>>> {
     let height = cells.iter().map(|cell| cell.row_end + 1).max().unwrap_or(0);
     let width = cells.iter().map(|cell| cell.col_end + 1).max().unwrap_or(0);
-    if width.saturating_mul(height) > MOST_PLACES {
-        return Vec::new();
-    }
+    *places = places.checked_sub(width.saturating_mul(height))?;
     let mut rows = vec![vec![String::new(); width]; height];
     for cell in cells {
         rows[cell.row][cell.col].clone_from(&cell.text);
     }
-    rows
+    Some(rows)
 }
 
 /// The table in Markdown, which has one row of heads: those of several rows are joined.
@@ -58,7 +54,9 @@ mod tests {
             cell(2, 0, 2, 0, "x"),
             cell(2, 2, 2, 2, "7"),
         ];
-        let rows = rows(&cells);
+        let mut places = 20;
+        let rows = rows(&cells, &mut places).expect("room");
+        assert_eq!(places, 11);
         assert_eq!(rows[0], ["Name", "Items", ""]);
         assert_eq!(
             markdown(&cells, &rows, 2),
@@ -67,8 +65,18 @@ mod tests {
     }
 
     #[test]
+    fn the_places_of_all_tables_are_bounded() {
+        let sparse = [cell(0, 0, 0, 0, "a"), cell(99, 99, 99, 99, "b")];
+        let mut places = 15_000;
+        assert!(rows(&sparse, &mut places).is_some());
+        assert!(rows(&sparse, &mut places).is_none());
+        // A smaller one still has room.
+        assert!(rows(&sparse[..1], &mut places).is_some());
+    }
+
+    #[test]
     fn a_table_without_cells_is_empty() {
-        assert!(rows(&[]).is_empty());
+        assert_eq!(rows(&[], &mut 0), Some(Vec::new()));
         assert_eq!(markdown(&[], &[], 1), "");
     }
 }

@@ -14,6 +14,10 @@ use crate::pages::{MOST_PAGES, Pages};
 /// The most cells of all tables together; an answer has a few hundred bytes for each.
 const MOST_CELLS: usize = 100_000;
 
+/// The most places of all tables together that are written as rows. Tables with more are mostly empty, and an empty place
+/// costs the server ten times what it costs here.
+const MOST_PLACES: usize = 1_000_000;
+
 #[derive(Deserialize)]
 struct Asked {
     media_type: String,
@@ -36,6 +40,16 @@ pub(super) fn read(options: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
         cells <= MOST_CELLS
     });
     found.truncated |= found.tables.len() < all;
+    let mut places = MOST_PLACES;
+    for table in &mut found.tables {
+        match rows(&table.cells, &mut places) {
+            Some(rows) => {
+                table.markdown = markdown(&table.cells, &rows, table.header_rows);
+                table.rows = rows;
+            }
+            None => found.truncated = true,
+        }
+    }
     let value = serde_json::to_value(found)
         .map_err(|error| Refused::new("damaged", format!("its tables are not JSON: {error}")))?;
     Ok(Done::new(value))
@@ -112,7 +126,6 @@ fn written(
             text: cell.text,
         })
         .collect();
-    let rows = rows(&cells);
-    let markdown = markdown(&cells, &rows, header_rows);
-    Table { page, bbox, cells, rows, header_rows, markdown, method }
+    // The rows and the Markdown come last, when it is known which tables there is room for.
+    Table { page, bbox, cells, rows: Vec::new(), header_rows, markdown: String::new(), method }
 }

@@ -65,6 +65,17 @@ fn png_file(grey: &Grey) -> Vec<u8> {
     file.into_inner()
 }
 
+/// A picture of a few lines that is this many pixels high, such as one of a whole web page.
+pub(crate) fn tall(lines: &[&str], height: usize) -> Vec<u8> {
+    const WIDTH: usize = 200;
+    let drawn = ocr::pages::draw(pdf(lines), 0).unwrap();
+    // Where the lines begin.
+    let rows = drawn.pixels().chunks_exact(drawn.width()).map(|row| &row[190..190 + WIDTH]);
+    let mut pixels = rows.collect::<Vec<_>>().concat();
+    pixels.resize(WIDTH * height, 255);
+    png_file(&Grey::new(WIDTH, height, pixels))
+}
+
 /// A PDF of which the text is a picture.
 pub(crate) fn scan(lines: &[&str]) -> Vec<u8> {
     let (width, height) = (1388, 694);

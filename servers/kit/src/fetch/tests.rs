@@ -1,11 +1,17 @@
 use std::net::SocketAddr;
 
 use axum::Router;
+use axum::body::Body;
 use axum::response::Redirect;
 use axum::routing::get;
 use tokio::net::TcpListener;
 
 use super::*;
+
+/// A body that does not go on after its first piece.
+fn one_piece() -> impl futures_util::Stream<Item = io::Result<&'static str>> {
+    futures_util::stream::once(async { Ok("0123456789") }).chain(futures_util::stream::pending())
+}
 
 async fn serve() -> SocketAddr {
     let app = Router::new()
@@ -13,6 +19,8 @@ async fn serve() -> SocketAddr {
         .route("/empty", get(|| async { "" }))
         .route("/gone", get(|| async { StatusCode::FORBIDDEN }))
         .route("/broken", get(|| async { StatusCode::BAD_GATEWAY }))
+        .route("/silent", get(std::future::pending::<()>))
+        .route("/stalls", get(|| async { Body::from_stream(one_piece()) }))
         .route("/away", get(|| async { Redirect::temporary("http://10.1.2.3/file") }))
         .route("/loop", get(|| async { Redirect::temporary("/loop?sig=secret") }))
         .route("/metadata", get(|| async { Redirect::temporary("http://169.254.169.254/") }));
@@ -86,6 +94,18 @@ async fn what_is_refused_says_why_without_the_url() {
         let text = format!("{fault} {fault:?}");
         assert!(text.starts_with(code) && text.contains(said), "{url}: {text}");
         assert!(!text.contains("secret") && !text.contains("10.1.2.3"), "{url}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_sends_nothing_does_not_hold_up_others() {
+    let address = serve().await;
+    let mut fetcher = fetcher(&[address.to_string()], None, 1000);
+    fetcher.stall = Duration::from_millis(200);
+    for path in ["silent", "stalls"] {
+        let fault = fetcher.fetch(&format!("http://{address}/{path}"), |_| {}).await.unwrap_err();
+        let text = fault.to_string();
+        assert!(text.starts_with("TIMEOUT") && text.contains("too slowly"), "{text}");
     }
 }
 

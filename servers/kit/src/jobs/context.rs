@@ -42,7 +42,7 @@ impl JobCtx {
 
     /// Runs a program to its end, without a shell and without the network.
     pub async fn run(&self, program: &Program, task: Task) -> Result<Ran, Fault> {
-        program.run(self.base.runner().await?, task, &self.cancel).await
+        self.base.run(program, task, &self.cancel).await
     }
 
     /// Fails with UNSUPPORTED where a program is missing, before other work is done.

@@ -168,8 +168,13 @@ impl Storage {
         };
         let Some(lock) = lock else { return Ok(None) };
         // Read again: it may have ended before it was locked.
-        let record = self.read(id)?.filter(|record| !record.state.has_ended());
-        Ok(record.map(|record| Claim { record, _lock: lock }))
+        let Some(record) = self.read(id)? else { return Ok(None) };
+        if record.state.has_ended() {
+            // A process that was killed at its end has left it among the open ones, with its input.
+            self.end(&record)?;
+            return Ok(None);
+        }
+        Ok(Some(Claim { record, _lock: lock }))
     }
 
     async fn blocking<T: Send + 'static>(

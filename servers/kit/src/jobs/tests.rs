@@ -8,7 +8,7 @@ use crate::StorageLimits;
 
 const LONG: Duration = Duration::from_secs(20);
 
-/// `echo` gives its input back, `hang` never ends, `panic` panics, `large` has a large result.
+/// `echo` gives its input back, `wait` does so once a file exists, `hang` never ends, `panic` panics, `large` has a large result.
 fn operations(runs: &Arc<AtomicUsize>) -> Operations {
     let runs = Arc::clone(runs);
     Operations::new(move |operation, arguments, ctx: JobCtx| {
@@ -17,6 +17,12 @@ fn operations(runs: &Arc<AtomicUsize>) -> Operations {
             ctx.step(0.5, "working");
             match operation.as_str() {
                 "hang" => std::future::pending().await,
+                "wait" => {
+                    while !Path::new(arguments["for"].as_str().unwrap()).exists() {
+                        tokio::time::sleep(Duration::from_millis(5)).await;
+                    }
+                    JobResult::new(&arguments, [])
+                }
                 #[expect(clippy::panic, reason = "the point of the test")]
                 "panic" => panic!("secret detail"),
                 "large" => JobResult::new(&json!({"text": "x".repeat(200_000)}), []),
@@ -149,6 +155,60 @@ async fn a_job_that_is_stopped_with_its_process_is_run_by_the_next_one() {
 }
 
 #[tokio::test]
+async fn calls_wait_for_no_job_that_the_next_process_goes_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    for (folder, answers) in [(Some(folder.path()), true), (None, false)] {
+        let jobs = open(folder, &Arc::default());
+        let job_id = jobs.submit("hang", &json!({})).await.unwrap().job_id;
+        wait_until_running(&jobs, &job_id).await;
+        jobs.drain();
+        let waiting = jobs.status(&job_id, LONG);
+        let answered = tokio::time::timeout(Duration::from_secs(1), waiting).await;
+        assert_eq!(answered.is_ok(), answers);
+        if let Ok(status) = answered {
+            assert_eq!(status.unwrap().state, JobState::Running);
+        }
+        jobs.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_ended_as_its_process_was_killed_is_not_run_again() {
+    let (folder, runs) = (tempfile::tempdir().unwrap(), Arc::default());
+    let jobs = open(Some(folder.path()), &runs);
+    let done = run(&jobs, "echo").await;
+    // The end is stored, and the open job is still there with its input.
+    let mut record = Record::new("echo", json!({"url": "https://x.example/?sig=secret"}));
+    (record.id, record.state) = (done.job_id.clone(), JobState::Running);
+    jobs.0.storage.update(record).await.unwrap();
+    let left = folder.path().join(format!("jobs/open/{}.json", done.job_id));
+    assert!(left.exists());
+    while left.exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let status = jobs.status(&done.job_id, Duration::ZERO).await.unwrap();
+    assert_eq!((status.state, runs.load(Ordering::SeqCst)), (JobState::Done, 1));
+}
+
+#[tokio::test]
+async fn a_job_whose_end_cannot_be_stored_is_not_run_again() {
+    let (folder, runs) = (tempfile::tempdir().unwrap(), Arc::default());
+    let jobs = open(Some(folder.path()), &runs);
+    let (ended, go) = (folder.path().join("jobs/ended"), folder.path().join("go"));
+    let job_id = jobs.submit("wait", &json!({"for": go})).await.unwrap().job_id;
+    wait_for_runs(&runs, 1).await;
+    std::fs::remove_dir(&ended).unwrap();
+    std::fs::write(&ended, "no folder").unwrap();
+    std::fs::write(&go, "").unwrap();
+    // Longer than a tick, after which its end could not be stored.
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    std::fs::remove_file(&ended).unwrap();
+    std::fs::create_dir(&ended).unwrap();
+    let done = jobs.status(&job_id, LONG).await.unwrap();
+    assert_eq!((done.state, runs.load(Ordering::SeqCst)), (JobState::Done, 1));
+}
+
+#[tokio::test]
 async fn a_job_whose_process_died_is_begun_again_twice() {
     let folder = tempfile::tempdir().unwrap();
     let runs = Arc::default();
@@ -198,7 +258,19 @@ async fn inputs_are_not_kept_and_damaged_files_stop_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let jobs = open(Some(folder.path()), &Arc::default());
     let open_jobs = folder.path().join("jobs/open");
-    std::fs::write(open_jobs.join(format!("job_{}.json", "a".repeat(32))), "{").unwrap();
+    let file = |digit: &str, kind: &str| open_jobs.join(format!("job_{}.{kind}", digit.repeat(32)));
+    std::fs::write(file("a", "json"), "{").unwrap();
+    std::fs::create_dir(file("b", "json")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", file("c", "json")).unwrap();
+    std::fs::File::create(file("d", "json")).unwrap().set_len(1 << 30).unwrap();
+    // The id in the file would become a path.
+    let mut elsewhere = Record::new("echo", json!({}));
+    elsewhere.id = "../../evil".to_owned();
+    std::fs::write(file("e", "json"), serde_json::to_vec(&elsewhere).unwrap()).unwrap();
+    let mut locked = Record::new("echo", json!({}));
+    locked.id = format!("job_{}", "f".repeat(32));
+    std::fs::write(file("f", "json"), serde_json::to_vec(&locked).unwrap()).unwrap();
+    std::os::unix::fs::symlink("/dev/null", file("f", "lock")).unwrap();
     let submitted =
         jobs.submit("fail", &json!({"url": "https://x.example/?sig=secret"})).await.unwrap();
     let failed = jobs.status(&submitted.job_id, LONG).await.unwrap();
@@ -208,6 +280,17 @@ async fn inputs_are_not_kept_and_damaged_files_stop_nothing() {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = std::fs::metadata(&open_jobs).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode, 0o700);
+    assert!(!folder.path().join("evil.json").exists());
+}
+
+#[tokio::test]
+async fn a_folder_that_was_removed_is_made_again() {
+    let (folder, runs) = (tempfile::tempdir().unwrap(), Arc::default());
+    let keep = folder.path().join("cache/keep");
+    let jobs = open(Some(&keep), &runs);
+    run(&jobs, "echo").await;
+    std::fs::remove_dir_all(folder.path().join("cache")).unwrap();
+    assert_eq!(run(&jobs, "large").await.state, JobState::Done);
 }
 
 #[tokio::test]
@@ -217,12 +300,15 @@ async fn old_files_of_others_in_the_folder_stay() {
     let job = run(&jobs, "echo").await.job_id;
     drop(jobs);
     let ended = folder.path().join("jobs/ended");
-    let files = [ended.join("notes.json"), ended.join(format!("{job}.json"))];
+    let draft = format!("jobs/open/.powerstrip-{}.tmp", "0".repeat(32));
+    let files =
+        [ended.join("notes.json"), ended.join(format!("{job}.json")), folder.path().join(draft)];
     std::fs::write(&files[0], "mine").unwrap();
+    std::fs::write(&files[2], "of a process that was killed").unwrap();
     let long_ago = std::time::SystemTime::now() - record::LIFETIME - LONG;
     for file in &files {
         std::fs::File::options().write(true).open(file).unwrap().set_modified(long_ago).unwrap();
     }
     open(Some(folder.path()), &runs);
-    assert_eq!(files.map(|file| file.exists()), [true, false]);
+    assert_eq!(files.map(|file| file.exists()), [true, false, false]);
 }

@@ -26,6 +26,9 @@ const TICK: Duration = Duration::from_millis(200);
 /// Progress within a step is written at most this often.
 const WRITE: Duration = Duration::from_secs(1);
 
+/// The pause after a job could not be stored.
+const UNSTORED: Duration = Duration::from_secs(1);
+
 /// The longest job.
 const DEADLINE: Duration = Duration::from_secs(4 * 3600);
 
@@ -75,30 +78,47 @@ async fn run_job(jobs: &Jobs, mut claim: Claim, slot: OwnedSemaphorePermit) {
     tracing::info!(job = record.id, operation = record.operation, "a job begins");
     if let Err(fault) = jobs.0.storage.update(record.clone()).await {
         tracing::warn!(%fault, job = record.id, "a job could not be begun");
+        // The slot stays taken for a while: the job would be claimed again at once.
+        jobs.0.stopping.run_until_cancelled(tokio::time::sleep(UNSTORED)).await;
         return;
     }
     let outcome = run_operation(jobs, record).await;
     let record = claim.record.clone();
     tracing::info!(job = record.id, "a job has ended or stopped");
-    let written = match outcome {
+    let ended = match outcome {
         Outcome::Finished(Ok(result)) => {
             let done = with_result(jobs, record.clone(), result).await;
-            jobs.0.storage.finish(done.unwrap_or_else(|fault| record.failed(fault))).await
+            done.unwrap_or_else(|fault| record.failed(fault))
         }
-        Outcome::Finished(Err(fault)) => jobs.0.storage.finish(record.failed(fault)).await,
-        Outcome::Cancelled => jobs.0.storage.finish(record.ended(JobState::Cancelled)).await,
+        Outcome::Finished(Err(fault)) => record.failed(fault),
+        Outcome::Cancelled => record.ended(JobState::Cancelled),
         Outcome::Stopped => {
             let step = "queued".to_owned();
-            let queued = Record { state: JobState::Queued, step, progress: 0.0, ..record };
-            jobs.0.storage.update(queued).await
+            Record { state: JobState::Queued, step, progress: 0.0, ..record }
         }
     };
-    if let Err(fault) = written {
-        tracing::warn!(%fault, "the end of a job could not be stored");
-    }
+    store_end(jobs, ended).await;
     drop(claim);
     drop(slot);
     jobs.0.changed.notify_waiters();
+}
+
+/// Stores what became of a job. While that fails, such as on a full disk, it is tried again until the process stops: a job
+/// whose end is not stored would be run again.
+async fn store_end(jobs: &Jobs, record: Record) {
+    loop {
+        let stored = if record.state.has_ended() {
+            jobs.0.storage.finish(record.clone()).await
+        } else {
+            jobs.0.storage.update(record.clone()).await
+        };
+        let Err(fault) = stored else { return };
+        tracing::warn!(%fault, job = record.id, "the end of a job could not be stored");
+        let pause = tokio::time::sleep(UNSTORED);
+        if jobs.0.stopping.run_until_cancelled(pause).await.is_none() {
+            return;
+        }
+    }
 }
 
 /// Runs the operation in a task of its own, which ends with this future.

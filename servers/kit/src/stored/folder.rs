@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use userfiles::{Access, UserFile};
@@ -16,6 +16,9 @@ use crate::Fault;
 
 /// The longest first line.
 const MAX_HEADER: usize = 4096;
+
+/// An older draft was left by a process that was killed while it wrote.
+const DRAFT_LIFETIME: Duration = Duration::from_secs(3600);
 
 #[derive(Debug)]
 pub(super) struct FolderStore {
@@ -28,6 +31,7 @@ struct Entry {
     path: PathBuf,
     written: SystemTime,
     size: u64,
+    is_newest: bool,
 }
 
 impl FolderStore {
@@ -46,7 +50,7 @@ impl FolderStore {
         }
         userfiles::create_private_folder(&folder)?;
         let store = Self { folder: folder.canonicalize()?, limits };
-        store.sweep()?;
+        store.sweep(None)?;
         Ok(store)
     }
 
@@ -55,8 +59,19 @@ impl FolderStore {
         if bytes.len() > self.limits.bytes {
             return Err(too_large(bytes.len(), self.limits.bytes));
         }
-        self.write(bytes, reference).map_err(|error| failed(&error))?;
-        self.sweep().map_err(|error| failed(&error))
+        let written = match self.write(bytes, reference) {
+            // The folder was removed while the server ran.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.create_folder().and_then(|()| self.write(bytes, reference))
+            }
+            written => written,
+        };
+        written.and_then(|()| self.sweep(Some(&reference.ref_id))).map_err(|error| failed(&error))
+    }
+
+    fn create_folder(&self) -> io::Result<()> {
+        fs::create_dir_all(self.folder.parent().unwrap_or(&self.folder))?;
+        userfiles::create_private_folder(&self.folder)
     }
 
     fn write(&self, bytes: &Bytes, reference: &StoredRef) -> io::Result<()> {
@@ -104,39 +119,57 @@ impl FolderStore {
     }
 
     fn has_expired(&self, written: SystemTime) -> bool {
-        // A file may be dated in the future, where the clock was wrong.
-        let age = written.elapsed().unwrap_or_else(|ahead| ahead.duration());
-        age > self.limits.lifetime
+        age(written) > self.limits.lifetime
     }
 
-    /// Removes references that have expired, then the oldest until the rest is within the limits. Other files stay.
-    fn sweep(&self) -> io::Result<()> {
+    /// Removes references that have expired, then the oldest until the rest is within the limits. Other files stay, and so
+    /// does the `newest` reference, whatever the clock said when the others were written.
+    fn sweep(&self, newest: Option<&str>) -> io::Result<()> {
         let mut entries: Vec<Entry> = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let entry = entry?;
             // Another process may have removed it meanwhile.
             let Ok(about) = entry.metadata() else { continue };
-            if about.is_file() && entry.file_name().to_str().is_some_and(is_id) {
-                let written = about.modified()?;
-                entries.push(Entry { path: entry.path(), written, size: about.len() });
+            let name = entry.file_name();
+            let Some(name) = name.to_str().filter(|_| about.is_file()) else { continue };
+            let written = about.modified()?;
+            if is_draft(name) && age(written) > DRAFT_LIFETIME {
+                remove(&entry.path())?;
+            } else if is_id(name) {
+                let is_newest = newest == Some(name);
+                entries.push(Entry { path: entry.path(), written, size: about.len(), is_newest });
             }
         }
-        entries.sort_by_key(|entry| entry.written);
+        entries.sort_by_key(|entry| (entry.is_newest, entry.written));
         let mut total: u64 = entries.iter().map(|entry| entry.size).sum();
         let mut left = entries.len();
         for entry in entries {
             let fits = total <= self.limits.bytes as u64 && left <= self.limits.references;
             if fits && !self.has_expired(entry.written) {
-                break;
+                continue;
             }
             total -= entry.size;
             left -= 1;
-            match fs::remove_file(&entry.path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            remove(&entry.path)?;
         }
         Ok(())
+    }
+}
+
+/// A file may be dated in the future, where the clock was wrong.
+fn age(written: SystemTime) -> Duration {
+    written.elapsed().unwrap_or_else(|ahead| ahead.duration())
+}
+
+/// Whether this is the name of a file that [`UserFile`] has not put in its place yet.
+fn is_draft(name: &str) -> bool {
+    name.starts_with(".powerstrip-") && name.ends_with(".tmp")
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

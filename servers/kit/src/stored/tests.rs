@@ -106,6 +106,35 @@ async fn a_folder_loses_its_oldest_references_at_its_limit() {
 }
 
 #[tokio::test]
+async fn a_wrong_clock_does_not_remove_what_was_just_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = new_folder_store(folder.path(), 3000, Duration::from_secs(60));
+    let text = "0123456789".repeat(80).leak();
+    let ahead = std::time::SystemTime::now() + Duration::from_secs(30);
+    for _ in 0..5 {
+        let kept = store_text(&store, text).await.ref_id;
+        assert!(store.find(&kept).await.is_ok());
+        let file = std::fs::File::options().write(true).open(folder.path().join(kept)).unwrap();
+        file.set_modified(ahead).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn drafts_of_processes_that_were_killed_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = new_folder_store(folder.path(), 1 << 20, Duration::from_secs(60));
+    let drafts = ["old", "new"].map(|name| folder.path().join(format!(".powerstrip-{name}.tmp")));
+    for draft in &drafts {
+        std::fs::write(draft, "half of a document").unwrap();
+    }
+    let long_ago = std::time::SystemTime::now() - Duration::from_secs(7200);
+    let old = std::fs::File::options().write(true).open(&drafts[0]).unwrap();
+    old.set_modified(long_ago).unwrap();
+    store_text(&store, "hello").await;
+    assert_eq!(drafts.map(|draft| draft.exists()), [false, true]);
+}
+
+#[tokio::test]
 async fn files_of_others_in_the_folder_stay() {
     use std::os::unix::fs::PermissionsExt as _;
 

@@ -83,6 +83,19 @@ async fn all_schema_violations_are_reported_at_once() {
 }
 
 #[tokio::test]
+async fn a_refusal_is_short_however_much_is_wrong() {
+    let running = start(summing()).await;
+    let many = |count: usize| json!({ "numbers": vec!["x"; count], "label": "" });
+    let long_name = json!({ "numbers": [], "x".repeat(40_000): 1 });
+    for (arguments, listed) in [(many(1_000), 20), (many(14_000), 1), (long_name, 1)] {
+        let answer = running.call("sum", arguments).await;
+        let errors = &answer["_meta"]["powerstrip/fault"]["details"]["errors"];
+        assert_eq!(errors.as_array().unwrap().len(), listed, "{answer}");
+        assert!(answer.to_string().len() < 10_000, "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_tool_is_an_error_of_the_protocol() {
     let running = start(summing()).await;
     let answer = running.ask("tools/call", json!({ "name": "nosuch", "arguments": {} })).await;

@@ -1,6 +1,10 @@
 //! Jobs: results, cancelling, restarts and replicas.
 
-use serde_json::json;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
 
 use super::client::Client;
 use super::speech::Recognizer;
@@ -39,6 +43,19 @@ fn probes_sound_and_pictures_are_jobs() {
     let job_id = client.create(&url, "convert_subtitles", json!({"to": "vtt", "shift_ms": 1000}));
     let (converted, _) = client.finish(&job_id);
     assert!(converted["content"].as_str().unwrap().contains("00:00:01.200 -->"), "{converted}");
+}
+
+#[test]
+fn there_is_no_picture_after_the_end() {
+    let videos = Videos::new();
+    videos.film("film.mkv", "srt");
+    // Without sound ffmpeg would give its last picture.
+    videos.ffmpeg("-i film.mkv -map 0:v -map 0:s -c:s ass silent.mkv");
+    let mut client = Client::start(&videos.host, &[]);
+    let options = json!({"at_ms": [0, 60_000]});
+    let job_id = client.create(&videos.url("silent.mkv"), "extract_frames", options);
+    let (frames, links) = client.finish(&job_id);
+    assert_eq!((frames["frames"].as_array().unwrap().len(), links.len()), (1, 1), "{frames}");
 }
 
 #[test]
@@ -129,4 +146,72 @@ fn a_call_that_takes_long_becomes_a_job() {
     speech.let_go();
     let (transcript, _) = client.finish(answer["job_id"].as_str().unwrap());
     assert_eq!(transcript["segments"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_call_that_waits_when_its_server_is_replaced_gets_the_id_of_its_job() {
+    let videos = Videos::new();
+    let film = videos.silent_track();
+    let speech = Recognizer::new();
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_video-subtitle-mcp"))
+        .args(["--listen", "127.0.0.1:0", "--allow", &videos.host, "--keep"])
+        .arg(folder.path())
+        .args(speech.flags())
+        .env_remove("POWERSTRIP_GATEWAY")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut url = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut url).unwrap();
+    let address = url.trim().strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap();
+    let waiting = send_call(address, "generate_transcript", json!({"input_url": film}));
+    while speech.running() == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let pid = server.id().to_string();
+    assert!(Command::new("kill").args(["-s", "TERM", &pid]).status().unwrap().success());
+    let answer = receive_answer(waiting);
+    assert_eq!(answer["state"], json!("running"), "{answer}");
+    assert!(server.wait().unwrap().success());
+    speech.let_go();
+    let mut next = Client::keeping(folder.path(), &videos.host, &speech.flags());
+    let (transcript, _) = next.finish(answer["job_id"].as_str().unwrap());
+    assert_eq!(transcript["origin"], json!("speech"));
+}
+
+/// Sends a call over HTTP.
+fn send_call(address: &str, tool: &str, arguments: Value) -> TcpStream {
+    let body = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {
+            "name": tool, "arguments": arguments,
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        },
+    })
+    .to_string();
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n\
+         Mcp-Name: {tool}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    stream
+}
+
+/// The structured answer of a call over HTTP, whether it comes as JSON or as an event.
+fn receive_answer(mut stream: TcpStream) -> Value {
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let lines = answer.lines().map(|line| line.strip_prefix("data:").unwrap_or(line));
+    let mut messages = lines.filter_map(|line| serde_json::from_str::<Value>(line.trim()).ok());
+    let mut message = messages.find(|message| message["result"].is_object()).expect(&answer);
+    message["result"]["structuredContent"].take()
 }

@@ -31,7 +31,7 @@ impl Recognizer {
         this
     }
 
-    fn write(&self, script: &str) {
+    pub(crate) fn write(&self, script: &str) {
         std::fs::write(self.path(), script).unwrap();
         std::fs::set_permissions(self.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -97,6 +97,25 @@ fn speech_is_recognized_where_no_track_is() {
 }
 
 #[test]
+fn a_language_cannot_be_an_option_of_the_speech_program() {
+    let videos = Videos::new();
+    let plain = videos.silent_track();
+    let speech = Recognizer::new();
+    speech.let_go();
+    let mut client = Client::start(&videos.host, &speech.flags());
+    for language in ["--model=/etc/passwd", "-o", "@/etc/passwd", "en --x", "$(id)", "../.."] {
+        let input = json!({"input_url": plain, "language": language});
+        let result = client.call("generate_transcript", input);
+        assert_eq!(fault(&result)["code"], json!("INVALID_INPUT"), "{result}");
+        assert!(result.to_string().contains("/language"), "{result}");
+    }
+    for language in ["de-AT", "zh_Hans", "auto"] {
+        let input = json!({"input_url": plain, "language": language});
+        assert_eq!(client.answer("generate_transcript", input)["language"], json!(language));
+    }
+}
+
+#[test]
 fn a_speech_program_that_does_not_work_fails_its_call_only() {
     let videos = Videos::new();
     let plain = videos.silent_track();
@@ -105,6 +124,8 @@ fn a_speech_program_that_does_not_work_fails_its_call_only() {
     for script in [
         "#!/bin/sh\nexit 1\n",
         "#!/bin/sh\necho hello\n",
+        // Many files, each within the limit of one.
+        "#!/bin/sh\nfor file in 1 2 3 4 5 6 7 8 9 10 11 12; do truncate -s 60M $file; done\nsleep 1000\n",
         "#!/bin/sh\nwhile :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done\n",
     ] {
         speech.write(script);

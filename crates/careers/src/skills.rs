@@ -4,6 +4,7 @@
 //! and the words around; its weights are learned by `examples/train_skills.rs`.
 
 pub mod features;
+pub mod hasher;
 mod lexicon;
 pub mod model;
 mod synonyms;

@@ -224,7 +224,7 @@ impl<'a> Sentence<'a> {
         let begin = |offset: isize| near(&self.begins, at, offset).copied().unwrap_or("_");
         let length = small(self.tokens.len() / 4, 8);
         let place = small(at, 3);
-        let mut features = Features::default();
+        let mut features = Features { hashes: Vec::with_capacity(TEMPLATES) };
         let mut add = |parts: &[&str]| features.add(parts);
         add(&[]);
         for parts in [
@@ -298,8 +298,10 @@ impl Cue {
     }
 }
 
+/// The features of a word.
+const TEMPLATES: usize = 42;
+
 /// Hashes of features; the place in the list of templates is a part of the hash.
-#[derive(Default)]
 struct Features {
     hashes: Vec<u32>,
 }

@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use super::hasher::Shipped;
+
 const TERMS: &str = include_str!("../../data/skills/terms.txt");
 const TRAITS: &str = include_str!("../../data/skills/traits.txt");
 const ESCO: &str = include_str!("../../data/skills/esco.txt");
@@ -23,10 +25,12 @@ pub enum TermKind {
 
 /// The terms by their words in lower case.
 pub struct Lexicon {
-    terms: HashMap<&'static str, TermKind>,
+    terms: HashMap<&'static str, TermKind, Shipped>,
+    /// The number of words of the longest term that begins with a word.
+    longest: HashMap<&'static str, usize, Shipped>,
     /// The ESCO identifier of a name.
     ids: HashMap<&'static str, &'static str>,
-    verbs: HashSet<&'static str>,
+    verbs: HashSet<&'static str, Shipped>,
 }
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::read);
@@ -38,7 +42,7 @@ impl Lexicon {
     }
 
     fn read() -> Self {
-        let mut terms = HashMap::new();
+        let mut terms: HashMap<&'static str, TermKind, Shipped> = HashMap::default();
         let mut ids = HashMap::new();
         for line in ESCO.lines().filter(|line| !line.starts_with('#')) {
             if let Some((name, id)) = line.split_once('\t') {
@@ -52,7 +56,13 @@ impl Lexicon {
         }
         let verbs =
             VERBS.lines().filter(|line| !line.starts_with('#')).flat_map(|line| line.split(' '));
-        Self { terms, ids, verbs: verbs.collect() }
+        let mut longest: HashMap<&'static str, usize, Shipped> = HashMap::default();
+        for term in terms.keys() {
+            let mut words = term.split(' ');
+            let most = longest.entry(words.next().unwrap_or("")).or_default();
+            *most = words.count().saturating_add(1).max(*most);
+        }
+        Self { terms, longest, ids, verbs: verbs.collect() }
     }
 
     /// Which list has a term, given in lower case.
@@ -87,7 +97,8 @@ impl Lexicon {
 
     /// The longest term of the lists that begins at a word: its number of words and its list.
     pub fn longest(&self, words: &[String]) -> Option<(usize, TermKind)> {
-        let longest = MAX_WORDS.min(words.len());
+        let most = self.longest.get(words.first()?.as_str())?;
+        let longest = MAX_WORDS.min(words.len()).min(*most);
         let mut phrase = words.get(..longest)?.join(" ");
         for count in (1..=longest).rev() {
             if let Some(kind) = self.kind(&phrase) {

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::hasher::Shipped;
+
 const WEIGHTS: &[u8] = include_bytes!("../../data/skills/weights.bin");
 
 /// The number of labels.
@@ -32,7 +34,7 @@ impl Label {
 /// Weights of labels, by feature and by the label before.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    pub features: HashMap<u32, [f32; LABELS]>,
+    pub features: HashMap<u32, [f32; LABELS], Shipped>,
     pub transitions: [[f32; LABELS]; LABELS],
 }
 

@@ -1,14 +1,20 @@
 //! Reads job descriptions in English, German, French and Spanish, as lists, prose or `key: value` lines.
 
+mod companies;
 mod degrees;
 pub(crate) mod header;
+mod index;
+mod labels;
 mod lines;
+mod locations;
 mod mode;
 mod pay;
 mod phrases;
 mod requirements;
 mod sentences;
 mod signals;
+mod tables;
+mod titles;
 mod words;
 mod years;
 

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
+use super::companies::clean_company;
 use super::lines::Line;
+use super::locations;
 use super::mode;
+use super::titles::{after_place, looks_like_title};
 use super::words::{Field, Section, beginning};
 
 /// What the head of a description, or its first sentences, say.
@@ -171,13 +174,28 @@ pub(super) fn read(lines: &[Line]) -> Header {
             *slot = value;
         }
     }
-    read_first_lines(lines, &mut header);
-    read_sentences(lines, &mut header);
+    read_first_lines(lines, &mut header, false);
+    let guess = read_sentences(lines, &mut header);
+    if header.title.is_none() {
+        read_first_lines(lines, &mut header, true);
+        if let Some(guess) = guess.filter(|_| header.title.is_none()) {
+            header.hiring = true;
+            header.title = guess.title;
+            header.company = header.company.or(guess.company);
+            header.location = header.location.or(guess.location);
+        }
+    }
     if header.location.is_none() {
         header.location =
-            lines.iter().take(12).filter(may_name_place).find_map(|line| place_in(&line.text));
+            lines.iter().take(12).filter(may_name_place).find_map(|line| find_place(&line.text));
     }
     header
+}
+
+/// A place in a sentence, which is not what one has experience in.
+fn find_place(text: &str) -> Option<String> {
+    let text = locations::without_fields(text);
+    place_in(&text).or_else(|| locations::of_office(&text))
 }
 
 /// What a job asks for is often "in" something that is no place.
@@ -185,8 +203,10 @@ fn may_name_place(line: &&Line) -> bool {
     !line.bullet && !matches!(line.section, Section::Must | Section::Nice)
 }
 
-/// Sentences such as "Calder & Voss is hiring a Data Engineer in Leeds".
-fn read_sentences(lines: &[Line], header: &mut Header) {
+/// Sentences such as "Calder & Voss is hiring a Data Engineer in Leeds". The result is what the first one says whose title
+/// has no noun of a role.
+fn read_sentences(lines: &[Line], header: &mut Header) -> Option<Header> {
+    let mut guess = None;
     let free: Vec<&Line> = lines.iter().filter(|line| line.field.is_none()).collect();
     let sentences = free.iter().enumerate().flat_map(|(index, line)| {
         let next = free.get(index + 1).map_or("", |next| next.text.as_str());
@@ -200,23 +220,27 @@ fn read_sentences(lines: &[Line], header: &mut Header) {
                 continue;
             };
             let Some(after) = found.name("t") else { continue };
-            let Some(title) = title_in_sentence(after.as_str()) else { continue };
+            let Some(title) = title_in_sentence(after.as_str()) else {
+                guess = guess.or_else(|| guess_in_sentence(&found, after.as_str()));
+                continue;
+            };
             header.hiring = true;
             if header.company.is_none() {
                 header.company =
                     found.name("c").and_then(|company| clean_company(company.as_str()));
             }
             if header.location.is_none() {
-                header.location = place_in(after.as_str());
+                header.location = find_place(after.as_str());
             }
             header.title.get_or_insert(title);
             // "Night nurse needed" does not name the company; the next sentence may.
             if header.company.is_some() || found.name("c").is_some() {
-                return;
+                return guess;
             }
             break;
         }
     }
+    guess
 }
 
 /// A sentence with the line below it if the title is there: "Die Stadt sucht eine".
@@ -240,15 +264,38 @@ fn title_in_sentence(after: &str) -> Option<String> {
         return Some(GENDER.replace_all(&title, "").trim().to_owned());
     }
     let after = GENDER.replace_all(after, " ");
-    let after = ARTICLE.replace(after.trim(), "");
+    let after = ARTICLE.replace(after_place(after.trim()), "");
     let title = TITLE_END.replace(&after, "");
     let title = title.trim().trim_matches(['"', '“', '”', '\'', '*']).trim();
     let words = title.split_whitespace().count();
     (words > 0 && words <= 8 && names_role(title)).then(|| title.to_owned())
 }
 
-/// The first lines: a title, then the company and the place.
-fn read_first_lines(lines: &[Line], header: &mut Header) {
+/// A title whose role no list has, by words with a capital after an article.
+fn guess_in_sentence(found: &Captures<'_>, after: &str) -> Option<Header> {
+    let rest = GENDER.replace_all(after, " ");
+    let rest = after_place(rest.trim());
+    let title = TITLE_END.replace(&rest[ARTICLE.find(rest)?.end()..], "");
+    let title = title.trim();
+    looks_like_title(title).then(|| Header {
+        title: Some(title.to_owned()),
+        company: found.name("c").and_then(|company| clean_company(company.as_str())),
+        location: find_place(after),
+        hiring: true,
+    })
+}
+
+/// Whether the first line is a title whose role no list has: below it are the sections of a job.
+fn is_unknown_title(line: &Line, lines: &[Line]) -> bool {
+    let has = |section: Section| lines.iter().any(|line| line.section == section);
+    let pays = |line: &Line| super::pay::find(&line.text, false).is_some_and(|(_, sure)| sure >= 4);
+    has(Section::Must)
+        && (has(Section::Nice) || has(Section::Responsibilities) && lines.iter().any(pays))
+        && title_of(&line.text).is_some_and(|title| looks_like_title(&title))
+}
+
+/// The first lines: a title, then the company and the place. A title is guessed by its form if it has no noun of a role.
+fn read_first_lines(lines: &[Line], header: &mut Header, guess: bool) {
     let free: Vec<&Line> = lines
         .iter()
         .take(6)
@@ -267,7 +314,9 @@ fn read_first_lines(lines: &[Line], header: &mut Header) {
     let sentence = |line: &Line| HIRING.iter().any(|pattern| pattern.is_match(&line.text));
     let named = |line: &Line| names_role(&line.text) || addresses_all_genders(&line.text);
     let title = |line: &&Line| short(&line) && named(line) && !sentence(line);
-    let Some(at) = free.iter().position(title) else { return };
+    let unknown = |line: &&Line| guess && is_unknown_title(line, lines) && !sentence(line);
+    let at = free.iter().position(title).or_else(|| free.iter().take(1).position(unknown));
+    let Some(at) = at else { return };
     let (parts, in_brackets) = split_brackets(&free[at].text);
     let role = parts.iter().position(|part| names_role(part)).unwrap_or(0);
     if header.title.is_none() {
@@ -319,6 +368,7 @@ fn is_name(part: &str) -> bool {
     let mode = mode::remote(&lower).is_some() || mode::contract(&lower).is_some();
     let pay = super::pay::find(part, false).is_some();
     let name = capital && part.split_whitespace().count() <= 6 && !NO_NAME.is_match(part);
+    let name = name && !lower.contains("time zone") && !lower.contains("timezone");
     // A field of work is a part of the title.
     let field = crate::skills::Lexicon::shipped().kind(&lower).is_some();
     let about =
@@ -425,50 +475,6 @@ fn place_of(value: &str) -> Option<String> {
     let parts: Vec<&str> = parts.into_iter().filter(is_place).collect();
     let place = parts.join(", ").trim_end_matches('.').to_owned();
     (!place.is_empty()).then_some(place)
-}
-
-fn clean_company(value: &str) -> Option<String> {
-    let value = value.split(['(', '|']).next().unwrap_or("").trim().trim_end_matches(['.', ',']);
-    let last = value.rsplit(", ").next().unwrap_or(value);
-    let value = if last.len() < value.len()
-        && ["Inc", "Ltd", "LLC", "GmbH", "S.A", "S.L", "SA", "SL", "AG", "KG", "SE", "Co"]
-            .iter()
-            .all(|form| !last.starts_with(form))
-    {
-        value.split(", ").next().unwrap_or(value)
-    } else {
-        value
-    };
-    let articles = ["The team at ", "At ", "Die ", "Der ", "Das "];
-    let value = articles.iter().fold(value, |value, word| value.trim_start_matches(word)).trim();
-    // "St. Hedwig's Hospice in Bristol"
-    let value = match value.split_once(" in ") {
-        Some((name, place)) if place.starts_with(char::is_uppercase) => name,
-        _ => value,
-    };
-    let lower = value.to_lowercase();
-    let pronoun = [
-        "we",
-        "they",
-        "i",
-        "you",
-        "wir",
-        "nous",
-        "it",
-        "he",
-        "she",
-        "who",
-        "our client",
-        "our team",
-        "on",
-        "estamos",
-        "company",
-    ];
-    let capital = value.starts_with(|first: char| first.is_uppercase() || first.is_numeric());
-    let capital = capital
-        && !value.strip_prefix("The ").is_some_and(|rest| rest.starts_with(char::is_lowercase));
-    (capital && value.split_whitespace().count() <= 6 && !pronoun.contains(&lower.as_str()))
-        .then(|| value.to_owned())
 }
 
 /// A place in a sentence: "in Leeds", "our Leeds office".

@@ -24,6 +24,8 @@ struct Raw {
 
 /// The longest heading, in words.
 const MAX_HEADING_WORDS: usize = 9;
+/// The lines of the head of a description, one of which is the title.
+const FIRST_LINES: usize = 6;
 
 /// Reads the lines of a text; blank lines and headings are left out.
 pub(super) fn read(text: &str) -> Vec<Line> {
@@ -32,7 +34,10 @@ pub(super) fn read(text: &str) -> Vec<Line> {
     let mut items = 0;
     let mut blank = false;
     let mut after_pair = false;
-    for raw in text.lines().map(strip_markup) {
+    let raws: Vec<Raw> = super::tables::lines(text).iter().map(|line| strip_markup(line)).collect();
+    let mut first = raws.iter().filter(|raw| !raw.text.is_empty() && !raw.bullet).take(FIRST_LINES);
+    let no_role = !first.any(|raw| super::header::names_role(&raw.text));
+    for raw in raws {
         if raw.text.is_empty() {
             blank = true;
             continue;
@@ -52,7 +57,11 @@ pub(super) fn read(text: &str) -> Vec<Line> {
             continue;
         }
         // "Team Member" at the top is a title.
-        let title = lines.is_empty() && super::header::names_role(&raw.text);
+        let title = lines.is_empty()
+            && (super::header::names_role(&raw.text)
+                || no_role
+                    && words::section(&raw.text).is_none()
+                    && super::titles::looks_like_title(&raw.text));
         if let Some(heading) = heading(&raw, blank || lines.is_empty()).filter(|_| !title) {
             section = heading;
             items = 0;
@@ -104,7 +113,8 @@ fn strip_bullet(line: &str) -> Option<&str> {
 fn pair(raw: &Raw) -> Option<(Field, String)> {
     let cut = [":", "\t", " | ", " – ", " - "].iter().find_map(|sign| {
         let (key, value) = raw.text.split_once(sign)?;
-        let list = || words::list_field(key).filter(|_| *sign == ":");
+        let likely = || super::labels::likely_fields(key, value).find(|field| fits(*field, value));
+        let list = || words::list_field(key).or_else(likely).filter(|_| *sign == ":");
         let field = words::field(key).or_else(list)?;
         // A title may be followed by a dash, and "Remote" by a place; only a colon makes it a pair.
         let pair = match field {
@@ -116,6 +126,19 @@ fn pair(raw: &Raw) -> Option<(Field, String)> {
     })?;
     let value = cut.1.trim().trim_start_matches(['|', '-', '–', ' ']).trim_end_matches(['|', ' ']);
     (!value.is_empty()).then(|| (cut.0, value.to_owned()))
+}
+
+/// Whether a value is one of its field.
+fn fits(field: Field, value: &str) -> bool {
+    match field {
+        Field::Pay => super::pay::find(value, true).is_some(),
+        Field::Years => super::years::find(value, true).is_some(),
+        Field::Mode => super::mode::remote_value(value).is_some(),
+        Field::Level => super::mode::level(value).is_some(),
+        Field::Title => super::header::names_role(value),
+        Field::Location => value.trim().starts_with(char::is_uppercase),
+        _ => false,
+    }
 }
 
 /// The section that a heading opens.
@@ -139,8 +162,10 @@ fn heading(raw: &Raw, after_blank: bool) -> Option<Section> {
             .then_some(section);
     }
     // Headings that are not known end the section before them.
-    // "EARN $500 DAILY" is no heading.
-    let loud = is_upper(text) && words > 1 && !text.contains(|sign: char| sign.is_ascii_digit());
+    // "EARN $500 DAILY" is no heading, nor is a list.
+    let loud = is_upper(text)
+        && words > 1
+        && !text.contains(|sign: char| sign == ';' || sign.is_ascii_digit());
     let unknown = colon || (raw.marked && after_blank) || loud;
     let title = super::header::names_role(text) || super::header::addresses_all_genders(text);
     (unknown && !title).then_some(Section::Other)

@@ -144,9 +144,27 @@ static LEVEL: LazyLock<[(Level, Regex); 4]> = LazyLock::new(|| {
     ]
 });
 
+/// The word alone between separators: "Leeds · remote (EU time zones)".
+static ALONE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?i)(?:^|[-–—|,/·•(:;])\s*remot[eo]\s*(?:$|[-–—|,;/·•().])"));
+
+/// Office and home in one phrase: "office and home".
+static BOTH: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:office|büro|bureau|oficina)\s*(?:and|or|und|oder|et|ou|y|o|&|/|\+)\s*(?:from\s+|im\s+|en\s+|à\s+)?(?:home|télétravail|domicile|casa|teletrabajo)|\bhome(?:[- ]?office)?\s*(?:and|or|und|oder|&|/|\+)\s*(?:the\s+|im\s+)?(?:office|büro)\b",
+    )
+});
+
 /// Where one works by a text.
 pub(super) fn remote(text: &str) -> Option<Remote> {
-    REMOTE.iter().find(|(_, pattern)| pattern.is_match(text)).map(|(remote, _)| *remote)
+    let found =
+        REMOTE.iter().find(|(_, pattern)| pattern.is_match(text)).map(|(remote, _)| *remote);
+    match found {
+        Some(Remote::Hybrid) => found,
+        _ if BOTH.is_match(text) => Some(Remote::Hybrid),
+        None if ALONE.is_match(text) => Some(Remote::Remote),
+        _ => found,
+    }
 }
 
 /// Where one works by the value of a key such as `Remote`.

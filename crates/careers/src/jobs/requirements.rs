@@ -40,11 +40,11 @@ static NICE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?ix)
         \(?\b(?: (?:is|are|would\s+be|will\s+be|ist|sind|wäre|wären|est|sont|serait|seraient|es|son|sería|serían) \s+ (?:also\s+|auch\s+|ein\s+|eine\s+|aussi\s+|también\s+)?
           (?:an?|une?|un)? \s* (?:big|huge|real|definite|strong|great|distinct|klarer|großer|echter|gros|vrai|gran)? \s*
-          (?:plus(?:es)?|advantages?|bonus(?:es)?|assets?|benefit|desirable|desired|preferred|optional|welcome|helpful|beneficial|useful|appreciated|advantageous|nice|nice\s+to\s+have|pluspunkt|vorteil|vorteilhaft|von\s+vorteil|wünschenswert|willkommen|gern\s+gesehen|souhaitée?s?|appréciée?s?|atouts?|bienvenue?s?|deseables?|valorables?|ventaja|bienvenid[oa]s?|punto\s+a\s+favor)
+          (?:plus(?:es)?|advantages?|bonus(?:es)?|assets?|benefit|desirable|desired|preferred|optional|welcome|helpful|beneficial|useful|appreciated|advantageous|nice(?:\s+to\s+have)?|pluspunkt|vorteil|vorteilhaft|von\s+vorteil|wünschenswert|willkommen|gern\s+gesehen|souhaitée?s?|appréciée?s?|atouts?|bienvenue?s?|deseables?|valorables?|ventaja|bienvenid[oa]s?|punto\s+a\s+favor)
         | (?:earns?|gets?|give)\s+(?:you\s+)?(?:bonus|extra)\s+points | (?:will|would)\s+(?:set\s+you\s+apart|help|be\s+valued) | counts?\s+in\s+your\s+favou?r | rounds?\s+(?:off|out)\s+your\s+profile | runden\s+(?:ihr|dein)\s+profil\s+ab
         | (?:bonus|extra)\s+points\s*(?:for|if)?(?:\s+you)? | a\s+plus | an\s+advantage | nice[-\s]to[-\s]have | good\s+to\s+have | preferably | preferred | ideally | optional(?:ly|erweise)? | desirable | not\s+(?:required|essential|a\s+must) | advantageous
-        | we(?:'d|’d|\s+would)\s+(?:also\s+)?(?:love|like)\s+(?:it\s+if\s+you|to\s+see|you\s+to) | it\s+helps\s+if | even\s+better\s+if | as\s+a\s+bonus
-        | von\s+vorteil | idealerweise | wünschenswert | vorteilhaft | im\s+idealfall | bestenfalls | gerne?\s+(?:auch|mit) | pluspunkte?
+        | we(?:'d|’d|\s+would)\s+(?:also\s+)?(?:love|like)\s+(?:it\s+if\s+you(?:\s+also)?(?:\s+(?:know|have|bring|speak))?|to\s+see|you\s+to) | it\s+helps\s+if | even\s+better\s+if | as\s+a\s+bonus
+        | (?:von\s+vorteil|wünschenswert|vorteilhaft)(?:\s+(?:ist|sind|wären?))? | idealerweise | im\s+idealfall | bestenfalls | gerne?\s+(?:auch|mit) | pluspunkte?
         | idéalement | un\s+plus | un\s+atout | souhaitée?s? | appréciée?s? | de\s+préférence
         | idealmente | se\s+valor(?:a|ará|arán|an) | valoramos | valoraremos | valorable | deseables? | preferiblemente | un\s+punto\s+a\s+favor | sería\s+ideal
         )\b \)? [:,]?",
@@ -266,6 +266,7 @@ fn split(text: &str) -> Vec<String> {
     };
     let mut parts: Vec<&str> = text
         .split([';', '•', '|', '·'])
+        .flat_map(|part| part.split(" / "))
         .flat_map(split_commas)
         .map(str::trim)
         .filter(|part| !part.is_empty())

@@ -104,7 +104,23 @@ pub(super) fn is_job(text: &str, lines: &[Line], job: &Job, listed: bool, hiring
     evidence += usize::from(FINDINGS.iter().any(|(_, pattern)| pattern.is_match(text)));
     // Periods of employment and addresses are those of a résumé.
     let resume = DATE_RANGE.find_iter(text).take(8).count();
-    title.is_some() && evidence >= ENOUGH + resume.saturating_sub(1) * 2
+    let known = |title| keys(Field::Title) > 0 || names_role(title) || addresses_all_genders(text);
+    title.is_some_and(|title| known(title) || confirms_title(lines, job, hiring))
+        && evidence >= ENOUGH + resume.saturating_sub(1) * 2
+}
+
+/// Whether the rest of a description is one of a job, so that its title needs no noun of a role.
+fn confirms_title(lines: &[Line], job: &Job, hiring: bool) -> bool {
+    let has = |section: Section| lines.iter().any(|line| line.section == section);
+    let said = [
+        hiring,
+        job.years.is_some(),
+        job.pay.is_some(),
+        job.remote.is_some(),
+        job.contract.is_some(),
+        has(Section::Responsibilities),
+    ];
+    !job.must.is_empty() && said.into_iter().filter(|said| *said).count() >= 2
 }
 
 /// What a candidate should be careful about, in order.

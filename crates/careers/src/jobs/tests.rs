@@ -4,6 +4,9 @@ use proptest::prelude::*;
 
 use super::{Contract, FindingKind, Job, Level, Pay, Period, Remote, Years, parse};
 
+mod layouts;
+mod other_texts;
+
 fn job(text: &str) -> Job {
     parse(text).job.unwrap_or_else(|| panic!("no job: {text}"))
 }

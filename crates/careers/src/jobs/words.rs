@@ -1,5 +1,11 @@
 //! Words that name the fields and sections of a job description, in English, German, French and Spanish.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::index::PhraseIndex;
+use super::labels;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Title,
@@ -139,13 +145,23 @@ const SECTIONS: [(Section, &str); 4] = [
     ),
 ];
 
+static FIELDS_BY_KEY: LazyLock<HashMap<&str, Field>> = LazyLock::new(|| {
+    let keys = FIELDS.iter().flat_map(|(field, keys)| keys.split('|').map(|key| (key, *field)));
+    // The first field with a key counts.
+    let keys: Vec<(&str, Field)> = keys.collect();
+    keys.into_iter().rev().collect()
+});
+
+static SECTION_PHRASES: LazyLock<PhraseIndex> =
+    LazyLock::new(|| PhraseIndex::new(SECTIONS.iter().map(|(_, phrases)| *phrases)));
+
 /// The field that a key names.
 pub(super) fn field(key: &str) -> Option<Field> {
     let key = key.trim().trim_matches(['*', '_', '(', ')', '•', '-']).trim().to_lowercase();
     if key.is_empty() || key.split_whitespace().count() > 5 {
         return None;
     }
-    FIELDS.iter().find(|(_, keys)| keys.split('|').any(|name| name == key)).map(|(field, _)| *field)
+    FIELDS_BY_KEY.get(key.as_str()).copied()
 }
 
 /// The list that a longer key announces: "You should also know: …".
@@ -178,10 +194,15 @@ pub(super) fn section(heading: &str) -> Option<Section> {
     if heading.starts_with("travel") {
         return None;
     }
-    let found = SECTIONS
-        .iter()
-        .find(|(_, phrases)| phrases.split('|').any(|phrase| has_phrase(&heading, phrase)));
-    found.map(|(section, _)| *section)
+    if labels::is_welcome(&heading) {
+        return Some(Section::Nice);
+    }
+    // "Nice-to-haves" is written with and without hyphens.
+    let apart = || SECTION_PHRASES.first_group(&heading.replace('-', " "));
+    let found = SECTION_PHRASES.first_group(&heading).or_else(apart);
+    found
+        .map(|group| SECTIONS[group].0)
+        .or_else(|| labels::is_known(&heading).then_some(Section::Must))
 }
 
 /// Whether a text has a phrase at borders of words, both in lower case.

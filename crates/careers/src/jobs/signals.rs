@@ -104,7 +104,13 @@ pub(super) fn is_job(text: &str, lines: &[Line], job: &Job, listed: bool, hiring
     evidence += usize::from(FINDINGS.iter().any(|(_, pattern)| pattern.is_match(text)));
     // Periods of employment and addresses are those of a résumé.
     let resume = DATE_RANGE.find_iter(text).take(8).count();
-    let known = |title| keys(Field::Title) > 0 || names_role(title) || addresses_all_genders(text);
+    // "A packer for trees" describes a thing.
+    let names_thing = |title: &str| title.starts_with("A ") || title.starts_with("An ");
+    let known = |title: &str| {
+        keys(Field::Title) > 0
+            || addresses_all_genders(text)
+            || names_role(title) && !names_thing(title)
+    };
     title.is_some_and(|title| known(title) || confirms_title(lines, job, hiring))
         && evidence >= ENOUGH + resume.saturating_sub(1) * 2
 }

@@ -85,12 +85,12 @@ fn drawn(content: &str, resources: &str, objects: &[(&str, &str)]) -> Vec<u8> {
     let stream = |(dict, data): (&str, &str)| {
         format!("<< {dict} /Length {} >>\nstream\n{data}\nendstream", data.len())
     };
-    let content = format!("BT /F 14 Tf 10 80 Td (Nothing to hide) Tj ET {content}");
+    let content = format!("BT /F 14 Tf 72 700 Td (Nothing to hide) Tj ET {content}");
     let mut all = vec![
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         "<< /Type /Pages /Count 1 /Kids [3 0 R] >>".to_owned(),
         format!(
-            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 100] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> {resources} >> >>"
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> {resources} >> >>"
         ),
         stream(("", &content)),
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_owned(),
@@ -114,17 +114,17 @@ fn pages_with_text_in_patterns_masks_and_wide_lines_are_not_read() {
     let text = "BT /F 14 Tf 2 5 Td (anna@lumen.com) Tj ET";
     let lines = "0 0 m 9 9 l S";
     let tile = "/Type /Pattern /PatternType 1 /PaintType 1 /TilingType 1 /BBox [0 0 300 30] /XStep 300 /YStep 30 /Resources << /Font << /F 5 0 R >> >>";
-    let group = "/Type /XObject /Subtype /Form /Group << /S /Transparency /CS /DeviceGray >> /BBox [0 0 400 100] /Resources << /Font << /F 5 0 R >> >>";
+    let group = "/Type /XObject /Subtype /Form /Group << /S /Transparency /CS /DeviceGray >> /BBox [0 0 600 800] /Resources << /Font << /F 5 0 R >> >>";
     let pattern = |data| {
-        let fill = "/Pattern cs /P scn 10 10 300 30 re f";
+        let fill = "/Pattern cs /P scn 72 300 300 30 re f";
         drawn(fill, "/Pattern << /P 6 0 R >>", &[(tile, data)])
     };
     let mask = |data| {
         let states = "/ExtGState << /G << /SMask << /Type /Mask /S /Luminosity /G 6 0 R >> >> >>";
-        drawn("/G gs 0 0 300 30 re f", states, &[(group, data)])
+        drawn("/G gs 72 400 300 30 re f", states, &[(group, data)])
     };
     let outline = |width| {
-        drawn(&format!("BT /F 40 Tf 1 Tr {width} w 10 20 Td (anna@lumen.com) Tj ET"), "", &[])
+        drawn(&format!("BT /F 40 Tf 1 Tr {width} w 72 500 Td (anna@lumen.com) Tj ET"), "", &[])
     };
     for (name, source, unread) in [
         ("pattern", pattern(text), 1),

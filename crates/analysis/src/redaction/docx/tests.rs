@@ -238,9 +238,6 @@ fn encodings_that_cannot_be_read_are_refused() {
     let bytes = document(BASE, &[("header", "word/h.xml", part)]);
     let refused = redact(&bytes, &Limits::default(), Mode::Mask, |_| Vec::new());
     assert_eq!(refused.expect_err("not read").kind(), "damaged");
-    let cut = document("", &[("header", "word/h.xml", b"<w:hdr><w:p></AnnaWeber></w:hdr>")]);
-    let refused = redact(&cut, &Limits::default(), Mode::Mask, |_| Vec::new());
-    assert!(!format!("{:?}", refused.expect_err("not closed")).contains("Weber"));
     let doctype = document("", &[("header", "word/h.xml", b"<!DOCTYPE a><w:hdr/>")]);
     assert!(redact(&doctype, &Limits::default(), Mode::Mask, |_| Vec::new()).is_err());
 }

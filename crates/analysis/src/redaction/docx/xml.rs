@@ -70,9 +70,7 @@ pub(super) fn each(
     let mut text = String::new();
     let mut depth = 0usize;
     loop {
-        // The reader's own message repeats names of elements.
-        let malformed = |_| Unreadable::damaged("its XML is not well-formed");
-        let event = reader.read_event().map_err(malformed)?;
+        let event = reader.read_event().map_err(Unreadable::damaged)?;
         if matches!(event, Event::Start(_) | Event::End(_)) && !text.is_empty() {
             visit(Node::Text(std::mem::take(&mut text)))?;
         }

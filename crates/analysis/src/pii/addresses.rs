@@ -1,13 +1,17 @@
 //! Postal addresses: numbers and street names, units, towns, postal codes and countries, in the order of an address.
 
+mod letterheads;
+mod post_boxes;
+
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::case::Case;
 use super::lists;
-use super::tokens::Token;
+use super::tokens::{Token, hyphenated_code};
 use super::{Finding, Kind};
+use post_boxes::post_box;
 
 /// Words that name a street, in many languages.
 static TYPES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
@@ -58,6 +62,10 @@ pub(super) fn find(tokens: &[Token], case: Case, found: &mut Vec<Finding>) -> Ve
     let mut taken: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
+        if let Some(end) = letterheads::find(tokens, at, case, found, &mut taken) {
+            at = end;
+            continue;
+        }
         let Some(address) = post_box(tokens, at)
             .or_else(|| corner(tokens, at))
             .or_else(|| street_address(tokens, at, case))
@@ -85,59 +93,6 @@ struct Address {
     town: Option<Range<usize>>,
     confidence: f32,
     reason: &'static str,
-}
-
-/// `P.O. Box 104`, `PSC 79, Box 12 APO AA 69974`, `USNS Name FPO AE 12345`.
-fn post_box(tokens: &[Token], at: usize) -> Option<Address> {
-    let word = |index: usize| tokens.get(index).map_or("", |token| token.lower.as_str());
-    let number = |index: usize| tokens.get(index).is_some_and(Token::is_number);
-    let done = |end, confidence| Some(Address { end, town: None, confidence, reason: "post box" });
-    let mut next = at;
-    match word(at) {
-        "p" if word(at + 1) == "." && word(at + 2) == "o" => {
-            next = at + 3 + usize::from(word(at + 3) == ".")
-        }
-        "po" | "postfach" | "apartado" | "postbus" => next = at + 1,
-        "psc" | "unit" | "cmr" if number(at + 1) => {
-            next = at + 2 + usize::from(word(at + 2) == ",")
-        }
-        "uss" | "usns" | "usnv" | "uscgc" | "usnumber" => {
-            let end = (at + 1..(at + 6).min(tokens.len())).find(|index| word(*index) == "fpo")?;
-            return done(military(tokens, end)?, 0.85);
-        }
-        "box" if number(at + 1) => {}
-        _ => return None,
-    }
-    if word(next) == "box" && number(next + 1) {
-        let mut end = next + 2;
-        let skip = end
-            + tokens[end..]
-                .iter()
-                .take_while(|token| token.is_break() || token.is_mark(','))
-                .count()
-                .min(2);
-        if let Some(military) = military(tokens, skip) {
-            end = military;
-        } else if next == at {
-            return done(end, 0.45);
-        } else if let Some(tail) = tail(tokens, end).0 {
-            end = tail;
-        }
-        return done(end, 0.85);
-    }
-    (matches!(word(at), "postfach" | "apartado" | "postbus") && number(next)).then_some(Address {
-        end: next + 1,
-        town: None,
-        confidence: 0.8,
-        reason: "post box",
-    })
-}
-
-/// `APO AE 12345`.
-fn military(tokens: &[Token], at: usize) -> Option<usize> {
-    let office = ["apo", "fpo", "dpo"].contains(&tokens.get(at)?.lower.as_str());
-    let area = ["aa", "ae", "ap"].contains(&tokens.get(at + 1)?.lower.as_str());
-    (office && area && tokens.get(at + 2)?.is_number()).then_some(at + 3)
 }
 
 /// `the corner of A and B`.
@@ -199,9 +154,12 @@ fn street(tokens: &[Token], at: usize, case: Case) -> Option<Street> {
     }
     let before = next > at;
     if !before
-        && !tokens
-            .get(at)
-            .is_some_and(|token| token.is_word() && (token.capital || is_type(&token.lower)))
+        && !tokens.get(at).is_some_and(|token| {
+            token.is_word()
+                && (token.capital
+                    || is_type(&token.lower)
+                    || case == Case::Lower && has_ending(&token.lower))
+        })
     {
         return None;
     }
@@ -275,8 +233,12 @@ fn has_ending(word: &str) -> bool {
         && !lists::is_word(word)
 }
 
+fn is_cue(word: &str) -> bool {
+    CUES.contains(word)
+}
+
 fn is_cued(tokens: &[Token], at: usize) -> bool {
-    tokens[at.saturating_sub(5)..at].iter().any(|token| CUES.contains(token.lower.as_str()))
+    tokens[at.saturating_sub(5)..at].iter().any(|token| is_cue(&token.lower))
 }
 
 fn judge(tokens: &[Token], street: &Street, cued: bool) -> Option<(f32, &'static str)> {
@@ -295,7 +257,7 @@ fn judge(tokens: &[Token], street: &Street, cued: bool) -> Option<(f32, &'static
         .first()
         .is_some_and(|token| token.first && lists::is_word(&token.lower) && !is_type(&token.lower));
     let numbered = street.before || street.after;
-    if !named || month {
+    if !named || month || is_state_and_code(tokens, street, &words) {
         return None;
     }
     match (street.typed, numbered, cued) {
@@ -309,7 +271,11 @@ fn judge(tokens: &[Token], street: &Street, cued: bool) -> Option<(f32, &'static
         (true, false, false) if words.len() > 1 && !first && is_strict(words.last()?) => {
             Some((0.6, "street name"))
         }
-        (false, true, false) if street.after && is_foreign(tokens, street, &words) => {
+        (false, true, false)
+            if street.after
+                && is_foreign(tokens, street, &words)
+                && !is_town_and_code(tokens, street) =>
+        {
             Some((0.55, "name and house number"))
         }
         _ => None,
@@ -328,6 +294,22 @@ fn is_foreign(tokens: &[Token], street: &Street, words: &[&Token]) -> bool {
     !words.iter().any(explained)
         && tokens[street.end - 1].lower.len() <= 4
         && !lists::is_country(&phrase)
+}
+
+/// `in Ballum 6261`: what people are in is a town, and what follows a town is its postal code.
+fn is_town_and_code(tokens: &[Token], street: &Street) -> bool {
+    let before = street.name.start.checked_sub(1).map(|at| tokens[at].lower.as_str());
+    before == Some("in") && is_code(&tokens[street.end - 1])
+}
+
+fn is_code(token: &Token) -> bool {
+    (3..=6).contains(&token.lower.len())
+}
+
+/// `TX 75201`: no street is named by two capitals.
+fn is_state_and_code(tokens: &[Token], street: &Street, words: &[&Token]) -> bool {
+    let [state] = words else { return false };
+    !street.before && state.upper && state.lower.len() == 2 && is_code(&tokens[street.end - 1])
 }
 
 static MONTHS: LazyLock<Vec<&str>> =
@@ -430,6 +412,9 @@ fn postcode(tokens: &[Token], at: usize) -> Option<usize> {
     if !token.is_number() || !digits {
         return None;
     }
+    if let Some(end) = hyphenated_code(tokens, at).filter(|_| token.lower.len() > 3) {
+        return Some(end);
+    }
     // `0341 / 555 01 23`: a phone number below the address.
     let slash = tokens.get(at + 1).is_some_and(|next| next.is_mark('/'));
     if slash {
@@ -459,7 +444,15 @@ fn british_postcode(tokens: &[Token], at: usize) -> Option<usize> {
 }
 
 fn town_words(tokens: &[Token], at: usize) -> Option<usize> {
-    let mut next = at;
+    // The first word of `New Zealand` is also one of English.
+    let country = (1..=4).rev().find(|length| {
+        tokens.get(at..at + length).is_some_and(|words| {
+            words[0].capital
+                && words.iter().all(Token::is_word)
+                && lists::is_country(&phrase(words))
+        })
+    });
+    let mut next = at + country.unwrap_or(0);
     while let Some(token) = tokens.get(next)
         && next < at + 5
         && token.is_word()

@@ -12,4 +12,5 @@ pub(super) fn find(around: &Surroundings<'_>, found: &mut Vec<Finding>) {
     titles::find(&tokens, found);
     let streets = addresses::find(&tokens, case, found);
     entities::find(&tokens, case, &streets, found);
+    ages::after_names(around, found);
 }

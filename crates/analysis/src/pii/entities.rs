@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::case::Case;
 use super::lists;
 use super::titles::is_job;
-use super::tokens::Token;
+use super::tokens::{Token, hyphenated_code};
 use super::{Finding, Kind};
 use runs::{Run, runs};
 
@@ -55,8 +55,13 @@ fn settle_lists(tokens: &[Token], verdicts: &mut [(Run, Verdict)]) {
 
 /// Peoples and faiths in lower case; `polish` is another word then.
 fn peoples(tokens: &[Token], found: &mut Vec<Finding>) {
-    for token in tokens.iter().filter(|token| token.is_word() && !token.capital) {
-        if token.lower.len() > 3 && lists::is_people(&token.lower) && !lists::is_word(&token.lower)
+    for (at, token) in tokens.iter().enumerate() {
+        if token.is_word()
+            && !token.capital
+            && token.lower.len() > 3
+            && lists::is_people(&token.lower)
+            && !lists::is_word(&token.lower)
+            && !cues::is_language_at(tokens, at)
         {
             found.push(Finding::new(
                 Kind::Nrp,
@@ -79,9 +84,10 @@ fn postcode_after(tokens: &[Token], at: usize, found: &mut Vec<Finding>) {
     let second = tokens
         .get(at + 1)
         .filter(|next| next.is_number() && next.start == token.end + 1 && next.lower.len() == 2);
-    let end = match (token.lower.len(), second) {
-        (3, Some(next)) => next.end,
-        (4..=6, _) => token.end,
+    let end = match (hyphenated_code(tokens, at), token.lower.len(), second) {
+        (Some(end), ..) => tokens[end - 1].end,
+        (None, 3, Some(next)) => next.end,
+        (None, 4..=6, _) => token.end,
         _ => return,
     };
     let year =
@@ -114,7 +120,9 @@ fn judge(
         return verdict(Kind::Organization, 0.85, "word for a company or institution");
     }
     if facts.people {
-        return verdict(Kind::Nrp, 0.8, "name of a people or faith");
+        return (!cues::is_language(tokens, run))
+            .then_some(())
+            .and_then(|()| verdict(Kind::Nrp, 0.8, "name of a people or faith"));
     }
     if facts.country {
         let nationality = cues::is_adjective(tokens, run);
@@ -127,18 +135,38 @@ fn judge(
     if let Some(kind) = cues::sure(tokens, run) {
         return verdict(kind, 0.85, "words before it say what it is");
     }
+    if cues::is_employer_line(tokens, run) {
+        return verdict(Kind::Organization, 0.66, "line below a job title");
+    }
     if cues::is_place_line(tokens, run) {
         return verdict(Kind::Gpe, 0.66, "line between an address and a country");
     }
+    if facts.partners {
+        return verdict(Kind::Organization, 0.64, "two family names with a hyphen");
+    }
     if let Some((at, kind)) = previous
+        // A full name ends a list of companies: `between Zentrixo Ltd and Ana Reyes`.
+        && !(kind == Kind::Organization && facts.given && facts.words > 1)
         && let Some(kind) = cues::continues(tokens, &at, kind, run)
     {
         return verdict(kind, 0.65, "in a list or block with the one before");
     }
     let hint = cues::hint(tokens, run);
+    if facts.city && facts.words > 1 && hint != Some(Kind::Person) {
+        return verdict(Kind::Gpe, 0.75, "name of a city");
+    }
+    // A sender or a subject: `a letter from Torben`, where no place has that name.
+    if !facts.city && hint == Some(Kind::Gpe) && cues::is_sender(tokens, run, facts.given) {
+        return verdict(Kind::Person, 0.66, "given name of a sender");
+    }
     if facts.given && (facts.words > 1 || hint.is_none_or(|hint| hint == Kind::Person)) {
         let confidence = if facts.words > 1 { 0.85 } else { 0.7 };
         return verdict(Kind::Person, confidence, "given name");
+    }
+    // `than Leeds`, `Ana from Leeds`: the weak cues of people and companies yield to a list of places.
+    let place = facts.city && !facts.given && !facts.family;
+    if place && (hint == Some(Kind::Person) || hint.is_some() && cues::is_origin(tokens, run)) {
+        return verdict(Kind::Gpe, 0.64, "name of a city");
     }
     if let Some(kind) = hint {
         let known = match kind {
@@ -185,6 +213,8 @@ struct Facts {
     country: bool,
     people: bool,
     company: bool,
+    /// `Hall-Petrov`: companies are named so, people have a given name before it.
+    partners: bool,
     /// English words that end in a job.
     job: bool,
     /// Every word is English, and none is a usual given name.
@@ -198,10 +228,15 @@ impl Facts {
         let words: Vec<&Token> =
             tokens[run.tokens.clone()].iter().filter(|token| token.is_word()).collect();
         let phrase = words.iter().map(|token| token.lower.as_str()).collect::<Vec<_>>().join(" ");
-        let ordinary = words.iter().all(|token| lists::is_word(&token.lower));
+        let ordinary = words.iter().all(|token| lists::is_prose(&token.lower));
         let first = words.first().map_or(0, |token| lists::name(&token.lower));
-        let sure_given =
-            first & lists::GIVEN != 0 && !(words.len() == 1 && ordinary && words[0].upper);
+        // `Olive Oil` and `Grace Period`: only English words, of which none is a family name.
+        let prose = ordinary
+            && words.len() > 1
+            && words[1..].iter().all(|token| lists::name(&token.lower) & lists::FAMILY == 0);
+        let sure_given = first & lists::GIVEN != 0
+            && !prose
+            && !(words.len() == 1 && ordinary && words[0].upper);
         let family = words.iter().any(|token| {
             lists::name(&token.lower) & lists::FAMILY != 0 && !lists::is_word(&token.lower)
         });
@@ -216,6 +251,7 @@ impl Facts {
             country: lists::is_country(&phrase),
             people,
             company: run.company || cues::is_company(&words),
+            partners: words.len() == 1 && is_pair_of_families(&words[0].lower),
             job: words.len() > 1
                 && ordinary
                 && !sure_given
@@ -224,4 +260,15 @@ impl Facts {
             short: words.len() == 1 && words[0].upper && words[0].lower.chars().count() <= 5,
         }
     }
+}
+
+/// `hall-petrov`, but not `jean-luc` or `aix-en-provence`.
+fn is_pair_of_families(word: &str) -> bool {
+    let mut parts = word.split('-');
+    let (Some(first), Some(second), None) = (parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    let family = |part: &str| lists::name(part) & lists::FAMILY != 0;
+    let given = |part: &str| lists::name(part) & lists::GIVEN != 0;
+    family(first) && family(second) && !(given(first) && given(second)) && !lists::is_city(word)
 }

@@ -20,7 +20,7 @@ static NINO: LazyLock<Regex> =
 static CPF: LazyLock<Regex> = LazyLock::new(|| regex(r"\b\d{3}[. ]?\d{3}[. ]?\d{3}[- ]?\d{2}\b"));
 static LICENCE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(?:[a-z]{0,4}[- ]?\d[a-z0-9]{3,}(?:[- ]\d{2,6}){0,4}|[a-z]{1,5}\d[a-z0-9-]{3,14})\b",
+        r"(?i)\b(?:(?:[a-z]{1,4}-?|[a-z] )?\d[a-z0-9]{3,}(?:[- ]\d{2,6}){0,4}|[a-z]{1,5}\d[a-z0-9-]{3,14})\b",
     )
 });
 
@@ -65,7 +65,11 @@ fn social_security(around: &Surroundings<'_>, found: &mut Vec<Finding>) {
         if first != second || !around.is_free(&whole.range()) || !issued(area, group, serial) {
             continue;
         }
-        let cued = around.mentions(&whole.range(), CUES);
+        let cued = if first.is_empty() {
+            names_digits(around, &whole.range(), CUES)
+        } else {
+            around.mentions(&whole.range(), CUES)
+        };
         let (confidence, reason) = match (first, cued) {
             (_, true) => (0.96, "number in the form of an SSN, named so"),
             ("-", false) => (0.8, "number in the form of an SSN"),
@@ -74,6 +78,14 @@ fn social_security(around: &Surroundings<'_>, found: &mut Vec<Finding>) {
         };
         found.push(Finding::new(Kind::UsSsn, whole.range(), confidence, reason));
     }
+}
+
+/// Whether the words before digits name them, or those after them up to the next part of the sentence.
+fn names_digits(around: &Surroundings<'_>, place: &Range<usize>, cues: &[&str]) -> bool {
+    let after = around.after(place.end);
+    let after = after.split([',', ';', '.', '(', ')', '?']).next().unwrap_or_default();
+    cued_before(around, place, cues)
+        || cues.iter().any(|cue| super::surroundings::has_word(after, cue))
 }
 
 /// Numbers that the Social Security Administration gives out; some ITINs have an area of 900 or more.

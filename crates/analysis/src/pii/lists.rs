@@ -46,6 +46,26 @@ static WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
         .collect()
 });
 
+/// Words of which one makes a run a company or institution.
+static COMPANY: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    set(
+        "inc|incorporated|ltd|limited|llc|llp|plc|corp|corporation|gmbh|ag|kg|sa|sarl|srl|spa|ab|asa|oy|oyj|\
+     nv|bv|pty|kft|zrt|sas|sl|ltda|co|company|companies|group|holdings|holding|partners|associates|\
+     consulting|consultants|solutions|technologies|technology|tech|software|systems|services|labs|\
+     laboratories|networks|media|studios|studio|ventures|capital|industries|enterprises|agency|\
+     university|college|institute|foundation|association|society|ministry|department|committee|council|\
+     hospital|clinic|airlines|airways|motors|pharmaceuticals|insurance|analytics|logistics|international|\
+     bancorp|telecom|energy|electronics|publishing|entertainment|records|sons|brothers|union|federation|\
+     club|party|agencies|academy|museum|orchestra|research|data|transit|ratings|interactive|digital|\
+     global|corps|bureau",
+    )
+});
+
+/// Days that are written with capitals and are no names of people.
+static HOLIDAYS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    set("christmas|xmas|easter|halloween|thanksgiving|hanukkah|ramadan|diwali|eid|passover|lent")
+});
+
 /// The words of a list, separated by `|`.
 pub(super) fn list(words: &'static str) -> Vec<&'static str> {
     words.split('|').collect()
@@ -111,4 +131,13 @@ fn doubled(stem: &str) -> Option<&str> {
     let bytes = stem.as_bytes();
     let [.., a, b] = bytes else { return None };
     (a == b && b.is_ascii_alphabetic()).then(|| &stem[..stem.len() - 1])
+}
+
+pub(super) fn is_company_word(word: &str) -> bool {
+    COMPANY.contains(word)
+}
+
+/// Whether a word in lower case is one of English prose, though some are written with a capital.
+pub(super) fn is_prose(word: &str) -> bool {
+    is_word(word) || HOLIDAYS.contains(word)
 }

@@ -148,7 +148,10 @@ fn judge_host(around: &Surroundings<'_>, place: &Range<usize>) -> Option<(f32, &
     if FILE_ENDINGS.contains(ending) && labels == 2 && !has_path && !host_cue(around, place) {
         return (!mixed && host.len() > 6).then_some((0.5, "name with a top-level domain"));
     }
-    if host.split('.').next().is_some_and(|first| first.chars().all(|c| c.is_ascii_digit())) {
+    // `1.5.de` is a version, `self.items.map` is code.
+    if host.split('.').next().is_some_and(|first| {
+        ["self", "this"].contains(&first) || first.chars().all(|c| c.is_ascii_digit())
+    }) {
         return None;
     }
     Some((0.85, "host with a public suffix"))
@@ -186,19 +189,39 @@ fn addresses(around: &Surroundings<'_>, found: &mut Vec<Finding>) {
         if hit.as_str().parse::<IpAddr>().is_err() || !is_apart(around, &hit.range(), ".") {
             continue;
         }
-        let versions: &[&str] =
-            &["version", "release", "build", "section", "chapter", "firmware", "clause"];
-        let confidence = if around.introduced_by(hit.start(), versions) { 0.3 } else { 0.95 };
+        let confidence = if is_version(around, &hit.range()) { 0.3 } else { 0.95 };
         found.push(Finding::new(Kind::IpAddress, hit.range(), confidence, "four octets"));
     }
     for hit in IPV6.find_iter(around.text) {
-        if hit.len() > 4
+        if (hit.len() > 4 || is_loopback(around, &hit.range()))
             && is_apart(around, &hit.range(), ":")
             && hit.as_str().parse::<IpAddr>().is_ok_and(|address| address.is_ipv6())
         {
             found.push(Finding::new(Kind::IpAddress, hit.range(), 0.97, "IPv6 address"));
         }
     }
+}
+
+/// Four numbers that the words next to them call a version or a part of a document.
+fn is_version(around: &Surroundings<'_>, place: &Range<usize>) -> bool {
+    static VERSIONS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        lists::list("version|release|build|section|chapter|firmware|clause|ver|v")
+    });
+    let after = around.after(place.end);
+    let next = after.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty());
+    around.introduced_by(place.start, &VERSIONS)
+        || around.before(place.start).trim_end().ends_with("windows")
+        || after.starts_with(' ')
+            && next.is_some_and(|next| {
+                ["build", "version", "release", "firmware", "update"].contains(&next)
+            })
+}
+
+/// `::1`, but not the slice `rows[::1]`.
+fn is_loopback(around: &Surroundings<'_>, place: &Range<usize>) -> bool {
+    let mut back = around.text[..place.start].chars().rev();
+    let slice = back.next() == Some('[') && back.next().is_some_and(char::is_alphanumeric);
+    &around.text[place.clone()] == "::1" && !slice
 }
 
 fn is_apart(around: &Surroundings<'_>, place: &Range<usize>, joins: &str) -> bool {

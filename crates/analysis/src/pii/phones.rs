@@ -184,8 +184,8 @@ fn is_named(around: &Surroundings<'_>, place: &Range<usize>) -> bool {
             .max()
     };
     match (last(&CUES), last(&OTHERS)) {
-        (Some(cue), Some(other)) => cue > other,
-        (Some(_), None) => true,
+        (Some(cue), Some(other)) => cue > other && !names_another(&before[cue..]),
+        (Some(cue), None) => !names_another(&before[cue..]),
         (None, _) => {
             let after = around.after(place.end);
             let after: Vec<&str> = after
@@ -205,4 +205,13 @@ fn is_named(around: &Surroundings<'_>, place: &Range<usize>) -> bool {
             })
         }
     }
+}
+
+/// `extension 40412, badge `: the cue names the number after it, and another word the next one.
+fn names_another(between: &str) -> bool {
+    const JOINS: &[&str] = &["and", "or", "und", "oder", "et", "ou", "y", "o", "e", "also", "then"];
+    let Some(last) = between.rfind(|c: char| c.is_ascii_digit()) else { return false };
+    between[last + 1..]
+        .split(|c: char| !c.is_alphabetic())
+        .any(|word| word.chars().count() > 2 && !JOINS.contains(&word))
 }

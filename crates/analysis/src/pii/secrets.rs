@@ -22,7 +22,7 @@ static PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| {
 /// A name of a secret, a sign of assignment, and a value.
 static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r#"(?i)(?:password|passwd|passphrase|pwd|secret|api[ _-]?key|access[ _-]?key|auth[ _-]?token|access[ _-]?token|api[ _-]?token|private[ _-]?key|client[ _-]?secret|token|kennwort|passwort|contraseña|senha)["']?(?:\s{0,2}(?:=>|:=|[:=])\s{0,2}|\s+is:?\s+)["'`]?([^\s"'`,;<>]{6,})"#,
+        r#"(?i)(?:password|passwd|passphrase|passcode|pwd|_pass|(?:api|access|account|encryption|master|private|secret|session|shared|signing)[ _.-]?key|secret|token|kennwort|passwort|mot de passe|contraseña|senha|hasło|wachtwoord)(?:[_-](?:key|base|value|hash|text|string|prod|dev|test|live|old|new|primary|secondary|[0-9]{1,2})){0,2}["']?(?:\s{0,2}(?:=>|:=|[:=])\s{0,2}|\s+is:?\s+)["'`]?([^\s"'`,;<>]{6,})"#,
     )
 });
 static BEARER: LazyLock<Regex> =

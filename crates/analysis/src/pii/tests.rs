@@ -78,6 +78,148 @@ fn names_and_places_come_from_lists_and_context() {
 }
 
 #[test]
+fn secrets_are_found_by_the_names_of_their_fields() {
+    has("SECRET_KEY=b7Rk/29xQm+Lw81zTe4u", Kind::Secret, "b7Rk/29xQm+Lw81zTe4u");
+    has("signing_key: 9f8e7d6c5b4a", Kind::Secret, "9f8e7d6c5b4a");
+    has("SMTP_PASS=Vulkan!42x", Kind::Secret, "Vulkan!42x");
+    lacks("TOKEN_EXPIRY=2031-04-05", Kind::Secret);
+    lacks("primary_key=order_4711", Kind::Secret);
+}
+
+#[test]
+fn short_addresses_are_no_slices_and_versions_no_addresses() {
+    has("listening on ::1 only", Kind::IpAddress, "::1");
+    has("http [::1]:8080", Kind::IpAddress, "::1");
+    lacks("rows[::1]", Kind::IpAddress);
+    lacks("std::1st", Kind::IpAddress);
+    lacks("Windows 10.0.22.7 is supported", Kind::IpAddress);
+    lacks("take the 10.0.22.7 release", Kind::IpAddress);
+    has("the Windows host at 10.0.22.7", Kind::IpAddress, "10.0.22.7");
+    lacks("self.rows.map is lazy", Kind::DomainName);
+}
+
+#[test]
+fn licences_of_digits_only_are_found_after_their_name() {
+    has("Driver's license 730551284", Kind::UsDriverLicense, "730551284");
+    lacks("software license 730551284", Kind::UsDriverLicense);
+    has("DL# 730551284 (CA), SSN 536-22-1234", Kind::UsDriverLicense, "730551284");
+    has("536221234 is my SSN", Kind::UsSsn, "536221234");
+}
+
+#[test]
+fn a_word_for_a_phone_names_one_number() {
+    lacks("Room 20311, extension 40412, badge 88291734", Kind::PhoneNumber);
+    has("Phone 467 3395 or 467 3396", Kind::PhoneNumber, "467 3396");
+}
+
+#[test]
+fn postal_codes_are_found_around_their_name() {
+    has("we deliver to the 60614 zip code", Kind::ZipCode, "60614");
+    has("What is the zip code of Tulsa? Maybe 74103-2811?", Kind::ZipCode, "74103-2811");
+    has("He settled in Leiria 3610-114 last year", Kind::ZipCode, "3610-114");
+    lacks("no zip code was given for order 60614", Kind::ZipCode);
+    lacks("the 60614 zip: none", Kind::ZipCode);
+}
+
+#[test]
+fn ages_are_found_after_names_and_in_other_languages() {
+    has("Ingrid Solheim, 57, of Oslo, was hurt.", Kind::Age, "57");
+    has("Ingrid Solheim (57) was hurt.", Kind::Age, "57");
+    has("Ich bin 29 Jahre alt.", Kind::Age, "29");
+    has("eine 34-jährige Frau", Kind::Age, "34");
+    has("Elle a 41 ans et deux enfants.", Kind::Age, "41");
+    has("El señor tiene 33 años.", Kind::Age, "33");
+    has("un homme âgé de 64 ans", Kind::Age, "64");
+    lacks("Il y a 10 ans, tout allait bien.", Kind::Age);
+    lacks("un contrato de 5 años", Kind::Age);
+    lacks("He lives at Bakery Lane, 57, in Leeds.", Kind::Age);
+}
+
+#[test]
+fn dates_are_found_in_other_languages_and_by_the_day_of_the_week() {
+    has("See you on Thursday!", Kind::DateTime, "Thursday");
+    has("geboren am 3. März 1984", Kind::DateTime, "3. März 1984");
+    has("le 14 juillet 2019", Kind::DateTime, "14 juillet 2019");
+    has("el 5 de mayo de 2007", Kind::DateTime, "5 de mayo de 2007");
+    has("am 24. Dezember ist zu", Kind::DateTime, "24. Dezember");
+    has("seit 2011 in Betrieb", Kind::DateTime, "2011");
+    has("a case decided 1998", Kind::DateTime, "1998");
+    lacks("they delivered 2019 parcels", Kind::DateTime);
+    lacks("we ate 3 mars bars", Kind::DateTime);
+}
+
+#[test]
+fn job_titles_and_forms_of_address_precede_names() {
+    has("Marine biologist Ingrid Solheim spoke.", Kind::Title, "Marine biologist");
+    has("La señora Ibarra tiene prisa.", Kind::Title, "señora");
+    has("we met sir gunnar solheim", Kind::Title, "sir");
+    lacks("My teacher Ingrid Solheim spoke.", Kind::Title);
+    lacks("The data engineer went home.", Kind::Person);
+}
+
+#[test]
+fn an_address_below_a_name_is_reported_in_parts() {
+    let text = "Dr. Ingrid Solheim\nElmvej 17 Suite 4\nAarhus, Oregon 80331-2204\nDenmark";
+    has(text, Kind::StreetAddress, "Elmvej 17 Suite 4");
+    has(text, Kind::Gpe, "Aarhus");
+    has(text, Kind::Gpe, "Oregon");
+    has(text, Kind::ZipCode, "80331-2204");
+    has(text, Kind::Gpe, "Denmark");
+    // In a sentence it is one value.
+    has(
+        "Send it to 4 Elm Street Suite 4\nAarhus, Oregon 80331-2204\nDenmark",
+        Kind::StreetAddress,
+        "4 Elm Street Suite 4\nAarhus, Oregon 80331-2204\nDenmark",
+    );
+    has("support Zentrixo in Ballum 6261 now", Kind::ZipCode, "6261");
+    has("ship to keizersgracht 34 today", Kind::StreetAddress, "keizersgracht 34");
+    // Nor is it split below a company.
+    has(
+        "Ana Reyes\nHall Ltd.\n12 Elm Road\nNicosia\n, NI\n 61089",
+        Kind::StreetAddress,
+        "12 Elm Road\nNicosia\n, NI\n 61089",
+    );
+    has(
+        "our office: 4 Elm Road\nFlat 2\n Ballum\n New Zealand 73146",
+        Kind::StreetAddress,
+        "4 Elm Road\nFlat 2\n Ballum\n New Zealand 73146",
+    );
+    has("ship to Springfield, IL 62704", Kind::ZipCode, "62704");
+}
+
+#[test]
+fn lists_of_places_decide_where_words_around_a_name_are_weak() {
+    has("Is Sapporo bigger than Dunedin?", Kind::Gpe, "Dunedin");
+    has("I am Ingrid Solheim from Dunedin.", Kind::Gpe, "Dunedin");
+    has("The store is in Little Rock now", Kind::Gpe, "Little Rock");
+    has("a shop in Newcastle upon Tyne", Kind::Gpe, "Newcastle upon Tyne");
+    has("We heard from Gianluca again", Kind::Person, "Gianluca");
+    has("Mein Name ist Noura O. Al-Rashid.", Kind::Person, "Noura O. Al-Rashid");
+    has("J'habite à Split.", Kind::Gpe, "Split");
+    has("Je m'appelle Ana et j'habite à Lagos.", Kind::Gpe, "Lagos");
+    has("I am Ingrid Solheim from Zentrov.", Kind::Gpe, "Zentrov");
+    has("A novel by Thibault d'Aubigny sold well.", Kind::Person, "Thibault d'Aubigny");
+}
+
+#[test]
+fn companies_are_found_by_their_form_and_place() {
+    has("Did Weeks-Rivas reply?", Kind::Organization, "Weeks-Rivas");
+    has("The card of Anna Weeks-Rivas", Kind::Person, "Anna Weeks-Rivas");
+    has("Ingrid Solheim\nTax accountant\nZentrixo\nfax", Kind::Organization, "Zentrixo");
+    has("The deal between Zentrixo Ltd and Ingrid Solheim ends.", Kind::Person, "Ingrid Solheim");
+    has("The Bank of Ballum is closed.", Kind::Organization, "Bank of Ballum");
+}
+
+#[test]
+fn prose_with_capitals_is_left_alone() {
+    lacks("Red Wine, Olive Oil, Fresh Bread and Sea Salt", Kind::Person);
+    lacks("She is studying English at home.", Kind::Nrp);
+    has("He met two English engineers in Leeds.", Kind::Nrp, "English");
+    lacks("Happy Birthday and Merry Christmas!", Kind::Person);
+    lacks("join accounts with ms. Marcela", Kind::Title);
+}
+
+#[test]
 fn the_heading_of_a_column_names_its_values() {
     let text = "name,email,phone\n48213377,ana@lumen.com,48213377";
     let numbers: Vec<_> = find(text, &Options::default())

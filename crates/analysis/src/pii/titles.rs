@@ -19,7 +19,8 @@ pub(super) static ADDRESSES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 /// Only these are titles in the sense of the type; a senator's office is not.
 static MARKED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     lists::set(
-        "mr|mrs|ms|miss|mx|dr|prof|professor|sir|rev|hon|herr|frau|mme|mlle|señor|señora|capt|captain",
+        "mr|mrs|ms|miss|mx|dr|prof|professor|sir|rev|hon|herr|frau|monsieur|madame|mme|mlle|señor|señora|\
+     señorita|signor|signora|lady|lord|capt|captain",
     )
 });
 
@@ -72,7 +73,15 @@ fn form_of_address(tokens: &[Token], index: usize, found: &mut Vec<Finding>) {
     let dot = tokens.get(index + 1).filter(|next| next.is_mark('.') && next.start == token.end);
     let next = tokens.get(index + 1 + usize::from(dot.is_some()));
     let named = next.is_some_and(|next| next.is_word() && next.capital);
-    if token.capital && named {
+    // `la señora Ibarra`, and a text without capitals.
+    let foreign = named && token.lower.len() > 3 && !lists::is_word(&token.lower);
+    let small = next.is_some_and(|next| {
+        next.is_word()
+            && !next.capital
+            && lists::name(&next.lower) != 0
+            && !lists::is_word(&next.lower)
+    });
+    if token.capital && named || !token.capital && (foreign || small) {
         let place = token.start..dot.map_or(token.end, |dot| dot.end);
         found.push(Finding::new(Kind::Title, place, 0.8, "form of address before a name"));
     }
@@ -96,6 +105,11 @@ fn job(tokens: &[Token], index: usize, found: &mut Vec<Finding>) {
     if own_line {
         let place = tokens[from].start..tokens[index].end;
         found.push(Finding::new(Kind::Title, place, 0.8, "job title on a line of its own"));
+        return;
+    }
+    if opens_sentence(tokens, from, index) {
+        let place = tokens[from].start..tokens[index].end;
+        found.push(Finding::new(Kind::Title, place, 0.72, "job title before a name"));
         return;
     }
     let article = (index.saturating_sub(6)..index).rev().find(|at| {
@@ -126,6 +140,32 @@ fn job(tokens: &[Token], index: usize, found: &mut Vec<Finding>) {
         found.push(Finding::new(Kind::Title, place, 0.7, "job title"));
     }
 }
+
+/// `Marine biologist Ana Reyes said`: English words in lower case between the beginning of a sentence and a name.
+fn opens_sentence(tokens: &[Token], from: usize, index: usize) -> bool {
+    let name = tokens.get(index + 1).filter(|name| name.is_word() && name.capital && !name.first);
+    let named = name.is_some_and(|name| {
+        lists::name(&name.lower) & lists::GIVEN != 0
+            || !lists::is_word(&name.lower) && name.lower.chars().all(char::is_alphabetic)
+    });
+    named
+        && tokens[from].first
+        && tokens[from].capital
+        && tokens[from + 1..=index].iter().all(|token| token.is_word() && !token.capital)
+        && tokens[from..=index].iter().all(|token| {
+            lists::is_word(&token.lower)
+                && !STOPS.contains(&token.lower.as_str())
+                && !BEFORE_JOBS.contains(&token.lower.as_str())
+        })
+}
+
+/// Words before a job that are no part of it.
+static BEFORE_JOBS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    lists::list(
+        "my|our|your|his|her|their|its|a|an|this|these|every|each|no|dear|please|is|was|are|when|if|as|but|\
+         because|then|now|here|both|not|so|hi|hello|meet|ask|tell|call|thank|thanks|only|after|before|on",
+    )
+});
 
 static STOPS: LazyLock<Vec<&str>> =
     LazyLock::new(|| lists::list("and|of|the|to|in|for|with|who|that|by|at|from"));

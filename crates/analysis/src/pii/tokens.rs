@@ -61,7 +61,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
                 end,
                 form,
                 lower: written.to_lowercase(),
-                capital: c.is_uppercase(),
+                capital: c.is_uppercase() || is_elided(written),
                 upper: is_upper(written),
                 first,
             };
@@ -87,6 +87,14 @@ fn form(written: &str, c: char) -> Option<Form> {
     }
 }
 
+/// `d'Aubigny`: the particle is part of the name.
+fn is_elided(written: &str) -> bool {
+    let mut chars = written.chars();
+    matches!(chars.next(), Some('d' | 'l'))
+        && matches!(chars.next(), Some('\'' | '’'))
+        && chars.next().is_some_and(char::is_uppercase)
+}
+
 fn is_upper(written: &str) -> bool {
     written.chars().filter(|c| c.is_alphabetic()).count() > 1
         && !written.chars().any(char::is_lowercase)
@@ -105,6 +113,16 @@ fn begins_next(form: Form, first: bool, before: Option<&Token>, token: &Token) -
         Form::Mark('"' | '“' | '”' | '\'' | '(' | '-' | '–') => first,
         _ => false,
     }
+}
+
+/// The end of a postal code in two groups that begins at a token: `90210-1234`, `3610-114`, `00-950`.
+pub(super) fn hyphenated_code(tokens: &[Token], at: usize) -> Option<usize> {
+    let (first, dash, second) = (tokens.get(at)?, tokens.get(at + 1)?, tokens.get(at + 2)?);
+    let attached = dash.is_mark('-') && dash.start == first.end && second.start == dash.end;
+    let digits = |token: &Token| token.lower.chars().all(|c| c.is_ascii_digit());
+    let lengths = (first.lower.len(), second.lower.len());
+    (attached && digits(first) && digits(second) && matches!(lengths, (5, 4) | (4 | 5 | 2, 3)))
+        .then_some(at + 3)
 }
 
 pub(super) fn is_abbreviation(word: &str) -> bool {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::runs::Run;
 use crate::pii::Kind;
-use crate::pii::lists;
+use crate::pii::lists::{self, is_company_word};
 use crate::pii::titles::{ADDRESSES, is_job};
 use crate::pii::tokens::Token;
 
@@ -26,24 +26,9 @@ static FUNCTION: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     )
 });
 
-/// Words of which one makes a run a company or institution.
-static COMPANY: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "inc|incorporated|ltd|limited|llc|llp|plc|corp|corporation|gmbh|ag|kg|sa|sarl|srl|spa|ab|asa|oy|oyj|\
-     nv|bv|pty|kft|zrt|sas|sl|ltda|co|company|companies|group|holdings|holding|partners|associates|\
-     consulting|consultants|solutions|technologies|technology|tech|software|systems|services|labs|\
-     laboratories|networks|media|studios|studio|ventures|capital|industries|enterprises|agency|\
-     university|college|institute|foundation|association|society|ministry|department|committee|council|\
-     hospital|clinic|airlines|airways|motors|pharmaceuticals|insurance|analytics|logistics|international|\
-     bancorp|telecom|energy|electronics|publishing|entertainment|records|sons|brothers|union|federation|\
-     club|party|agencies|academy|museum|orchestra|research|data|transit|ratings|interactive|digital|\
-     global|corps|bureau",
-    )
-});
-
 static GPE_BEFORE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     lists::set(
-        "in|near|outside|throughout|across|visit|visiting|visited|towards|toward|leaving|around|within",
+        "in|near|outside|throughout|across|through|visit|visiting|visited|towards|toward|leaving|around|within",
     )
 });
 
@@ -77,7 +62,7 @@ static PERSON_AFTER: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 static ORG_AFTER: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     lists::set(
-        "website|employee|employees|shares|stock|announced|account|headquarters|ceo|customers|products|staff|\
+        "website|employee|employees|hiring|merges|merged|shares|stock|announced|account|headquarters|ceo|customers|products|staff|\
      songwriter|resignation|office|offices|team|app|platform|service|board|spokesperson|spokesman|\
      subsidiary|store",
     )
@@ -85,10 +70,6 @@ static ORG_AFTER: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 pub(super) fn is_function_word(word: &str) -> bool {
     FUNCTION.contains(word)
-}
-
-pub(super) fn is_company_word(word: &str) -> bool {
-    COMPANY.contains(word)
 }
 
 pub(super) fn is_person_verb(word: &str) -> bool {
@@ -153,6 +134,31 @@ pub(super) fn sure(tokens: &[Token], run: &Run) -> Option<Kind> {
             Some(Kind::Gpe)
         }
         (_, "city" | "country" | "location" | "town" | "state", ":") => Some(Kind::Gpe),
+        (_, "name", "ist" | "lautet") | (_, _, "heiße" | "heisse" | "heißt") => {
+            Some(Kind::Person)
+        }
+        (_, _, "m'appelle" | "m’appelle" | "s'appelle" | "s’appelle") => Some(Kind::Person),
+        (_, "me" | "se", "llamo" | "llama") | (_, "mi" | "si", "chiamo" | "chiama") => {
+            Some(Kind::Person)
+        }
+        (
+            _,
+            "wohne" | "wohnt" | "wohnen" | "lebe" | "lebt" | "geboren" | "woon" | "woont",
+            "in",
+        )
+        | (
+            _,
+            "habite" | "j'habite" | "j’habite" | "habitons" | "vis" | "vit" | "né" | "née"
+            | "réside",
+            "à",
+        )
+        | (_, "vivo" | "vive" | "viven" | "resido" | "reside" | "nací" | "nació", "en")
+        | (_, "vivo" | "vive" | "abito" | "abita" | "nato" | "nata", "a")
+        | (_, "moro" | "mora" | "nasci" | "nasceu", "em") => Some(Kind::Gpe),
+        (_, "arbeite" | "arbeitet" | "arbeiten", "bei")
+        | (_, "travaille" | "travaillons", "chez")
+        | (_, "trabajo" | "trabaja", "en" | "para")
+        | (_, "lavoro" | "lavora", "per" | "presso") => Some(Kind::Organization),
         (_, "company" | "employer" | "organization" | "organisation" | "firm", ":") => {
             Some(Kind::Organization)
         }
@@ -189,6 +195,9 @@ pub(super) fn hint(tokens: &[Token], run: &Run) -> Option<Kind> {
         });
     }
     if GPE_BEFORE.contains(one) || one == "from" && two != "," && !is_person_before(tokens, start) {
+        return Some(Kind::Gpe);
+    }
+    if one == "from" && says_own_name(tokens, start) {
         return Some(Kind::Gpe);
     }
     if one == "from"
@@ -231,6 +240,71 @@ pub(super) fn hint(tokens: &[Token], run: &Run) -> Option<Kind> {
         return Some(Kind::Person);
     }
     None
+}
+
+/// Languages are spoken, studied and taught; peoples are not.
+pub(super) fn is_language(tokens: &[Token], run: &Run) -> bool {
+    is_language_at(tokens, run.tokens.start)
+}
+
+pub(super) fn is_language_at(tokens: &[Token], at: usize) -> bool {
+    static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        lists::set(
+            "speak|speaks|spoke|speaking|study|studies|studied|studying|learn|learns|learned|learnt|learning|\
+             teach|teaches|taught|teaching|understand|understands|translate|translates|fluent|in|into",
+        )
+    });
+    let next = tokens.get(at + 1);
+    let noun = next.is_some_and(|next| next.is_word() && !is_function_word(&next.lower));
+    VERBS.contains(word(tokens, at, 1)) && !noun
+}
+
+/// `heard from Torben`, `the letter from Torben`.
+pub(super) fn is_sender(tokens: &[Token], run: &Run, given: bool) -> bool {
+    static SENT: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        lists::set(
+            "letter|letters|email|emails|mail|message|messages|call|calls|text|note|\
+             gift|gifts|card|news|reply|answer|regards|greetings|money|payment|quote|learned|borrowed|bought",
+        )
+    });
+    let at = run.tokens.start;
+    let sent = word(tokens, at, 2);
+    // Who is heard from is a person, what is sent may come from a town.
+    let heard = ["hear", "heard", "hears", "hearing"].contains(&sent);
+    word(tokens, at, 1) == "from" && (heard || given && SENT.contains(sent))
+}
+
+/// `I am Ana Reyes from Ballum`: people say where they live, and seldom where they work.
+fn says_own_name(tokens: &[Token], start: usize) -> bool {
+    let name = tokens[..start.saturating_sub(1)]
+        .iter()
+        .rev()
+        .take(4)
+        .take_while(|token| token.capital || token.is_mark('.'))
+        .count();
+    let at = start.saturating_sub(1 + name);
+    let (one, two) = (word(tokens, at, 1), word(tokens, at, 2));
+    matches!((two, one), ("i", "am") | ("name", "is") | (_, "i'm" | "i’m"))
+}
+
+/// `Ana Reyes from Leeds`.
+pub(super) fn is_origin(tokens: &[Token], run: &Run) -> bool {
+    word(tokens, run.tokens.start, 1) == "from" && is_person_before(tokens, run.tokens.start)
+}
+
+/// Whether a run is a line of its own below a line that ends in a job.
+pub(super) fn is_employer_line(tokens: &[Token], run: &Run) -> bool {
+    let (start, end) = (run.tokens.start, run.tokens.end);
+    let alone = start >= 3 && tokens[start - 1].is_break();
+    if !alone || !tokens.get(end).is_none_or(Token::is_break) {
+        return false;
+    }
+    let above = &tokens[..start - 1];
+    let line = above.iter().rev().take(8).take_while(|token| !token.is_break()).count();
+    line < 8
+        && above.len() > line
+        && above[above.len() - line..].iter().all(|token| token.is_word() || token.is_mark(','))
+        && above.last().is_some_and(|last| is_job(&last.lower))
 }
 
 /// `Name from Company`: the word before `from` ends a person's name.

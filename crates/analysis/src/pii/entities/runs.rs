@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::cues::{is_company_word, is_function_word, is_person_verb};
+use super::cues::{is_function_word, is_person_verb};
 use crate::pii::case::Case;
-use crate::pii::lists;
+use crate::pii::lists::{self, is_company_word};
 use crate::pii::titles::ADDRESSES;
 use crate::pii::tokens::Token;
 
@@ -77,8 +77,21 @@ fn is_code(tokens: &[Token], at: usize) -> bool {
 
 fn capitals(tokens: &[Token], at: usize) -> Option<Run> {
     let token = tokens.get(at)?;
-    if let Some(length) = token.capital.then(|| country_length(tokens, at)).flatten() {
+    if let Some(length) = token
+        .capital
+        .then(|| country_length(tokens, at).or_else(|| city_length(tokens, at)))
+        .flatten()
+    {
         return Some(Run { tokens: at..at + length, first: token.first, company: false });
+    }
+    let bank = token.lower == "bank"
+        && token.capital
+        && tokens.get(at + 1).is_some_and(|next| next.lower == "of")
+        && tokens.get(at + 2).is_some_and(is_proper);
+    if bank {
+        let end =
+            at + 2 + tokens[at + 2..].iter().take(4).take_while(|next| is_proper(next)).count();
+        return Some(Run { tokens: at..end, first: token.first, company: true });
     }
     if !is_proper(token)
         || is_code(tokens, at)
@@ -263,6 +276,22 @@ fn country_length(tokens: &[Token], at: usize) -> Option<usize> {
     (2..=4).rev().find(|length| {
         tokens.get(at..at + length).is_some_and(|words| {
             words.iter().all(Token::is_word) && lists::is_country(&phrase(words))
+        })
+    })
+}
+
+/// How many words at a place are a city with small words inside, such as `Newcastle upon Tyne`.
+fn city_length(tokens: &[Token], at: usize) -> Option<usize> {
+    let small = tokens.get(at + 1).is_some_and(|next| next.is_word() && !next.capital);
+    if !small || is_function_word(&tokens[at].lower) {
+        return None;
+    }
+    (3..=4).rev().find(|length| {
+        tokens.get(at..at + length).is_some_and(|words| {
+            words.iter().all(Token::is_word)
+                && words.last().is_some_and(|last| last.capital)
+                && !tokens.get(at + length).is_some_and(is_proper)
+                && lists::is_city(&phrase(words))
         })
     })
 }

@@ -206,6 +206,7 @@ pub(super) fn cut_dense(terms: &mut Vec<Term<'_>>) {
             continue;
         }
         let mut apart = term.apart;
+        let like = without_forms(&term);
         for part in term.text.split_inclusive(|c| HAN_GLUE.contains(c)) {
             let word = part.trim_end_matches(|c| HAN_GLUE.contains(c));
             if !word.is_empty() {
@@ -214,7 +215,7 @@ pub(super) fn cut_dense(terms: &mut Vec<Term<'_>>) {
                     folded: fold(word),
                     stem: fold(word),
                     apart,
-                    ..term.clone()
+                    ..like.clone()
                 });
             }
             apart = word.len() < part.len();
@@ -246,9 +247,18 @@ fn repeated<'a>(terms: &[Term<'a>]) -> HashMap<&'a str, u32> {
     counts
 }
 
+/// The term without its forms, which are as long as it is: a copy for each of its parts would take time with the square of
+/// its length.
+fn without_forms<'a>(term: &Term<'a>) -> Term<'a> {
+    let mut like = term.clone();
+    (like.folded, like.stem) = (String::new(), String::new());
+    like
+}
+
 fn split<'a>(term: &Term<'a>, repeated: &HashMap<&str, u32>, into: &mut Vec<Term<'a>>) {
     let mut rest = term.text;
     let mut apart = term.apart;
+    let like = without_forms(term);
     while !rest.is_empty() {
         let ends: Vec<usize> = rest
             .char_indices()
@@ -265,7 +275,7 @@ fn split<'a>(term: &Term<'a>, repeated: &HashMap<&str, u32>, into: &mut Vec<Term
             .max_by_key(|(count, length, _)| (**count, *length));
         let end = best.map_or(ends[ends.len().min(3) - 1], |(_, _, end)| end);
         let (word, after) = rest.split_at(end);
-        into.push(Term { text: word, folded: fold(word), stem: fold(word), apart, ..term.clone() });
+        into.push(Term { text: word, folded: fold(word), stem: fold(word), apart, ..like.clone() });
         apart = false;
         rest = after;
     }

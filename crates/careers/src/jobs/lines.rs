@@ -133,8 +133,8 @@ fn fits(field: Field, value: &str) -> bool {
     match field {
         Field::Pay => super::pay::find(value, true).is_some(),
         Field::Years => super::years::find(value, true).is_some(),
-        Field::Mode => super::mode::remote_value(value).is_some(),
-        Field::Level => super::mode::level(value).is_some(),
+        Field::Mode => mode::remote_value(value).is_some(),
+        Field::Level => mode::level(value).is_some(),
         Field::Title => super::header::names_role(value),
         Field::Location => value.trim().starts_with(char::is_uppercase),
         _ => false,

@@ -186,7 +186,7 @@ proptest! {
 
 #[test]
 fn german_keywords_are_nouns() {
-    let text = "Die Deutsche Bahn stellte 2016 ihre Schlafwagen ein. Die Deutsche Bahn stellte 2018 ihre Autozüge ein. \
+    let text = "Die Deutsche Bahn stellte ihre Schlafwagen 2016 ein. Die Deutsche Bahn stellte ihre Autozüge 2018 ein. \
                 Im Schlafwagen reist man seit 1872. Der erste Schlafwagen fuhr 1872 in Europa.";
     let chunk = Chunk { id: "a".to_owned(), text: text.to_owned(), source: None, score: None };
     let request =

@@ -56,9 +56,6 @@ pub(super) fn of_chunks(chunks: &[Chunk], topic: &str, language: Language) -> Ve
         if !is_noun(&prose.terms, phrase) {
             continue;
         }
-        if language.code() == "de" && !ends_with_noun(&text, phrase) {
-            continue;
-        }
         kept.push(Keyword { phrase: phrase.to_owned(), sentences: holding(&prose, phrase) });
         if kept.len() == KEPT {
             break;
@@ -161,12 +158,6 @@ fn is_noun(terms: &[Term<'_>], phrase: &str) -> bool {
         good += usize::from(before && after && !verb);
     }
     2 * good >= uses
-}
-
-/// Whether the last word of a German phrase has a capital wherever the text has it, as nouns do: not `Bahn stellte`.
-fn ends_with_noun(text: &str, phrase: &str) -> bool {
-    let last = phrase.rsplit(' ').next().unwrap_or_default().to_lowercase();
-    !text.split(|c: char| !(c.is_alphanumeric() || c == '-')).any(|word| word == last)
 }
 
 /// Some sentences that have the phrase.

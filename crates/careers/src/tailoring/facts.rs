@@ -11,6 +11,12 @@ use crate::fit::Words;
 use crate::resumes::names::{is_company, is_institution};
 use crate::skills::{SpanKind, listed_terms, synonyms};
 
+/// The terms of the lists of skills in a text.
+fn known_terms(text: &str) -> impl Iterator<Item = &str> {
+    let spans = listed_terms(text).into_iter().filter(|span| span.kind == SpanKind::Knowledge);
+    spans.map(|span| &text[span.start..span.end])
+}
+
 /// A fact that a text adds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NewFact {
@@ -38,6 +44,8 @@ pub struct Facts {
     /// The words of each line.
     lines: Vec<HashSet<String>>,
     numbers: HashSet<String>,
+    /// The terms of the lists of skills, as it writes them: `C` next to a dash is no word.
+    terms: HashSet<String>,
     /// The blocks of 256 characters that its alphabetic characters are of.
     alphabets: HashSet<u32>,
 }
@@ -50,8 +58,9 @@ impl Facts {
         let line = |line: &str| Words::of(line).stems().map(str::to_owned).collect();
         let lines = source.lines().map(line).collect();
         let numbers = tokens(&text).flat_map(|token| numbers(&token)).collect();
+        let terms = known_terms(&text).map(str::to_owned).collect();
         let alphabets = text.chars().filter(|sign| sign.is_alphabetic()).map(alphabet).collect();
-        Self { text, words, stems, lines, numbers, alphabets }
+        Self { text, words, stems, lines, numbers, terms, alphabets }
     }
 
     /// The facts of a text that the source lacks, in order, each once. The text counts as written and as it is shown.
@@ -111,10 +120,11 @@ impl Facts {
                 add(FactKind::Name, address);
             }
         }
-        for span in listed_terms(text).iter().filter(|span| span.kind == SpanKind::Knowledge) {
-            let term = &text[span.start..span.end];
-            let names = std::iter::once(term).chain(synonyms(term));
-            if !names.into_iter().any(|name| self.words.find(&Words::of(name)).is_some()) {
+        for term in known_terms(text) {
+            let mut names = std::iter::once(term).chain(synonyms(term));
+            let known = self.terms.contains(term)
+                || names.any(|name| self.words.find(&Words::of(name)).is_some());
+            if !known {
                 add(FactKind::Skill, term);
             }
         }

@@ -1,6 +1,7 @@
-//! All servers answer through the gateway; one after another is killed, and the others go on.
+//! All servers answer through the gateway; one after another is killed or replaced, and the others go on.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 use testkit::Gateway;
@@ -80,4 +81,47 @@ async fn a_killed_server_takes_no_other_with_it() {
             call(&gateway, &format!("{server}:{tool}"), input).await;
         }
     }
+}
+
+#[tokio::test]
+async fn a_server_that_is_replaced_under_load_disturbs_no_other() {
+    const REPLACED: &str = "job-search-mcp";
+    let gateway = gateway().await;
+    let keep = tempfile::tempdir().unwrap();
+    let start = async |server: &str| {
+        let process = register(server, &gateway, &keep.path().join(server), &[]).await;
+        wait_for_replicas(&gateway, server, 1).await;
+        process
+    };
+    let _others = (start("audit-compliance-mcp").await, start("text-analysis-mcp").await);
+    let mut replaced = start(REPLACED).await;
+    let done = AtomicBool::new(false);
+    let text =
+        json!({"text": "The solar panel turns sunlight into power. Write to ada@example.org."});
+    // Each call must succeed.
+    let load = async |tool: &str| {
+        let mut answered = 0;
+        while !done.load(Ordering::Relaxed) {
+            call(&gateway, tool, &text).await;
+            answered += 1;
+        }
+        answered
+    };
+    let replace = async {
+        for _ in 0..3 {
+            assert_eq!(replaced.stop().await, Some(0));
+            replaced = start(REPLACED).await;
+            let input = json!({"role": "Baker"});
+            call(&gateway, &format!("{REPLACED}:generate_search_queries"), &input).await;
+        }
+        done.store(true, Ordering::Relaxed);
+        replaced
+    };
+    let (found, keywords, summaries, _replaced) = tokio::join!(
+        load("audit-compliance-mcp:find_pii"),
+        load("text-analysis-mcp:extract_keywords"),
+        load("text-analysis-mcp:summarize_text"),
+        replace,
+    );
+    assert!(found > 3 && keywords > 3 && summaries > 3, "{found} {keywords} {summaries}");
 }

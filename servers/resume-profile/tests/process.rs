@@ -320,7 +320,7 @@ fn invalid_input_is_refused_and_the_server_goes_on() {
             "score_fit",
             json!({"profile": {}, "job_text": "The rain came."}),
             "INVALID_INPUT",
-            "no job",
+            "not recognised as a job description",
         ),
         ("score_fit", json!({"profile": {}}), "INVALID_INPUT", "job_text"),
         ("score_fit", json!({"profile": {}, "job": {}}), "INVALID_INPUT", "neither"),

@@ -359,7 +359,7 @@ def ocr_models(setup):
 
 def report():
     """About twenty pages of Markdown with headings, paragraphs, lists, tables and code."""
-    words = "The audit of the pumping stations found that most valves close later than planned and nobody had noticed".split()
+    words = "The audit of the pumping stations found that most valves close later than planned and no one had noticed".split()
     parts = ["# Report on pumping stations"]
     for section in range(1, 41):
         parts.append(f"## Section {section}")

@@ -332,7 +332,7 @@ mod tests {
             "Reports on lobbying must be named by their date, and the summary has three parts.",
             "Language models of this size need a large memory.",
             "Notes for teachers: the experiment takes an hour.",
-            "Chatbots answer a third of all questions at the service desk.",
+            "Chatbots answer a third of all questions at the service counter.",
             "Der Bericht muss bis Mai vorliegen.",
             "Die Zusammenfassung hat zwei Seiten.",
         ] {

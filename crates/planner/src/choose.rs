@@ -233,8 +233,8 @@ impl<'a> Choosing<'a> {
         let margin = if self.is_named(&step, best.tool) { margin } else { UNNAMED * margin };
         let is_vague = self.is_vague(&step, best.tool, &best.filled)
             || self.ignores_object(&step, best.tool)
-            || candidates.iter().any(|other| self.is_meant(&step, other.tool, best.tool))
-            || refused.iter().any(|other| self.is_meant(&step, *other, best.tool));
+            || candidates.iter().any(|other| self.is_asked_for(&step, other.tool, best.tool))
+            || refused.iter().any(|other| self.is_asked_for(&step, *other, best.tool));
         self.note_products(&step, best.tool);
         let placed = Placed {
             tool: best.tool,

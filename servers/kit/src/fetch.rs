@@ -26,7 +26,7 @@ const MAX_URL: usize = 8192;
 /// The time for one download, from the first packet to the last.
 const DEADLINE: Duration = Duration::from_secs(30 * 60);
 
-/// Within this time a host must answer, and then send [`MIN_BYTES`] again and again: a download that stands still would
+/// Within this time a host must answer, and then send [`MIN_BYTES`] again and again: a download that is still would
 /// hold up those that wait.
 const STALL: Duration = Duration::from_secs(60);
 

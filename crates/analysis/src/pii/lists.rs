@@ -63,7 +63,7 @@ static COMPANY: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 
 /// Days that are written with capitals and are no names of people.
 static HOLIDAYS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    set("christmas|xmas|easter|halloween|thanksgiving|hanukkah|ramadan|diwali|eid|passover|lent")
+    set("christmas|xmas|easter|halloween|thanksgiving|hanukkah|ramadan|diwali|eid|passover")
 });
 
 /// The words of a list, separated by `|`.

@@ -181,7 +181,7 @@ fn folded_case(c: char) -> impl Iterator<Item = char> {
         .map(|c| lookalike(c).unwrap_or(c))
 }
 
-/// Where single characters, letters among them, follow each other with a blank between them.
+/// Where single characters, alphabetic ones among them, follow each other with a blank between them.
 fn spaced_out(text: &str) -> Vec<Range<usize>> {
     const FEWEST: usize = 6;
     let mut runs = Vec::new();
@@ -261,7 +261,7 @@ fn is_dropped(c: char) -> bool {
     c.is_whitespace() || is_hyphen(c) || is_invisible(c) || is_accent(c) || is_blank(c)
 }
 
-/// Characters that look like a blank and count as letters or symbols.
+/// Characters that look like a blank and count as alphabetic or as symbols.
 fn is_blank(c: char) -> bool {
     matches!(c, '\u{2800}' | '\u{3164}' | '\u{ffa0}')
 }

@@ -107,7 +107,7 @@ impl Search {
                 let folded = folded.without_dots();
                 let accept = |part, _: &str| {
                     let place = folded.source(&part);
-                    stands_out(text, &place).then_some(place)
+                    is_apart(text, &place).then_some(place)
                 };
                 names.each(&folded, accept, &mut hits);
             }
@@ -202,14 +202,14 @@ fn is_whole(text: &str, place: &Range<usize>, form: &str) -> bool {
             && !joined(text[place.end..].chars().next())
 }
 
-/// Whether a value has several words of letters, as names of people and organisations have.
+/// Whether a value has several alphabetic words, as names of people and organisations have.
 fn is_name(value: &str) -> bool {
     let is_word = |word: &&str| word.chars().filter(|c| c.is_alphabetic()).count() > 1;
     value.split_whitespace().filter(is_word).count() > 1
 }
 
 /// Whether a place is a name of its own within a longer word: `AnnaWeber2024`, `cvAnnaWeber`, `Anna Webers`.
-fn stands_out(text: &str, place: &Range<usize>) -> bool {
+fn is_apart(text: &str, place: &Range<usize>) -> bool {
     let name = &text[place.clone()];
     let (first, last) = (name.chars().next(), name.chars().next_back());
     let is = |c: Option<char>, accepts: fn(char) -> bool| c.is_some_and(accepts);

@@ -108,7 +108,7 @@ impl Choosing<'_> {
 
     /// Whether the name of another tool is what the step asks for, and that of the chosen one is not: the other one may only
     /// lack something that the step before could give.
-    pub(super) fn is_meant(&self, step: &Step, other: usize, chosen: usize) -> bool {
+    pub(super) fn is_asked_for(&self, step: &Step, other: usize, chosen: usize) -> bool {
         let Some(verb) = &step.verb else { return false };
         let says_all = |tool: &ToolSpec| **verb == *tool.action && named_share(step, tool) == 1.0;
         says_all(self.tool(other)) && !says_all(self.tool(chosen))

@@ -259,19 +259,19 @@ pub(super) fn is_language_at(tokens: &[Token], at: usize) -> bool {
     VERBS.contains(word(tokens, at, 1)) && !noun
 }
 
-/// `heard from Torben`, `the letter from Torben`.
+/// `hear from Torben`, `the letter from Torben`.
 pub(super) fn is_sender(tokens: &[Token], run: &Run, given: bool) -> bool {
     static SENT: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         lists::set(
-            "letter|letters|email|emails|mail|message|messages|call|calls|text|note|\
+            "letter|email|emails|mail|message|messages|call|calls|text|note|\
              gift|gifts|card|news|reply|answer|regards|greetings|money|payment|quote|learned|borrowed|bought",
         )
     });
     let at = run.tokens.start;
     let sent = word(tokens, at, 2);
-    // Who is heard from is a person, what is sent may come from a town.
-    let heard = ["hear", "heard", "hears", "hearing"].contains(&sent);
-    word(tokens, at, 1) == "from" && (heard || given && SENT.contains(sent))
+    // Only people answer; what is sent may come from a town.
+    let answers = sent.starts_with("hear") && sent.len() < 8 && sent != "heart";
+    word(tokens, at, 1) == "from" && (answers || given && SENT.contains(sent))
 }
 
 /// `I am Ana Reyes from Ballum`: people say where they live, and seldom where they work.

@@ -31,7 +31,7 @@ const TEXTS: [&str; 22] = [
     // Manuals, products, contracts, minutes.
     "# Quillpack\n\nA packer for trees.\n\n## Requirements\n- Python 3.9\n- git\n\n## Optional\n- numpy\n\n## Usage\nRun `quillpack build` and push to the remote.",
     "Trailmaster 300\n\nThe boot for long days.\n\nRequirements\n- Wax it once a month\n\nOptional\n- Insoles\n\nPrice: £140.00",
-    "Item\tColour\tLocation\tRate\nLamp\tgreen\tShelf 4\t12\nChair\tred\tShelf 9\t8\n",
+    "Item\tColour\tLocation\tRate\nLamp\tgreen\tRoom 4\t12\nChair\tred\tRoom 9\t8\n",
     "| Name | City | Company |\n|---|---|---|\n| Ann Lee | Leeds | Northbeam |\n| Raj Patel | Bristol | Hollis |\n",
     "Rental agreement\n\nThe tenant pays £900 per month. The contract is fixed for two years. Pets are not allowed. Repairs are the duty of the owner.",
     "Minutes of 4 May\n\nLocation\nRoom 12\n\nTime\n10:00\n\nTasks\n- Ann: book the hall\n- Raj: call the printer\n\nNext meeting in June.",

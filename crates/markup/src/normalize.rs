@@ -15,12 +15,23 @@ pub const MAX_COLUMNS: usize = 256;
 pub(crate) fn normalize_document(document: &Document) -> Document {
     let mut references = document.references.clone();
     references.truncate(MAX_PARTS);
-    let sections = document.sections.iter().take(MAX_PARTS).map(|section| Section {
-        heading: normalize(&section.heading, false),
-        level: section.level.clamp(1, 6),
-        blocks: settle(section.blocks.iter().filter_map(normalize_block).collect()),
-    });
-    let mut sections: Vec<_> = sections.collect();
+    let mut sections: Vec<Section> = Vec::new();
+    for section in document.sections.iter().take(MAX_PARTS) {
+        let heading = normalize(&section.heading, false);
+        let blocks = section.blocks.iter().filter_map(normalize_block);
+        match sections.last_mut() {
+            // Without a heading, Markdown does not keep it apart from the section before.
+            Some(before) if heading.is_empty() => before.blocks.extend(blocks),
+            _ => sections.push(Section {
+                heading,
+                level: section.level.clamp(1, 6),
+                blocks: blocks.collect(),
+            }),
+        }
+    }
+    for section in &mut sections {
+        section.blocks = settle(std::mem::take(&mut section.blocks));
+    }
     sections.retain(|section| !section.heading.is_empty() || !section.blocks.is_empty());
     Document { title: normalize(&document.title, false), sections, references }
 }

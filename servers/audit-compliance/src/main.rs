@@ -30,7 +30,14 @@ fn main() -> ExitCode {
     kit::start(
         "audit-compliance-mcp",
         env!("CARGO_PKG_VERSION"),
-        &[redact::DOCX, redact::PDF, personal_data::FIND, quality::CHECK, compliance::JUDGE],
+        &[
+            redact::TEXT,
+            redact::DOCX,
+            redact::PDF,
+            personal_data::FIND,
+            quality::CHECK,
+            compliance::JUDGE,
+        ],
         describe,
     )
 }

@@ -15,6 +15,9 @@ use crate::personal_data::TypeName;
 
 const WORD: &str = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
+/// Redacts a text, a long one in a confined process.
+pub(crate) const TEXT: Work = Work::new("redact-text", redact_text);
+
 /// Redacts a Word document, in a confined process.
 pub(crate) const DOCX: Work = Work::new("redact-docx", redact_docx);
 
@@ -136,7 +139,9 @@ pub(crate) async fn redact(input: Input, ctx: Ctx) -> Result<Linked<Output>, Fau
         return Err(Fault::invalid_input("/file_type: it goes with `file_data`"));
     }
     let file = match (source_ref_id, file_data, text) {
-        (None, None, Some(text)) => return of_text(text, selection, mode.into(), Vec::new()).await,
+        (None, None, Some(text)) => {
+            return of_text(text, selection, mode.into(), Vec::new(), &ctx).await;
+        }
         (Some(reference), None, None) => {
             let stored = ctx.load(&reference).await?;
             GivenFile::of_bytes(stored.bytes.to_vec(), None)
@@ -172,7 +177,7 @@ async fn of_file(
             )
             .details(json!({"reason": "damaged"}))
         })?;
-        return of_text(text, selection, mode, file.warnings).await;
+        return of_text(text, selection, mode, file.warnings, ctx).await;
     }
     let message = format!(
         "no redacted copy is made of {}; send DOCX, PDF or plain text, or find the places with `find_pii`",
@@ -186,26 +191,26 @@ async fn of_text(
     selection: Selection,
     mode: Mode,
     warnings: Vec<String>,
+    ctx: &Ctx,
 ) -> Result<Linked<Output>, Fault> {
     let text = input::with_words(text)?;
-    let done = kit::blocking(move || {
-        let targets = match selection {
-            Selection::Kinds(kinds) => found_in(&text, |text| found(text, kinds.clone())),
-            Selection::Spans(spans) => given(&text, &spans)?,
-        };
-        let plan = Plan::new(&text, targets, mode);
-        let content = plan.apply(&text);
-        if plan.leftovers(&content) > 0 {
-            return Err(left());
-        }
-        Ok((content, plan.counts()))
-    });
-    let (content, counts) = done.await??;
+    let places = match selection {
+        Selection::Kinds(kinds) => Places::Kinds(kinds),
+        Selection::Spans(spans) => Places::Marked(given(&text, &spans)?),
+    };
+    let done = ctx.compute::<RedactedText>(&TEXT, &TextOptions { places, mode }, &text).await?;
+    let done: RedactedText =
+        serde_json::to_value(done).and_then(serde_json::from_value).map_err(|error| {
+            Fault::internal(format!("the redacted text is not understood: {error}"))
+        })?;
+    if done.leftovers > 0 {
+        return Err(left());
+    }
     let output = Output {
-        content: Some(content),
+        content: Some(done.content),
         stored: None,
         format: "text".to_owned(),
-        redacted: listed(counts),
+        redacted: listed(done.counts),
         verified: true,
         scanned: false,
         warnings,
@@ -276,7 +281,7 @@ fn found(text: &str, kinds: Vec<Kind>) -> Vec<Target> {
         .collect()
 }
 
-fn given(text: &str, spans: &[Span]) -> Result<Vec<Target>, Fault> {
+fn given(text: &str, spans: &[Span]) -> Result<Vec<Mark>, Fault> {
     let offsets = Offsets::of(text);
     let place = |index: usize, span: &Span| {
         let fault = || {
@@ -290,9 +295,54 @@ fn given(text: &str, spans: &[Span]) -> Result<Vec<Target>, Fault> {
         let start = offsets.byte(span.start).ok_or_else(fault)?;
         let end = offsets.byte(span.end).ok_or_else(fault)?;
         let label = span.r#type.map_or("REDACTED", |name| name.0.name());
-        Ok(Target { label: label.to_owned(), place: start..end })
+        Ok(Mark { label: label.to_owned(), start, end })
     };
     spans.iter().enumerate().map(|(index, span)| place(index, span)).collect()
+}
+
+/// What is redacted in a text, and how.
+#[derive(Serialize, Deserialize)]
+struct TextOptions {
+    places: Places,
+    mode: Mode,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Places {
+    Kinds(Vec<Kind>),
+    Marked(Vec<Mark>),
+}
+
+/// A place of a text in bytes.
+#[derive(Serialize, Deserialize)]
+struct Mark {
+    label: String,
+    start: usize,
+    end: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+struct RedactedText {
+    content: String,
+    counts: BTreeMap<String, usize>,
+    leftovers: usize,
+}
+
+fn redact_text(_: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
+    kit::compute(&bytes, |TextOptions { places, mode }: TextOptions, text| {
+        let targets = match places {
+            Places::Kinds(kinds) => found_in(text, |text| found(text, kinds.clone())),
+            Places::Marked(marks) => {
+                let target = |mark: Mark| Target { label: mark.label, place: mark.start..mark.end };
+                marks.into_iter().map(target).collect()
+            }
+        };
+        let plan = Plan::new(text, targets, mode);
+        let content = plan.apply(text);
+        let leftovers = plan.leftovers(&content);
+        Ok(RedactedText { content, counts: plan.counts(), leftovers })
+    })
 }
 
 #[derive(Deserialize)]

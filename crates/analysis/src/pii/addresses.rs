@@ -14,45 +14,17 @@ use super::{Finding, Kind};
 use post_boxes::post_box;
 
 /// Words that name a street, in many languages.
-static TYPES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "street|st|road|rd|avenue|ave|av|lane|ln|drive|dr|boulevard|blvd|court|ct|terrace|close|crescent|\
-     square|highway|hwy|parkway|pkwy|place|pl|way|trail|walk|row|alley|plaza|circle|grove|gardens|mews|\
-     quay|mall|gateway|greens|rapids|ridge|turnpike|rue|via|viale|corso|piazza|vicolo|calle|carrer|\
-     avenida|paseo|plaça|camino|rúa|rua|travessa|praça|allee|gasse|platz|weg|ufer|ulica|ul|utca|út|tér|u|\
-     trg|cesta|třída|náměstí|gade|gate|gata|vej|katu|tie|laan|straat|plein|kade|chemin|impasse|allée|\
-     quai|cours|strada|bulevardul|calea|sokak|caddesi|μεγάλη",
-    )
-});
+static TYPES: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("street"));
 
 /// Endings of street names that are written as one word.
-static ENDINGS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    lists::list(
-        "straße|strasse|str|gasse|allee|platz|weg|damm|ufer|gade|vej|stræde|gatan|vägen|gata|vegur|stræti|\
-     veien|veg|vegen|gate|straat|laan|plein|kade|dijk|singel|gracht|katu|kuja|polku|utca|vænget|backen|\
-     stigen|vangen|parken|ring|hof",
-    )
-});
+static ENDINGS: LazyLock<Vec<&str>> = LazyLock::new(|| lists::named("street-ending"));
 
 /// Words before an address.
-static CUES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "address|lives|live|living|located|sent|send|return|deliver|delivered|ship|shipped|mail|residence|\
-     resides|reside|headquarters|home|office|offices|moved|visit|billing|street|corner|directions|\
-     following|house|adresse|anschrift|wohnhaft|adres|dirección|domicilio|indirizzo|endereço|domicile",
-    )
-});
+static CUES: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("before-address"));
 
-static UNITS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set("apt|apartment|suite|ste|unit|floor|fl|room|rm|flat|box|building|bldg")
-});
+static UNITS: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("unit"));
 
-static CONNECTORS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "de|do|da|dos|das|del|della|dei|di|la|le|les|des|du|van|der|den|het|of|the|y|e|na|pod|nad|d|im|am|an|\
-     in",
-    )
-});
+static CONNECTORS: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("within-address"));
 
 /// The most tokens of one address.
 const LONGEST: usize = 40;
@@ -312,28 +284,13 @@ fn is_state_and_code(tokens: &[Token], street: &Street, words: &[&Token]) -> boo
     !street.before && state.upper && state.lower.len() == 2 && is_code(&tokens[street.end - 1])
 }
 
-static MONTHS: LazyLock<Vec<&str>> =
-    LazyLock::new(|| lists::list("jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"));
+static MONTHS: LazyLock<Vec<&str>> = LazyLock::new(|| lists::named("month"));
+
+static STRICT: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("strict-street"));
 
 /// Words that end the name of a street and seldom another name.
 fn is_strict(token: &Token) -> bool {
-    token.capital
-        && [
-            "street",
-            "road",
-            "avenue",
-            "lane",
-            "boulevard",
-            "drive",
-            "st",
-            "rd",
-            "ave",
-            "blvd",
-            "highway",
-            "terrace",
-            "crescent",
-        ]
-        .contains(&token.lower.as_str())
+    token.capital && STRICT.contains(token.lower.as_str())
 }
 
 /// `Apt. 675`, `Suite 503`.

@@ -2,7 +2,12 @@
 
 use language::prose::Language;
 
+use super::languages::Words;
+use super::lists;
 use super::tokens::Token;
+
+/// How many words a language is guessed by.
+const GUESSED_BY: usize = 200;
 
 /// How a text uses capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,8 +18,8 @@ pub(super) enum Case {
     Lower,
     /// Capitals only.
     Upper,
-    /// Capitals as usual, in a language whose words no list has: a capital alone says nothing.
-    Foreign,
+    /// Capitals as usual, in another language, which may be unknown: a capital alone says little.
+    Foreign(Option<Language>),
 }
 
 impl Case {
@@ -26,10 +31,27 @@ impl Case {
             && words().all(|token| token.upper || token.lower.chars().count() == 1)
         {
             Self::Upper
-        } else if Language::detect(text).is_some_and(|language| language != Language::ENGLISH) {
-            Self::Foreign
         } else {
+            match Language::detect(text) {
+                None | Some(Language::ENGLISH) => Self::guess(tokens),
+                language => Self::Foreign(language),
+            }
+        }
+    }
+
+    /// Of a text that is English by its function words, or has too few: most of its words may still be none of English.
+    fn guess(tokens: &[Token]) -> Self {
+        let small = tokens.iter().filter(|token| token.is_word() && !token.capital);
+        let small: Vec<&str> = small
+            .map(|token| token.lower.as_str())
+            .filter(|word| word.chars().nth(1).is_some())
+            .take(GUESSED_BY)
+            .collect();
+        let english = small.iter().filter(|word| lists::is_word(word)).count();
+        if small.len() < 2 || english * 2 >= small.len() {
             Self::Usual
+        } else {
+            Self::Foreign(Words::likely(&small))
         }
     }
 }

@@ -11,6 +11,6 @@ pub(super) fn find(around: &Surroundings<'_>, found: &mut Vec<Finding>) {
     ages::find(around, found);
     titles::find(&tokens, found);
     let streets = addresses::find(&tokens, case, found);
-    entities::find(&tokens, case, &streets, found);
+    entities::find(around.text, &tokens, case, &streets, found);
     ages::after_names(around, found);
 }

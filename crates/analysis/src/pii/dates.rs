@@ -89,12 +89,7 @@ static WEEKDAY: LazyLock<Regex> =
 
 static YEAR: LazyLock<Regex> = LazyLock::new(|| regex(r"\b(?:1[6-9]|20)\d{2}\b"));
 /// Words that are followed by times.
-static BEFORE_YEARS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "in|since|until|till|by|from|of|around|circa|year|before|after|during|late|early|mid|summer|winter|\
-         spring|autumn|fall|between|and|to|born|seit|jahr|jahre|année|depuis|an|año|desde|anno|ano|en|nel|em",
-    )
-});
+static BEFORE_YEARS: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("before-year"));
 static YEAR_IN_BRACKETS: LazyLock<Regex> = LazyLock::new(|| regex(r"\(((?:1[6-9]|20)\d{2})\)"));
 
 pub(super) fn find(around: &Surroundings<'_>, found: &mut Vec<Finding>) {

@@ -1,18 +1,64 @@
 //! People, places, organisations and peoples: runs of capitalised words, judged by lists and by the words around them.
 
 mod cues;
+mod foreign;
 mod runs;
+mod verdict;
 
 use std::ops::Range;
 
 use super::case::Case;
+use super::languages::Words;
 use super::lists;
+use super::parts::parts;
 use super::titles::is_job;
-use super::tokens::{Token, hyphenated_code};
+use super::tokens::Token;
 use super::{Finding, Kind};
 use runs::{Run, runs};
+use verdict::{Verdict, postcode_after, verdict};
 
-pub(super) fn find(tokens: &[Token], case: Case, taken: &[Range<usize>], found: &mut Vec<Finding>) {
+pub(super) fn find(
+    text: &str,
+    tokens: &[Token],
+    case: Case,
+    taken: &[Range<usize>],
+    found: &mut Vec<Finding>,
+) {
+    let parts = match case {
+        Case::Usual | Case::Foreign(_) => parts(text, tokens, case),
+        Case::Lower | Case::Upper => vec![(0..tokens.len(), case)],
+    };
+    let mut foreign = Vec::new();
+    for (part, case) in parts {
+        let words = match case {
+            Case::Foreign(language) => language.and_then(Words::of),
+            _ => None,
+        };
+        match words {
+            Some(words) => foreign.push((part, words)),
+            None => {
+                let taken = within(taken, &part);
+                find_in(&tokens[part], case, &taken, found);
+            }
+        }
+    }
+    if !foreign.is_empty() {
+        foreign::find(text, tokens, &foreign, taken, found);
+    }
+}
+
+/// The ranges within a part, counted from its beginning.
+fn within(ranges: &[Range<usize>], part: &Range<usize>) -> Vec<Range<usize>> {
+    let cut = |range: &Range<usize>| {
+        range.start.max(part.start) - part.start
+            ..range.end.min(part.end).max(part.start) - part.start
+    };
+    let inside = |range: &&Range<usize>| range.start < part.end && part.start < range.end;
+    ranges.iter().filter(inside).map(cut).collect()
+}
+
+/// A part in English, or in a language of which nothing is known.
+fn find_in(tokens: &[Token], case: Case, taken: &[Range<usize>], found: &mut Vec<Finding>) {
     let runs = runs(tokens, case, taken);
     let mut verdicts: Vec<(Run, Verdict)> = Vec::new();
     for run in runs {
@@ -71,39 +117,6 @@ fn peoples(tokens: &[Token], found: &mut Vec<Finding>) {
             ));
         }
     }
-}
-
-/// Digits directly after a town.
-fn postcode_after(tokens: &[Token], at: usize, found: &mut Vec<Finding>) {
-    let Some(token) = tokens
-        .get(at)
-        .filter(|token| token.is_number() && token.lower.chars().all(|c| c.is_ascii_digit()))
-    else {
-        return;
-    };
-    let second = tokens
-        .get(at + 1)
-        .filter(|next| next.is_number() && next.start == token.end + 1 && next.lower.len() == 2);
-    let end = match (hyphenated_code(tokens, at), token.lower.len(), second) {
-        (Some(end), ..) => tokens[end - 1].end,
-        (None, 3, Some(next)) => next.end,
-        (None, 4..=6, _) => token.end,
-        _ => return,
-    };
-    let year =
-        token.lower.len() == 4 && (token.lower.starts_with("19") || token.lower.starts_with("20"));
-    let confidence = if year { 0.5 } else { 0.65 };
-    found.push(Finding::new(Kind::ZipCode, token.start..end, confidence, "digits after a place"));
-}
-
-struct Verdict {
-    kind: Kind,
-    confidence: f32,
-    reason: &'static str,
-}
-
-fn verdict(kind: Kind, confidence: f32, reason: &'static str) -> Option<Verdict> {
-    Some(Verdict { kind, confidence, reason })
 }
 
 fn judge(

@@ -151,13 +151,7 @@ fn is_cpf(written: &str) -> bool {
 }
 
 fn licences(around: &Surroundings<'_>, found: &mut Vec<Finding>) {
-    static CUES: LazyLock<Vec<&str>> = LazyLock::new(|| {
-        lists::list(
-            "driver license|driver's license|drivers license|driver licence|driver's licence|driver’s license|\
-     driving licence|driving license|driver license number|license number|licence number|dl|dl number|\
-     permit number|license|licence|driver's|dmv",
-        )
-    });
+    static CUES: LazyLock<Vec<&str>> = LazyLock::new(|| lists::named("driver-licence"));
     const OTHERS: &[&str] = &["software", "product", "plate", "mit", "key", "business", "apache"];
     for hit in LICENCE.find_iter(around.text) {
         let digits = hit.as_str().chars().filter(char::is_ascii_digit).count();

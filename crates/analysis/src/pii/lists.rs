@@ -47,33 +47,17 @@ static WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
 });
 
 /// Words of which one makes a run a company or institution.
-static COMPANY: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    set(
-        "inc|incorporated|ltd|limited|llc|llp|plc|corp|corporation|gmbh|ag|kg|sa|sarl|srl|spa|ab|asa|oy|oyj|\
-     nv|bv|pty|kft|zrt|sas|sl|ltda|co|company|companies|group|holdings|holding|partners|associates|\
-     consulting|consultants|solutions|technologies|technology|tech|software|systems|services|labs|\
-     laboratories|networks|media|studios|studio|ventures|capital|industries|enterprises|agency|\
-     university|college|institute|foundation|association|society|ministry|department|committee|council|\
-     hospital|clinic|airlines|airways|motors|pharmaceuticals|insurance|analytics|logistics|international|\
-     bancorp|telecom|energy|electronics|publishing|entertainment|records|sons|brothers|union|federation|\
-     club|party|agencies|academy|museum|orchestra|research|data|transit|ratings|interactive|digital|\
-     global|corps|bureau",
-    )
-});
+static COMPANY: LazyLock<HashSet<&str>> = LazyLock::new(|| named("company"));
 
 /// Days that are written with capitals and are no names of people.
-static HOLIDAYS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    set("christmas|xmas|easter|halloween|thanksgiving|hanukkah|ramadan|diwali|eid|passover")
-});
+static HOLIDAYS: LazyLock<HashSet<&str>> = LazyLock::new(|| named("holiday"));
 
-/// The words of a list, separated by `|`.
-pub(super) fn list(words: &'static str) -> Vec<&'static str> {
-    words.split('|').collect()
-}
-
-/// The words of a list, for fast look-ups.
-pub(super) fn set(words: &'static str) -> HashSet<&'static str> {
-    words.split('|').collect()
+/// The words of a kind in the file of words.
+pub(super) fn named<C: FromIterator<&'static str>>(kind: &str) -> C {
+    let rows = include_str!("../../data/pii/words.txt").lines();
+    rows.filter_map(|row| row.strip_prefix(kind)?.strip_prefix('|'))
+        .flat_map(|words| words.split('|'))
+        .collect()
 }
 
 /// Whether a word in lower case is a given name, a family name, or both.

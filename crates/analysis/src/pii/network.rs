@@ -12,16 +12,10 @@ use super::surroundings::{Surroundings, has_word};
 use super::{Finding, Kind};
 
 /// Endings of file names that are also top-level domains.
-static FILE_ENDINGS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "py|rs|sh|md|pl|so|zip|mov|cc|ps|ms|st|la|do|pm|in|tf|vi|ml|mk|id|is|it|as|at|be|my|me|us|to|by|am|\
-     app|bar|box|call",
-    )
-});
+static FILE_ENDINGS: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("file-ending"));
 
 /// Endings that are names of files and methods far more often than of hosts.
-static CODE_ENDINGS: LazyLock<HashSet<&str>> =
-    LazyLock::new(|| lists::set("py|rs|sh|md|pl|so|zip|mov|cc|ps|pm|tf|ml|mk"));
+static CODE_ENDINGS: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("code-ending"));
 
 /// Domains reserved for documents and private networks (RFC 2606, RFC 6762).
 const RESERVED: &[&str] =
@@ -158,9 +152,7 @@ fn judge_host(around: &Surroundings<'_>, place: &Range<usize>) -> Option<(f32, &
 }
 
 fn host_cue(around: &Surroundings<'_>, place: &Range<usize>) -> bool {
-    static CUES: LazyLock<Vec<&str>> = LazyLock::new(|| {
-        lists::list("visit|website|site|domain|host|url|see|web|page|link|at|homepage")
-    });
+    static CUES: LazyLock<Vec<&str>> = LazyLock::new(|| lists::named("host"));
     around.introduced_by(place.start, &CUES)
 }
 
@@ -204,9 +196,7 @@ fn addresses(around: &Surroundings<'_>, found: &mut Vec<Finding>) {
 
 /// Four numbers that the words next to them call a version or a part of a document.
 fn is_version(around: &Surroundings<'_>, place: &Range<usize>) -> bool {
-    static VERSIONS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-        lists::list("version|release|build|section|chapter|firmware|clause|ver|v")
-    });
+    static VERSIONS: LazyLock<Vec<&str>> = LazyLock::new(|| lists::named("version"));
     let after = around.after(place.end);
     let next = after.split(|c: char| !c.is_alphabetic()).find(|word| !word.is_empty());
     around.introduced_by(place.start, &VERSIONS)

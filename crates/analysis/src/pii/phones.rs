@@ -17,22 +17,10 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-static CUES: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    lists::list(
-        "phone|phones|telephone|tel|mobile|cell|cellphone|fax|call|calls|called|calling|dial|ring|text|sms|\
-     whatsapp|signal|contact|reach|office|home|work|landline|hotline|message|messages|registered|telefon|\
-     telefone|teléfono|téléphone|tél|handy|mobil|celular|móvil|portable|numero|phone number|ph|telefono|\
-     cellulare|rufnummer|pager|extension|voicemail|hang up",
-    )
-});
+static CUES: LazyLock<Vec<&str>> = LazyLock::new(|| lists::named("phone"));
 
 /// Words that name other numbers; the nearest word decides.
-static OTHERS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    lists::list(
-        "isbn|order|invoice|account|tracking|reference|ref|zip|ssn|passport|serial|id|rows|version|card|\
-     commit|iban|cpf|section|case|ticket|policy|license|licence|lines|amount",
-    )
-});
+static OTHERS: LazyLock<Vec<&str>> = LazyLock::new(|| lists::named("no-phone"));
 
 pub(super) fn find(around: &Surroundings<'_>, region: Option<&str>, found: &mut Vec<Finding>) {
     for hit in NUMBER.find_iter(around.text) {

@@ -20,24 +20,12 @@ static STATE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-static CUES: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    lists::list(
-        "zip|zipcode|zip code|postal|postal code|postcode|post code|plz|postleitzahl|cep|cap|code postal|\
-     pin code|pincode|código postal|eircode",
-    )
-});
+static CUES: LazyLock<Vec<&str>> = LazyLock::new(|| lists::named("postcode"));
 
 /// Names of postal codes that say nothing else.
-static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    lists::list("zip|zipcode|zip code|postal code|postcode|post code|postleitzahl|code postal")
-});
+static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| lists::named("only-postcode"));
 /// Words that name other numbers.
-static OTHERS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    lists::list(
-        "order|invoice|account|ticket|customer|case|id|phone|tel|number|extension|room|rows|\
-     total|amount|price|pin|code|ref|reference",
-    )
-});
+static OTHERS: LazyLock<Vec<&str>> = LazyLock::new(|| lists::named("no-postcode"));
 
 pub(super) fn find(around: &Surroundings<'_>, found: &mut Vec<Finding>) {
     for hit in CODE.find_iter(around.text) {

@@ -7,49 +7,13 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 /// Forms of address before a name.
-pub(super) static ADDRESSES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "mr|mrs|ms|miss|mx|dr|prof|professor|sir|madam|lady|lord|rev|reverend|hon|judge|capt|captain|sgt|\
-     sergeant|lt|lieutenant|col|colonel|gen|general|herr|frau|monsieur|madame|mme|mlle|señor|señora|sr|\
-     sra|don|doña|signor|signora|sig|dott|ing|president|senator|minister|king|queen|prince|princess|\
-     father|sister|saint",
-    )
-});
+pub(super) static ADDRESSES: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("address"));
 
 /// Only these are titles in the sense of the type; a senator's office is not.
-static MARKED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "mr|mrs|ms|miss|mx|dr|prof|professor|sir|rev|hon|herr|frau|monsieur|madame|mme|mlle|señor|señora|\
-     señorita|signor|signora|lady|lord|capt|captain",
-    )
-});
+static MARKED: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("title"));
 
 /// The last words of job titles.
-static JOBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "accountant|actor|actress|actuary|administrator|advisor|adviser|agent|analyst|animator|appraiser|\
-     archaeologist|architect|archivist|artist|assembler|assistant|associate|astronomer|attendant|\
-     attorney|auditor|author|baker|banker|barber|barista|bartender|biologist|bookkeeper|broker|builder|\
-     butcher|buyer|carpenter|cashier|ceo|cfo|chef|chemist|chiropractor|cleaner|clerk|coach|collector|\
-     composer|conductor|consultant|contractor|controller|cook|coordinator|coo|copywriter|counselor|\
-     counsellor|cto|curator|custodian|dancer|dealer|dentist|designer|developer|dietitian|director|\
-     dispatcher|doctor|drafter|driver|economist|editor|educator|electrician|engineer|estimator|examiner|\
-     executive|farmer|firefighter|fisherman|fitter|gardener|geologist|geographer|glazier|guard|guide|\
-     hairdresser|handler|historian|housekeeper|hygienist|illustrator|inspector|installer|instructor|\
-     interpreter|investigator|janitor|journalist|judge|laborer|labourer|landscaper|lawyer|lecturer|\
-     librarian|linguist|machinist|manager|marketer|mason|mechanic|mediator|merchandiser|midwife|miner|\
-     model|musician|nurse|nutritionist|officer|operator|optician|optometrist|packer|painter|paralegal|\
-     paramedic|pastor|pathologist|pharmacist|photographer|physician|physicist|physiotherapist|pilot|\
-     planner|plumber|policeman|porter|practitioner|preparer|president|principal|processor|producer|\
-     professor|programmer|promoter|psychiatrist|psychologist|purchaser|radiographer|realtor|receptionist|\
-     recruiter|repairer|reporter|representative|researcher|roofer|sailor|salesman|salesperson|scientist|\
-     secretary|setter|singer|sociologist|soldier|specialist|statistician|steward|stylist|superintendent|\
-     supervisor|surgeon|surveyor|tailor|teacher|technician|technologist|teller|tester|therapist|trader|\
-     trainer|translator|tutor|undertaker|vet|veterinarian|waiter|waitress|welder|worker|writer|zoologist|\
-     aide|dressmaker|upholsterer|tuner|dyer|projectionist|investor|broadcaster|warden|keeper|trooper|\
-     detective|erector|grader|hostess|host|logger|weaver|presser|sawyer",
-    )
-});
+static JOBS: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("job"));
 
 pub(super) fn is_job(word: &str) -> bool {
     JOBS.contains(word) || word.strip_suffix('s').is_some_and(|one| JOBS.contains(one))
@@ -160,12 +124,6 @@ fn opens_sentence(tokens: &[Token], from: usize, index: usize) -> bool {
 }
 
 /// Words before a job that are no part of it.
-static BEFORE_JOBS: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    lists::list(
-        "my|our|your|his|her|their|its|a|an|this|these|every|each|no|dear|please|is|was|are|when|if|as|but|\
-         because|then|now|here|both|not|so|hi|hello|meet|ask|tell|call|thank|thanks|only|after|before|on",
-    )
-});
+static BEFORE_JOBS: LazyLock<Vec<&str>> = LazyLock::new(|| lists::named("before-job"));
 
-static STOPS: LazyLock<Vec<&str>> =
-    LazyLock::new(|| lists::list("and|of|the|to|in|for|with|who|that|by|at|from"));
+static STOPS: LazyLock<Vec<&str>> = LazyLock::new(|| lists::named("within-sentence"));

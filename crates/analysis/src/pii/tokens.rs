@@ -1,5 +1,10 @@
 //! The text as tokens: words, numbers, punctuation and line breaks.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use super::lists;
+
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
@@ -125,12 +130,10 @@ pub(super) fn hyphenated_code(tokens: &[Token], at: usize) -> Option<usize> {
         .then_some(at + 3)
 }
 
+static ABBREVIATIONS: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("abbreviation"));
+
 pub(super) fn is_abbreviation(word: &str) -> bool {
-    [
-        "mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "ave", "rd", "inc", "ltd", "co", "corp",
-        "no", "vs", "gen", "col", "lt", "sgt", "rev", "hon", "ul", "apt",
-    ]
-    .contains(&word)
+    ABBREVIATIONS.contains(word)
 }
 
 /// The bytes of the token that begins with `c`.

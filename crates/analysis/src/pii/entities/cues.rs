@@ -11,62 +11,17 @@ use crate::pii::titles::{ADDRESSES, is_job};
 use crate::pii::tokens::Token;
 
 /// Words that are never part of a name, however they are written.
-static FUNCTION: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "i|i'm|i'd|i've|i'll|you|your|he|she|it|it's|we|they|my|me|our|us|his|her|their|its|this|that|these|\
-     those|the|a|an|and|or|but|if|in|on|at|to|from|by|with|for|of|as|is|are|was|were|be|been|am|do|does|\
-     did|don't|can|could|would|should|will|may|might|must|shall|what|who|who's|whose|which|when|\
-     where|why|how|not|no|yes|please|hi|hello|dear|hey|thanks|thank|ok|okay|so|then|there|here|have|has|\
-     had|get|got|re|fw|fwd|cc|bcc|subject|sent|date|email|e-mail|phone|fax|tel|name|address|website|\
-     mobile|regards|best|sincerely|kind|mission|statement|personal|info|bot|user|let's|can't|won't|isn't|\
-     that's|what's|one|two|three|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|\
-     february|march|april|june|july|august|september|october|november|december|id|ssn|iban|ip|url|zip|\
-     cvv|pin|atm|api|pdf|usd|eur|gbp|ceo|cfo|cto|vp|hr|tv|dvd|cd|faq|asap|fyi|visa|mastercard|amex|\
-     select|users|cpf|isbn|nan|mac|http|https|www|pm|bank|account|card|sir|madam",
-    )
-});
+static FUNCTION: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("function"));
 
-static GPE_BEFORE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "in|near|outside|throughout|across|through|visit|visiting|visited|towards|toward|leaving|around|within",
-    )
-});
+static GPE_BEFORE: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("before-place"));
 
-static ORG_BEFORE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "at|joined|joining|founded|acquired|acquire|via|support|bought|owns|client|employer|company|firm|\
-     startup|vendor|supplier|brand|called",
-    )
-});
+static ORG_BEFORE: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("before-company"));
 
-static PERSON_BEFORE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "with|by|dear|hi|hello|hey|named|says|said|asked|ask|tell|met|meet|contact|add|him|her|called|call|\
-     and|is|was|thank|thanks|sincerely|regards|attn|patient|customer|client|mother|father|brother|sister|\
-     son|daughter|wife|husband|friend|colleague|boss|manager|doctor|commenter|author|singer|songwriter|\
-     artist|actor|director|editor|president|i'm|am|name|partner|partner's|user|employee|student|teacher|\
-     professor|judge|lawyer|uncle|aunt|cousin|grandmother|grandfather|boyfriend|girlfriend|neighbor|\
-     follow|married|marry|give|gave|given|let|because|that|but|when|if|a|than|why",
-    )
-});
+static PERSON_BEFORE: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("before-person"));
 
-static PERSON_AFTER: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "is|was|has|had|will|said|says|lives|lived|began|spent|wrote|writes|asked|asks|works|worked|\
-     likes|liked|loves|thinks|wants|went|goes|came|comes|called|calls|points|explains|added|can|could|\
-     would|should|may|might|did|does|who|sings|sang|plays|played|knows|knew|felt|died|and|are|hasn't|\
-     isn't|doesn't|won't|from|employs|made|makes|took|takes|got|gets|needs|needed|married|moved|bought|\
-     sold|gave|gives|sent|started|left|joined|became|never|always|also|just|still|himself|herself",
-    )
-});
+static PERSON_AFTER: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("after-person"));
 
-static ORG_AFTER: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "website|employee|employees|hiring|merges|merged|shares|stock|announced|account|headquarters|ceo|customers|products|staff|\
-     songwriter|resignation|office|offices|team|app|platform|service|board|spokesperson|spokesman|\
-     subsidiary|store",
-    )
-});
+static ORG_AFTER: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("after-company"));
 
 pub(super) fn is_function_word(word: &str) -> bool {
     FUNCTION.contains(word)
@@ -248,12 +203,7 @@ pub(super) fn is_language(tokens: &[Token], run: &Run) -> bool {
 }
 
 pub(super) fn is_language_at(tokens: &[Token], at: usize) -> bool {
-    static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-        lists::set(
-            "speak|speaks|spoke|speaking|study|studies|studied|studying|learn|learns|learned|learnt|learning|\
-             teach|teaches|taught|teaching|understand|understands|translate|translates|fluent|in|into",
-        )
-    });
+    static VERBS: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("before-language"));
     let next = tokens.get(at + 1);
     let noun = next.is_some_and(|next| next.is_word() && !is_function_word(&next.lower));
     VERBS.contains(word(tokens, at, 1)) && !noun
@@ -261,12 +211,7 @@ pub(super) fn is_language_at(tokens: &[Token], at: usize) -> bool {
 
 /// `hear from Torben`, `the letter from Torben`.
 pub(super) fn is_sender(tokens: &[Token], run: &Run, given: bool) -> bool {
-    static SENT: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-        lists::set(
-            "letter|email|emails|mail|message|messages|call|calls|text|note|\
-             gift|gifts|card|news|reply|answer|regards|greetings|money|payment|quote|learned|borrowed|bought",
-        )
-    });
+    static SENT: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("sent"));
     let at = run.tokens.start;
     let sent = word(tokens, at, 2);
     // Only people answer; what is sent may come from a town.
@@ -315,31 +260,17 @@ fn is_person_before(tokens: &[Token], start: usize) -> bool {
         && !is_function_word(&tokens[start - 2].lower)
 }
 
+static DESCRIBED: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("described-company"));
+
 /// `is a … company` within a few words.
 fn is_described_company(tokens: &[Token], end: usize) -> bool {
     let verb =
         tokens.get(end).is_some_and(|token| ["is", "was", "are"].contains(&token.lower.as_str()));
-    verb && tokens[end..].iter().take(10).take_while(|token| !token.is_mark('.')).any(|token| {
-        [
-            "company",
-            "bank",
-            "firm",
-            "corporation",
-            "organization",
-            "organisation",
-            "startup",
-            "nonprofit",
-            "non-profit",
-            "provider",
-            "retailer",
-            "manufacturer",
-            "501",
-            "charity",
-            "airline",
-            "multinational",
-        ]
-        .contains(&token.lower.as_str())
-    })
+    verb && tokens[end..]
+        .iter()
+        .take(10)
+        .take_while(|token| !token.is_mark('.'))
+        .any(|token| DESCRIBED.contains(token.lower.as_str()))
 }
 
 /// What a run is that follows another in a list (`A, B and C`) or in a block of lines.

@@ -11,12 +11,7 @@ use crate::pii::titles::ADDRESSES;
 use crate::pii::tokens::Token;
 
 /// Small words inside names.
-static PARTICLES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
-    lists::set(
-        "de|da|di|do|dos|das|del|della|la|le|les|van|von|der|den|ter|ten|zu|zum|am|el|al|bin|ibn|y|na|nad|\
-     pod|sur|sous|d|l|e|du|im",
-    )
-});
+static PARTICLES: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("particle"));
 
 /// The most words of a run.
 const LONGEST: usize = 8;
@@ -44,7 +39,7 @@ pub(super) fn runs(tokens: &[Token], case: Case, taken: &[Range<usize>]) -> Vec<
             continue;
         }
         let run = match case {
-            Case::Usual | Case::Foreign => capitals(&tokens[..limit], at),
+            Case::Usual | Case::Foreign(_) => capitals(&tokens[..limit], at),
             Case::Lower | Case::Upper => listed(&tokens[..limit], at),
         };
         match run {
@@ -195,24 +190,10 @@ fn extend(tokens: &[Token], start: usize, end: usize) -> Option<(usize, bool)> {
     None
 }
 
+static INSTITUTIONS: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("institution"));
+
 fn is_institution(tokens: &[Token]) -> bool {
-    tokens.iter().any(|token| {
-        [
-            "bank",
-            "ministry",
-            "department",
-            "institute",
-            "academy",
-            "church",
-            "museum",
-            "association",
-            "college",
-            "school",
-            "board",
-            "court",
-        ]
-        .contains(&token.lower.as_str())
-    })
+    tokens.iter().any(|token| INSTITUTIONS.contains(token.lower.as_str()))
 }
 
 /// `White, Willis and Hoffman`: two family names and a third.
@@ -296,7 +277,7 @@ fn city_length(tokens: &[Token], at: usize) -> Option<usize> {
     })
 }
 
-fn phrase(words: &[Token]) -> String {
+pub(super) fn phrase(words: &[Token]) -> String {
     words.iter().map(|token| token.lower.as_str()).collect::<Vec<_>>().join(" ")
 }
 

@@ -125,24 +125,27 @@ impl Gateway {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     pub(crate) own_mb: f64,
+    /// The part of `own_mb` that no file backs: heap and stacks. The rest is program text, which the system may take back.
+    pub(crate) private_mb: f64,
     pub(crate) children_mb: f64,
 }
 
 impl Memory {
     /// The memory of a process and of its descendants.
     pub(crate) fn of(pid: u32) -> anyhow::Result<Self> {
-        let own_mb =
-            resident_mb(pid).context("the system does not tell how much memory a process holds")?;
-        Ok(Self {
-            own_mb,
-            children_mb: children(pid).into_iter().filter_map(resident_mb).fold(0.0, f64::add),
-        })
+        let of = |field| status_mb(pid, field);
+        let (own_mb, private_mb) = of("VmRSS:")
+            .zip(of("RssAnon:"))
+            .context("the system does not tell how much memory a process holds")?;
+        let resident = |child| status_mb(child, "VmRSS:");
+        let children_mb = children(pid).into_iter().filter_map(resident).fold(0.0, f64::add);
+        Ok(Self { own_mb, private_mb, children_mb })
     }
 }
 
-fn resident_mb(pid: u32) -> Option<f64> {
+fn status_mb(pid: u32, field: &str) -> Option<f64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
     let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes / 1_024.0)
 }

@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 
 use super::report::{Report, close};
 use crate::cli::ScrapeRun;
-use crate::gateway::{Gateway, Home, Memory};
+use crate::gateway::{Gateway, Home};
 use crate::load::{Connection, Request};
 use crate::stats::median;
 use crate::table::{Row, Target, Unit};
@@ -188,8 +188,8 @@ async fn parallel(gateway: &Gateway, site: SocketAddr) -> anyhow::Result<(f64, D
                 return Ok((peak, begun.elapsed()));
             }
             _ = ticks.tick() => {
-                let Memory { own_mb, children_mb } = gateway.memory_with_children()?;
-                peak = peak.max(own_mb + children_mb);
+                let memory = gateway.memory_with_children()?;
+                peak = peak.max(memory.own_mb + memory.children_mb);
             }
         }
     }

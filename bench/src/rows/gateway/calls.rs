@@ -53,11 +53,9 @@ pub(super) async fn measure(
         }
         let memory = gateway.memory_at_rest().await?;
         let name = format!("memory after these calls of {era}, a server of {USUAL_TOOLS} tools");
-        let row = Row::new(name, memory.own_mb, Unit::Megabytes).fact(
-            "its child processes",
-            memory.children_mb,
-            Unit::Megabytes,
-        );
+        let row = Row::new(name, memory.own_mb, Unit::Megabytes)
+            .fact("heap and stacks", memory.private_mb, Unit::Megabytes)
+            .fact("its child processes", memory.children_mb, Unit::Megabytes);
         rows.push(judged(row, Target::Below(40.0), era));
     }
     rows.push(side_effecting(run, &ours, &direct).await?);

@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn memory_counts_all_processes() {
-        let ours = Memory { own_mb: 20.0, children_mb: 5.0 };
-        let other = Memory { own_mb: 60.0, children_mb: 40.0 };
+        let ours = Memory { own_mb: 20.0, private_mb: 15.0, children_mb: 5.0 };
+        let other = Memory { own_mb: 60.0, private_mb: 50.0, children_mb: 40.0 };
         let row = serde_json::to_value(memory_row("another", ours, other)).unwrap();
         assert_eq!((&row["value"], &row["verdict"]), (&0.25.into(), &"no_target".into()));
         assert_eq!(row["facts"][1]["value"], 100.0);

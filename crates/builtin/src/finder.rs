@@ -11,11 +11,12 @@ mod sight;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use proto::{Blame, Code, Failure};
+use proto::{Code, Failure};
 use strip::typed::typed;
 use strip::{Strip, Tool};
 use tokio::sync::{Notify, watch};
 
+use crate::owner::upgrade;
 pub use find::Searcher;
 use index::Index;
 pub use keeper::Keeper;
@@ -62,9 +63,7 @@ impl Finder {
     }
 
     fn strip(&self) -> Result<Arc<Strip>, Failure> {
-        self.strip.upgrade().ok_or_else(|| {
-            Failure::new(Code::Unavailable, "the gateway is shutting down").blame(Blame::Gateway)
-        })
+        upgrade(&self.strip)
     }
 
     /// The index of this revision of the catalog or, if that takes long, of an earlier one.

@@ -1,8 +1,10 @@
-//! The gateway's own tools: a few that need nothing installed and double as examples, those that find other tools, and
-//! the one that reads stored results.
+//! The gateway's own tools: a few that need nothing installed and double as examples, those that find other tools, those
+//! that steer a run, and the one that reads stored results.
 
+pub mod control;
 mod echo;
 pub mod finder;
+mod owner;
 pub mod results;
 mod select;
 mod stats;

@@ -17,6 +17,7 @@ use strip::typed::About;
 use strip::{Door, Job, Output, Part, Strip, Tool};
 
 use self::slice::{Slice, slice};
+use crate::owner::upgrade;
 
 mod slice;
 
@@ -108,9 +109,7 @@ impl Tool for ReadResult {
         let input = Input::deserialize(&*job.input).map_err(|error| {
             Failure::new(Code::InvalidInput, format!("the input does not fit the tool: {error}"))
         })?;
-        let strip = self.strip.upgrade().ok_or_else(|| {
-            Failure::new(Code::Unavailable, "the gateway is shutting down").blame(Blame::Gateway)
-        })?;
+        let strip = upgrade(&self.strip)?;
         let record = strip.find_result(job, &input.ref_id).await?;
         let stored = Stored { files: strip.files(), record };
         if stored.is_picture() {

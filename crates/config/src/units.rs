@@ -6,60 +6,31 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 use std::time::Duration;
 
+use proto::units::{DURATIONS, InvalidUnit, parse_duration, parse_size};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde::{Serialize, Serializer};
-
-/// A text that is not a duration, a size or a rate.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidUnit {
-    #[error(
-        "`{0}` is not a duration; write a number and a unit, such as `500ms`, `30s`, `10m`, `1h` or `90d`"
-    )]
-    Span(String),
-    #[error(
-        "`{0}` is not a size; write bytes, or a number and a unit, such as `64KB`, `10MB` or `1GB`"
-    )]
-    Size(String),
-    #[error("`{0}` is not a rate; write a count and a time, such as `100/1m` or `10/s`")]
-    Rate(String),
-    #[error("`{0}` is too large")]
-    TooLarge(String),
-    #[error("`{0}` must be more than zero")]
-    Zero(String),
-}
 
 /// A length of time above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(pub Duration);
 
-const SPANS: [(&str, u64); 5] =
-    [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
-
-/// A century: more is a typing error and would overflow clocks.
-const LONGEST: u64 = 100 * 365 * 86_400_000;
-
 impl FromStr for Span {
     type Err = InvalidUnit;
 
     fn from_str(text: &str) -> Result<Self, InvalidUnit> {
-        let malformed = || InvalidUnit::Span(text.to_owned());
-        let (number, unit) = split(text).ok_or_else(malformed)?;
-        let (_, factor) = SPANS.iter().find(|(name, _)| *name == unit).ok_or_else(malformed)?;
-        let number: u64 = number.parse().map_err(|_| InvalidUnit::TooLarge(text.to_owned()))?;
-        match number.checked_mul(*factor) {
-            Some(0) => Err(InvalidUnit::Zero(text.to_owned())),
-            Some(ms) if ms <= LONGEST => Ok(Self(Duration::from_millis(ms))),
-            _ => Err(InvalidUnit::TooLarge(text.to_owned())),
-        }
+        parse_duration(text).map(Self)
     }
 }
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ms = u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX);
-        let (unit, factor) =
-            SPANS.iter().rev().find(|(_, factor)| ms.is_multiple_of(*factor)).unwrap_or(&SPANS[0]);
+        let (unit, factor) = DURATIONS
+            .iter()
+            .rev()
+            .find(|(_, factor)| ms.is_multiple_of(*factor))
+            .unwrap_or(&DURATIONS[0]);
         write!(f, "{}{unit}", ms / factor)
     }
 }
@@ -68,25 +39,12 @@ impl fmt::Display for Span {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(pub usize);
 
-/// `KB` is 1024 bytes: the default limits are powers of two, and `64KB` must mean the default of 65,536.
-const SIZES: [(&str, u64); 5] =
-    [("", 1), ("B", 1), ("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)];
-
 impl FromStr for Size {
     type Err = InvalidUnit;
 
     fn from_str(text: &str) -> Result<Self, InvalidUnit> {
-        let malformed = || InvalidUnit::Size(text.to_owned());
-        let (number, unit) = split(text).ok_or_else(malformed)?;
-        let unit = unit.to_ascii_uppercase().replace("IB", "B");
-        let (_, factor) = SIZES.iter().find(|(name, _)| *name == unit).ok_or_else(malformed)?;
-        let number: u64 = number.parse().map_err(|_| InvalidUnit::TooLarge(text.to_owned()))?;
-        let bytes = number.checked_mul(*factor).and_then(|bytes| usize::try_from(bytes).ok());
-        match bytes {
-            Some(0) => Err(InvalidUnit::Zero(text.to_owned())),
-            Some(bytes) => Ok(Self(bytes)),
-            None => Err(InvalidUnit::TooLarge(text.to_owned())),
-        }
+        let bytes = parse_size(text)?;
+        bytes.try_into().map(Self).map_err(|_| InvalidUnit::TooLarge(text.to_owned()))
     }
 }
 
@@ -118,13 +76,6 @@ impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.count, self.per)
     }
-}
-
-/// Digits, then a unit, with at most a space between them.
-fn split(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    (digits > 0).then(|| (&text[..digits], text[digits..].trim_start()))
 }
 
 /// Reads a setting from text, or from a number if the unit allows it.

@@ -45,9 +45,9 @@ impl FromRequestParts<Dashboard> for Viewer {
         let operator = scope::covers(&session.principal, scope::ADMIN);
         let tenant = (!operator).then(|| session.principal.tenant.to_string());
         let pending = if scope::covers(&session.principal, scope::APPROVALS_READ) {
-            pending_approvals(dashboard, tenant).await.len()
+            pending_approvals(dashboard, tenant).await.ok().map(|pending| pending.len())
         } else {
-            0
+            Some(0)
         };
         Ok(Self {
             theme: Theme::of(&parts.headers),

@@ -36,7 +36,7 @@ pub(super) async fn one(
     let approvals = approvals_for(&dashboard, &viewer)?;
     let row = find(approvals, &viewer, &id).await?;
     let before = approved_before(approvals, &row).await;
-    show::page(&dashboard, &viewer, &row, before.as_ref(), None, StatusCode::OK).await
+    show::page(&dashboard, &viewer, &row, &before, None, StatusCode::OK).await
 }
 
 pub(super) async fn decide(
@@ -59,7 +59,7 @@ pub(super) async fn decide(
             let before = approved_before(approvals, &row).await;
             let late = format!("Already decided: the approval is {}.", row.state);
             let (row, status) = (&row, StatusCode::CONFLICT);
-            show::page(&dashboard, viewer, row, before.as_ref(), Some(&late), status).await
+            show::page(&dashboard, viewer, row, &before, Some(&late), status).await
         }
         Err(undecided) => Err(refuse(viewer, &undecided)),
     }

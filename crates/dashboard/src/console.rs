@@ -6,7 +6,7 @@ use axum::response::Response;
 use http::StatusCode;
 use operations::calls::OverviewQuery;
 use operations::{Caller, Operation, OperationError, RawInput};
-use proto::{Code, TraceId};
+use proto::{Code, Failure, TraceId};
 
 use crate::layout::error_page;
 use crate::state::Dashboard;
@@ -28,6 +28,14 @@ impl Viewer {
         let status = if error.conflict { Ok(StatusCode::CONFLICT) } else { status };
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         error_page(self, status, title, &error.message)
+    }
+
+    /// The page for something that cannot be shown. What could not be read is not said to be missing.
+    pub(super) fn cannot_show(&self, failure: Failure) -> Response {
+        match failure.code {
+            Code::NotFound => self.missing(&failure.message),
+            _ => self.failed("Not available", &failure.into()),
+        }
     }
 }
 

@@ -65,10 +65,7 @@ pub(super) async fn page(
     };
     let found = match dashboard.parts.strip.files().list(viewer.principal(), listing).await {
         Ok(found) => found,
-        Err(failure) => {
-            let (status, text) = (StatusCode::BAD_REQUEST, &failure.message);
-            return Err(error_page(&viewer, status, "Listing failed", text));
-        }
+        Err(failure) => return Err(viewer.failed("Listing failed", &failure.into())),
     };
     let body = html! {
         (heading(html! { "Files" }, html! { "Uploaded files, artifacts of runs, and large parts of answers." }, html! {}))
@@ -132,7 +129,7 @@ pub(super) async fn one(
     let files = dashboard.parts.strip.files();
     let file = match files.find(viewer.principal(), &id).await {
         Ok(file) => file,
-        Err(failure) => return Err(viewer.missing(&failure.message)),
+        Err(failure) => return Err(viewer.cannot_show(failure)),
     };
     let text = match file.size {
         0..=PREVIEW_BYTES => Some(files.text(&file).await),
@@ -202,7 +199,7 @@ pub(super) async fn content(
     let opened = dashboard.parts.strip.audited(file_use(&viewer, "download", &id), opened).await;
     let (file, bytes) = match opened {
         Ok(opened) => opened,
-        Err(failure) => return Err(viewer.missing(&failure.message)),
+        Err(failure) => return Err(viewer.cannot_show(failure)),
     };
     let mut response = Response::new(Body::from_stream(bytes));
     let headers = response.headers_mut();
@@ -226,7 +223,7 @@ pub(super) async fn image(
         let file = files.find(viewer.principal(), &id).await?;
         files.bytes(&file, PREVIEW_BYTES).await
     };
-    let bytes = bytes.await.map_err(|failure| viewer.missing(&failure.message))?;
+    let bytes = bytes.await.map_err(|failure| viewer.cannot_show(failure))?;
     // The bytes decide, not the name or the declared type.
     let Some(media_type) = sniff(&bytes) else {
         return Err(viewer.missing("This file is not an image that can be shown."));
@@ -250,7 +247,7 @@ pub(super) async fn delete(
     };
     match strip.audited(file_use(viewer, "delete", &id), deletion).await {
         Ok(_) => Ok(see_other("/dashboard/files")),
-        Err(failure) => Err(viewer.missing(&failure.message)),
+        Err(failure) => Err(viewer.cannot_show(failure)),
     }
 }
 

@@ -147,8 +147,8 @@ impl<'a> Page<'a> {
                     header.top {
                         (brand())
                         span #top-waiting data-swap {
-                            @if viewer.pending > 0 {
-                                a.badge href="/dashboard/approvals" { (viewer.pending) " pending" }
+                            @if let Some(pending) = viewer.pending_badge() {
+                                a.badge href="/dashboard/approvals" { (pending) " pending" }
                             }
                         }
                         button.menu type="button" popovertarget="nav" aria-label="Menu" { (icon("M4 6h16M4 12h16M4 18h16")) }
@@ -248,8 +248,10 @@ fn navigation(viewer: &Viewer, current: Option<Section>) -> Markup {
                     li {
                         a href=(path) data-key=(key) aria-current=[(current == Some(section)).then_some("page")] {
                             (icon(shape)) span { (name) }
-                            @if section == Section::Approvals && viewer.pending > 0 {
-                                span.badge { (viewer.pending) }
+                            @if section == Section::Approvals
+                                && let Some(pending) = viewer.pending_badge()
+                            {
+                                span.badge { (pending) }
                             }
                         }
                     }

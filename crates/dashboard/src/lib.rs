@@ -43,6 +43,7 @@ mod theme;
 mod time;
 mod tool;
 mod tries;
+mod unreadable;
 mod vault;
 mod viewer;
 mod words;

@@ -53,14 +53,14 @@ pub(super) async fn page(
     let query = OverviewQuery { range: Some(range.to_owned()), ..OverviewQuery::default() };
     let figures = console.overview(&caller, query).await;
     let recent = CallQuery { limit: Some(RECENT_CALLS), ..CallQuery::default() };
-    let recent = console.calls(&caller, recent).await.map(|page| page.calls).unwrap_or_default();
+    let recent = console.calls(&caller, recent).await.map(|page| page.calls);
     let listed = console.servers().servers;
     let health = dashboard.parts.strip.health();
     let snapshot = dashboard.parts.strip.catalog().snapshot();
     let pending = if viewer.may(scope::APPROVALS_READ) {
         approvals::pending_approvals(&dashboard, viewer.tenant()).await
     } else {
-        Vec::new()
+        Ok(Vec::new())
     };
     let asking = runs::asking(&dashboard, &viewer).await;
     let status = Status {
@@ -93,9 +93,13 @@ pub(super) async fn page(
             }
         }
         div #pending-list data-swap {
-            @if !pending.is_empty() {
-                div.section-head { h2 { "Pending approvals" } a href="/dashboard/approvals" { "All approvals" } }
-                ul.rows { @for one in pending.iter().take(PENDING) { (approvals::row(one, &viewer)) } }
+            @match &pending {
+                Ok(pending) if pending.is_empty() => {},
+                Ok(pending) => {
+                    div.section-head { h2 { "Pending approvals" } a href="/dashboard/approvals" { "All approvals" } }
+                    ul.rows { @for one in pending.iter().take(PENDING) { (approvals::row(one, &viewer)) } }
+                },
+                Err(unread) => (unread.show()),
             }
         }
         @if let Ok(figures) = &figures {
@@ -110,7 +114,12 @@ pub(super) async fn page(
         }
         section aria-labelledby="recent" {
             div.section-head { h2 #recent { "Recent calls" } a href="/dashboard/calls" { "All calls" } }
-            div #recent-list data-swap { (latest(&recent, &viewer)) }
+            div #recent-list data-swap {
+                @match &recent {
+                    Ok(recent) => (latest(recent, &viewer)),
+                    Err(error) => p.fault role="alert" { (message(&error.message)) },
+                }
+            }
         }
     };
     Page {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use auth::scope;
 use axum::extract::State;
+use dag::name_of_intent;
 use http::StatusCode;
 use maud::{Markup, html};
-use operations::workflows::name_of_intent;
 use serde_json::{Map, Value, json};
 use strip::{Door, Request};
 

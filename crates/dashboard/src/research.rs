@@ -10,10 +10,12 @@ use auth::scope;
 use files::FileRecord;
 use maud::{Markup, html};
 use operations::workflows::WorkflowDetails;
+use proto::Code;
 use runs::RunDetails;
 use serde_json::Value;
 
 use crate::state::Dashboard;
+use crate::unreadable::Unreadable;
 use crate::viewer::Viewer;
 use crate::words::{count, in_url, inert, message, run_page, short, size};
 
@@ -65,14 +67,15 @@ pub(super) async fn show(
             html! { p.soft { "You need the scope " code { (scope) } " to read the report." } },
         );
     }
-    let artifacts = Artifacts::find(dashboard, viewer, &run.run.artifacts).await;
+    let mut artifacts = Artifacts::find(dashboard, viewer, &run.run.artifacts).await;
     let outputs = Outputs { dashboard, viewer, workflow };
-    let review = outputs.of(REVIEW).await;
+    let (review, composed, audit) = match outputs.all().await {
+        Ok([review, composed, audit]) => (review, composed, audit),
+        Err(unread) => return Some(unread.show()),
+    };
     if review["status"] == "rejected" {
         return Some(rejected(&review));
     }
-    let composed = outputs.of(COMPOSE.0).await;
-    let audit = outputs.of(AUDIT).await;
     let report = artifacts.text(dashboard, "report.md").await;
     let has_references = report.as_deref().is_some_and(report::has_references);
     let bibliography =
@@ -177,7 +180,7 @@ fn drawing(svg: &str, alt: &str) -> Markup {
 /// The files of a run, by their names.
 pub(super) async fn artifacts(dashboard: &Dashboard, viewer: &Viewer, ids: &[String]) -> Markup {
     let found = Artifacts::find(dashboard, viewer, ids).await;
-    let gone = ids.len().min(MAX_ARTIFACTS) - found.0.len();
+    let gone = ids.len().min(MAX_ARTIFACTS) - found.files.len() - found.unreadable;
     html! {
         (found.list())
         @if gone > 0 { p.soft { (count(gone, "file has expired or was deleted.", "files have expired or were deleted.")) } }
@@ -185,32 +188,40 @@ pub(super) async fn artifacts(dashboard: &Dashboard, viewer: &Viewer, ids: &[Str
 }
 
 /// The files that a run has stored and its viewer may read.
-struct Artifacts(Vec<FileRecord>);
+struct Artifacts {
+    files: Vec<FileRecord>,
+    /// How many could not be read.
+    unreadable: usize,
+}
 
 impl Artifacts {
     async fn find(dashboard: &Dashboard, viewer: &Viewer, ids: &[String]) -> Self {
         let files = dashboard.parts.strip.files();
-        let mut found = Vec::new();
+        let mut found = Self { files: Vec::new(), unreadable: 0 };
         for id in ids.iter().take(MAX_ARTIFACTS) {
-            // Files of other tenants are not found, also for an operator who sees their runs.
-            if let Ok(file) = files.find(viewer.principal(), id).await {
-                found.push(file);
+            match files.find(viewer.principal(), id).await {
+                Ok(file) => found.files.push(file),
+                // Files of other tenants are not found, also for an operator who sees their runs.
+                Err(failure) if failure.code == Code::NotFound => {}
+                Err(_) => found.unreadable += 1,
             }
         }
-        Self(found)
+        found
     }
 
+    /// Whether there is none, for all that can be known.
     fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.files.is_empty() && self.unreadable == 0
     }
 
     /// The text of the last file of this name.
-    async fn text(&self, dashboard: &Dashboard, name: &str) -> Option<String> {
-        let file = self.0.iter().rev().find(|file| file.name == name)?;
+    async fn text(&mut self, dashboard: &Dashboard, name: &str) -> Option<String> {
+        let file = self.files.iter().rev().find(|file| file.name == name)?;
         match dashboard.parts.strip.files().bytes(file, MAX_SHOWN_BYTES).await {
             Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
             Err(failure) => {
                 tracing::warn!(file = %file.id, "an artifact cannot be shown: {}", failure.message);
+                self.unreadable += 1;
                 None
             }
         }
@@ -218,7 +229,7 @@ impl Artifacts {
 
     /// A link to a drawing alone, where the page has no room for it.
     fn full_size(&self, name: &str) -> Markup {
-        let file = self.0.iter().rev().find(|file| file.name == name);
+        let file = self.files.iter().rev().find(|file| file.name == name);
         html! {
             @if let Some(file) = file {
                 p.soft.screen-only {
@@ -231,10 +242,13 @@ impl Artifacts {
 
     fn list(&self) -> Markup {
         html! {
-            @if !self.is_empty() {
+            @if self.unreadable > 0 {
+                p.fault role="alert" { (count(self.unreadable, "file", "files")) " could not be read. Reload the page; if this does not help, the gateway's log has the cause." }
+            }
+            @if !self.files.is_empty() {
                 section.screen-only {
                     h2 { "Files" }
-                    ul.rows { @for file in &self.0 {
+                    ul.rows { @for file in &self.files {
                         li { a.row href=(format!("/dashboard/files/{}", in_url(file.id.as_str()))) {
                             span.row-name { (short(&file.name, 80)) }
                             span.row-more { (inert(&file.media_type)) " · " (size(file.size)) }
@@ -255,14 +269,19 @@ struct Outputs<'a> {
 }
 
 impl Outputs<'_> {
+    /// The outputs of the review, the composition and the audit.
+    async fn all(&self) -> Result<[Value; 3], Unreadable> {
+        Ok([self.of(REVIEW).await?, self.of(COMPOSE.0).await?, self.of(AUDIT).await?])
+    }
+
     /// The output of a task, from the workflow's last answer; null once that has expired.
-    async fn of(&self, task: &str) -> Value {
+    async fn of(&self, task: &str) -> Result<Value, Unreadable> {
         let answer = self.workflow.checkpoint.as_ref();
         let results = answer.and_then(|answer| answer["results"].as_array());
         let result = results.into_iter().flatten().find(|result| result["task_id"] == task);
-        let Some(output) = result.map(|result| &result["output"]) else { return Value::Null };
+        let Some(output) = result.map(|result| &result["output"]) else { return Ok(Value::Null) };
         let stored = output["ref_id"].as_str().filter(|_| output["truncated"] == true);
-        let Some(reference) = stored else { return output.clone() };
+        let Some(reference) = stored else { return Ok(output.clone()) };
         let files = self.dashboard.parts.strip.files();
         let read = async {
             let file = files.find(self.viewer.principal(), reference).await?;
@@ -270,9 +289,10 @@ impl Outputs<'_> {
         };
         match read.await {
             // may fail: an output that is a text is stored as it is, and has no sources.
-            Ok(bytes) => strip::run_blocking(bytes.len(), || serde_json::from_slice(&bytes))
-                .unwrap_or_default(),
-            Err(_) => Value::Null,
+            Ok(bytes) => Ok(strip::run_blocking(bytes.len(), || serde_json::from_slice(&bytes))
+                .unwrap_or_default()),
+            Err(failure) if failure.code == Code::NotFound => Ok(Value::Null),
+            Err(failure) => Err(Unreadable::log("The results of the research", &failure)),
         }
     }
 }

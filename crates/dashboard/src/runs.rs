@@ -6,15 +6,18 @@ mod params;
 mod question;
 mod workflow;
 
+use std::collections::HashMap;
+
 use auth::scope;
 use axum::extract::{Path, Query, State};
 use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
+use operations::OperationError;
 use operations::workflows::{WorkflowDetails, WorkflowSummary};
 use runs::{RunCall, RunDetails, RunFilter, RunSummary};
 
-use crate::layout::{Page, PageResult, Section, error_page, heading};
+use crate::layout::{Page, PageResult, Section, heading};
 use crate::posted::{PostedForm, see_other};
 use crate::research;
 use crate::state::Dashboard;
@@ -33,15 +36,17 @@ const MAX_RUNS: u32 = 100;
 /// How often the page of a workflow that has not ended is redrawn, in seconds.
 const WORKFLOW_POLL: u32 = 2;
 
-/// How many runs wait for an answer.
-pub(super) async fn asking(dashboard: &Dashboard, viewer: &Viewer) -> usize {
+/// How many runs wait for an answer; none if they could not be read.
+pub(super) async fn asking(dashboard: &Dashboard, viewer: &Viewer) -> Option<usize> {
     if !viewer.may(scope::RUNS_READ) {
-        return 0;
+        return Some(0);
     }
     let state = Some("waiting".to_owned());
     let filter =
         RunFilter { tenant: viewer.tenant(), state, limit: Some(MAX_RUNS), ..RunFilter::default() };
-    dashboard.parts.strip.runs().list(&filter).await.map_or(0, |runs| runs.len())
+    // The conversion logs the cause.
+    let runs = dashboard.parts.strip.runs().list(&filter).await.map_err(OperationError::from);
+    runs.ok().map(|runs| runs.len())
 }
 
 pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
@@ -50,12 +55,12 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
         RunFilter { tenant: viewer.tenant(), limit: Some(MAX_RUNS), ..RunFilter::default() };
     let runs = match dashboard.parts.strip.runs().list(&filter).await {
         Ok(runs) => runs,
-        Err(failure) => {
-            let (status, text) = (StatusCode::SERVICE_UNAVAILABLE, &failure.message);
-            return Err(error_page(&viewer, status, "Listing failed", text));
-        }
+        Err(failure) => return Err(viewer.failed("Listing failed", &failure.into())),
     };
     let paused = workflow::paused_runs(&dashboard, &viewer).await;
+    let unread = paused.as_ref().err();
+    let none = HashMap::new();
+    let paused = paused.as_ref().unwrap_or(&none);
     let quarantined = paused.values().filter(|row| workflow::is_quarantined_row(row)).count();
     let asking = runs.iter().filter(|run| run.state == "waiting").count();
     let below = html! {
@@ -67,6 +72,7 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
     let body = html! {
         (heading(html! { "Runs" }, below, html! { a.button href=(crate::paths::NEW_WORKFLOW) { "New workflow" } }))
         div #runs data-swap {
+            @if let Some(unread) = unread { (unread.show()) }
             @if runs.is_empty() {
                 (empty("No runs yet", html! {
                     p { "Describe a task and let the gateway " a href=(crate::paths::NEW_WORKFLOW) { "plan a workflow" } ", or run a file with " code { "powerstrip workflows run FILE" } "." }
@@ -107,7 +113,7 @@ fn state(run: &RunSummary) -> Markup {
 
 async fn load(dashboard: &Dashboard, viewer: &Viewer, id: &str) -> Result<RunDetails, Response> {
     let run = dashboard.parts.strip.runs().show(viewer.tenant().as_deref(), id).await;
-    run.map_err(|failure| viewer.missing(&failure.message))
+    run.map_err(|failure| viewer.cannot_show(failure))
 }
 
 pub(super) async fn one(
@@ -119,6 +125,8 @@ pub(super) async fn one(
     viewer.require(scope::RUNS_READ)?;
     let run = load(&dashboard, &viewer, &id).await?;
     let workflow = workflow::load(&dashboard, &viewer, &run.run.kind, &run.run.id).await;
+    let fault = workflow.as_ref().err().map(|error| error.message.clone());
+    let workflow = workflow.ok().flatten();
     let research = match &workflow {
         Some(workflow) => research::show(&dashboard, &viewer, &run, workflow).await,
         None => None,
@@ -130,7 +138,7 @@ pub(super) async fn one(
         Some(_) => html! {},
         None => research::artifacts(&dashboard, &viewer, &run.run.artifacts).await,
     };
-    let shown = Shown { run: &run, workflow, research, artifacts, params, refused: None };
+    let shown = Shown { run: &run, workflow, fault, research, artifacts, params, refused: None };
     shown.show(&viewer, StatusCode::OK)
 }
 
@@ -159,9 +167,15 @@ pub(super) async fn answer(
                 reason: failure.message,
             };
             let artifacts = research::artifacts(&dashboard, viewer, &run.run.artifacts).await;
-            let (params, refused) = (Params::default(), Some(&refused));
-            let shown =
-                Shown { run: &run, workflow: None, research: None, artifacts, params, refused };
+            let shown = Shown {
+                run: &run,
+                workflow: None,
+                fault: None,
+                research: None,
+                artifacts,
+                params: Params::default(),
+                refused: Some(&refused),
+            };
             shown.show(viewer, StatusCode::UNPROCESSABLE_ENTITY)
         }
     }
@@ -171,6 +185,8 @@ pub(super) async fn answer(
 struct Shown<'a> {
     run: &'a RunDetails,
     workflow: Option<&'a WorkflowDetails>,
+    /// Why its workflow cannot be shown.
+    fault: Option<String>,
     /// What a research run has made.
     research: Option<&'a Markup>,
     /// The files that it has stored.
@@ -181,7 +197,7 @@ struct Shown<'a> {
 
 impl Shown<'_> {
     fn show(&self, viewer: &Viewer, status: StatusCode) -> PageResult {
-        let Self { run: details, workflow, research, artifacts, params, refused } = self;
+        let Self { run: details, workflow, fault, research, artifacts, params, refused } = self;
         let run = &details.run;
         let title = run.name.as_deref().unwrap_or(&run.id);
         let below = html! {
@@ -207,6 +223,7 @@ impl Shown<'_> {
         let body = html! {
             (heading(html! { (inert(title)) }, below, actions))
             @if let Some(refused) = refused { p.fault role="alert" { (message(&refused.reason)) } }
+            @if let Some(fault) = fault { p.fault role="alert" { "The workflow of this run cannot be shown: " (message(fault)) } }
             @if let Some(workflow) = workflow { (workflow::head(workflow, params, *research, viewer)) }
             @if let Some(summary) = &run.summary { blockquote { (inert(summary)) } }
             div #questions data-swap data-version=(version) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use auth::scope;
 use axum::extract::{Path, Query, State};
+use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
 use proto::Annotations;
@@ -47,9 +48,11 @@ pub(super) async fn page(
         Err(message) => return absent(&dashboard, &viewer, &name, &message).await,
     };
     let form = Form::of(&entry.descriptor.input_schema);
-    let earlier = match earlier_input(&dashboard, &viewer, &entry, &params.again).await {
+    let earlier = match earlier_input(&dashboard, &viewer, &entry, &params.again).await? {
         Some(input) => Some(input),
-        None => research::input_of_run(&dashboard, &viewer, &name, &params.run).await.map(Arc::new),
+        None => {
+            research::input_of_run(&dashboard, &viewer, &name, &params.run).await?.map(Arc::new)
+        }
     };
     let draft = match earlier {
         Some(input) => Draft::of_value(&form, &input),
@@ -64,12 +67,12 @@ async fn earlier_input(
     viewer: &Viewer,
     entry: &Entry,
     trace: &str,
-) -> Option<Arc<Value>> {
+) -> Result<Option<Arc<Value>>, Response> {
     if let Some(input) = tries::input(dashboard, trace, viewer) {
-        return Some(input);
+        return Ok(Some(input));
     }
     let tool = entry.descriptor.id.as_str();
-    calls::stored_input(dashboard, viewer, tool, trace).await.map(Arc::new)
+    Ok(calls::stored_input(dashboard, viewer, tool, trace).await?.map(Arc::new))
 }
 
 /// What was entered into the form, and what is wrong with it.

@@ -127,8 +127,10 @@ fn shown(ended: &Ended, one: &Try) -> Markup {
 async fn waiting(dashboard: &Dashboard, one: &Try, viewer: &Viewer) -> Markup {
     let trace = one.trace.to_string();
     let pending = pending_approvals(dashboard, viewer.tenant()).await;
-    let pending = pending.iter().find(|row| row.trace == trace);
+    let unread = pending.as_ref().err();
+    let pending = pending.as_deref().unwrap_or_default().iter().find(|row| row.trace == trace);
     html! {
+        @if let Some(unread) = unread { (unread.show()) }
         div.verdict {
             @if let Some(approval) = pending {
                 (mark(Tone::Doubtful, "waiting for approval"))

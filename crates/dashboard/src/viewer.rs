@@ -18,8 +18,8 @@ pub(super) struct Viewer {
     pub(super) base_url: String,
     /// Whether the browser uses https, so that it sends its cookies only to us.
     pub(super) secure: bool,
-    /// How many approvals are pending.
-    pub(super) pending: usize,
+    /// How many approvals are pending; none if they could not be read.
+    pub(super) pending: Option<usize>,
 }
 
 impl Viewer {
@@ -35,6 +35,15 @@ impl Viewer {
     /// Whether the viewer operates this gateway.
     pub(super) fn is_operator(&self) -> bool {
         self.may(scope::ADMIN)
+    }
+
+    /// The number of pending approvals as a badge shows it; none without any.
+    pub(super) fn pending_badge(&self) -> Option<String> {
+        match self.pending {
+            Some(0) => None,
+            Some(pending) => Some(pending.to_string()),
+            None => Some("?".to_owned()),
+        }
     }
 
     /// The tenant whose rows the viewer sees; `None` for an operator, who sees all.

@@ -38,7 +38,8 @@ use axum::middleware::from_fn_with_state;
 use axum::response::Response;
 use axum::routing::{any, delete, get, post};
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join};
+use http_server::{HttpService, Peer};
 use strip::Strip;
 use tower::ServiceExt as _;
 
@@ -51,7 +52,7 @@ pub use routes::{Needs, ROUTES, Route};
 pub(crate) use sessions::SessionUse;
 pub(crate) use state::Shared;
 
-use crate::server::Peer;
+use crate::Metrics;
 
 /// The gateway over HTTP.
 pub struct HttpDoor {
@@ -66,9 +67,16 @@ impl HttpDoor {
         Self { router: router(shared.clone()), shared }
     }
 
+    async fn answer_mcp(&self, request: Request, peer: &Peer) -> Response {
+        let serve = |request| mcp::serve_admitted(&self.shared, request);
+        admission::admit_to(&self.shared, routes::MCP, request, peer, serve).await
+    }
+}
+
+impl HttpService for HttpDoor {
     /// Answers a request. MCP requests bypass the router, whose layers would each wrap their future once more.
     /// Boxed, because an idle connection keeps the space of this future between two requests.
-    pub(crate) fn answer(
+    fn answer(
         self: Arc<Self>,
         mut request: Request,
         peer: Arc<Peer>,
@@ -81,19 +89,13 @@ impl HttpDoor {
         answer.map(|answered| answered.unwrap_or_else(|never| match never {})).boxed()
     }
 
-    /// Parks and ends unused sessions for as long as the gateway runs.
-    pub(crate) async fn tend(&self) {
-        self.shared.mcp.tend().await;
+    /// Parks and ends unused sessions and folds metrics for as long as the gateway runs.
+    fn tend(&self) -> BoxFuture<'_, ()> {
+        join(self.shared.mcp.tend(), Metrics::fold_samples()).map(|_| ()).boxed()
     }
 
-    /// Cancels the calls that are still running; each of them is answered.
-    pub(crate) fn stop_calls(&self) {
+    fn stop_requests(&self) {
         self.shared.strip.stop_calls();
-    }
-
-    async fn answer_mcp(&self, request: Request, peer: &Peer) -> Response {
-        let serve = |request| mcp::serve_admitted(&self.shared, request);
-        admission::admit_to(&self.shared, routes::MCP, request, peer, serve).await
     }
 }
 

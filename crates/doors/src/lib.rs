@@ -7,9 +7,6 @@ mod http;
 mod lsp;
 mod mcp;
 mod metrics;
-mod schema;
-mod server;
-mod shares;
 mod size;
 #[cfg(unix)]
 mod socket;
@@ -21,9 +18,7 @@ pub use http::{
     Announced, BodyFault, BodyReader, Declined, Granted, HttpDoor, Needs, Options, Pages, ROUTES,
     Route, ServerRegistration, is_own_origin,
 };
-pub use lsp::client::{LspClient, LspError};
 pub use metrics::{Metrics, MetricsTaken};
-pub use server::{Peer, ServerLimits, serve, serve_with};
 #[cfg(unix)]
 pub use socket::SocketDoor;
 pub use stdio::{LocalDoor, serve_session};

@@ -1,7 +1,6 @@
 //! JSON-RPC 2.0 in LSP framing: `mcp.discover`, `mcp.prompt.get`, `mcp.tool.invoke`. Requests run concurrently and are
 //! answered by id.
 
-pub(crate) mod client;
 mod message;
 mod methods;
 

@@ -1,6 +1,8 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio::time::MissedTickBehavior;
 
 /// Upper bounds in seconds: from a recorded answer to a long tool run.
 const BUCKETS: [f64; 13] =
@@ -37,10 +39,16 @@ impl Metrics {
         self.0.render()
     }
 
-    /// Folds samples into their buckets; otherwise they accumulate between two scrapes.
-    pub(crate) fn fold_samples() {
-        if let Some(installed) = INSTALLED.get() {
-            installed.0.run_upkeep();
+    /// Folds samples into their buckets from time to time. Every call leaves some, which would accumulate between two
+    /// scrapes. Never returns.
+    pub(crate) async fn fold_samples() {
+        let mut tick = tokio::time::interval(Duration::from_millis(250));
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tick.tick().await;
+            if let Some(installed) = INSTALLED.get() {
+                installed.0.run_upkeep();
+            }
         }
     }
 }

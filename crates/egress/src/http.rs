@@ -26,7 +26,9 @@ mod wire;
 
 pub use address::{Class, classify};
 pub use body::BodyStream;
-pub use client::{Client, ClientBuilder, Limits, Request, Response, StreamingResponse};
+pub use client::{
+    Client, ClientBuilder, Limits, Request, Response, StreamingResponse, is_framing_header,
+};
 pub use component::{encode_component, has_dot_segment};
 pub(crate) use connect::Connector;
 pub(crate) use error::HEADER_CEILING;

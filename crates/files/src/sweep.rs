@@ -79,6 +79,13 @@ impl Files {
             }
         }
         for id in self.database.expired_uploads(now).await? {
+            let id = match id {
+                Ok(id) => id,
+                Err(error) => {
+                    tracing::error!(%error, "an expired upload cannot be removed; delete its row from the table `uploads`");
+                    continue;
+                }
+            };
             // A request that is adding to it may finish.
             let Some(_lock) = self.upload_locks.try_lock(&id) else { continue };
             self.database.remove_upload(&id).await?;

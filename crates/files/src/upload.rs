@@ -143,10 +143,14 @@ impl Files {
         row: UploadRow,
     ) -> Result<FileRecord, Failure> {
         let id = file_of(&row.id);
-        if let Ok(file) = self.find(principal, id.as_str()).await {
-            // The gateway ended between storing the file and removing the upload.
-            self.remove_upload(&row.id).await?;
-            return Ok(file);
+        match self.find(principal, id.as_str()).await {
+            Ok(file) => {
+                // The gateway ended between storing the file and removing the upload.
+                self.remove_upload(&row.id).await?;
+                return Ok(file);
+            }
+            Err(failure) if failure.code == Code::NotFound => {}
+            Err(failure) => return Err(failure),
         }
         let whole =
             self.drafts.read(&row.id).await.map_err(storage_failed)?.map_err(storage_failed);

@@ -44,7 +44,7 @@ use auth::secrets::{SecretService, SecretStore};
 use auth::vault::KeySource;
 use auth::{Access, AccessOptions, AdminFault, AdminToken, ApiKeys, ApprovalLinks, LocalAccess};
 use builtin::finder::{self, Finder, Keeper};
-use builtin::results;
+use builtin::{control, results};
 use config::{Loaded, Overrides, Resolved};
 use doors::{LocalDoor, SocketDoor};
 use egress::http::{AddressPolicy, Client, OwnListeners};
@@ -53,7 +53,7 @@ use egress::sandbox::Tier;
 use planner::PlanService;
 use store::{Cache, CommitQueue, DataFolder, Database};
 use strip::catalog::{Pins, WireNames};
-use strip::{Parts, Strip, control};
+use strip::{Parts, Strip};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -161,7 +161,10 @@ impl Gateway {
             cache: Cache::memory(CACHE_BYTES, clock.clone()),
             clock: clock.clone(),
             names: WireNames::from_stored(database.wire_names().await?)
-                .with_bare(database.bare_names().await?),
+                .with_bare(database.bare_names().await?)
+                .context(
+                    "delete the damaged row from the table `bare_names`, or restore a backup",
+                )?,
             pins: Pins::from_stored(database.pins().await?)
                 .with_announced(holders.keys().cloned(), config.registration.max_tools),
             files: Files::new(files),
@@ -170,7 +173,7 @@ impl Gateway {
         strip.set_agents(config.profiles());
         let call_keeper = Arc::new(CallKeeper::new(&database));
         strip.catalog().add_registered(holders.keys().map(String::as_str));
-        strip.catalog().publish(control::SOURCE, strip.control_tools());
+        strip.catalog().publish(control::SOURCE, control::tools(&strip));
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
         strip.catalog().publish(results::SOURCE, vec![results::tool(&strip)]);
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use egress::http::is_framing_header;
 use http::{HeaderName, Method};
 use serde_json::{Map, Value, json};
 
@@ -12,18 +13,6 @@ use crate::schema::{Bundle, Direction};
 const MAX_NODES: usize = 4_000_000;
 
 const METHODS: [&str; 7] = ["get", "put", "post", "delete", "options", "head", "patch"];
-
-/// Headers of the HTTP message, which a caller may not set.
-const FRAMING: [&str; 8] = [
-    "host",
-    "content-length",
-    "connection",
-    "transfer-encoding",
-    "upgrade",
-    "te",
-    "trailer",
-    "expect",
-];
 
 /// Header parameters that OpenAPI says to ignore.
 const IGNORED: [&str; 4] = ["accept", "content-type", "authorization", "cookie"];
@@ -284,7 +273,7 @@ impl Reader<'_> {
             if IGNORED.contains(&lower.as_str()) || self.fixed.contains(&lower) {
                 return Ok(None);
             }
-            if FRAMING.contains(&lower.as_str()) || HeaderName::try_from(name).is_err() {
+            if is_framing_header(name) || HeaderName::try_from(name).is_err() {
                 return Err(refused("cannot be a header of a caller's"));
             }
         }

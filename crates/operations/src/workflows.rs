@@ -20,7 +20,7 @@ pub use outcome::only_text;
 pub struct WorkflowQuery {
     /// Only workflows in this state: `running`, `paused`, `quarantined` (paused because processes died while it was active)
     /// or `ended`.
-    pub state: Option<String>,
+    pub state: Option<WorkflowState>,
     /// Only workflows whose id begins so.
     pub id: Option<String>,
     /// The most workflows to list: 50 unless set.
@@ -28,6 +28,31 @@ pub struct WorkflowQuery {
     pub limit: Option<u32>,
     /// How many workflows to skip.
     pub offset: u32,
+}
+
+/// A state by which workflows are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum WorkflowState {
+    Running,
+    Paused,
+    Quarantined,
+    Ended,
+}
+
+impl WorkflowState {
+    pub const ALL: [Self; 4] = [Self::Running, Self::Paused, Self::Quarantined, Self::Ended];
+
+    /// The name in queries.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Quarantined => "quarantined",
+            Self::Ended => "ended",
+        }
+    }
 }
 
 /// Workflows, the last changed first.
@@ -274,19 +299,4 @@ pub trait WorkflowConsole: Send + Sync {
         caller: &Caller,
         definition: WorkflowDefinition,
     ) -> Result<String, OperationError>;
-}
-
-/// The longest name of a workflow, in characters.
-pub const MAX_NAME_CHARS: usize = 100;
-
-/// The name of a workflow that was planned from an intent: as much of it as fits into a line.
-pub fn name_of_intent(intent: &str) -> String {
-    let visible = |character: char| if character.is_control() { ' ' } else { character };
-    let line: String = intent.chars().map(visible).collect();
-    let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    if words.chars().count() <= MAX_NAME_CHARS {
-        return words;
-    }
-    let cut: String = words.chars().take(MAX_NAME_CHARS - 1).collect();
-    format!("{}…", cut.trim_end())
 }

@@ -3,6 +3,8 @@
 mod additions;
 mod doubts;
 mod evidence;
+mod forbidden;
+mod unused;
 mod values;
 
 use std::collections::HashMap;
@@ -12,7 +14,7 @@ use language::words::{fold, stem, words};
 use crate::draft::{Alternative, Argument, Draft, DraftTask, Earlier, Find, NothingFits};
 use crate::fill::{Filled, Scene, Source, fill};
 use crate::graph::Term;
-use crate::steps::{Step, steps, with_product};
+use crate::steps::{MAX_STEPS, Step, steps, with_product};
 use crate::tool::{ToolSpec, stems};
 use evidence::{FILLED, LIST, NAMED, USED, action_score, named_share, verb_limit};
 
@@ -121,11 +123,11 @@ impl<'a> Choosing<'a> {
     pub(crate) fn draft(mut self) -> Result<Draft, NothingFits> {
         let asks = !stems(self.scene.text).is_empty() || !self.scene.mentions.is_empty();
         let steps = if asks { steps(self.scene.text, self.scene.mentions) } else { Vec::new() };
-        for step in steps {
+        for (number, step) in steps.into_iter().enumerate() {
             if !self.placed.is_empty() && step.only_reports() {
                 continue;
             }
-            if self.placed.len() < MAX_TASKS {
+            if self.placed.len() < MAX_TASKS && number < MAX_STEPS {
                 if !self.place_product(&step) {
                     self.place(step);
                 }
@@ -133,6 +135,7 @@ impl<'a> Choosing<'a> {
                 self.unplanned.push(self.wording(&step));
             }
         }
+        self.unplanned.extend(self.scene.unread.map(ToOwned::to_owned));
         let forbids = !self.scene.forbidden.is_empty();
         if self.placed.is_empty() {
             let tools = &self.scene.toolbox.tools;
@@ -305,6 +308,7 @@ impl<'a> Choosing<'a> {
                 Ranked { tool, score, known }
             })
             .filter(|ranked| ranked.known >= COVERAGE && self.may_act(step, ranked.tool))
+            .filter(|ranked| !self.is_forbidden(ranked.tool))
             .collect();
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.tool.cmp(&b.tool)));
         let sources = self.sources(self.placed.len());
@@ -343,7 +347,7 @@ impl<'a> Choosing<'a> {
                 all += 1.0;
             }
         }
-        known / all.max(1.0)
+        self.scene.toolbox.focus(tool) * known / all.max(1.0)
     }
 
     /// The words of a step without the names of earlier outputs, which say nothing about its own tool: in "the square of
@@ -393,9 +397,11 @@ impl<'a> Choosing<'a> {
         }
         let parts = self.placed.len() + self.unplanned.len();
         let mean = total / parts.max(1) as f32;
-        let is_unsure = ambiguous || !self.unplanned.is_empty() || !self.unused().is_empty();
+        let unused = self.unused();
+        let is_unsure = ambiguous || !self.unplanned.is_empty() || !unused.is_empty();
         let confidence = if is_unsure { mean.min(UNSURE) } else { mean };
-        Draft { tasks, ids, confidence, notes: self.notes() }
+        let confidence = confidence * self.share_of_used(unused.len());
+        Draft { tasks, ids, confidence, notes: self.notes(&unused) }
     }
 
     fn reason(&self, placed: &Placed) -> String {

@@ -7,7 +7,7 @@ use crate::choose::Choosing;
 use crate::edges::LearnedEdges;
 use crate::fill::{Fits, Scene};
 use crate::graph::Toolbox;
-use crate::mention::mentions;
+use crate::mention::{MAX_MENTIONS, mentions};
 use crate::steps::{Step, masked, prohibited};
 use crate::tool::ToolSpec;
 
@@ -119,8 +119,12 @@ impl Toolbox {
         let all = mentions(intent.text, intent.today);
         let forbidden = prohibited(intent.text, &all);
         // What must not be done is no part of the request.
-        let text = masked(intent.text, &forbidden);
+        let mut text = masked(intent.text, &forbidden);
         let mut values = if forbidden.is_empty() { all } else { mentions(&text, intent.today) };
+        // Quotes are not known there, so that nothing of it may be taken for a step.
+        let unread = values.get(MAX_MENTIONS - 1).map(|last| text.split_off(last.end));
+        let has_words = |end: &&str| end.contains(char::is_alphanumeric);
+        let unread = unread.as_deref().map(str::trim).filter(has_words);
         // `demo.echo` looks like a file, but names a tool.
         let is_tool = |text: &str| {
             let mut tools = self.tools.iter().enumerate();
@@ -136,6 +140,7 @@ impl Toolbox {
                 .iter()
                 .map(|part| Step::new(intent.text, &[range(part)], &[]))
                 .collect(),
+            unread,
             context: intent.context,
             toolbox: self,
             learned: intent.learned,

@@ -29,11 +29,22 @@ pub(crate) struct Scene<'a> {
     pub(crate) mentions: &'a [Mention],
     /// The parts of the request that forbid something.
     pub(crate) forbidden: Vec<Step>,
+    /// The end of a request that has more values than are read.
+    pub(crate) unread: Option<&'a str>,
     pub(crate) context: &'a Map<String, Value>,
     pub(crate) toolbox: &'a Toolbox,
     pub(crate) learned: &'a LearnedEdges,
     pub(crate) visible: &'a dyn Fn(usize) -> bool,
     pub(crate) fits: Fits,
+}
+
+impl Scene<'_> {
+    /// Whether a value is the name of a tool that the caller can use, and no value at all.
+    pub(crate) fn names_tool(&self, mention: &Mention) -> bool {
+        mention.value == Written::Name
+            && !mention.quoted
+            && self.toolbox.has_tool(&mention.text, self.visible)
+    }
 }
 
 /// How well values fit fields: by tool, then by field and value. A tool is tried for several steps.
@@ -87,6 +98,8 @@ struct Slot<'a> {
     argument: Option<Argument>,
     /// How sure the argument is.
     score: f32,
+    /// The values of the request that it consists of.
+    values: Vec<usize>,
 }
 
 /// The arguments of a task.
@@ -159,6 +172,7 @@ pub(crate) fn fill<'a>(
     filling.same_arguments();
     filling.named_arguments();
     filling.files_of_pronoun();
+    filling.known_file();
     filling.other_values();
     filling.context();
     filling.dates();
@@ -183,7 +197,7 @@ fn add_slots<'a>(
     path.push(&field.name);
     let is_object = field.kind == crate::tool::Kind::Object && !field.fields.is_empty();
     if !is_object || path.len() > 3 {
-        slots.push(Slot { path, field, required, argument: None, score: 0.0 });
+        slots.push(Slot { path, field, required, argument: None, score: 0.0, values: vec![] });
         return;
     }
     let none_required = field.fields.iter().all(|inner| !inner.required);
@@ -197,6 +211,14 @@ impl Filling<'_> {
         let slot = &mut self.slots[slot];
         slot.argument = Some(argument);
         slot.score = score;
+    }
+
+    /// Sets an argument that consists of values of the request, which are not used again.
+    fn take(&mut self, slot: usize, values: Vec<usize>, argument: Argument, score: f32) {
+        let unused = values.iter().filter(|place| !self.used.contains(place)).copied();
+        self.used.extend(unused.collect::<Vec<_>>());
+        self.slots[slot].values = values;
+        self.set(slot, argument, score);
     }
 
     /// The slots that are still open, by index.
@@ -268,12 +290,15 @@ impl Filling<'_> {
 
     /// An end date from a start date and a duration, and the days between two dates.
     fn dates(&mut self) {
-        let dates: Vec<&Mention> = self
-            .scene
-            .mentions
-            .iter()
-            .filter(|mention| matches!(mention.value, Written::Date(_)))
-            .collect();
+        let mentions = self.scene.mentions;
+        let places = 0..mentions.len();
+        let dates: Vec<usize> =
+            places.filter(|&place| matches!(mentions[place].value, Written::Date(_))).collect();
+        let written = |place: usize| match &mentions[place].value {
+            Written::Date(date) => Some(date),
+            _ => None,
+        };
+        let duration = mentions.iter().position(|mention| days_of(mention).is_some());
         for slot in self.open() {
             let field = self.slots[slot].field;
             let is_end =
@@ -281,8 +306,10 @@ impl Filling<'_> {
             if field.sense == Sense::Date
                 && is_end
                 && self.slots[slot].required
-                && let Some(Written::Date(start)) = dates.first().map(|mention| &mention.value)
-                && let Some(days) = self.scene.mentions.iter().find_map(days_of)
+                && let Some(&first) = dates.first()
+                && let Some(start) = written(first)
+                && let Some(duration) = duration
+                && let Some(days) = days_of(&mentions[duration])
                 && let Some(end) = start.later(days)
             {
                 let end = if field.wants_iso {
@@ -290,13 +317,14 @@ impl Filling<'_> {
                 } else {
                     end.text()
                 };
-                self.set(slot, Argument::Literal(Value::from(end)), 1.5);
+                let end = Argument::Literal(Value::from(end));
+                self.take(slot, vec![first, duration], end, 1.5);
             }
             let counts_days = field.is_named(&["days", "nights", "day", "night"])
                 && field.is_named(&["number", "num", "count", "days", "nights"]);
             if counts_days
                 && let [first, second] = dates[..]
-                && let (Written::Date(start), Written::Date(end)) = (&first.value, &second.value)
+                && let (Some(start), Some(end)) = (written(first), written(second))
                 && let Ok(span) = start.date.until(end.date)
                 && span.get_days() > 0
             {
@@ -305,7 +333,7 @@ impl Filling<'_> {
                     crate::tool::Kind::Integer | crate::tool::Kind::Number => Value::from(days),
                     _ => Value::from(days.to_string()),
                 };
-                self.set(slot, Argument::Literal(value), 1.5);
+                self.take(slot, vec![first, second], Argument::Literal(value), 1.5);
             }
         }
     }
@@ -337,6 +365,9 @@ impl Filling<'_> {
                     self.slots.iter_mut().filter(|slot| slot.path.starts_with(path.as_slice()))
                 {
                     slot.argument = None;
+                    // Nothing uses them any more.
+                    self.used.retain(|place| !slot.values.contains(place));
+                    slot.values.clear();
                 }
             }
         }

@@ -13,6 +13,9 @@ use crate::tool::ToolSpec;
 /// The most producers that are remembered for one input.
 const MAX_PRODUCERS: usize = 24;
 
+/// Up to how many different words the description of a tool counts fully.
+const FOCUSED_WORDS: f32 = 100.0;
+
 /// Names of fields that say nothing about what they hold.
 const VAGUE: [&str; 16] = [
     "name",
@@ -111,13 +114,21 @@ impl Toolbox {
         Self { tools, graph, rank, vocabulary, known }
     }
 
-    /// Whether a text is the id of a tool, with or without that of its server.
-    pub(crate) fn has_tool(&self, text: &str) -> bool {
+    /// Whether a text is the id of a visible tool, with or without that of its server.
+    pub(crate) fn has_tool(&self, text: &str, visible: &dyn Fn(usize) -> bool) -> bool {
         // Ids of tools have a separator or several words; few values of a request look like that.
         let is_id = |id: &str| {
             id.strip_suffix(text).is_some_and(|rest| rest.is_empty() || rest.ends_with([':', '.']))
         };
-        text.contains([':', '.', '_', '/', '-']) && self.tools.iter().any(|tool| is_id(&tool.id))
+        let mut tools = self.tools.iter().enumerate();
+        text.contains([':', '.', '_', '/', '-'])
+            && tools.any(|(place, tool)| is_id(&tool.id) && visible(place))
+    }
+
+    /// How much the words that a tool knows say about it, from 0 to 1: one that knows very many, as after a description
+    /// that shall fit every request, knows those of a step by chance.
+    pub(crate) fn focus(&self, tool: usize) -> f32 {
+        (FOCUSED_WORDS / self.known[tool].len().max(1) as f32).min(1.0)
     }
 
     /// A stem and those related to it, as the tools know them.

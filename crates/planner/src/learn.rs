@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use dag::plan::Plan;
 use serde_json::Value;
-use workflow::plan::Plan;
 
 use crate::edges::EdgeKey;
 

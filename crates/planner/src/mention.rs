@@ -1,5 +1,8 @@
 //! Values that a request contains: quotes, dates, numbers, addresses, names, lists.
 
+mod characters;
+mod ids;
+mod quotes;
 mod scan;
 
 use language::dates::WrittenDate;
@@ -7,10 +10,15 @@ use language::words::{fold, is_stop_word, stem};
 
 use crate::number::Quantity;
 
+pub(crate) use characters::is_word_char;
+pub(crate) use ids::IdKind;
 pub(crate) use scan::{days_of, mentions};
 
 /// The most values that are read from one request.
 pub(crate) const MAX_MENTIONS: usize = 100;
+
+/// The fewest digits of a name that is an identifier.
+const MIN_DIGITS: usize = 2;
 
 /// A value in a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,9 +68,17 @@ pub(crate) enum Written {
     Email,
     Url,
     Path,
+    Id(IdKind),
     /// A type of files by its extension: `PDF files`, `every .txt`.
     FileType(String),
     List(Vec<String>),
+}
+
+impl Mention {
+    /// Whether it has as many digits as an identifier: `abc123` and `PROJ-42` have, `Q3` has not.
+    pub(crate) fn has_digits(&self) -> bool {
+        self.text.bytes().filter(u8::is_ascii_digit).count() >= MIN_DIGITS
+    }
 }
 
 /// The words before and after each value, and the lists that values form.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use builtin::finder::Searcher;
+use dag::{MissingArgument, Proposal, Task};
 use llm::{MAX_REQUEST_BYTES, Model, ModelError, Question};
 use proto::Principal;
 use serde_json::{Value, json};
 use strip::Strip;
-use workflow::plan::CatalogTools;
-use workflow::{ClientModel, MissingArgument, PlanRequest, Proposal, Task};
+use workflow::{CatalogTools, ClientModel, PlanRequest};
 
 use crate::service::schema_of;
 

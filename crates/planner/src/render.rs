@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use dag::evaluate::literal;
+use dag::{AlternativeTool, MissingArgument, Proposal, Task};
 use serde_json::{Map, Value};
 use strip::catalog::Entry;
-use workflow::evaluate::literal;
-use workflow::{AlternativeTool, MissingArgument, Proposal, Task};
 
 use crate::draft::{Argument, Draft, DraftTask, Items};
 

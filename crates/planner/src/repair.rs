@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use dag::plan::{Fault, FaultCode, Tools};
+use dag::{MissingArgument, Proposal};
 use serde_json::Value;
 use strip::catalog::Entry;
-use workflow::plan::{Fault, FaultCode, Tools};
-use workflow::{MissingArgument, PlanRequest, Proposal};
+use workflow::PlanRequest;
 
-/// A plan with such an argument waits for its caller.
-const UNSURE: f64 = 0.49;
+use crate::given::{UNSURE, shown};
 
 /// How often a plan is checked again: an argument may be refused for several reasons.
 const ROUNDS: usize = 3;
@@ -52,9 +52,7 @@ fn leave_out(
     entries: &[Arc<Entry>],
 ) -> bool {
     let Some(task) = proposal.tasks.get_mut(task) else { return false };
-    if task.arguments.remove(name).is_none() {
-        return false;
-    }
+    let Some(value) = task.arguments.remove(name) else { return false };
     if !task.arguments.values().any(|value| value.to_string().contains("item")) {
         task.for_each = None;
     }
@@ -74,14 +72,15 @@ fn leave_out(
         });
     }
     proposal.confidence = proposal.confidence.min(UNSURE);
-    proposal.reasons.push(format!("`{name}` of `{tool}` is left open: {why}."));
+    let value = shown(&value.to_string());
+    proposal.reasons.push(format!("`{name}` of `{tool}` is left open without {value}: {why}."));
     true
 }
 
 #[cfg(test)]
 mod tests {
+    use dag::Task;
     use serde_json::json;
-    use workflow::Task;
 
     use super::{Fault, FaultCode, Proposal, leave_out, unfit};
 
@@ -117,5 +116,6 @@ mod tests {
         assert!(!leave_out(&mut proposal, 0, "checks", "it is gone", &[]));
         assert_eq!(proposal.tasks[0].arguments.len(), 1);
         assert!(proposal.confidence < 0.5 && proposal.reasons[0].contains("`checks`"));
+        assert!(proposal.reasons[0].contains("a.md"), "the value is named");
     }
 }

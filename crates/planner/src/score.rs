@@ -1,5 +1,6 @@
 //! How well a value, or an earlier output, fits a field.
 
+mod ids;
 mod outputs;
 mod paths;
 
@@ -9,6 +10,7 @@ use crate::mention::{Mention, Word, Written};
 use crate::number::Unit;
 use crate::tool::{Field, Glob, Kind, Sense, ToolSpec};
 use crate::zones::zone_of;
+use ids::{id_fit, order_score};
 use paths::{folder_misfit, is_about_files, is_end, looks_like_path};
 
 pub(crate) use outputs::{EdgeScore, belongs_to, of_output, types_agree};
@@ -121,6 +123,7 @@ pub(crate) fn of_mention(
             + place_score(field, mention)
             + sense_score(field, mention)
             + list
+            + order_score(field, mentions, place)
             + if is_goal { 1.0 } else { 0.0 }
             - exclusion(field, mention)
             - folder_misfit(field, tool, mention),
@@ -261,6 +264,7 @@ fn type_fit(field: &Field, mention: &Mention) -> Option<f32> {
             Sense::Email | Sense::Date | Sense::Time | Sense::Phone => return None,
             _ => -0.5,
         },
+        Written::Id(kind) => id_fit(field, *kind)?,
         Written::Path if mention.text.contains('*') => {
             if field.is_named(&["pattern", "patterns", "glob", "mask", "filter"]) {
                 4.0
@@ -297,7 +301,7 @@ fn type_fit(field: &Field, mention: &Mention) -> Option<f32> {
             Sense::Path if is_prose(mention) => -3.0,
             // `append 'done' to a.txt`: nothing says that it is a name of a file.
             Sense::Path if !looks_like_path(&mention.text) && !names_file(mention) => -1.0,
-            Sense::Id if !mention.quoted => -1.0,
+            Sense::Id if !mention.quoted && !mention.has_digits() => -1.0,
             _ if mention.quoted => 0.6,
             _ => 0.3,
         },

@@ -6,19 +6,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use builtin::finder::{Finder, Searcher};
+use dag::Proposal;
+use dag::plan::Plan;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use llm::Model;
-use proto::{Clock, Code, Failure, Principal};
+use proto::{Blame, Clock, Code, Failure, Principal};
 use serde_json::{Value, json};
 use store::{Database, PlanEdgeRow};
 use strip::Strip;
 use strip::catalog::Entry;
-use workflow::plan::{CatalogTools, Plan};
-use workflow::{PlanRequest, Planner, PresentTask, Proposal};
+use workflow::{CatalogTools, PlanRequest, Planner, PresentTask};
 
 use crate::draft::{Earlier, Intent, NothingFits};
 use crate::edges::{EdgeKey, LearnedEdges, decayed};
+use crate::given;
 use crate::graph::Toolbox;
 use crate::learn::edges_of;
 use crate::model::Asked;
@@ -116,8 +118,9 @@ impl PlanService {
 
     async fn learned(&self, tenant: &str) -> Result<LearnedEdges, Failure> {
         let rows = self.database.plan_edges(tenant).await.map_err(|error| {
-            let message = "what the planner has learned cannot be read";
-            Failure::new(Code::Unavailable, message).retryable(true).caused_by(error)
+            let message = "what the planner has learned cannot be read at present; try again";
+            let failure = Failure::new(Code::Unavailable, message).retryable(true);
+            failure.blame(Blame::Gateway).caused_by(error)
         })?;
         let now = self.clock.unix_ms();
         let mut learned = LearnedEdges::default();
@@ -156,7 +159,10 @@ impl Planner for PlanService {
             toolbox.draft(&intent, &|text, limit| searcher.find(text, limit))
         };
         let warning = match self.by_model(principal, &request, &searcher).await {
-            Ok(proposal) => return Ok(proposal),
+            Ok(mut proposal) => {
+                given::check(&mut proposal, &request.intent, today);
+                return Ok(proposal);
+            }
             Err(warning) => warning,
         };
         match strip::run_blocking(usize::MAX, plan) {

@@ -1,20 +1,21 @@
 //! Splits a request into steps, each of which asks for one thing.
 
+mod foreign;
 mod hand_on;
 mod prohibited;
 
 use language::verbs::{begins_action, follows_verb, is_verb};
 use language::words::{is_stop_word, stem, words};
 
-use crate::mention::{Mention, Written};
+use crate::mention::{IdKind, Mention, Written};
 use crate::tool::{LOOKUPS, is_changing, is_destroying, stems};
 
 pub(crate) use hand_on::with_product;
 use hand_on::{keeps, without_product};
 pub(crate) use prohibited::{masked, prohibited};
 
-/// The most steps of one request; what follows belongs to the last one.
-const MAX_STEPS: usize = 16;
+/// The most steps of one request that are planned; what follows is one more step.
+pub(crate) const MAX_STEPS: usize = 16;
 
 const TURNS: [&str; 7] =
     ["then", "afterwards", "finally", "additionally", "also", "next", "lastly"];
@@ -112,8 +113,9 @@ pub(crate) fn steps(text: &str, mentions: &[Mention]) -> Vec<Step> {
     for (place, &start) in starts.iter().enumerate() {
         let end = starts.get(place + 1).copied().unwrap_or(text.len());
         let asks = asks_for_something(&tokens, start, end);
+        let is_full = ranges.len() > MAX_STEPS;
         match ranges.last_mut() {
-            Some(last) if !asks || ranges_full(place) => last.1 = end,
+            Some(last) if !asks || is_full => last.1 = end,
             _ => ranges.push((start, end)),
         }
     }
@@ -126,10 +128,6 @@ pub(crate) fn steps(text: &str, mentions: &[Mention]) -> Vec<Step> {
     }
     let parts = ranges.into_iter().flat_map(|range| without_product(&tokens, range));
     parts.map(|ranges| Step::new(text, &ranges, mentions)).collect()
-}
-
-fn ranges_full(place: usize) -> bool {
-    place >= MAX_STEPS
 }
 
 impl Step {
@@ -271,6 +269,7 @@ fn topic_words_of(mention: &Mention) -> &str {
     match mention.value {
         Written::Name if !mention.quoted && !mention.text.contains('/') => &mention.text,
         Written::FileType(_) => &mention.text,
+        Written::Id(IdKind::File) => "file",
         Written::Path => mention.text.rsplit_once('.').map_or("", |(_, extension)| {
             let known = FILE_TYPES.iter().find(|(extensions, _)| extensions.contains(&extension));
             known.map_or(extension, |(_, words)| words)
@@ -313,10 +312,10 @@ fn tokens<'a>(text: &'a str, mentions: &[Mention]) -> Vec<Token<'a>> {
                     text: word,
                     lower: word.to_lowercase(),
                     after_stop: gap.contains(['.', '!', '?', ';', '\n', '。', '！', '？', '；']),
-                    after_comma: gap.contains(','),
+                    after_comma: gap.contains([',', '，', '、']),
                     after_value,
                     before_address: mentions.get(number).is_some_and(|mention| {
-                        matches!(mention.value, Written::Path | Written::Url)
+                        matches!(mention.value, Written::Path | Written::Url | Written::Id(_))
                             && text[i..mention.start].trim().is_empty()
                     }),
                 });

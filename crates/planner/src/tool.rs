@@ -95,6 +95,10 @@ pub struct Field {
     pub glob: Glob,
     /// A percentage is expected as a fraction of one.
     pub wants_fraction: bool,
+    /// Takes ids of files.
+    pub takes_file_id: bool,
+    /// Takes references to stored parts of answers.
+    pub takes_reference: bool,
 }
 
 /// The JSON type of a field.
@@ -394,6 +398,9 @@ impl Field {
         about_stems.truncate(MAX_ABOUT);
         let form = description.to_ascii_lowercase();
         let format = schema["format"].as_str().unwrap_or_default();
+        let named = |names: &[&str]| name_words.iter().any(|word| names.contains(&word.as_str()));
+        let takes_text = matches!(item.unwrap_or(kind), Kind::Text | Kind::Any);
+        let is_id = takes_text && named(&["id", "ids"]);
         let sense = sense(&name_stems, &about_stems, kind, format, &form);
         // A list has those of its items.
         let chosen = if kind == Kind::List { items.node } else { schema };
@@ -429,6 +436,10 @@ impl Field {
                 && (form.contains("iana") || form.contains("america/") || form.contains("europe/")),
             glob: Glob::None,
             wants_fraction: form.contains("decimal") || form.contains("fraction"),
+            takes_file_id: is_id && named(&["file", "files"])
+                || takes_text && (form.contains("file_…") || form.contains("file_...")),
+            takes_reference: is_id && named(&["ref", "refs", "reference", "references"])
+                || takes_text && (form.contains("ref_…") || form.contains("ref_...")),
             name_words: list(&name_words),
             name_stems: list(&name_stems),
             about_stems: list(&about_stems),

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use doors::{LspClient, LspError};
 use gateway::SocketPath;
 use operations::{Operation, OperationError};
 use proto::PromptRef;
@@ -16,7 +15,7 @@ use tokio::net::UnixStream;
 use tokio::time::Instant;
 
 use crate::handover;
-use remote::modern_request;
+use remote::{LspClient, LspError, modern_request};
 
 /// How long an owner may take to open its socket, or a stopping one to release the folder.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(15);

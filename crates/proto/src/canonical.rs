@@ -42,65 +42,25 @@ pub fn bytes(value: &Value) -> Vec<u8> {
     out
 }
 
-/// The length of a value as JSON without white space. Counted without writing it, because answers may be long.
+/// The length of a value as JSON without white space. Counted without keeping the text, because answers may be long.
 pub fn len(value: &Value) -> usize {
-    let list = |items: usize, inner: usize| 2 + items.saturating_sub(1) + inner;
-    match value {
-        Value::Null | Value::Bool(true) => 4,
-        Value::Bool(false) => 5,
-        Value::Number(number) => {
-            let mut count = Count(0);
-            // Counting cannot fail.
-            let _ = fmt::Write::write_fmt(&mut count, format_args!("{number}"));
-            count.0
-        }
-        Value::String(text) => text_len(text),
-        Value::Array(items) => list(items.len(), items.iter().map(len).sum()),
-        Value::Object(map) => {
-            let pairs = map.iter().map(|(key, item)| text_len(key) + 1 + len(item));
-            list(map.len(), pairs.sum())
-        }
-    }
+    let mut count = Count(0);
+    // Counting cannot fail.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
 }
 
 struct Count(usize);
 
-impl fmt::Write for Count {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0 += text.len();
+impl io::Write for Count {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// The length of a string as JSON, with its quotes.
-fn text_len(text: &str) -> usize {
-    let long = |byte| byte < 0x20 && !matches!(byte, 0x08 | 0x09 | 0x0a | 0x0c | 0x0d);
-    match count(text, is_escaped) {
-        0 => text.len() + 2,
-        escaped => text.len() + 2 + escaped + 4 * count(text, long),
-    }
-}
-
-fn is_escaped(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
-}
-
-/// How many bytes of a text satisfy the predicate. Counted in blocks with byte counters, so that the loop is vectorized.
-fn count(text: &str, so: impl Fn(u8) -> bool) -> usize {
-    let parts = text.as_bytes().chunks(usize::from(u8::MAX));
-    parts.map(|part| usize::from(part.iter().map(|byte| u8::from(so(*byte))).sum::<u8>())).sum()
-}
-
-/// Writes a string with its quotes. Most need no escapes; checking that first is much faster than writing byte by byte.
-fn write_text(text: &str, out: &mut Vec<u8>) -> io::Result<()> {
-    if count(text, is_escaped) > 0 {
-        return Ok(serde_json::to_writer(out, text)?);
-    }
-    out.reserve(text.len() + 2);
-    out.push(b'"');
-    out.extend_from_slice(text.as_bytes());
-    out.push(b'"');
-    Ok(())
 }
 
 fn write(value: &Value, out: &mut Vec<u8>) -> io::Result<()> {
@@ -113,7 +73,7 @@ fn write(value: &Value, out: &mut Vec<u8>) -> io::Result<()> {
                 if index > 0 {
                     out.push(b',');
                 }
-                write_text(key, out)?;
+                serde_json::to_writer(&mut *out, key)?;
                 out.push(b':');
                 write(item, out)?;
             }
@@ -130,7 +90,6 @@ fn write(value: &Value, out: &mut Vec<u8>) -> io::Result<()> {
             out.push(b']');
         }
         Value::Number(number) => write!(out, "{number}")?,
-        Value::String(text) => write_text(text, out)?,
         scalar => serde_json::to_writer(&mut *out, scalar)?,
     }
     Ok(())

@@ -16,6 +16,7 @@ mod file;
 mod file_rule;
 mod finding;
 pub mod frame;
+pub mod graph;
 mod id;
 mod pattern;
 mod principal;
@@ -25,6 +26,7 @@ mod server_name;
 mod slot;
 mod surrogates;
 pub mod time;
+pub mod units;
 mod uri_template;
 pub mod wire;
 

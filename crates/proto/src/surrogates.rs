@@ -30,7 +30,7 @@ pub fn without_lone_surrogates(json: &[u8]) -> Cow<'_, [u8]> {
 fn find_lone(json: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
-        at += json.get(at..)?.iter().position(|byte| *byte == b'\\')?;
+        at += memchr::memchr(b'\\', json.get(at..)?)?;
         match surrogate_at(json, at) {
             None => at += 2,
             Some(Half::Low) => return Some(at),

@@ -5,7 +5,8 @@ mod limits;
 
 use std::collections::BTreeMap;
 
-use search::settings::{InvalidSetting, SearchSettings, parse_duration, parse_size};
+use proto::units::{parse_duration, parse_size};
+use search::settings::{InvalidSetting, SearchSettings};
 use url::Url;
 
 pub use limits::{Sizes, Timeouts};
@@ -99,7 +100,8 @@ impl Settings {
         value: &str,
         setting: &str,
     ) -> Result<(), InvalidSetting> {
-        let time = parse_duration(value).map_err(|why| InvalidSetting::new(setting, why))?;
+        let time =
+            parse_duration(value).map_err(|why| InvalidSetting::new(setting, why.to_string()))?;
         let warning =
             self.timeouts.set(name, time).map_err(|why| InvalidSetting::new(setting, why))?;
         self.warnings.extend(warning.map(|warning| format!("{setting}: {warning}")));
@@ -113,7 +115,8 @@ impl Settings {
         value: &str,
         setting: &str,
     ) -> Result<(), InvalidSetting> {
-        let bytes = parse_size(value).map_err(|why| InvalidSetting::new(setting, why))?;
+        let bytes =
+            parse_size(value).map_err(|why| InvalidSetting::new(setting, why.to_string()))?;
         let warning =
             self.sizes.set(name, bytes).map_err(|why| InvalidSetting::new(setting, why))?;
         self.warnings.extend(warning.map(|warning| format!("{setting}: {warning}")));

@@ -8,6 +8,7 @@ mod graph;
 mod nulls;
 mod pattern;
 pub mod portable;
+pub mod protocols;
 mod relax;
 pub mod yaml;
 

@@ -2,13 +2,11 @@
 
 mod provider;
 mod table;
-mod units;
 
 use std::collections::BTreeMap;
 
 pub use provider::{ProviderSettings, Quota};
 pub use table::{Asked, Finds, Kind, ProviderName, ProviderRow, Target};
-pub use units::{parse_duration, parse_size};
 
 /// The providers and the order in which they are asked.
 #[derive(Clone, Debug, Default)]

@@ -24,7 +24,8 @@ impl From<ConfigFault> for InvalidKey {
     }
 }
 
-/// Headers that the gateway writes.
+/// Headers that the gateway itself writes into its requests to an MCP server, so that a value in the config would be lost. Some
+/// are also among those that `egress::http::is_framing_header` knows: here they are refused before a request is made.
 const RESERVED_HEADERS: [&str; 9] = [
     "accept",
     "content-type",

@@ -298,11 +298,14 @@ impl Database {
         self.sql.execute(delete).await.map(drop)
     }
 
-    /// The uploads that have expired, of all tenants.
-    pub async fn expired_uploads(&self, now_ms: u64) -> Result<Vec<UploadId>, StoreError> {
+    /// The uploads that have expired, of all tenants. One damaged row does not keep the others from being removed.
+    pub async fn expired_uploads(
+        &self,
+        now_ms: u64,
+    ) -> Result<Vec<Result<UploadId, StoreError>>, StoreError> {
         let select = query("SELECT id FROM uploads WHERE expires_ms <= $1").bind(now_ms);
         let rows = self.sql.all(select).await?;
-        Ok(rows.iter().filter_map(|row| row.parsed("id").ok()).collect())
+        Ok(rows.iter().map(|row| row.parsed("id")).collect())
     }
 }
 

@@ -14,14 +14,13 @@ mod strategies;
 
 pub use ::files::{FileRecord, Reference};
 pub(crate) use ::files::{Files, InlineLimits, Listing, NewFile, hex, uri};
-pub use access::check_storing;
-pub(crate) use access::find_readable;
+pub use access::{check_storing, find_readable};
 pub use audited::FileUse;
 pub(crate) use fill::{Filled, files_to_fill, fill};
-pub(crate) use issued::{fetch_reference, issued_references, remember_issued};
+pub(crate) use issued::{issued_references, remember_issued};
 pub(crate) use references::LargeAnswer;
 pub use references::data_of;
-pub(crate) use resolver::FileResolver;
+pub(crate) use resolver::{FileResolver, GuardedServers};
 pub use results::READ_RESULT;
 pub(crate) use shown::shown_files;
 pub use strategies::Strategies;

@@ -3,18 +3,22 @@
 use std::pin::pin;
 use std::sync::Arc;
 
+use async_trait::async_trait;
+use proto::{Failure, Principal};
+
 use crate::client::{Client, ToolClient};
+use crate::files::GuardedServers;
 use crate::guard::idempotency::CallError;
 use crate::guard::{deadline, size};
 use crate::guards::Guards;
-use crate::servers::Server;
-use crate::{Job, Output};
+use crate::servers::{Server, ServerRequest};
+use crate::{Job, Output, Request};
 
 impl Guards {
     pub(crate) async fn send(
         &self,
         server: &Arc<dyn Server>,
-        method: &str,
+        asked: ServerRequest<'_>,
         job: &Job,
     ) -> Result<Output, CallError> {
         let limit = server.timeout().unwrap_or(self.limits().timeout);
@@ -22,14 +26,36 @@ impl Guards {
         let client = sent.client.take().map(|client| Arc::new(ToolClient::new(client)));
         sent.client = client.clone().map(|client| client as Arc<dyn Client>);
         let mut work = pin!(async {
-            let output = server.request(method, &sent).await?;
-            size::check_result(&output)?;
-            Ok(output)
+            match asked {
+                ServerRequest::OfClient(method) => {
+                    let output = server.request(method, &sent).await?;
+                    size::check_result(&output)?;
+                    Ok(output)
+                }
+                // The limits of files apply to what is stored of it.
+                ServerRequest::File => server.read_resource(&sent).await,
+            }
         });
         let bound = pin!(async {
             let bound = deadline::bound(limit, client.as_deref(), work.as_mut());
             bound.await.map_err(CallError::Failed)
         });
         deadline::wait(job.timeout, job.cancel(), || false, bound).await
+    }
+}
+
+#[async_trait]
+impl GuardedServers for Guards {
+    fn can_reach(&self, principal: &Principal, server: &str) -> bool {
+        self.view(principal).meets_server(server)
+    }
+
+    async fn read_resource(
+        &self,
+        server: &str,
+        request: Request,
+    ) -> Option<Result<Output, Failure>> {
+        let connected = self.servers.get(server)?;
+        Some(self.forward(&connected, ServerRequest::File, request).await)
     }
 }

@@ -34,7 +34,8 @@ pub struct Job {
     pub resume: Option<Arc<Resume>>,
     /// By `run`: set if a repeated task begins again, so that its questions count from the first.
     pub(crate) begins_again: bool,
-    /// By `approval` and `files`: the caller's client as far as the tool may see it.
+    /// By `approval`, `execution` and `forward`, each around what the one before has left: the caller's client as far as the
+    /// tool or the server may see it.
     pub client: Option<Arc<dyn Client>>,
     /// By `approval`: the files that a person saw when they approved the call.
     pub shown_files: Option<Arc<[ShownFile]>>,
@@ -42,7 +43,7 @@ pub struct Job {
     pub approved_code: Option<Digest>,
     /// By `idempotency` and `approval`: set for work that does not end with its caller.
     own_cancel: Option<CancellationToken>,
-    /// By `deadline`: how long the tool may take, before it is ended.
+    /// By `execution`: how long the tool may take, before `deadline` ends it.
     pub time_limit: Duration,
     /// How many notices its caller has got that it waits.
     beats: Arc<AtomicU32>,

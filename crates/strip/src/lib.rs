@@ -10,8 +10,6 @@ pub mod batch;
 mod blocking;
 pub mod catalog;
 mod client;
-pub mod control;
-pub mod dag;
 mod discovery;
 mod execution;
 pub mod files;

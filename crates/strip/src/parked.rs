@@ -42,7 +42,7 @@ impl Parked {
     }
 
     pub(crate) fn output(&self) -> Output {
-        // Cannot fail: all keys are texts, and there are no numbers but integers.
+        // cannot fail: all keys are texts, and there are no numbers but integers.
         let data = serde_json::to_value(self).unwrap_or_default();
         Output { reply: Reply::Pending, ..Output::new(data) }
     }

@@ -21,6 +21,7 @@ pub use listing::{Listing, Offered};
 pub use outages::Outages;
 pub use own_lists::OwnLists;
 pub use owners::{Claims, OfferedAt};
+pub(crate) use server::ServerRequest;
 pub use server::{Offering, Server};
 pub use watch::{Notice, NoticeKind, Watch};
 

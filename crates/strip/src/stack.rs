@@ -19,7 +19,7 @@ use crate::guard::{deadline, determinism, shape, size};
 use crate::guards::Guards;
 use crate::resolve::Resolved;
 use crate::runs::{Ticket, park_questions, repeat_task};
-use crate::servers::Server;
+use crate::servers::{Server, ServerRequest};
 use crate::stop::Stop;
 use crate::{Answer, Door, Job, Output, Reply, Request};
 
@@ -91,21 +91,22 @@ impl Guards {
         self.close(call, outcome).await
     }
 
-    /// A request to a server that is no tool call: audit ▸ rate ▸ size-in ▸ deadline[ ⟨server⟩ ▸ size-out ]
+    /// A request to a server that is no tool call; also for a file that a call needs from it:
+    /// audit ▸ rate ▸ size-in ▸ deadline[ ⟨server⟩ ▸ size-out ]
     pub(crate) async fn forward(
         &self,
         server: &Arc<dyn Server>,
-        method: &str,
+        asked: ServerRequest<'_>,
         request: Request,
     ) -> Result<Output, Failure> {
-        let job = Job::named(request, format!("{}:{method}", server.name()));
+        let job = Job::named(request, format!("{}:{}", server.name(), asked.method()));
         let arguments = Arguments::of(&job.input);
         let row = self.audit.open(&job, &arguments, None);
         let work = async {
             self.rate().check(&job.request().principal, None).map_err(CallError::Refused)?;
             let limit = self.limits().max_input_bytes;
             size::check_params(&arguments, limit).map_err(CallError::Refused)?;
-            self.send(server, method, &job).await
+            self.send(server, asked, &job).await
         };
         self.audited(row, job.cancel(), work, |_| None).await
     }
@@ -181,7 +182,7 @@ impl Guards {
         };
         self.check(&call.job, &entry, &call.arguments)?;
         call.ticket = Ticket::enter(&self.runs, &mut call.job, &entry).await?;
-        if let Some(output) = repeat_task(&self.runs, &mut call.job) {
+        if let Some(output) = repeat_task(&self.runs, &mut call.job)? {
             return Ok(Admitted::Ask(output));
         }
         let (entry, grant) = match self.rule_of(&call.job, &entry) {

@@ -13,9 +13,8 @@ use crate::agents::{AgentReport, ApprovalRule, Profiles, View, Views};
 use crate::approval::Approvals;
 use crate::apps::OpenApps;
 use crate::catalog::{NameStyle, Pins, SchemaForm, WireNames};
-use crate::control;
 use crate::execution::Executor;
-use crate::files::{FileResolver, Files, NewFile};
+use crate::files::{FileResolver, Files, GuardedServers, NewFile};
 use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::RateGuard;
@@ -24,10 +23,10 @@ use crate::guards::Guards;
 use crate::history::History;
 use crate::metrics::CallMetrics;
 use crate::runs::{REMEMBERED, Run, Runs};
-use crate::servers::{ClientIdentity, Outages, OwnLists, Server, Servers};
+use crate::servers::{ClientIdentity, Outages, OwnLists, Server, ServerRequest, Servers};
 use crate::settings::Settings;
 use crate::stop::Stop;
-use crate::{Answer, Catalog, Door, Health, Job, Output, Request, Tool, discovery};
+use crate::{Answer, Catalog, Door, Health, Job, Output, Request, discovery};
 
 /// What the strip is built from.
 pub struct Parts {
@@ -44,9 +43,8 @@ pub struct Parts {
 
 /// One core behind every door: the catalog, the prompts, and the guard stack.
 pub struct Strip {
-    prompts: Arc<Prompts>,
+    prompts: Prompts,
     servers: Arc<Servers>,
-    control: Arc<control::Context>,
     guards: Arc<Guards>,
     started: Instant,
 }
@@ -56,32 +54,18 @@ impl Strip {
     pub fn new(settings: Settings, parts: Parts) -> Arc<Self> {
         let catalog = Catalog::pinned(settings.limits, parts.names, parts.pins);
         catalog.set_terms(settings.terms());
-        let (files, servers) = (Arc::new(parts.files), Arc::<Servers>::default());
+        let (files, connected) = (Arc::new(parts.files), Arc::<Servers>::default());
         let (catalog, views) = (Arc::new(catalog), Arc::<Views>::default());
         let records =
             Records::new(parts.commits.clone(), parts.database.clone(), parts.clock.clone());
         let audit = Arc::new(Audit::new(parts.commits.clone(), parts.clock.clone()));
-        let resolver = Arc::new(FileResolver {
-            servers: Arc::clone(&servers),
-            views: Arc::clone(&views),
-            catalog: Arc::clone(&catalog),
-            audit: Arc::clone(&audit),
-        });
-        let prompts = Arc::new(Prompts::empty());
         let runs = Runs::new(parts.database, parts.commits, parts.clock);
-        let control = control::Context {
-            runs: runs.clone(),
-            files: Arc::clone(&files),
-            resolver: Arc::clone(&resolver),
-            prompts: Arc::clone(&prompts),
-        };
-        Arc::new(Self {
-            prompts,
-            servers: Arc::clone(&servers),
-            control: Arc::new(control),
-            guards: Arc::new(Guards {
+        let guards = Arc::new_cyclic(|guards: &Weak<Guards>| {
+            let servers: Weak<dyn GuardedServers> = guards.clone();
+            let resolver = Arc::new(FileResolver { servers });
+            Guards {
                 catalog,
-                servers: Arc::clone(&servers),
+                servers: Arc::clone(&connected),
                 views,
                 runs,
                 audit,
@@ -95,7 +79,12 @@ impl Strip {
                 approvals: OnceLock::new(),
                 rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),
                 settings: ArcSwap::from_pointee(settings),
-            }),
+            }
+        });
+        Arc::new(Self {
+            prompts: Prompts::empty(),
+            servers: connected,
+            guards,
             started: Instant::now(),
         })
     }
@@ -126,11 +115,6 @@ impl Strip {
     /// The tools. Sources publish into it.
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.guards.catalog
-    }
-
-    /// The control-flow tools, to be published under [`control::SOURCE`].
-    pub fn control_tools(&self) -> Vec<Arc<dyn Tool>> {
-        control::tools(&self.control)
     }
 
     /// The prompts.
@@ -192,7 +176,7 @@ impl Strip {
         method: &'a str,
         request: Request,
     ) -> BoxFuture<'a, Result<Output, Failure>> {
-        Box::pin(self.guards.forward(server, method, request))
+        Box::pin(self.guards.forward(server, ServerRequest::OfClient(method), request))
     }
 
     /// Which of a tool's names listings show.

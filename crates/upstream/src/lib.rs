@@ -10,6 +10,7 @@ mod definition;
 mod deps;
 mod era;
 mod error;
+mod fault;
 mod forward;
 mod handshake;
 mod http;

@@ -2,20 +2,14 @@
 
 use std::sync::Arc;
 
-use proto::{ANSWERED_BY, Blame, Code, Failure, clean};
-use serde_json::{Map, Value, json};
+use proto::{Failure, clean};
+use serde_json::{Map, Value};
 use strip::Output;
 use strip::files::data_of;
 
 use crate::error::{TransportError, shown};
 use crate::rpc::RpcResult;
-use crate::unanswerable;
-
-/// The `_meta` key in which servers of the kit say whether a failure may pass.
-const FAULT: &str = "powerstrip/fault";
-
-/// The most bytes of such a `_meta` that are passed on.
-const MAX_DETAILS: usize = 4096;
+use crate::{fault, unanswerable};
 
 /// How a server's results are handled.
 #[derive(Clone, Copy, Debug)]
@@ -51,15 +45,8 @@ pub(crate) fn read(server: &str, answer: RpcResult, rules: Rules) -> Result<Outp
     check(fields).map_err(malformed)?;
 
     if failed {
-        let failure = match shown(&text(fields)) {
-            said if said.trim().is_empty() => {
-                let message = format!("server `{server}` says that the call failed");
-                Failure::new(Code::Internal, message)
-            }
-            said => Failure::new(Code::Internal, said).details(details(server, &result)),
-        };
-        let retryable = result["_meta"][FAULT]["retryable"] == true;
-        return Err(failure.blame(Blame::Tool).retryable(retryable).native(Arc::new(result)));
+        let failure = fault::failure(server, &result, shown(&text(fields)));
+        return Err(failure.native(Arc::new(result)));
     }
     let mut output = Output::new(data_of(&result));
     output.blobs = answer.blobs.filter(|_| rules.keep);
@@ -74,18 +61,6 @@ pub(crate) fn read(server: &str, answer: RpcResult, rules: Rules) -> Result<Outp
         });
     }
     Ok(output)
-}
-
-/// Who answered, and what a server of the kit says about its failure for programs.
-fn details(server: &str, result: &Value) -> Value {
-    let mut details = match &result["_meta"][FAULT]["details"] {
-        Value::Object(said) if proto::canonical::len(&result["_meta"][FAULT]) <= MAX_DETAILS => {
-            said.clone()
-        }
-        _ => Map::new(),
-    };
-    details.insert(ANSWERED_BY.to_owned(), json!(server));
-    Value::Object(details)
 }
 
 /// Checks the fields that all readers of a result rely on.

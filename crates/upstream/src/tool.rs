@@ -14,9 +14,8 @@ use crate::era::Era;
 use crate::outcome::{self, Rules};
 use crate::rpc::{Params, RpcRequest};
 use crate::server::Server;
-use crate::tasks;
 use crate::transport::Transport;
-use crate::unanswerable;
+use crate::{fault, tasks, unanswerable};
 
 /// A tool of a server.
 pub(crate) struct UpstreamTool {
@@ -94,9 +93,14 @@ impl UpstreamTool {
     /// The failure of a call, which may be due to what the caller's client cannot do.
     fn explain(&self, job: &Job, refused: u64, failure: Failure) -> Failure {
         let (server, client) = (&self.server, job.client.as_deref());
-        let is_answer = matches!(failure.code, Code::Internal | Code::InvalidInput);
+        let is_answer =
+            failure.native.is_some() || matches!(failure.code, Code::Internal | Code::InvalidInput);
         if is_answer && server.context.refused_questions() > refused {
             return unanswerable::question(&server.name, Some(failure));
+        }
+        if fault::states_code(&failure) {
+            // It knows the tool: an unknown one is an error of the protocol for servers of the kit.
+            return failure;
         }
         unanswerable::of_hidden_tool(&server.name, self.remote(), client, failure)
     }

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
+use dag::MissingArgument;
+use dag::core::{
+    Address, Outcome, Pause, PauseKind, Phase, Stage, State, UndoStage, Verdict, has_failed,
+};
+use dag::paths;
+use dag::plan::{Plan, PlannedTask};
 use proto::{Failure, time};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::MissingArgument;
 use crate::checkpoint::QUARANTINED;
-use crate::core::{
-    Address, Outcome, Pause, PauseKind, Phase, Stage, State, UndoStage, Verdict, has_failed,
-};
 use crate::outage::read;
-use crate::paths;
-use crate::plan::{Plan, PlannedTask};
 use crate::results::{ResultKey, Results, Status, TaskResult};
 
 /// A workflow at one moment.
@@ -286,8 +286,9 @@ impl Moment<'_> {
             let mut undone = Vec::new();
             for undo in &self.state.compensations {
                 let key = ResultKey { address: undo.cell.clone(), undo: true };
-                let result = self.results.get(&key).unwrap_or_default();
-                let output = read(|| self.results.call_output(self.plan, &key)).await?;
+                let mut result = self.results.get(&key).unwrap_or_default();
+                let output = read(|| self.results.call_output(self.plan, &key)).await;
+                let output = result.readable(output)?;
                 undone.push(shape(self.name_of(&undo.cell), &result, output));
             }
             answer.insert("compensations".to_owned(), Value::Array(undone));
@@ -316,15 +317,17 @@ impl Moment<'_> {
         if let Stage::Ended(verdict) = stage {
             result.status = Status::Ended(verdict);
         }
-        let output = match result.status {
-            Status::Ended(Verdict::Success) => {
-                Some(read(|| self.results.output(self.plan, &address)).await?)
-            }
+        let has_output = match result.status {
+            Status::Ended(Verdict::Success) => true,
             // The items that succeeded are there even if others failed.
-            Status::Ended(Verdict::Failed) if result.note.items.is_some() => {
-                Some(read(|| self.results.output(self.plan, &address)).await?)
-            }
-            _ => None,
+            Status::Ended(Verdict::Failed) => result.note.items.is_some(),
+            _ => false,
+        };
+        let output = if has_output {
+            let output = read(|| self.results.output(self.plan, &address)).await;
+            result.readable(output.map(Some))?
+        } else {
+            None
         };
         let items = result.note.items;
         if result.note.error.is_none() {

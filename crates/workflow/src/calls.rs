@@ -4,21 +4,20 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use dag::Task;
+use dag::core::{Address, CallOutcome, Prepared, WHOLE};
+use dag::evaluate::{self, EvaluationError, Scope, TaskValue};
+use dag::paths;
+use dag::plan::{MAX_TASKS, Plan};
 use proto::{Code, Failure, Principal, TraceId, canonical};
 use runs::RunOf;
 use serde_json::{Map, Value, json};
-use store::StoreError;
 use strip::{Answer, Door, Park, Parked, Reply, Request};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::Task;
-use crate::core::{Address, CallOutcome, Prepared, WHOLE};
-use crate::evaluate::{self, EvaluationError, Scope, TaskValue};
 use crate::failures;
 use crate::outage::Outage;
-use crate::paths;
-use crate::plan::{MAX_TASKS, Plan};
 use crate::results::{ResultKey, Results, error_of};
 use crate::service::Service;
 
@@ -176,8 +175,8 @@ impl Calls {
                 None => Address::task(position),
             };
             let result = self.results.task(&sibling).unwrap_or_default();
-            let output =
-                Box::pin(self.results.output(&self.plan, &sibling)).await.map_err(unreadable)?;
+            let output = Box::pin(self.results.output(&self.plan, &sibling)).await;
+            let output = output.map_err(|error| failures::output_unreadable(&name, error))?;
             let value = TaskValue::new(output, result.status.shown(), result.note.error);
             tasks.insert(name, value);
         }
@@ -190,7 +189,10 @@ impl Calls {
         let item = address.last().map_or(WHOLE, |step| step.item);
         let Ok(index) = usize::try_from(item) else { return Ok(scope) };
         let items = Box::pin(self.items(address)).await?;
-        Ok(scope.with_item(index, items.get(index).cloned().unwrap_or_default()))
+        let item = items.get(index).cloned().ok_or_else(|| {
+            Failure::new(Code::Internal, "the list of the task no longer has this item")
+        })?;
+        Ok(scope.with_item(index, item))
     }
 
     async fn fill(
@@ -378,9 +380,4 @@ fn interpret(answer: Answer, arguments: Option<Value>) -> Called {
 fn unfit(error: EvaluationError) -> Failure {
     let details = json!({"path": error.path});
     Failure::new(Code::InvalidInput, error.to_string()).details(details)
-}
-
-fn unreadable(error: StoreError) -> Failure {
-    Failure::new(Code::Unavailable, "the output of an earlier task cannot be read at present")
-        .caused_by(error)
 }

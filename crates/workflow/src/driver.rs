@@ -9,6 +9,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use dag::core::{Action, Address, Event, EventKind, Phase, Prepared, State, step};
+use dag::plan::Plan;
 use proto::Principal;
 use runs::{Run, RunOf};
 use serde_json::{Value, json};
@@ -24,9 +26,7 @@ pub(crate) use commit::LEASE_MS;
 use crate::answer::Moment;
 use crate::calls::{Called, Calls, Evaluated};
 use crate::checkpoint;
-use crate::core::{Action, Address, Event, EventKind, Phase, Prepared, State, step};
 use crate::failures::too_many_items;
-use crate::plan::Plan;
 use crate::queue::{CommandQueue, Message};
 use crate::results::{ResultKey, Results, Status, error_of};
 use crate::service::{Live, Service, Snapshot};

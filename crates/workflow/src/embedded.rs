@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dag::Dag;
+use dag::core::{Address, PauseKind, Phase};
+use dag::plan::Reading;
 use proto::{Failure, Principal, canonical, digest};
 use runs::Run;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::Dag;
-use crate::core::{Address, PauseKind, Phase};
 use crate::failures::not_found;
 use crate::outage::read;
-use crate::plan::Reading;
 use crate::service::{Live, Snapshot};
 use crate::start::{Start, Started};
 use crate::workflows::Workflows;

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
+use dag::MissingArgument;
+use dag::core::{Overflow, Refusal};
+use dag::plan::{Fault, MAX_TASKS};
 use proto::{Blame, Code, Failure};
 use serde_json::{Value, json};
 use store::StoreError;
 use uuid::Uuid;
-
-use crate::MissingArgument;
-use crate::core::{Overflow, Refusal};
-use crate::plan::{Fault, MAX_TASKS};
 
 /// How many faults of a DAG are listed.
 const MAX_FAULTS: usize = 500;
@@ -151,17 +150,34 @@ pub(crate) fn too_many_active(most: usize) -> Failure {
     Failure::new(Code::RateLimit, message).details(json!({"retry_after_ms": 60_000}))
 }
 
+const DAMAGED: &str =
+    "what is stored of the workflow is damaged and cannot be read; start the workflow again";
+
 pub(crate) fn unavailable(error: StoreError) -> Failure {
-    Failure::new(Code::Unavailable, "workflows cannot be stored or read at present; try again")
-        .blame(Blame::Gateway)
-        .caused_by(error)
+    let failure = if is_damage(&error) {
+        Failure::new(Code::Internal, DAMAGED)
+    } else {
+        Failure::new(Code::Unavailable, "workflows cannot be stored or read at present; try again")
+    };
+    failure.blame(Blame::Gateway).caused_by(error)
+}
+
+/// The output of a task that another one needs cannot be read.
+pub(crate) fn output_unreadable(task: &str, error: StoreError) -> Failure {
+    let mut failure = unavailable(error);
+    failure.message =
+        format!("the output of the task `{task}` cannot be used: {}", failure.message);
+    failure
+}
+
+/// Whether the database works, and what it contains cannot be read: it never helps to try again.
+pub(crate) fn is_damage(error: &StoreError) -> bool {
+    matches!(error, StoreError::Unreadable { .. })
 }
 
 /// Something that is stored of a workflow cannot be read.
 pub(crate) fn damaged(workflow: Uuid, error: serde_json::Error) -> Failure {
-    Failure::new(Code::Internal, "what is stored of the workflow cannot be read")
-        .details(ids(workflow))
-        .caused_by(error)
+    Failure::new(Code::Internal, DAMAGED).details(ids(workflow)).caused_by(error)
 }
 
 /// Why a task failed that an abort interrupted.

@@ -4,12 +4,12 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use dag::evaluate::step_into;
 use proto::{Principal, canonical};
 use runs::Run;
 use serde_json::{Value, json};
 use strip::Strip;
 
-use crate::evaluate::step_into;
 use crate::results::Results;
 
 /// The largest answer. Doors add a little to it.

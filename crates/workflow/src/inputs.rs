@@ -3,12 +3,11 @@
 use std::marker::PhantomData;
 
 use ::operations::IDEMPOTENCY_KEY;
+use dag::plan::MAX_TASKS;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
-
-use crate::plan::MAX_TASKS;
 
 /// What `execute_dag` takes.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]

@@ -3,24 +3,19 @@
 mod active;
 mod answer;
 mod calls;
+mod catalog_tools;
 mod checkpoint;
-pub mod core;
-mod dag;
 mod drain;
 mod driver;
 mod embedded;
-pub mod evaluate;
 mod failures;
 mod fit;
 pub mod inputs;
 mod listing;
 pub mod operations;
 mod outage;
-mod paths;
-pub mod plan;
 mod planner;
 mod planning;
-mod proposal;
 mod queue;
 mod results;
 mod resume;
@@ -35,12 +30,11 @@ mod workflows;
 
 pub use ::operations::workflows::{
     WorkflowConsole, WorkflowDetails, WorkflowEvent, WorkflowId, WorkflowList, WorkflowQuery,
-    WorkflowSummary, WorkflowTask,
+    WorkflowState, WorkflowSummary, WorkflowTask,
 };
-pub use dag::{Compensation, Dag, OnError, Retry, Task, TaskApproval};
+pub use catalog_tools::CatalogTools;
 pub use embedded::{Progress, StartOptions, Until};
 pub use planner::{ClientModel, Extended, MAX_INTENT_CHARS, PlanRequest, Planner, PresentTask};
-pub use proposal::{AlternativeTool, MissingArgument, OpenArgument, PlanNotes, Proposal};
 pub use service::{OwnerCheck, Settings};
-pub use tools::SOURCE;
+pub use tools::{MAX_BYTES, SOURCE};
 pub use workflows::Workflows;

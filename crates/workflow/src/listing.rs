@@ -1,11 +1,11 @@
 //! The tasks of a workflow, as people and `workflow_status` see them.
 
+use dag::core::{Address, Stage};
+use dag::plan::{Plan, PlannedTask};
 use operations::workflows::WorkflowTask;
 use serde_json::{Value, json};
 
 use crate::answer::{Moment, tool_of};
-use crate::core::{Address, Stage};
-use crate::plan::{Plan, PlannedTask};
 use crate::results::Status;
 
 /// The tasks of a workflow, in the order of the DAG.

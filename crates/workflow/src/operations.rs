@@ -9,6 +9,7 @@ use ::operations::workflows::{
     WorkflowConsole as _, WorkflowDetails, WorkflowEvent, WorkflowId, WorkflowList, WorkflowQuery,
 };
 use ::operations::{Caller, Operation, OperationError, Route, Table};
+use dag::Proposal;
 use proto::{Principal, TraceId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +22,6 @@ use crate::inputs::{
     Abort, ApprovalResponse, Continue, InjectTasks, ModifyArgs, Replan, RetryTask, RouteInput,
     SkipTask, StartInput, SteeringInput, WorkflowStatus,
 };
-use crate::proposal::Proposal;
 use crate::workflows::Workflows;
 
 /// The longest that the operator waits for news of a workflow at a time.

@@ -7,7 +7,7 @@ use store::StoreError;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::failures::unavailable;
+use crate::failures::{is_damage, unavailable};
 
 /// How long a task waits for the database.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -70,7 +70,8 @@ where
 }
 
 fn is_of_database(failure: &Failure) -> bool {
-    failure.source.as_deref().is_some_and(|source| source.is::<StoreError>())
+    let error = failure.source.as_deref().and_then(|source| source.downcast_ref::<StoreError>());
+    error.is_some_and(|error| !is_damage(error))
 }
 
 #[cfg(test)]
@@ -101,6 +102,13 @@ mod tests {
             Err::<(), _>(Failure::new(Code::NotFound, "gone"))
         });
         assert!(missing.await.is_err() && tries.get() == 1, "other failures are final");
+        tries.set(0);
+        let damaged = read(|| async {
+            tries.set(tries.get() + 1);
+            Err::<(), _>(StoreError::Unreadable { column: "output", value: "{".to_owned() })
+        });
+        assert_eq!(damaged.await.map_err(|failure| failure.code), Err(Code::Internal));
+        assert_eq!(tries.get(), 1, "damage is final");
     }
 
     #[tokio::test]

@@ -4,11 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use dag::Proposal;
+use dag::plan::{Fault, Plan, Present, Reading, Tools};
 use proto::{Failure, Principal};
 use serde_json::{Map, Value};
-
-use crate::plan::{Fault, Plan, Present, Reading, Tools};
-use crate::proposal::Proposal;
 
 /// The longest intent or requirement, in characters.
 pub const MAX_INTENT_CHARS: usize = 2_000;

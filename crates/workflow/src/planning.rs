@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use dag::Proposal;
+use dag::core::{Address, Stage, Verdict};
+use dag::plan::{Plan, Present};
 use proto::{Failure, Principal};
 use serde_json::{Map, Value};
 
-use crate::core::{Address, Stage, Verdict};
+use crate::catalog_tools::CatalogTools;
 use crate::failures::{bad_dag, invalid, unsupported};
 use crate::outage::read;
-use crate::plan::{CatalogTools, Plan, Present};
 use crate::planner::{Extended, MAX_INTENT_CHARS, PlanRequest, PresentTask};
-use crate::proposal::Proposal;
 use crate::service::Live;
 use crate::workflows::Workflows;
 

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use proto::canonical;
-use serde::{Deserialize, Serialize};
+use dag::core::{Address, Record, RecordStatus, Verdict, WHOLE};
+use dag::paths;
+use dag::plan::Plan;
+use proto::{Code, Failure, canonical};
+use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value, json};
 use store::{Database, StoreError, WorkflowTaskRow};
 use uuid::Uuid;
 
-use crate::core::{Address, Record, RecordStatus, Verdict, WHOLE};
 use crate::failures;
-use crate::paths;
-use crate::plan::Plan;
 
 /// Longer outputs are not kept in memory.
 const SMALL_OUTPUT: usize = 4096;
@@ -108,8 +108,9 @@ impl Status {
         }
     }
 
-    fn named(name: &str) -> Self {
-        match name {
+    fn named(name: &str) -> serde_json::Result<Self> {
+        Ok(match name {
+            "pending" => Self::Pending,
             "open" => Self::Running,
             "parked" => Self::Parked,
             "asking" => Self::Asking,
@@ -117,8 +118,9 @@ impl Status {
             "failed" => Self::Ended(Verdict::Failed),
             "rejected" => Self::Ended(Verdict::Rejected),
             "skipped" => Self::Ended(Verdict::Skipped),
-            _ => Self::Pending,
-        }
+            // As a pending task, one that has taken effect would run again.
+            _ => return Err(de::Error::custom(format!("`{name}` is no status of a task"))),
+        })
     }
 
     /// The name in answers.
@@ -148,6 +150,21 @@ impl TaskResult {
             None => Slot::Here(Arc::clone(output)),
             Some(_) => Slot::Uncommitted(Arc::clone(output)),
         };
+    }
+
+    /// The output that was read. With a damaged one the result is a failed one: a workflow must get its answer also then.
+    pub(crate) fn readable(
+        &mut self,
+        output: Result<Option<Arc<Value>>, Failure>,
+    ) -> Result<Option<Arc<Value>>, Failure> {
+        match output {
+            Err(failure) if failure.code == Code::Internal => {
+                self.status = Status::Ended(Verdict::Failed);
+                self.note.error = Some(error_of(&failure));
+                Ok(None)
+            }
+            output => output,
+        }
     }
 
     /// The output as people are shown it.
@@ -226,7 +243,7 @@ impl Results {
             };
             let Some(address) = paths::address_of(plan, path, row.item) else { continue };
             let note: Note = serde_json::from_str(&row.result)?;
-            let status = Status::named(&row.status);
+            let status = Status::named(&row.status)?;
             let output = match &row.output {
                 Some(text) => Slot::Here(Arc::new(serde_json::from_str(text)?)),
                 None if row.output_bytes > 0 => Slot::Stored,
@@ -391,13 +408,18 @@ impl Results {
             Some(Slot::Stored) => {
                 let (path, item) = row_name(plan, &key.address, key.undo);
                 let text = self.database.task_output(self.workflow, &path, item).await?;
-                let value = text
-                    .map(|text| strip::run_blocking(text.len(), || serde_json::from_str(&text)));
-                Ok(Some(Arc::new(value.and_then(Result::ok).unwrap_or_default())))
+                let text = text.ok_or_else(|| damaged_output("no text"))?;
+                let value = strip::run_blocking(text.len(), || serde_json::from_str(&text));
+                Ok(Some(Arc::new(value.map_err(|_| damaged_output("a text that is not JSON"))?)))
             }
             Some(Slot::Nothing) | None => Ok(None),
         }
     }
+}
+
+/// An output that is in the database and cannot be read: null in its place would be taken for what the tool answered.
+fn damaged_output(found: &str) -> StoreError {
+    StoreError::Unreadable { column: "output", value: found.to_owned() }
 }
 
 /// The task and the item that name a row.
@@ -408,7 +430,7 @@ fn row_name(plan: &Plan, address: &Address, undo: bool) -> (String, i64) {
 }
 
 /// A failure as results show it.
-pub(crate) fn error_of(failure: &proto::Failure) -> Value {
+pub(crate) fn error_of(failure: &Failure) -> Value {
     let mut error = json!({
         "code": failure.code,
         "message": failure.message,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dag::core::{Pause, PauseKind, Phase, Saved};
 use proto::Failure;
 use serde_json::json;
 use store::{
@@ -11,7 +12,6 @@ use store::{
 use uuid::Uuid;
 
 use crate::checkpoint::QUARANTINED;
-use crate::core::{Pause, PauseKind, Phase, Saved};
 use crate::driver::LEASE_MS;
 use crate::results::to_json;
 use crate::workflows::Workflows;

@@ -3,6 +3,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use dag::Task;
+use dag::core::{Phase, State};
+use dag::plan::{Plan, Reading};
 use proto::{Clock, Failure, Principal};
 use runs::Run;
 use store::{CommitQueue, Database};
@@ -15,11 +18,9 @@ use uuid::Uuid;
 use crate::Planner;
 use crate::active::Active;
 use crate::answer::Moment;
-use crate::core::{Phase, State};
-use crate::plan::{Plan, Reading};
+use crate::failures;
 use crate::queue::CommandQueue;
 use crate::results::Results;
-use crate::{Task, failures};
 
 /// The calls of all workflows that run at once.
 const MAX_CALLS: usize = 256;

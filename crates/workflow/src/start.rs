@@ -3,6 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dag::PlanNotes;
+use dag::core::{Rules, State};
+use dag::paths::graph_of;
+use dag::plan::{Plan, Reading};
 use proto::{Digest, Failure, Principal, canonical, digest};
 use serde_json::{Value, json};
 use store::{
@@ -12,13 +16,10 @@ use store::{
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-use crate::PlanNotes;
-use crate::core::{Rules, State};
+use crate::catalog_tools::CatalogTools;
 use crate::driver::{DrivenWorkflow, Driver, LEASE_MS};
 use crate::failures::{bad_dag, key_reused, not_found, stopping, too_many_active, unavailable};
 use crate::outage::{RETRIES, read};
-use crate::paths::graph_of;
-use crate::plan::{CatalogTools, Plan, Reading};
 use crate::results::{Results, to_json};
 use crate::service::{Live, Starting};
 use crate::workflows::{Workflows, run_id};

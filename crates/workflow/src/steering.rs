@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dag::plan::Plan;
 use operations::workflows::{WorkflowCommand, WorkflowDefinition};
 use operations::{Caller, OperationError};
 use proto::{ADMIN, Code};
@@ -13,7 +14,6 @@ use uuid::Uuid;
 
 use crate::failures::{damaged, not_found};
 use crate::outage::read;
-use crate::plan::Plan;
 use crate::workflows::Workflows;
 
 /// How long a page waits for a command; most are carried out by then.

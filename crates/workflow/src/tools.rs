@@ -8,8 +8,10 @@ mod respond;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use ::operations::workflows::name_of_intent;
 use async_trait::async_trait;
+use dag::core::PauseKind;
+use dag::name_of_intent;
+use dag::plan::Reading;
 use proto::{Descriptor, Failure, Principal, RequestedLimits, canonical};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -19,14 +21,12 @@ use strip::{EmptyTexts, Job, Output, Part, Tool};
 use uuid::Uuid;
 
 use crate::PlanRequest;
-use crate::core::PauseKind;
 use crate::failures::{invalid, native, not_found, only_operators, stopping};
 use crate::fit::{MAX_ANSWER, cut};
 use crate::inputs::{
     Abort, ApprovalResponse, Continue, Effect, Execute, Facts, InjectTasks, ModifyArgs,
     PLAN_OR_PROGRESS, Replan, RetryTask, SkipTask, SteeringInput, ToolInput, WorkflowStatus,
 };
-use crate::plan::Reading;
 use crate::service::{Accepted, Command, Live, Service};
 use crate::start::{Start, Started};
 use crate::workflows::{Wait, Workflows};
@@ -38,8 +38,8 @@ pub const SOURCE: &str = "workflow";
 /// The longest that one call takes.
 const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// The largest input and answer.
-pub(crate) const MAX_BYTES: usize = 1 << 20;
+/// The largest input and answer of a workflow tool.
+pub const MAX_BYTES: usize = 1 << 20;
 
 /// What operators may give, and agents are not shown.
 const HIDDEN: &str = "force";

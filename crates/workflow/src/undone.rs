@@ -1,11 +1,11 @@
 //! What an ended workflow has done and could not undo.
 
+use dag::core::{Undo, UndoStage, Verdict};
+use dag::paths;
 use operations::workflows::NotUndone;
 use serde_json::Value;
 
 use crate::answer::Moment;
-use crate::core::{Undo, UndoStage, Verdict};
-use crate::paths;
 use crate::results::ResultKey;
 
 /// The longest reason, in characters.

@@ -1,12 +1,15 @@
 //! Workflows as people are shown them.
 
 use async_trait::async_trait;
+use dag::call_by_tool;
+use dag::core::{Address, Phase, Saved};
+use dag::plan::Plan;
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use operations::workflows::graph::{self, GraphView};
 use operations::workflows::{
     NotUndone, WorkflowCommand, WorkflowConsole, WorkflowDefinition, WorkflowDetails,
-    WorkflowEvent, WorkflowList, WorkflowQuery, WorkflowSummary, WorkflowTask,
+    WorkflowEvent, WorkflowList, WorkflowQuery, WorkflowState, WorkflowSummary, WorkflowTask,
 };
 use operations::{Caller, OperationError};
 use proto::{Code, Failure};
@@ -18,12 +21,10 @@ use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
 use crate::checkpoint::QUARANTINED;
-use crate::core::{Address, Phase, Saved};
 use crate::failures::{damaged, not_found};
 use crate::fit::MAX_ANSWER;
 use crate::listing;
 use crate::outage::{read, retry};
-use crate::plan::{Plan, call_by_tool};
 use crate::results::shorten;
 use crate::workflows::{Workflows, run_id};
 
@@ -249,7 +250,7 @@ fn add_outputs(tasks: &mut [WorkflowTask], answer: Option<&Value>) {
 
 /// Why a workflow is paused.
 fn outcome_of(phase: &Phase) -> Option<String> {
-    use crate::core::PauseKind;
+    use dag::core::PauseKind;
     let Phase::Paused(pause) = phase else { return None };
     let kind = match pause.kind {
         PauseKind::Planned => "planned",
@@ -271,21 +272,15 @@ impl WorkflowConsole for Workflows {
         caller: &Caller,
         query: WorkflowQuery,
     ) -> Result<WorkflowList, OperationError> {
-        let phase = match query.state.as_deref() {
-            None => None,
-            Some("running") => Some(WorkflowPhase::Running),
-            Some("paused" | QUARANTINED) => Some(WorkflowPhase::Paused),
-            Some("ended") => Some(WorkflowPhase::Ended),
-            Some(_) => {
-                return Err(OperationError::invalid(
-                    "`state` is one of running, paused, quarantined, ended",
-                ));
-            }
-        };
+        let phase = query.state.map(|state| match state {
+            WorkflowState::Running => WorkflowPhase::Running,
+            WorkflowState::Paused | WorkflowState::Quarantined => WorkflowPhase::Paused,
+            WorkflowState::Ended => WorkflowPhase::Ended,
+        });
         let filter = WorkflowFilter {
             tenant: caller.tenant().map(str::to_owned),
             phase,
-            quarantined: query.state.as_deref() == Some(QUARANTINED),
+            quarantined: query.state == Some(WorkflowState::Quarantined),
             run_prefix: query.id.map(|id| {
                 let hex = id.strip_prefix("run_").unwrap_or(&id).replace('-', "");
                 format!("run_{}", hex.to_lowercase())

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dag::core::{CellStage, Phase, Saved, Verdict, rebuild};
+use dag::paths::graph_of;
+use dag::plan::Plan;
 use proto::{Clock, Failure, Principal, canonical, time};
 use serde_json::{Value, json};
 use store::{WorkflowPhase, WorkflowRow};
@@ -10,14 +13,11 @@ use strip::waiting::{WaitOptions, longest_wait, wait_for};
 use strip::{Job, Output, Reply, Strip};
 use uuid::Uuid;
 
-use crate::core::{CellStage, Phase, Saved, Verdict, rebuild};
 use crate::driver::{DrivenWorkflow, Driver};
 use crate::failures::{damaged, no_checkpoint, not_found, stopping, unavailable};
 use crate::fit::{Fitting, MAX_ANSWER, cut};
 use crate::listing;
 use crate::outage::{read, retry};
-use crate::paths::graph_of;
-use crate::plan::Plan;
 use crate::results::Results;
 use crate::service::{Accepted, Command, Live, OwnerCheck, Service, Settings, Snapshot};
 

@@ -38,6 +38,7 @@ pub(crate) async fn page(
     let after = params.position();
     let first = after.is_none();
     let pending = pending_after(approvals, viewer.tenant(), after).await;
+    let pending = pending.map_err(|unread| unread.page(&viewer))?;
     // Paged, so that a caller with many pending calls does not hide those of others.
     let next = pending.last().filter(|_| pending.len() == MAX_PENDING as usize);
     let next = next.map(|row| format!("?after={}_{}", row.created_unix_ms, in_url(&row.id)));
@@ -55,7 +56,8 @@ pub(crate) async fn page(
             limit: MAX_DECIDED,
             ..ApprovalFilter::default()
         };
-        decided.extend(list(approvals, &filter).await);
+        let found = list(approvals, &filter).await;
+        decided.extend(found.map_err(|unread| unread.page(&viewer))?);
     }
     decided.sort_by_key(|row| std::cmp::Reverse(row.decided_unix_ms));
     decided.truncate(MAX_DECIDED as usize);

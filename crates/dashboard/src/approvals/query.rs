@@ -7,6 +7,7 @@ use auth::scope;
 use axum::response::Response;
 
 use crate::state::Dashboard;
+use crate::unreadable::Unreadable;
 use crate::viewer::Viewer;
 
 /// How many pending approvals are shown at once.
@@ -19,8 +20,8 @@ const MAX_SEARCHED: u32 = 200;
 pub(crate) async fn pending_approvals(
     dashboard: &Dashboard,
     tenant: Option<String>,
-) -> Vec<ApprovalRow> {
-    let Some(approvals) = dashboard.parts.strip.approvals() else { return Vec::new() };
+) -> Result<Vec<ApprovalRow>, Unreadable> {
+    let Some(approvals) = dashboard.parts.strip.approvals() else { return Ok(Vec::new()) };
     pending_after(approvals, tenant, None).await
 }
 
@@ -29,16 +30,16 @@ pub(super) async fn pending_after(
     approvals: &Approvals,
     tenant: Option<String>,
     after: Option<(u64, String)>,
-) -> Vec<ApprovalRow> {
+) -> Result<Vec<ApprovalRow>, Unreadable> {
     let state = Some(ApprovalState::Pending);
     list(approvals, &ApprovalFilter { tenant, state, after, limit: MAX_PENDING }).await
 }
 
-pub(super) async fn list(approvals: &Approvals, filter: &ApprovalFilter) -> Vec<ApprovalRow> {
-    approvals.list(filter).await.unwrap_or_else(|error| {
-        tracing::warn!(%error, "cannot list approvals");
-        Vec::new()
-    })
+pub(super) async fn list(
+    approvals: &Approvals,
+    filter: &ApprovalFilter,
+) -> Result<Vec<ApprovalRow>, Unreadable> {
+    approvals.list(filter).await.map_err(|error| Unreadable::log("The approvals", &error))
 }
 
 /// The approvals, if the viewer may see them; otherwise the page to answer with.
@@ -59,10 +60,7 @@ pub(super) async fn find(
     let missing = || viewer.missing("This approval does not exist, or you may not see it.");
     match approvals.get(viewer.tenant().as_deref(), id).await {
         Ok(row) => row.ok_or_else(missing),
-        Err(error) => {
-            tracing::warn!(%error, "cannot read an approval");
-            Err(missing())
-        }
+        Err(error) => Err(Unreadable::log("The approvals", &error).page(viewer)),
     }
 }
 
@@ -70,7 +68,7 @@ pub(super) async fn find(
 pub(super) async fn approved_before(
     approvals: &Approvals,
     row: &ApprovalRow,
-) -> Option<ApprovalRow> {
+) -> Result<Option<ApprovalRow>, Unreadable> {
     let mut latest: Option<ApprovalRow> = None;
     for state in [ApprovalState::Consumed, ApprovalState::Approved] {
         let filter = ApprovalFilter {
@@ -79,7 +77,7 @@ pub(super) async fn approved_before(
             limit: MAX_SEARCHED,
             ..ApprovalFilter::default()
         };
-        let earlier = list(approvals, &filter).await.into_iter().filter(|other| {
+        let earlier = list(approvals, &filter).await?.into_iter().filter(|other| {
             other.tool == row.tool
                 && other.id != row.id
                 && other.created_unix_ms <= row.created_unix_ms
@@ -87,6 +85,7 @@ pub(super) async fn approved_before(
         latest = earlier.chain(latest).max_by_key(|other| other.created_unix_ms);
     }
     // Lists omit long arguments.
-    let latest = latest?;
-    approvals.get(Some(&row.tenant), &latest.id).await.ok().flatten()
+    let Some(latest) = latest else { return Ok(None) };
+    let whole = approvals.get(Some(&row.tenant), &latest.id).await;
+    whole.map_err(|error| Unreadable::log("The approvals", &error))
 }

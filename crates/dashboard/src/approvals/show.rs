@@ -13,6 +13,7 @@ use crate::diff::changed_parts;
 use crate::layout::{Page, PageResult, Section, csrf, heading};
 use crate::state::Dashboard;
 use crate::time;
+use crate::unreadable::Unreadable;
 use crate::viewer::Viewer;
 use crate::words::{approval_page, inert, run_page, short, size, tool_page};
 
@@ -21,11 +22,13 @@ pub(super) async fn page(
     dashboard: &Dashboard,
     viewer: &Viewer,
     row: &ApprovalRow,
-    before: Option<&ApprovalRow>,
+    before: &Result<Option<ApprovalRow>, Unreadable>,
     notice: Option<&str>,
     status: StatusCode,
 ) -> PageResult {
     let rest = pending_approvals(dashboard, viewer.tenant()).await;
+    let unread = rest.as_ref().err();
+    let rest = rest.as_deref().unwrap_or_default();
     let at = rest.iter().position(|other| other.id == row.id);
     let next = match at {
         Some(at) => rest.get(at + 1),
@@ -48,6 +51,7 @@ pub(super) async fn page(
     let body = html! {
         (heading(html! { code { (inert(&row.tool)) } }, below, actions))
         @if let Some(notice) = notice { p.fault role="alert" { (notice) } }
+        @if let Some(unread) = unread { (unread.show()) }
         div #verdict data-swap data-version=(row.state) {
             @if row.state == ApprovalState::Pending {
                 p.verdict { (state(row.state)) (time::left(row.deadline_unix_ms, viewer.now_ms)) }
@@ -159,7 +163,15 @@ fn decision(row: &ApprovalRow, viewer: &Viewer) -> Markup {
 }
 
 /// The differences from the last approved call of this tool.
-fn difference(arguments: &str, before: Option<&ApprovalRow>, viewer: &Viewer) -> Markup {
+fn difference(
+    arguments: &str,
+    before: &Result<Option<ApprovalRow>, Unreadable>,
+    viewer: &Viewer,
+) -> Markup {
+    let before = match before {
+        Ok(before) => before.as_ref(),
+        Err(unread) => return html! { h2 { "Changes since the last approval" } (unread.show()) },
+    };
     let Some((before, text)) = before.and_then(|row| Some((row, row.arguments.as_deref()?))) else {
         return html! { h2 { "Changes since the last approval" } p.soft { "No call of this tool has been approved before." } };
     };

@@ -26,8 +26,8 @@ pub(super) struct CallLog {
     own: Vec<LogLine>,
     before: Vec<LogLine>,
     after: Vec<LogLine>,
-    /// Other calls of the server ran at the same time, and may have caused lines.
-    shared: bool,
+    /// Other calls of the server ran at the same time, and may have caused lines; none if they could not be read.
+    shared: Option<bool>,
 }
 
 /// When a call ran, and whether others ran with it.
@@ -73,9 +73,11 @@ pub(super) async fn read(
         limit: Some(MAX_NEARBY),
         ..CallQuery::default()
     };
-    let others = console.calls(&viewer.caller(), query).await.map(|page| page.calls);
-    let window = Window::of(call, &others.unwrap_or_default());
-    Some(divide(server, lines, &window))
+    // The gateway logs why it could not read them.
+    let others = console.calls(&viewer.caller(), query).await.ok();
+    let window = Window::of(call, others.as_ref().map_or(&[][..], |page| &page.calls));
+    let shared = others.map(|_| window.shared);
+    Some(CallLog { shared, ..divide(server, lines, &window) })
 }
 
 fn divide(server: &str, lines: Vec<LogLine>, window: &Window) -> CallLog {
@@ -91,7 +93,7 @@ fn divide(server: &str, lines: Vec<LogLine>, window: &Window) -> CallLog {
     }
     before.drain(..before.len().saturating_sub(MAX_REST));
     after.truncate(MAX_REST);
-    CallLog { server: server.to_owned(), own, before, after, shared: window.shared }
+    CallLog { server: server.to_owned(), own, before, after, shared: Some(window.shared) }
 }
 
 impl CallLog {
@@ -106,7 +108,11 @@ impl CallLog {
             @if self.own.is_empty() { p.soft { "The server wrote nothing during this call." } }
             @else {
                 pre.code.log.own #{ "log-" (number) } tabindex="0" { (log_lines(&self.own)) }
-                @if self.shared { p.hint { "Other calls of this server ran at the same time: some of these lines may be theirs." } }
+                @match self.shared {
+                    Some(false) => {},
+                    Some(true) => p.hint { "Other calls of this server ran at the same time: some of these lines may be theirs." },
+                    None => p.fault { "The other calls of this server could not be read: some of these lines may be theirs." },
+                }
             }
             @if rest > 0 {
                 details.block #{ "log-rest-" (number) } open[self.own.is_empty()] {

@@ -2,8 +2,10 @@
 
 use auth::scope;
 use axum::extract::{Path, State};
+use axum::response::Response;
 use maud::{Markup, html};
 use operations::calls::{CallRecord, CallSummary, CallTrace};
+use proto::Code;
 use serde_json::Value;
 
 use super::log::{self, CallLog};
@@ -27,6 +29,9 @@ pub(crate) async fn page(
     let found = console.call(&caller, CallTrace { trace: id.clone() }).await;
     let calls = match found {
         Ok(details) if !details.calls.is_empty() => details.calls,
+        Err(error) if error.code != Code::NotFound => {
+            return Err(viewer.failed("Not available", &error));
+        }
         _ => return Err(viewer.missing(none)),
     };
     let summaries: Vec<CallSummary> = calls.iter().map(|call| call.summary.clone()).collect();
@@ -146,12 +151,16 @@ pub(crate) async fn stored_input(
     viewer: &Viewer,
     tool: &str,
     trace: &str,
-) -> Option<Value> {
+) -> Result<Option<Value>, Response> {
     if trace.is_empty() || !viewer.may(scope::AUDIT_READ) {
-        return None;
+        return Ok(None);
     }
     let input = CallTrace { trace: trace.to_owned() };
-    let details = dashboard.parts.console.call(&viewer.caller(), input).await.ok()?;
+    let details = match dashboard.parts.console.call(&viewer.caller(), input).await {
+        Ok(details) => details,
+        Err(error) if error.code == Code::NotFound => return Ok(None),
+        Err(error) => return Err(viewer.failed("Not available", &error)),
+    };
     let mut calls = details.calls.into_iter().filter(|call| call.summary.tool == tool);
-    calls.find_map(|call| call.arguments).filter(Value::is_object)
+    Ok(calls.find_map(|call| call.arguments).filter(Value::is_object))
 }

@@ -54,16 +54,21 @@ pub(super) fn approvals(viewer: &Viewer) -> Markup {
     html! {
         a.tile.line href="/dashboard/approvals" {
             h2 { "Approvals" }
-            p.number { (viewer.pending) span.unit { " pending" } }
+            p.number { (number(viewer.pending)) span.unit { " pending" } }
         }
     }
 }
 
-pub(super) fn questions(asking: usize) -> Markup {
+/// A number, or a question mark if it could not be read.
+fn number(known: Option<usize>) -> String {
+    known.map_or_else(|| "?".to_owned(), |number| number.to_string())
+}
+
+pub(super) fn questions(asking: Option<usize>) -> Markup {
     html! {
         a.tile.line href="/dashboard/runs" {
             h2 { "Questions" }
-            p.number { (asking) span.unit { " open" } }
+            p.number { (number(asking)) span.unit { " open" } }
         }
     }
 }

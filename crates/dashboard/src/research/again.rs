@@ -1,7 +1,9 @@
 //! The input of research that a new one may begin with.
 
 use auth::scope;
+use axum::response::Response;
 use maud::{Markup, html};
+use proto::Code;
 use serde_json::{Map, Value, json};
 
 use crate::state::Dashboard;
@@ -25,11 +27,16 @@ pub(crate) async fn input_of_run(
     viewer: &Viewer,
     tool: &str,
     run: &str,
-) -> Option<Value> {
+) -> Result<Option<Value>, Response> {
     let asked = tool == TOOL && !run.is_empty() && viewer.may(scope::RUNS_READ);
-    let console = dashboard.parts.workflows.as_ref().filter(|_| asked)?;
-    let definition = console.definition(&viewer.caller(), run).await.ok()?;
-    input_of(&definition.dag)
+    let Some(console) = dashboard.parts.workflows.as_ref().filter(|_| asked) else {
+        return Ok(None);
+    };
+    match console.definition(&viewer.caller(), run).await {
+        Ok(definition) => Ok(input_of(&definition.dag)),
+        Err(error) if error.code == Code::NotFound => Ok(None),
+        Err(error) => Err(viewer.failed("Not available", &error)),
+    }
 }
 
 /// The input of the research that has these tasks.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use auth::scope;
 use axum::extract::{Path, Query, State};
 use maud::{Markup, html};
-use operations::workflows::{WorkflowDetails, WorkflowQuery, WorkflowSummary};
+use operations::workflows::{WorkflowDetails, WorkflowQuery, WorkflowState, WorkflowSummary};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use strip::{Door, Request};
@@ -15,6 +15,7 @@ use super::{Artifacts, compare_page, drawing, is_research};
 use crate::layout::{Page, PageResult, Section, heading};
 use crate::state::Dashboard;
 use crate::time;
+use crate::unreadable::Unreadable;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, inert, mark, message, run_page, short};
 
@@ -39,20 +40,16 @@ pub(super) async fn others(
     dashboard: &Dashboard,
     viewer: &Viewer,
     workflow: &WorkflowDetails,
-) -> Vec<WorkflowSummary> {
-    let Some(console) = &dashboard.parts.workflows else { return Vec::new() };
+) -> Result<Vec<WorkflowSummary>, Unreadable> {
+    let Some(console) = &dashboard.parts.workflows else { return Ok(Vec::new()) };
     let query = WorkflowQuery {
-        state: Some("ended".to_owned()),
+        state: Some(WorkflowState::Ended),
         limit: Some(MAX_LISTED),
         ..WorkflowQuery::default()
     };
-    let mut others = match console.list(&viewer.caller(), query).await {
-        Ok(list) => list.workflows,
-        Err(error) => {
-            tracing::warn!(%error, "earlier research cannot be listed");
-            return Vec::new();
-        }
-    };
+    let list = console.list(&viewer.caller(), query).await;
+    let list = list.map_err(|error| Unreadable::log("The earlier research runs", &error))?;
+    let mut others = list.workflows;
     let this = &workflow.workflow;
     others.retain(|other| {
         other.workflow_id != this.workflow_id
@@ -60,11 +57,19 @@ pub(super) async fn others(
             && other.outcome.as_deref() == Some("complete")
             && other.name.starts_with(NAME)
     });
-    others
+    Ok(others)
 }
 
 /// The form that chooses another run.
-pub(super) fn form(run: &str, others: &[WorkflowSummary], chosen: &str) -> Markup {
+pub(super) fn form(
+    run: &str,
+    others: &Result<Vec<WorkflowSummary>, Unreadable>,
+    chosen: &str,
+) -> Markup {
+    let others = match others {
+        Ok(others) => others,
+        Err(unread) => return unread.show(),
+    };
     html! {
         @if others.is_empty() {
             p.soft { "There is no other research to compare with." }
@@ -130,8 +135,9 @@ async fn labels(dashboard: &Dashboard, viewer: &Viewer, run: &str) -> HashMap<St
         return HashMap::new();
     }
     let run = dashboard.parts.strip.runs().show(viewer.tenant().as_deref(), run).await;
+    // Without their names, the nodes are shown by their ids.
     let Ok(run) = run else { return HashMap::new() };
-    let artifacts = Artifacts::find(dashboard, viewer, &run.run.artifacts).await;
+    let mut artifacts = Artifacts::find(dashboard, viewer, &run.run.artifacts).await;
     let Some(map) = artifacts.text(dashboard, "map.json").await else { return HashMap::new() };
     // may fail: anyone may store a file of this name in a run of their own.
     let map: Value = serde_json::from_str(&map).unwrap_or_default();
@@ -221,6 +227,6 @@ mod tests {
         ] {
             assert!(shown.contains(part), "{part}: {shown}");
         }
-        assert!(form("run_1", &[], "").into_string().contains("no other research"));
+        assert!(form("run_1", &Ok(Vec::new()), "").into_string().contains("no other research"));
     }
 }

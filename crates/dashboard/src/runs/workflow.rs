@@ -18,7 +18,9 @@ use axum::response::Response;
 use http::HeaderValue;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use maud::{Markup, html};
-use operations::workflows::{WorkflowDetails, WorkflowQuery, WorkflowSummary};
+use operations::OperationError;
+use operations::workflows::{WorkflowDetails, WorkflowQuery, WorkflowState, WorkflowSummary};
+use proto::Code;
 
 use super::MAX_RUNS;
 use super::graph::{DrawnBox, MAX_DRAWN, draw_boxes};
@@ -27,6 +29,7 @@ use super::params::Params;
 use crate::layout::PageResult;
 use crate::state::Dashboard;
 use crate::time;
+use crate::unreadable::Unreadable;
 use crate::viewer::Viewer;
 use crate::words::{Tone, in_url, inert, mark, message, short};
 
@@ -47,13 +50,17 @@ pub(super) async fn load(
     viewer: &Viewer,
     kind: &str,
     run: &str,
-) -> Option<WorkflowDetails> {
-    let console = dashboard.parts.workflows.as_ref().filter(|_| kind == KIND)?;
+) -> Result<Option<WorkflowDetails>, OperationError> {
+    let Some(console) = dashboard.parts.workflows.as_ref().filter(|_| kind == KIND) else {
+        return Ok(None);
+    };
     match console.show(&viewer.caller(), run).await {
-        Ok(details) => Some(details),
+        Ok(details) => Ok(Some(details)),
+        // Its journal is kept for a shorter time than its run.
+        Err(error) if error.code == Code::NotFound => Ok(None),
         Err(error) => {
             tracing::warn!(%error, run, "a workflow cannot be shown");
-            None
+            Err(error)
         }
     }
 }
@@ -62,24 +69,20 @@ pub(super) async fn load(
 pub(super) async fn paused_runs(
     dashboard: &Dashboard,
     viewer: &Viewer,
-) -> HashMap<String, WorkflowSummary> {
-    let Some(console) = &dashboard.parts.workflows else { return HashMap::new() };
+) -> Result<HashMap<String, WorkflowSummary>, Unreadable> {
+    let Some(console) = &dashboard.parts.workflows else { return Ok(HashMap::new()) };
     let mut paused = HashMap::new();
-    for (state, limit) in [("paused", MAX_RUNS), (QUARANTINED, MAX_QUARANTINED)] {
-        let query = WorkflowQuery {
-            state: Some(state.to_owned()),
-            limit: Some(limit),
-            ..WorkflowQuery::default()
-        };
-        match console.list(&viewer.caller(), query).await {
-            Ok(list) => {
-                let rows = list.workflows.into_iter();
-                paused.extend(rows.map(|workflow| (workflow.run_id.clone(), workflow)));
-            }
-            Err(error) => tracing::warn!(%error, "paused workflows cannot be listed"),
-        }
+    for (state, limit) in
+        [(WorkflowState::Paused, MAX_RUNS), (WorkflowState::Quarantined, MAX_QUARANTINED)]
+    {
+        let query =
+            WorkflowQuery { state: Some(state), limit: Some(limit), ..WorkflowQuery::default() };
+        let list = console.list(&viewer.caller(), query).await;
+        let list = list.map_err(|error| Unreadable::log("The paused workflows", &error))?;
+        let rows = list.workflows.into_iter();
+        paused.extend(rows.map(|workflow| (workflow.run_id.clone(), workflow)));
     }
-    paused
+    Ok(paused)
 }
 
 /// Whether a workflow in a list waits for an operator because processes died while it was active.

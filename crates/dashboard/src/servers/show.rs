@@ -47,9 +47,9 @@ pub(crate) async fn page(
         ..CallQuery::default()
     };
     let failed = if viewer.may(scope::TOOLS_READ) {
-        console.calls(&caller, query).await.map(|page| page.calls).unwrap_or_default()
+        console.calls(&caller, query).await.map(|page| page.calls)
     } else {
-        Vec::new()
+        Ok(Vec::new())
     };
     let summary = &server.summary;
     let below = html! { span #server-state data-swap { (state_mark(summary.state)) " · " (described(summary)) } };
@@ -60,7 +60,11 @@ pub(crate) async fn page(
         div #server-problem data-swap { (problem(summary, &viewer)) }
         div.figures #server-figures data-swap { (figures(&server)) }
         (log(&server))
-        @if !failed.is_empty() { (failures(&failed, &viewer, &name)) }
+        @match &failed {
+            Ok(failed) if failed.is_empty() => {},
+            Ok(failed) => (failures(failed, &viewer, &name)),
+            Err(error) => { h2 { "Failed calls" } p.fault role="alert" { (message(&error.message)) } },
+        }
         div #server-parts data-swap { (processes(&server, &viewer)) (replicas(summary)) }
         div #server-tools data-swap { (tools(&server)) }
     };

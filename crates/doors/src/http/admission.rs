@@ -14,6 +14,7 @@ use http::header::{CONNECTION, CONTENT_TYPE, ORIGIN, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use http_server::Peer;
 use proto::{Code, Failure, Principal, TraceId};
 use serde_json::json;
 use strip::{Door, RefusedRequest};
@@ -23,7 +24,6 @@ use super::pages::{Pages, is_own_origin, wants_page};
 use super::routes::{Needs, Route};
 use super::state::Shared;
 use super::{mcp, reply, routes, scopes, unrouted};
-use crate::server::Peer;
 use crate::validity::until_invalid;
 
 /// Connects a response with its log lines and audit row; on REST it is also `meta.traceId`.

@@ -11,13 +11,11 @@ use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::request::Parts;
 use http_body_util::BodyExt as _;
+use http_server::{Exceeded, Holder, Peer, Share, Shares};
 use hyper::body::Body as _;
 use proto::{Code, Failure, Principal};
 use serde_json::json;
 use tokio::time::{Instant, sleep_until};
-
-use crate::server::Peer;
-use crate::shares::{Exceeded, Holder, Share, Shares};
 
 /// The slowest rate of a body in bytes per second, averaged over `WINDOW`.
 const LEAST_RATE: u64 = 1024;

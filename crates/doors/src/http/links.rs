@@ -29,7 +29,10 @@ pub(super) async fn show(
     Extension(trace): Extension<TraceId>,
     token: Result<Path<String>, PathRejection>,
 ) -> Response {
-    let Some((row, verdict)) = opened(&shared, token, trace).await else { return gone() };
+    let (row, verdict) = match opened(&shared, token, trace).await {
+        Ok(opened) => opened,
+        Err(refusal) => return refusal,
+    };
     match row.state {
         ApprovalState::Pending => page(StatusCode::OK, "Approval", &question(&row, verdict)),
         state => page(StatusCode::OK, "Decided", &said(&format!("This call is {state} already."))),
@@ -43,7 +46,10 @@ pub(super) async fn decide(
     token: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Response {
-    let Some((row, verdict)) = opened(&shared, token, trace).await else { return gone() };
+    let (row, verdict) = match opened(&shared, token, trace).await {
+        Ok(opened) => opened,
+        Err(refusal) => return refusal,
+    };
     let (parts, body) = request.into_parts();
     let read = shared.bodies.read(&parts, body, MAX_FORM_BYTES).await;
     let Ok(form) = read else {
@@ -58,24 +64,37 @@ pub(super) async fn decide(
             let words = format!("This call is {} already; nothing was changed.", row.state);
             page(StatusCode::CONFLICT, "Decided", &said(&words))
         }
+        Err(DecideError::Store(error)) => {
+            tracing::error!(%error, %trace, "the decision of a link cannot be stored");
+            unavailable()
+        }
         Err(why) => page(StatusCode::BAD_REQUEST, "Not decided", &said(&why.to_string())),
     }
 }
 
-/// The approval that a link is for, if the gateway issued the link and it has not expired.
+/// The approval that a link is for, if the gateway issued the link and it has not expired; otherwise the page to answer with.
 async fn opened(
     shared: &Shared,
     token: Result<Path<String>, PathRejection>,
     trace: TraceId,
-) -> Option<(ApprovalRow, Verdict)> {
-    let Path(token) = token.ok()?;
-    let links = shared.options.approval_links.as_ref()?;
+) -> Result<(ApprovalRow, Verdict), Response> {
+    let (Ok(Path(token)), Some(links), Some(approvals)) =
+        (token, &shared.options.approval_links, shared.strip.approvals())
+    else {
+        return Err(gone());
+    };
     let Some((id, approves)) = links.verify(&token) else {
         tracing::warn!(%trace, "a link was opened that is not ours, or not any more");
-        return None;
+        return Err(gone());
     };
-    let row = shared.strip.approvals()?.get(None, &id).await.ok()??;
-    Some((row, if approves { Verdict::Approve } else { Verdict::Reject }))
+    match approvals.get(None, &id).await {
+        Ok(Some(row)) => Ok((row, if approves { Verdict::Approve } else { Verdict::Reject })),
+        Ok(None) => Err(gone()),
+        Err(error) => {
+            tracing::error!(%error, %trace, "the approval of a link cannot be read");
+            Err(unavailable())
+        }
+    }
 }
 
 fn question(row: &ApprovalRow, verdict: Verdict) -> String {
@@ -128,6 +147,11 @@ fn seen(text: &str) -> String {
 
 fn said(text: &str) -> String {
     format!("<p>{}</p>", seen(text))
+}
+
+fn unavailable() -> Response {
+    let text = "The approval cannot be read or stored at present. The link stays good: open it again in a moment.";
+    page(StatusCode::SERVICE_UNAVAILABLE, "Not available", &said(text))
 }
 
 fn gone() -> Response {

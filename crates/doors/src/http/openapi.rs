@@ -11,13 +11,13 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 use proto::{Code, Principal};
+use schema::protocols::rebased;
 use serde_json::{Map, Value, json};
 use strip::agents::View;
 use strip::catalog::Entry;
 use strip::files::operations::FileView;
 
 use super::{Shared, reply, routes};
-use crate::schema::rebased;
 
 pub(super) async fn document(
     State(shared): State<Shared>,

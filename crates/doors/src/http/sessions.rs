@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::Stream;
+use http_server::{Exceeded, Holder, Shares};
 use proto::Principal;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, InitializeRequestParams,
@@ -30,7 +31,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::mcp::{CALLER, ListVersions};
-use crate::shares::{Exceeded, Holder, Shares};
 use table::{Session, Table};
 
 pub(super) use fault::SessionFault;

@@ -2,9 +2,8 @@
 
 use auth::{Access, Attempts, Refusal, Source};
 use http::HeaderMap;
+use http_server::Peer;
 use proto::Clock;
-
-use crate::server::Peer;
 
 /// The most wrong tokens of an address within a minute that are answered with a challenge.
 const MAX_WRONG: usize = 100;

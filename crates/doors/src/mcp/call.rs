@@ -5,6 +5,7 @@ use proto::Code;
 use rmcp::model::{
     CallToolResponse, CallToolResult, CreateTaskResult, ErrorData, InputRequiredResult,
 };
+use schema::protocols;
 use serde_json::{Value, json};
 use strip::servers::ClientIdentity;
 use strip::{Reply, Request};
@@ -14,7 +15,6 @@ use super::state::McpState;
 use super::{render, results};
 use crate::call_options::{CallOptions, InvalidOption, RUN_HEADER};
 use crate::exact::{ROUNDED, rounded};
-use crate::schema;
 
 /// A server needs a capability that the caller did not declare.
 pub(crate) const MISSING_CAPABILITY: i32 = -32021;
@@ -49,7 +49,7 @@ pub(super) async fn answer(state: &McpState, call: Request) -> Result<CallToolRe
     let entry = answer.entry;
     let wraps = |data: &Value| {
         let schema = entry.as_ref().and_then(|entry| entry.descriptor.output_schema.as_ref());
-        !modern && schema::wraps_result(schema, data)
+        !modern && protocols::wraps_result(schema, data)
     };
     let mut native = answer.native.and_then(render::Native::of);
     if let Some(native) = &mut native

@@ -8,6 +8,7 @@ use proto::{Annotations, Principal};
 use rmcp::model::{
     CacheScope, ErrorData, JsonObject, ListToolsResult, MetaObject, Tool, ToolAnnotations,
 };
+use schema::protocols;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use strip::Strip;
@@ -16,7 +17,6 @@ use strip::catalog::{Entry, NameStyle, SchemaForm};
 use strip::servers::ClientIdentity;
 
 use super::apps::Links;
-use crate::schema;
 
 /// The size of a page; large, because many clients read only the first one.
 const PAGE: usize = 1_000;
@@ -138,7 +138,7 @@ impl Listing {
         match prepared.find(name)? {
             FoundTool::Listed(listed) => Some(Arc::clone(&listed.tool.input_schema)),
             FoundTool::Unlisted(entry) => {
-                Some(Arc::new(schema::object_input(&entry.descriptor.input_schema)))
+                Some(Arc::new(protocols::object_input(&entry.descriptor.input_schema)))
             }
         }
     }
@@ -150,7 +150,7 @@ impl Listing {
             Some(FoundTool::Listed(listed)) => listed.takes_headers,
             Some(FoundTool::Unlisted(entry)) => {
                 let schema = entry.descriptor.input_schema.as_object();
-                schema.is_some_and(schema::marks_headers)
+                schema.is_some_and(protocols::marks_headers)
             }
         }
     }
@@ -322,16 +322,16 @@ impl Listed {
     fn new(entry: &Arc<Entry>, style: ListStyle) -> Self {
         let descriptor = &entry.descriptor;
         let rewritten = entry.rewritten_input(style.schemas);
-        let input = schema::object_input(rewritten.as_ref().unwrap_or(&descriptor.input_schema));
+        let input = protocols::object_input(rewritten.as_ref().unwrap_or(&descriptor.input_schema));
         let output = entry.listed_output().and_then(Value::as_object);
         let mut tool = Tool::new(name(entry, style.names), description(entry), input);
         tool.title = descriptor.title.clone();
         tool.output_schema =
-            output.map(|output| Arc::new(schema::without_booleans(output.clone())));
+            output.map(|output| Arc::new(protocols::without_booleans(output.clone())));
         tool.annotations = annotations(&descriptor.annotations);
         tool.meta = Some(meta(entry));
-        let object_output = output.and_then(schema::object_output).map(Arc::new);
-        let takes_headers = schema::marks_headers(&tool.input_schema);
+        let object_output = output.and_then(protocols::object_output).map(Arc::new);
+        let takes_headers = protocols::marks_headers(&tool.input_schema);
         Self { entry: Arc::clone(entry), tool, object_output, takes_headers }
     }
 

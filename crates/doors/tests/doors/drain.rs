@@ -1,9 +1,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use doors::{Options, ServerLimits};
+use doors::Options;
 use http::{Method, StatusCode};
 use http_body_util::{BodyExt as _, Full};
+use http_server::ServerLimits;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use doors::{Options, ServerLimits};
+use doors::Options;
 use http::{Method, StatusCode};
 use http_body_util::Full;
+use http_server::ServerLimits;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 

@@ -4,9 +4,10 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doors::{BodyReader, Options, ServerLimits};
+use doors::{BodyReader, Options};
 use http::{Method, StatusCode};
 use http_body_util::Full;
+use http_server::ServerLimits;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpSocket, TcpStream};

@@ -2,8 +2,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doors::{Options, ServerLimits};
+use doors::Options;
 use http::StatusCode;
+use http_server::ServerLimits;
 use serde_json::{Value, json};
 use strip::catalog::NameStyle;
 

@@ -2,9 +2,10 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use bytes::Bytes;
-use doors::{Metrics, Options, ServerLimits};
+use doors::{Metrics, Options};
 use http::{Method, StatusCode};
 use http_body_util::Full;
+use http_server::ServerLimits;
 use serde_json::{Value, json};
 use strip::Rate;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use doors::{Options, ServerLimits};
+use doors::Options;
 use http::{Method, StatusCode};
 use http_body_util::{BodyExt as _, Full};
+use http_server::ServerLimits;
 use serde_json::{Value, json};
 
 use crate::mcp_legacy::{Client, hello};
@@ -13,8 +14,8 @@ use crate::support::{
     Gateway, TIMEOUT, echo, gateway, gateway_with, next_event, send, settings, shared,
 };
 
-/// Long enough for an idle session to be parked.
-const PARKED: Duration = Duration::from_secs(1);
+/// Long enough for an idle session to be parked: sessions are checked every 250 ms.
+const PARKED: Duration = Duration::from_millis(600);
 
 type Headers = HashMap<&'static str, String>;
 

@@ -1,8 +1,10 @@
 use std::time::{Duration, Instant};
 
-use doors::{Options, ServerLimits};
+use doors::Options;
+use futures_util::future::join_all;
 use http::{Method, StatusCode};
 use http_body_util::Full;
+use http_server::ServerLimits;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -33,20 +35,22 @@ async fn read_rest(stream: &mut TcpStream) -> Vec<u8> {
 #[tokio::test]
 async fn clients_that_never_finish_their_headers_are_disconnected() {
     let gateway = gateway_with_short_timeouts().await;
-    for beginning in [
-        "",
-        "P",
-        "PRI * HTTP/2.0\r\n",
-        "GET / HTTP/1.1\r\n",
-        "GET / HTTP/1.1\r\nHost: localhost\r\nX-A: ",
-    ] {
+    let never_finished = async |beginning: &'static str| {
         let began = Instant::now();
         let mut stream = connect(gateway.address).await.unwrap();
         stream.write_all(beginning.as_bytes()).await.unwrap();
         let answer = read_rest(&mut stream).await;
         assert!(!answer.starts_with(b"HTTP/1.1 2"), "{beginning:?}");
         assert!(began.elapsed() >= SHORT / 2, "{beginning:?}");
-    }
+    };
+    let beginnings = [
+        "",
+        "P",
+        "PRI * HTTP/2.0\r\n",
+        "GET / HTTP/1.1\r\n",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nX-A: ",
+    ];
+    join_all(beginnings.map(never_finished)).await;
     assert_eq!(gateway.call("test.echo", json!({})).await.status, StatusCode::OK);
 }
 
@@ -75,7 +79,7 @@ async fn clients_with_slow_headers_are_disconnected() {
 #[tokio::test]
 async fn bodies_that_never_arrive_are_refused() {
     let gateway = gateway_with_short_timeouts().await;
-    for (path, answer) in [("/mcp/tool/test.echo", "HTTP/1.1 400"), ("/mcp", "HTTP/1.1 408")] {
+    let refused = async |path: &str, answer: &str| {
         let mut stream = connect(gateway.address).await.unwrap();
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
@@ -84,7 +88,8 @@ async fn bodies_that_never_arrive_are_refused() {
         stream.write_all(head.as_bytes()).await.unwrap();
         let said = read_rest(&mut stream).await;
         assert!(said.starts_with(answer.as_bytes()), "{path}: {}", String::from_utf8_lossy(&said));
-    }
+    };
+    tokio::join!(refused("/mcp/tool/test.echo", "HTTP/1.1 400"), refused("/mcp", "HTTP/1.1 408"),);
 }
 
 #[tokio::test]
@@ -94,7 +99,7 @@ async fn a_call_may_take_longer_than_the_header_timeout() {
         gateway.request(Method::POST, "/mcp/tool/test.slow").body(Full::default()).unwrap();
     let call = tokio::spawn(send(gateway.address, request));
     gateway.gate.begun.recv().await.unwrap();
-    tokio::time::sleep(2 * SHORT).await;
+    tokio::time::sleep(SHORT + SHORT / 4).await;
     gateway.gate.open.add_permits(1);
     assert_eq!(call.await.unwrap().status, StatusCode::OK);
 }

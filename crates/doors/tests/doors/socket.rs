@@ -2,7 +2,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use doors::{LocalDoor, LspClient, SocketDoor};
+use doors::{LocalDoor, SocketDoor};
+use remote::LspClient;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;

@@ -6,11 +6,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use auth::LocalAccess;
 use bytes::Bytes;
-use doors::{BodyReader, HttpDoor, Options, ServerLimits};
+use doors::{BodyReader, HttpDoor, Options};
 use files::{FileParts, Files};
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
+use http_server::ServerLimits;
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use proto::{Annotations, Caps, Clock, Code, Descriptor, Failure, Limits, RequestedLimits};
@@ -255,7 +256,13 @@ pub(crate) async fn gateway_draining(
     let door = HttpDoor::new(Arc::clone(&strip), LocalAccess::default(), options);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let served = tokio::spawn(doors::serve_with(listener, door, shutdown.clone(), drain, limits));
+    let served = tokio::spawn(http_server::serve_with(
+        listener,
+        Arc::new(door),
+        shutdown.clone(),
+        drain,
+        limits,
+    ));
     Gateway { address, strip, gate, shutdown, served, _folder: folder }
 }
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue, TE, TRAILER,
-    TRANSFER_ENCODING, UPGRADE, USER_AGENT,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue, TE,
+    TRAILER, TRANSFER_ENCODING, UPGRADE, USER_AGENT,
 };
 use http::{HeaderMap, Method, StatusCode};
 use hyper::body::Body as _;
@@ -40,10 +40,11 @@ const AGENT: HeaderValue =
 
 /// Headers that frame or address the message: a caller that could set them could
 /// smuggle a second request, or reach another host than the one that was checked.
-const OURS: [HeaderName; 9] = [
+const FRAMING_HEADERS: [HeaderName; 10] = [
     HOST,
     CONNECTION,
     CONTENT_LENGTH,
+    EXPECT,
     TE,
     TRAILER,
     TRANSFER_ENCODING,
@@ -51,6 +52,11 @@ const OURS: [HeaderName; 9] = [
     HeaderName::from_static("keep-alive"),
     HeaderName::from_static("proxy-connection"),
 ];
+
+/// Whether the client refuses a header of this name because it frames or addresses the message.
+pub fn is_framing_header(name: &str) -> bool {
+    FRAMING_HEADERS.iter().any(|header| header.as_str().eq_ignore_ascii_case(name))
+}
 
 /// A request to send; mark a header value sensitive (`set_sensitive`) to have it treated as a credential.
 #[derive(Clone)]
@@ -391,7 +397,7 @@ fn prepare(message: &mut Message) -> Result<(), Refusal> {
     if message.method == Method::CONNECT {
         return Err(Refusal::Method(message.method.to_string()));
     }
-    if let Some(name) = message.headers.keys().find(|name| OURS.contains(name)) {
+    if let Some(name) = message.headers.keys().find(|name| FRAMING_HEADERS.contains(name)) {
         return Err(Refusal::Header(name.to_string()));
     }
     message.headers.entry(ACCEPT_ENCODING).or_insert(HeaderValue::from_static(OFFERED));

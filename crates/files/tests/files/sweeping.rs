@@ -3,6 +3,7 @@ use std::time::Duration;
 use files::{Listing, NewFile, Swept};
 use proto::{Code, Failure};
 use store::{ObjectKey, Objects};
+use testkit::SqliteConnection;
 
 use crate::support::{DAY, code, new, open, person, sent, setup, setup_with};
 
@@ -25,6 +26,19 @@ async fn what_has_expired_is_gone_at_once_and_swept_later() {
     assert_eq!(code(setup.files.find(&ann, long.id.as_str()).await), Code::NotFound);
     assert_eq!(setup.files.sweep().await.unwrap().files, 1);
     assert_eq!(setup.objects(), 0);
+}
+
+#[tokio::test]
+async fn a_damaged_upload_does_not_keep_others_from_being_swept() {
+    let setup = setup().await;
+    let ann = person("acme", "ann");
+    let damaged = setup.files.begin_upload(&ann, "a", 5).await.unwrap();
+    let whole = setup.files.begin_upload(&ann, "b", 5).await.unwrap();
+    let sql = format!("UPDATE uploads SET id = '?' WHERE id = '{}'", damaged.id);
+    drop(SqliteConnection::execute(&setup.folder.path().join("powerstrip.db"), &sql));
+    setup.clock.advance(30 * DAY);
+    assert_eq!(setup.files.sweep().await.unwrap(), Swept { uploads: 1, ..Swept::default() });
+    assert_eq!(code(setup.files.upload(&ann, whole.id.as_str()).await), Code::NotFound);
 }
 
 #[tokio::test]

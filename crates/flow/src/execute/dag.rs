@@ -1,7 +1,7 @@
 //! The workflow of one report.
 
+use dag::{Dag, OnError, Task};
 use serde_json::{Map, Value, json};
-use workflow::{Dag, OnError, Task};
 
 use super::input::Input;
 

@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use dag::Dag;
 use proto::{Code, Digest, Failure, Principal, RequestedLimits, canonical, digest_of_parts, time};
 use serde_json::Value;
 use strip::asking::{OpenQuestion, can_ask};
@@ -14,7 +15,7 @@ use strip::waiting::{WaitOptions, longest_wait, wait_for};
 use strip::{Job, Reply, Strip};
 use tokio::time::Instant;
 use uuid::Uuid;
-use workflow::{Dag, Progress, StartOptions, Until, Workflows};
+use workflow::{Progress, StartOptions, Until, Workflows};
 
 use super::answer::{Outcomes, ResearchOutput, TaskOutcome};
 use super::dag::{Setting, dag};
@@ -98,7 +99,7 @@ impl TypedTool for Execute {
                 self.unread().remove(&mark);
                 let outcomes = self.outcomes(principal, id, &answer).await?;
                 let data = ResearchOutput::complete(id.to_string(), &input, &outcomes)?;
-                let references = self.links(&data, job).await;
+                let references = self.links(&data, job).await?;
                 Ok(TypedOutput { references, ..data.into() })
             }
             Some(Finish::Asks(open)) => {
@@ -140,17 +141,20 @@ impl Execute {
     }
 
     /// The artifacts as links, by which MCP clients read them.
-    async fn links(&self, output: &ResearchOutput, job: &Job) -> Vec<Reference> {
-        let Some(strip) = self.strip.upgrade() else { return Vec::new() };
+    async fn links(&self, output: &ResearchOutput, job: &Job) -> Result<Vec<Reference>, Failure> {
+        let Some(strip) = self.strip.upgrade() else { return Ok(Vec::new()) };
         let mut links = Vec::new();
         for artifact in output.report.iter().flat_map(|report| &report.artifacts) {
-            // An artifact may have expired since.
-            if let Ok(file) = strip.find_result(job, &artifact.file_id).await {
-                let FileRecord { id, name, media_type, size, .. } = file;
-                links.push(Reference { id, name, media_type, size });
-            }
+            let file = match strip.find_result(job, &artifact.file_id).await {
+                Ok(file) => file,
+                // An artifact may have expired since.
+                Err(failure) if failure.code == Code::NotFound => continue,
+                Err(failure) => return Err(failure),
+            };
+            let FileRecord { id, name, media_type, size, .. } = file;
+            links.push(Reference { id, name, media_type, size });
         }
-        links
+        Ok(links)
     }
 
     /// Where people answer what an unfinished workflow asks.

@@ -1,7 +1,8 @@
 //! Tasks that no step asks for: tools that give what another one needs, and checks.
 
-use super::{Choosing, MAX_TASKS, Placed, Reason, TRIED};
+use super::{Choosing, MAX_TASKS, Placed, Reason, TRIED, VAGUE};
 use crate::draft::{Argument, Items};
+use crate::edges::EdgeKey;
 use crate::fill::{Filled, fill};
 use crate::tool::{Sense, ToolSpec};
 
@@ -44,10 +45,31 @@ impl Choosing<'_> {
             if refilled.missing.contains(&name) {
                 self.placed = without;
             } else {
+                // Nothing asks for the tool of another server but the name of what it returns.
+                if !self.belongs_together(producer, tool, &refilled) {
+                    self.placed[moved - 1].margin = VAGUE;
+                }
                 self.placed[moved].filled = refilled;
                 place = moved;
             }
         }
+    }
+
+    /// Whether two tools are of one server, or workflows of this tenant have often used the one for the other.
+    fn belongs_together(&self, producer: usize, consumer: usize, filled: &Filled) -> bool {
+        let (from, to) = (self.tool(producer), self.tool(consumer));
+        let is_family = !from.family.is_empty() && from.family == to.family;
+        let is_learned = |(path, argument): &(Vec<String>, Argument)| {
+            let Argument::Output { field, .. } = argument else { return false };
+            let edge = EdgeKey {
+                from_tool: from.id.clone(),
+                from_field: field.clone(),
+                to_tool: to.id.clone(),
+                to_argument: path.join("."),
+            };
+            self.scene.learned.bonus(&edge) > 0.0
+        };
+        is_family || filled.arguments.iter().any(is_learned)
     }
 
     /// Makes room for a task at this place.
@@ -87,7 +109,8 @@ impl Choosing<'_> {
             let spec = self.tool(producer);
             let needs_it = spec.required().any(|field| field.name_stems == expected.name_stems);
             let is_placed = self.placed.iter().any(|placed| placed.tool == producer);
-            if needs_it || is_placed || !(self.scene.visible)(producer) {
+            let may_run = !spec.destroys && !self.is_forbidden(producer);
+            if needs_it || is_placed || !may_run || !(self.scene.visible)(producer) {
                 continue;
             }
             let found =
@@ -140,7 +163,9 @@ impl Choosing<'_> {
                 && required.next().is_none()
         };
         let tools = self.scene.toolbox.tools.iter().enumerate();
-        let mut checks = tools.filter(|(place, tool)| fits(tool) && (self.scene.visible)(*place));
+        let mut checks = tools.filter(|(place, tool)| {
+            fits(tool) && (self.scene.visible)(*place) && !self.is_forbidden(*place)
+        });
         let Some((check, _)) = checks.next() else { return };
         if self.placed.iter().any(|placed| placed.tool == check) {
             return;

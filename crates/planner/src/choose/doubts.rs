@@ -1,13 +1,10 @@
 //! What a plan leaves out, and steps that say too little.
 
 use language::words::{fold, related_stems, stem};
-use serde_json::Value;
 
 use super::Choosing;
 use super::evidence::named_share;
-use crate::draft::Argument;
 use crate::fill::Filled;
-use crate::mention::Written;
 use crate::steps::Step;
 use crate::tool::ToolSpec;
 
@@ -19,49 +16,6 @@ impl Choosing<'_> {
         // What joins it with a part that is left out.
         let text = text.trim_matches([' ', ';', ',']);
         text.strip_suffix(" but").unwrap_or(text).trim_end_matches([' ', ',']).to_owned()
-    }
-
-    /// Sentences about the parts of the request that have no task.
-    pub(super) fn notes(&self) -> Vec<String> {
-        let unplanned =
-            self.unplanned.iter().map(|part| format!("No task was planned for \"{part}\"."));
-        let unused = self.unused().into_iter();
-        let unused = unused.map(|value| format!("No task of the plan uses \"{value}\"."));
-        let forbidden = self.scene.forbidden.iter().map(|step| {
-            let parts = step.ranges.iter().map(|(from, to)| self.scene.whole[*from..*to].trim());
-            let text = parts.collect::<Vec<_>>().join(" ");
-            format!("Nothing is done about \"{text}\", because it says what not to do.")
-        });
-        unplanned.chain(unused).chain(forbidden).collect()
-    }
-
-    /// Values of the request that no task is called with. Names can be part of what a step is about, and durations of
-    /// a date; what a part without a task contains is left out with it.
-    pub(super) fn unused(&self) -> Vec<&str> {
-        let arguments = || self.placed.iter().flat_map(|placed| &placed.filled.arguments);
-        let has_text = |text: &str| {
-            arguments().any(|(_, argument)| {
-                matches!(argument, Argument::Literal(Value::String(value)) if value.contains(text))
-            })
-        };
-        let is_used = |place: usize| {
-            self.placed.iter().any(|placed| placed.filled.used.contains(&place))
-                || has_text(&self.scene.mentions[place].text)
-        };
-        let is_part =
-            |place: usize| self.placed.iter().any(|placed| placed.step.mentions.contains(&place));
-        let places = 0..self.scene.mentions.len();
-        let left = places.filter(|&place| is_part(place) && !is_used(place));
-        left.map(|place| &self.scene.mentions[place])
-            .filter(|mention| match mention.value {
-                Written::Path | Written::Url | Written::Email | Written::Date(_) => true,
-                Written::Name => mention.quoted,
-                Written::Text => mention.quoted,
-                _ => false,
-            })
-            .filter(|mention| !self.scene.toolbox.has_tool(&mention.text))
-            .map(|mention| mention.text.as_str())
-            .collect()
     }
 
     /// Whether a step says too little to be sure of its tool: at most one word, or a single word about a tool that

@@ -5,7 +5,7 @@ use language::words::related_stems;
 use super::Choosing;
 use super::evidence::{FILLED, LIST, USED};
 use crate::fill::{Filled, ListOf};
-use crate::mention::{Mention, Written};
+use crate::mention::{IdKind, Mention, Written};
 use crate::score::{FOLDERS, is_file, names_place};
 use crate::steps::Step;
 use crate::tool::{Field, Sense, ToolSpec};
@@ -19,17 +19,22 @@ const UNFIT_VALUE: f32 = 0.4;
 
 /// Whether a value is a file or an address, and a tool has no argument for such values.
 fn is_unfit(mention: &Mention, tool: &ToolSpec) -> bool {
-    let sense = match mention.value {
-        Written::Path => Sense::Path,
-        Written::Url => Sense::Url,
-        _ => return false,
-    };
-    fn takes(field: &Field, sense: Sense, is_file: bool) -> bool {
-        field.sense == sense && !(is_file && field.is_named(&FOLDERS))
-            || field.fields.iter().any(|inner| takes(inner, sense, is_file))
+    fn takes(field: &Field, mention: &Mention) -> bool {
+        let is_file = mention.value == Written::Path && is_file(&mention.text);
+        let fits = match mention.value {
+            Written::Path => field.sense == Sense::Path && !(is_file && field.is_named(&FOLDERS)),
+            Written::Url => field.sense == Sense::Url,
+            Written::Id(IdKind::File) => field.takes_file_id,
+            _ => field.takes_reference || field.takes_file_id,
+        };
+        fits || field.fields.iter().any(|inner| takes(inner, mention))
     }
-    let is_file = sense == Sense::Path && is_file(&mention.text);
-    !tool.inputs.iter().any(|field| takes(field, sense, is_file))
+    let is_kind = match mention.value {
+        Written::Path | Written::Url => true,
+        Written::Id(kind) => matches!(kind, IdKind::File | IdKind::Reference),
+        _ => false,
+    };
+    is_kind && !tool.inputs.iter().any(|field| takes(field, mention))
 }
 
 impl Choosing<'_> {

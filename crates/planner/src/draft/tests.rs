@@ -1,6 +1,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod capability;
+mod hostile;
 mod intents;
+mod values;
 
 use std::collections::HashSet;
 

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::Filling;
-use crate::draft::Argument;
+use super::{Filled, Filling, Slot};
+use crate::draft::{Argument, Items};
 use crate::score::{is_file, is_folder};
-use crate::tool::{Field, Kind, Sense};
+use crate::tool::{Field, Kind, Sense, ToolSpec};
 
 /// Names of fields for what something goes to.
 const TARGETS: [&str; 5] = ["destination", "target", "dest", "dst", "to"];
@@ -40,6 +40,49 @@ impl Filling<'_> {
             let value = if field.kind == Kind::List { Value::Array(vec![value]) } else { value };
             self.set(slot, Argument::Literal(value), 2.0);
         }
+    }
+
+    /// The file that an earlier task was given by its id, for `it` and for the other tools of its server.
+    pub(super) fn known_file(&mut self) {
+        let is_taken = |slot: &Slot<'_>| {
+            (slot.field.takes_file_id || slot.field.takes_reference) && slot.argument.is_some()
+        };
+        let mut open = self.open().into_iter().filter(|&slot| self.slots[slot].field.takes_file_id);
+        let (Some(slot), None) = (open.next(), open.next()) else { return };
+        // A step with a text that nothing takes is about that text.
+        let mut own = self.step.mentions.iter();
+        let has_text =
+            own.any(|place| self.scene.mentions[*place].quoted && !self.used.contains(place));
+        if has_text || self.slots.iter().any(is_taken) {
+            return;
+        }
+        let known = self.earlier.iter().enumerate().rev().find_map(|(place, source)| {
+            let is_before = place + 1 == self.earlier.len() && self.step.has_pronoun;
+            let is_family = !source.tool.family.is_empty()
+                && source.tool.family == self.tool.family
+                && !self.tool.changes;
+            let filled = source.filled.filter(|_| is_before || is_family)?;
+            Some((source.task, file_of(source.tool, filled)?.clone(), filled.for_each.clone()))
+        });
+        let Some((source, given, items)) = known else { return };
+        // `it` is then what that task returns.
+        let uses_output = |slot: &Slot<'_>| matches!(&slot.argument, Some(Argument::Output { task, .. }) if *task == source);
+        if self.slots.iter().any(uses_output) {
+            return;
+        }
+        match (&given, items) {
+            (Argument::Item(None), Some(items @ Items::Values(_))) if self.for_each.is_none() => {
+                self.for_each = Some(items);
+            }
+            (Argument::Literal(Value::String(_)), _) => {}
+            _ => return,
+        }
+        let is_list = self.slots[slot].field.kind == Kind::List;
+        let argument = match given {
+            Argument::Literal(id) if is_list => Argument::Literal(Value::Array(vec![id])),
+            given => given,
+        };
+        self.set(slot, argument, 2.0);
     }
 
     /// `rename a.txt to b.txt in /data`: files in a folder that no argument of its own takes.
@@ -133,6 +176,15 @@ impl Filling<'_> {
 
 fn is_target(field: &Field) -> bool {
     field.is_named(&TARGETS)
+}
+
+/// The argument by which a task was given a file's id.
+fn file_of<'a>(tool: &ToolSpec, filled: &'a Filled) -> Option<&'a Argument> {
+    let takes_file =
+        |name: &str| tool.inputs.iter().any(|input| *input.name == *name && input.takes_file_id);
+    let mut arguments = filled.arguments.iter();
+    let found = arguments.find(|(path, _)| path.len() == 1 && takes_file(&path[0]));
+    found.map(|(_, argument)| argument)
 }
 
 /// Whether a field takes a path, by its sense or as one end of a movement.

@@ -87,8 +87,8 @@ impl Filling<'_> {
         let value = Value::from(&self.scene.text[topic.start..topic.end]);
         let mentions = self.scene.mentions.iter().enumerate();
         let within = mentions.filter(|(_, mention)| topic.contains(&mention.start));
-        self.used.extend(within.map(|(place, _)| place));
-        self.set(slot, Argument::Literal(value), 1.0);
+        let within = within.map(|(place, _)| place).collect();
+        self.take(slot, within, Argument::Literal(value), 1.0);
     }
 
     fn assign(&mut self, among: &[usize], accepted: impl Fn(usize, bool, f32) -> bool) {
@@ -128,7 +128,7 @@ impl Filling<'_> {
 
     /// Whether a value is the id of a tool, or a word in capitals that names a tool or an output, such as `the GCD`.
     fn is_reference(&self, mention: &Mention) -> bool {
-        if !mention.quoted && self.scene.toolbox.has_tool(&mention.text) {
+        if self.scene.names_tool(mention) {
             return true;
         }
         let is_acronym = matches!(mention.value, Written::Name)
@@ -200,8 +200,7 @@ impl Filling<'_> {
             (Kind::List, _) => Value::Array(values),
             _ => values.remove(0),
         };
-        self.used.extend(taken);
-        self.set(slot, Argument::Literal(value), score);
+        self.take(slot, taken, Argument::Literal(value), score);
     }
 
     /// The date before a time, or the first one of the step.

@@ -20,8 +20,8 @@ impl Filling<'_> {
                 continue;
             }
             if let Some((object, used)) = self.object(field) {
-                self.used.extend(used);
-                self.set(slot, Argument::Literal(Value::Array(vec![Value::Object(object)])), 2.0);
+                let value = Value::Array(vec![Value::Object(object)]);
+                self.take(slot, used, Argument::Literal(value), 2.0);
             }
         }
     }

@@ -5,16 +5,18 @@ use language::dates::{date_at, time_at};
 use language::verbs::is_verb;
 use language::words::is_stop_word;
 
+use super::characters::{is_cjk, is_wide_mark, is_word_char};
+use super::ids::{IdKind, id_at};
+use super::quotes::{Quotes, is_mark};
 use super::{MAX_MENTIONS, Mention, Written, add_context};
 use crate::number::{Unit, number_at};
 
-/// The longest quote, in bytes.
-const MAX_QUOTE: usize = 2_000;
-
-const QUOTES: [(char, char); 5] = [('\'', '\''), ('"', '"'), ('“', '”'), ('‘', '’'), ('`', '`')];
+/// Words before the number of a part of the request: `Step 1: …`.
+const PARTS: [&str; 5] = ["step", "part", "phase", "task", "point"];
 
 /// Words in capitals at the start of a sentence that name nothing.
-const OPENERS: [&str; 17] = [
+const OPENERS: [&str; 18] = [
+    "id",
     "then",
     "please",
     "next",
@@ -37,13 +39,21 @@ const OPENERS: [&str; 17] = [
 /// The values of a text in order, with the words around them.
 pub(crate) fn mentions(text: &str, today: Date) -> Vec<Mention> {
     let mut found = Vec::new();
+    let mut quotes = Quotes::default();
     let mut at = 0;
     while at < text.len() && found.len() < MAX_MENTIONS {
         let rest = &text[at..];
         let Some(c) = rest.chars().next() else { break };
-        if starts_value(text, at)
-            && let Some((mention, end)) = value_at(text, at, today)
-        {
+        let value = match quotes.at(text, at) {
+            Some(quote) => {
+                let end = at + quote.length;
+                let value = classify(quote.inner, today);
+                Some((mention(at, end, quote.inner, true, value), end))
+            }
+            None if starts_value(text, at) => value_at(text, at, today),
+            None => None,
+        };
+        if let Some((mention, end)) = value {
             found.push(mention);
             at = end.max(at + c.len_utf8());
             continue;
@@ -57,6 +67,12 @@ pub(crate) fn mentions(text: &str, today: Date) -> Vec<Mention> {
 /// What a whole text looks like.
 fn classify(text: &str, today: Date) -> Written {
     let text = text.trim();
+    if let Some((kind, length)) = id_at(text)
+        && length == text.len()
+        && matches!(kind, IdKind::File | IdKind::Reference)
+    {
+        return Written::Id(kind);
+    }
     if let Some((date, end)) = date_at(text, today) {
         let rest = text[end..].trim_start_matches([' ', 'T']);
         if rest.is_empty() {
@@ -81,16 +97,24 @@ fn classify(text: &str, today: Date) -> Written {
 }
 
 fn starts_value(text: &str, at: usize) -> bool {
-    let before = text[..at].chars().next_back();
-    before.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '.' | '_' | '/' | '@'))
+    let first = text[at..].chars().next();
+    if first.is_none_or(|c| c.is_whitespace() || is_mark(c)) {
+        return false;
+    }
+    let mut before = text[..at].chars().rev();
+    let (last, second) = (before.next(), before.next());
+    // The numbers of `covid-19` and `cm^2` count nothing.
+    let is_suffix = matches!(last, Some('-' | '^'))
+        && second.is_some_and(char::is_alphabetic)
+        && text[at..].starts_with(|c: char| c.is_ascii_digit());
+    let is_within = last.is_some_and(is_cjk) && first.is_some_and(is_cjk);
+    !is_suffix
+        && !is_within
+        && last.is_none_or(|c| !is_word_char(c) && !matches!(c, '.' | '_' | '/' | '@'))
 }
 
 fn value_at(text: &str, at: usize, today: Date) -> Option<(Mention, usize)> {
     let rest = &text[at..];
-    if let Some((inner, length)) = quote(rest) {
-        let value = classify(inner, today);
-        return Some((mention(at, at + length, inner, true, value), at + length));
-    }
     if rest.starts_with('[')
         && let Some(end) = rest.find(']')
     {
@@ -111,6 +135,9 @@ fn value_at(text: &str, at: usize, today: Date) -> Option<(Mention, usize)> {
     if is_relative_path(token) && follows_path_word(&text[..at]) {
         return made(token.len(), Written::Path);
     }
+    if let Some((kind, length)) = id_at(rest) {
+        return made(length, Written::Id(kind));
+    }
     if let Some((date, length)) = date_at(rest, today) {
         return made(length, Written::Date(date));
     }
@@ -121,7 +148,8 @@ fn value_at(text: &str, at: usize, today: Date) -> Option<(Mention, usize)> {
         return made(length, Written::Phone);
     }
     if let Some((quantity, length)) = number_at(rest) {
-        return made(length, Written::Number(quantity));
+        let is_marker = quantity.is_whole && numbers_a_part(text, at, length);
+        return if is_marker { None } else { made(length, Written::Number(quantity)) };
     }
     if is_called(&text[..at], token) {
         return Some((mention(at, at + token.len(), token, true, Written::Text), at + token.len()));
@@ -138,28 +166,44 @@ fn mention(start: usize, end: usize, text: &str, quoted: bool, value: Written) -
     Mention { start, end, text, quoted, value, before: vec![], after: vec![], group: 0 }
 }
 
-/// A quote at the start of a text; an apostrophe within a word does not end it.
-fn quote(text: &str) -> Option<(&str, usize)> {
-    let open = text.chars().next()?;
-    let &(_, close) = QUOTES.iter().find(|(opening, _)| *opening == open)?;
-    let inner = &text[open.len_utf8()..];
-    let mut ends = inner.match_indices(close).map(|(at, _)| at).take_while(|at| *at < MAX_QUOTE);
-    let end = ends.find(|&at| {
-        let after = inner[at + close.len_utf8()..].chars().next();
-        at > 0 && after.is_none_or(|c| !c.is_alphanumeric())
-    })?;
-    Some((&inner[..end], open.len_utf8() + end + close.len_utf8()))
-}
-
 fn items(text: &str) -> Vec<String> {
     let trimmed = text.split(',').map(|item| item.trim().trim_matches(['\'', '"', '“', '”']));
     trimmed.filter(|item| !item.is_empty()).map(ToOwned::to_owned).collect()
 }
 
+/// Whether a number only counts the parts of the request: `1. Parse a.xml`, `1) parse it 2) print it`, `Step 3: …`.
+fn numbers_a_part(text: &str, at: usize, length: usize) -> bool {
+    let before = text[..at].trim_end_matches([' ', '\t']);
+    let opens_line = before.is_empty() || before.ends_with('\n');
+    let mut after = text[at + length..].chars();
+    let (mark, next) = (after.next(), after.next());
+    if next.is_some_and(|c| !c.is_whitespace()) {
+        return false;
+    }
+    let is_listed = || opens_line || text.contains("1) ") && text.contains("2) ");
+    let word = before.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    match mark {
+        Some('.') => opens_line,
+        Some(')') => is_listed(),
+        Some(':') => opens_line || PARTS.contains(&word.to_ascii_lowercase().as_str()),
+        _ => false,
+    }
+}
+
 /// The text up to white space, without punctuation at its end.
 fn token(text: &str) -> &str {
-    let end = text.find(|c: char| c.is_whitespace()).unwrap_or(text.len());
-    text[..end].trim_end_matches([',', '.', ';', ':', '!', '?', ')', '"', '\''])
+    let mut end = text.find(|c: char| c.is_whitespace()).unwrap_or(text.len());
+    if text.starts_with(|c: char| c.is_ascii()) {
+        let mut is_folder = false;
+        let cut = text[..end].find(|c: char| {
+            is_folder |= c == '/';
+            is_cjk(c) && !is_folder || is_wide_mark(c)
+        });
+        end = cut.unwrap_or(end);
+    }
+    text[..end].trim_end_matches([
+        ',', '.', ';', ':', '!', '?', ')', ']', '}', '>', '"', '\'', '”', '’', '»', '…',
+    ])
 }
 
 /// E-mail addresses, URLs and paths.
@@ -234,8 +278,12 @@ fn is_called(before: &str, word: &str) -> bool {
         && !is_verb(word)
 }
 
-/// `works_at` and `a1b2c3d`, but not `10km`.
+/// `works_at`, `a1b2c3d` and `order-2024-7`, but not `10km`.
 fn is_identifier(token: &str) -> bool {
+    let has_dash = token.contains('-') && token.starts_with(|c: char| c.is_ascii_alphabetic());
+    if has_dash && token.bytes().filter(u8::is_ascii_digit).count() > 1 && token.len() > 5 {
+        return token.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    }
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if token.len() < 4 || !token.chars().all(is_plain) {
         return false;

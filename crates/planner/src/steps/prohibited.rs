@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use language::verbs::begins_action;
 
+use super::foreign::{self, Negation};
 use super::{Token, is_extra_verb, tokens};
 use crate::mention::{Mention, Written};
+use crate::tool::is_changing;
 
 /// Words that negate the clause that they open.
 const NEGATIONS: [&str; 11] = [
@@ -65,9 +67,6 @@ const HARMLESS: [&str; 13] = [
     "forget", "hesitate", "fail", "worry", "sure", "certain", "only", "just", "later", "more",
     "less", "yet", "mind",
 ];
-/// German negations; they can be anywhere in their clause.
-const GERMAN: [&str; 9] =
-    ["nicht", "niemals", "nie", "kein", "keine", "keinen", "keinem", "keiner", "keines"];
 /// Words that end what a bare `not` excludes: `the files but not the folders in /src`.
 const PREPOSITIONS: [&str; 10] =
     ["in", "on", "at", "from", "to", "with", "for", "into", "under", "using"];
@@ -125,8 +124,12 @@ impl Clauses<'_> {
         if word == "ohne" && (place + 1..place + 7).any(|at| self.word(at) == "zu") {
             return Some(self.tokens[place].start..self.end(place, false, false));
         }
-        if GERMAN.contains(&word) && !matches!(next, "nur" | "mehr") {
-            return Some(self.german_clause(place));
+        if let Some(negation) = foreign::negation(self.text, self.tokens, place) {
+            let clause = self.whole_clause(place);
+            return Some(match negation {
+                Negation::Clause => clause,
+                Negation::From(start) => start..clause.end,
+            });
         }
         let is_participle = next.len() > 4 && next.ends_with("ing");
         let without = word == "without" && is_participle
@@ -135,6 +138,9 @@ impl Clauses<'_> {
         if without {
             let end = self.end(place + 1, true, false);
             return Some(self.tokens[place].start..end);
+        }
+        if let Some(range) = self.empty_object(place) {
+            return Some(range);
         }
         // A typographic apostrophe ends a word.
         let split = word == "don" && next == "t";
@@ -145,8 +151,9 @@ impl Clauses<'_> {
         if !(negates || is_no) || HARMLESS.contains(&after) {
             return None;
         }
-        // `what did I change but not commit yet?` is about a state.
-        if word == "not" && (place + 1..place + 5).any(|at| self.word(at) == "yet") {
+        // `what did I change but not commit yet?` is about a state, `do not send it yet` is not.
+        let is_state = word == "not" && !matches!(self.before(place), "do" | "please");
+        if is_state && (place + 1..place + 5).any(|at| self.word(at) == "yet") {
             return None;
         }
         if word == "not" && after == "to" && place > 0 {
@@ -166,6 +173,19 @@ impl Clauses<'_> {
         }
         let is_bare = word == "not" && first == place;
         Some(self.tokens[first].start..self.end(place, false, is_bare))
+    }
+
+    /// `delete no files`, `change nothing`: what a request to change something is not about.
+    fn empty_object(&self, place: usize) -> Option<Range<usize>> {
+        let is_empty = matches!(self.word(place), "no" | "nothing" | "none");
+        let verb = self.before(place);
+        let changes = is_changing(verb) || matches!(verb, "make" | "change" | "alter" | "touch");
+        let limits = ["more", "less", "longer", "later", "but", "except", "other", "else"];
+        if !is_empty || !changes || limits.contains(&self.word(place + 1)) {
+            return None;
+        }
+        let first = self.clause_start(place - 1)?;
+        Some(self.tokens[first].start..self.end(place, false, false))
     }
 
     fn before(&self, place: usize) -> &str {
@@ -239,11 +259,14 @@ impl Clauses<'_> {
         self.text.len()
     }
 
-    fn german_clause(&self, place: usize) -> Range<usize> {
+    /// The clause around a word, for languages that negate anywhere in it.
+    fn whole_clause(&self, place: usize) -> Range<usize> {
         let starts = |at: usize| {
             let token = &self.tokens[at];
-            let turns = ["und", "aber", "sondern", "oder", "dann"].contains(&token.lower.as_str());
-            at == 0 || token.after_stop || token.after_comma || turns
+            at == 0
+                || token.after_stop
+                || token.after_comma
+                || foreign::TURNS.contains(&token.lower.as_str())
         };
         let first = (0..=place).rev().find(|&at| starts(at)).unwrap_or_default();
         let after = (place + 1..self.tokens.len()).find(|&at| starts(at));
@@ -289,6 +312,25 @@ mod tests {
             "No need to delete Bob",
             "Lösche die Datei a.txt nicht",
             "Bitte keine Dateien löschen",
+            "Delete no files",
+            "Please change nothing in a.txt",
+            "Do not send it yet",
+            "Please not delete it yet",
+            "N'envoie pas le message",
+            "Ne supprime jamais le fichier a.txt",
+            "No envíes el mensaje",
+            "No lo borres",
+            "Nunca borres el archivo a.txt",
+            "Não apague o arquivo a.txt",
+            "Non cancellare il file a.txt",
+            "Verwijder het bestand a.txt niet",
+            "Ta inte bort filen a.txt",
+            "Nie usuwaj pliku a.txt",
+            "Не удаляй файл a.txt",
+            "不要删除 a.txt",
+            "请勿删除 a.txt",
+            "a.txt を削除しないでください",
+            "a.txt 파일을 삭제하지 마세요",
         ] {
             assert_eq!(left(text), "", "{text}");
         }
@@ -307,6 +349,10 @@ mod tests {
             ("Delete Ann and Carol but not Bob", "Delete Ann and Carol but"),
             ("Find the files, not folders in /src", "Find the files, in /src"),
             ("Lies a.txt, aber lösche sie nicht", "Lies a.txt,"),
+            ("List the files and delete nothing", "List the files and"),
+            ("Lis a.txt, mais n’envoie rien", "Lis a.txt,"),
+            ("读取 a.txt，不要删除它。", "读取 a.txt，;"),
+            ("Draft the mail but do not send it yet", "Draft the mail but"),
         ] {
             assert_eq!(left(text), rest, "{text}");
         }
@@ -325,6 +371,16 @@ mod tests {
             "Commit with the message 'do not delete this'",
             "Create the folder /tmp/x if it does not exist",
             "Find files that should not be there",
+            "Find flights with no stops to Las Vegas",
+            "Summarize the report of the non-profit Acme",
+            "Show me the pas de deux",
+            "Find non fiction books",
+            "识别 a.png 中的文字",
+            "Which files do not have tests yet?",
+            "Delete nothing but a.txt",
+            "List files with no extension",
+            "Do nothing for a while",
+            "Delete no more than 5 files",
         ] {
             assert_eq!(left(text), text.split_whitespace().collect::<Vec<_>>().join(" "));
         }

@@ -115,6 +115,11 @@ async fn listen(gateway: &Gateway, stop: &CancellationToken) -> anyhow::Result<(
     let operations = Arc::clone(gateway.operations());
     let options = Options { shutdown: stop.clone(), logins, operations, ..Options::default() };
     let door = HttpDoor::new(Arc::clone(gateway.strip()), LocalAccess::default(), options);
-    tokio::spawn(doors::serve(listener, door, stop.clone(), Duration::from_secs(1)));
+    tokio::spawn(http_server::serve(
+        listener,
+        Arc::new(door),
+        stop.clone(),
+        Duration::from_secs(1),
+    ));
     Ok(())
 }

@@ -3,13 +3,12 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use operations::workflows::name_of_intent;
 use schema::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
 use terminal::Style;
 use terminal::plans;
 
-use workflow::Proposal;
+use dag::{Proposal, name_of_intent};
 use workflow::inputs::StartInput;
 use workflow::operations::{PlanInput, PlanWorkflow};
 
@@ -27,8 +26,9 @@ Examples:
 
 Without --run nothing runs. Exit codes: 0 there is a plan, 1 nothing fits, or --run lacks arguments.";
 
-/// The largest context, as for the tool.
-const LIMITS: Limits = Limits { max_bytes: 1 << 20, merge_keys: false, custom_tags: false };
+/// A context may be as large as the input of the tool.
+const LIMITS: Limits =
+    Limits { max_bytes: workflow::MAX_BYTES, merge_keys: false, custom_tags: false };
 
 /// Plan the tool calls for an intent
 #[derive(Debug, Args)]

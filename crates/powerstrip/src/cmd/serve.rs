@@ -11,10 +11,11 @@ use anyhow::{Context as _, anyhow};
 use auth::{AdminToken, SignInCodes};
 use clap::Args;
 use config::{Limits, Listen, Overrides};
-use doors::{BodyReader, HttpDoor, Metrics, Options, ServerLimits};
+use doors::{BodyReader, HttpDoor, Metrics, Options};
 use gateway::programs::describe_tier;
 use gateway::reload::Reload;
 use gateway::{Foundation, Freshness, Gateway, approvals};
+use http_server::ServerLimits;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
@@ -170,7 +171,8 @@ impl Serve {
             tokio::spawn(startup::report_servers(Arc::clone(&gateway), style, shutdown.clone()));
         }
 
-        let serving = doors::serve_with(listener, door, shutdown.clone(), DRAIN, limits);
+        let serving =
+            http_server::serve_with(listener, Arc::new(door), shutdown.clone(), DRAIN, limits);
         let refusing = async {
             match &handover_listener {
                 Ok(handover_listener) => handover_listener.refuse(&url).await,

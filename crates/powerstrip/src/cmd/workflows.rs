@@ -2,8 +2,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use operations::workflows::{WorkflowDetails, WorkflowEvent, WorkflowId, WorkflowQuery};
+use operations::workflows::{
+    WorkflowDetails, WorkflowEvent, WorkflowId, WorkflowQuery, WorkflowState,
+};
 use schema::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
 use terminal::Style;
@@ -31,8 +34,9 @@ A file holds `tasks:` as execute_dag takes them, in YAML or JSON. The first char
 answer, `watch --json` prints each event.
 Exit codes: 0 it is complete or paused, 1 it failed or was aborted.";
 
-/// The largest file, as for the tool.
-const LIMITS: Limits = Limits { max_bytes: 1 << 20, merge_keys: false, custom_tags: false };
+/// A file may be as large as the input of the tool.
+const LIMITS: Limits =
+    Limits { max_bytes: workflow::MAX_BYTES, merge_keys: false, custom_tags: false };
 
 /// The wait of the first answer: the events tell the rest.
 pub(crate) const FIRST_WAIT_MS: u64 = 1;
@@ -51,8 +55,8 @@ enum Action {
     #[command(visible_alias = "list")]
     Ls {
         /// Only workflows in this state.
-        #[arg(long, value_name = "STATE", value_parser = ["running", "paused", "quarantined", "ended"])]
-        state: Option<String>,
+        #[arg(long, value_name = "STATE", value_parser = state_parser())]
+        state: Option<WorkflowState>,
         /// The most workflows to list.
         #[arg(long, value_name = "COUNT", default_value_t = 50)]
         limit: u32,
@@ -94,6 +98,12 @@ enum Action {
         #[arg(long, default_value = "aborted by the operator")]
         reason: String,
     },
+}
+
+/// Reads the name of a state.
+fn state_parser() -> impl TypedValueParser<Value = WorkflowState> {
+    let names = WorkflowState::ALL.map(WorkflowState::as_str);
+    PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(name.into()))
 }
 
 impl WorkflowsCommand {

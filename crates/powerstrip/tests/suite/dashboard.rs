@@ -4,6 +4,7 @@ mod browser;
 mod guards;
 mod oidc;
 mod operators;
+mod outages;
 mod outlines;
 mod questions;
 mod servers;

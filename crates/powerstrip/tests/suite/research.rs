@@ -10,5 +10,6 @@ mod reports;
 mod schemas;
 mod sessions;
 mod setup;
-mod support;
+pub(crate) mod support;
+mod vanishing;
 mod web;

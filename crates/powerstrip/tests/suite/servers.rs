@@ -8,6 +8,7 @@ mod bundled;
 mod clients;
 mod console;
 mod definitions;
+mod failures;
 mod finding;
 mod invalid;
 mod isolation;

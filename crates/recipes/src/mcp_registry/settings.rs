@@ -1,23 +1,10 @@
 //! Values that an entry of a registry sets: variables, headers and arguments.
 
+use egress::http::is_framing_header;
 use serde_json::{Value, json};
 
 /// The longest value.
 const MAX_VALUE: usize = 4096;
-
-/// Headers that belong to the connection.
-const CONNECTION_HEADERS: [&str; 10] = [
-    "host",
-    "connection",
-    "content-length",
-    "transfer-encoding",
-    "upgrade",
-    "te",
-    "trailer",
-    "expect",
-    "proxy-authorization",
-    "proxy-connection",
-];
 
 /// Checks a text of an entry. Variables in it would be replaced by values of the user's environment, and invisible
 /// characters would be missing from what the user is shown.
@@ -38,8 +25,9 @@ pub(super) fn check_text(text: &str) -> Result<(), String> {
 /// Checks the name of a header that an entry sends.
 pub(super) fn check_header(name: &str) -> Result<(), String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    let connection = CONNECTION_HEADERS.contains(&name.to_ascii_lowercase().as_str());
-    if name.is_empty() || connection || !name.chars().all(fits) {
+    let for_proxy = name.eq_ignore_ascii_case("proxy-authorization");
+    let reserved = for_proxy || is_framing_header(name);
+    if name.is_empty() || reserved || !name.chars().all(fits) {
         let shown = terminal::shown(name);
         return Err(format!("the registry sends a header `{shown}`, which is not accepted"));
     }

@@ -33,7 +33,7 @@ fn variables_fill_in_what_the_configuration_leaves_open() {
     assert_eq!(settings.search.routing, [vec![ProviderName::Serper]]);
     assert_eq!(settings.timeouts.search, Duration::from_secs(30));
     assert_eq!(settings.timeouts.html, Duration::from_secs(20));
-    assert_eq!(settings.sizes.page, 20_000);
+    assert_eq!(settings.sizes.page, 20_480, "1 KB is 1024 bytes, as in the config");
     assert_eq!(settings.warnings.len(), 1);
     assert!(settings.warnings[0].starts_with("POWERSTRIP_RESEARCH_TIMEOUT_SEARCH"));
 }

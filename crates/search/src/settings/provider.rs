@@ -4,11 +4,11 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use proto::Secret;
+use proto::units::parse_duration;
 use url::Url;
 
 use super::InvalidSetting;
 use super::table::{ProviderName, Target};
-use super::units::parse_duration;
 
 /// What is set for one provider.
 #[derive(Clone, Debug, Default)]

@@ -99,7 +99,11 @@ impl Column for i64 {
 
 impl Column for u64 {
     fn read(row: &Row, column: &'static str) -> Result<Option<Self>, StoreError> {
-        Ok(row.raw::<i64>(column)?.map(|number| Self::try_from(number).unwrap_or(0)))
+        let number = row.raw::<i64>(column)?;
+        let count = |number: i64| {
+            Self::try_from(number).map_err(|_| unreadable(column, &number.to_string()))
+        };
+        number.map(count).transpose()
     }
 }
 

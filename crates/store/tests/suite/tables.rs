@@ -6,8 +6,8 @@ use proto::{FileId, FileKind, TenantId, TraceId, UploadId, digest};
 use serde_json::json;
 use store::{
     CommitQueue, FileFilter, FileRecord, ForeignReference, KeyRow, ObjectKey, Origin, PlanEdgeRow,
-    QuestionRow, RunCallRow, RunChanges, RunFilter, RunName, RunRow, Settlement, UploadRow,
-    VaultRow, VaultSlot,
+    QuestionRow, RunCallRow, RunChanges, RunFilter, RunName, RunRow, Settlement, StoreError,
+    UploadRow, VaultRow, VaultSlot,
 };
 
 use crate::support::{on_both_engines, principal, random, row};
@@ -183,6 +183,12 @@ on_both_engines! {
         assert_eq!(database.upload(&first.id).await.unwrap(), Some(first.clone()));
         assert_eq!(database.uploads_of(&acme).await.unwrap(), 2);
         assert_eq!(database.expired_uploads(10).await.unwrap().len(), 2);
+        test.execute(&format!("UPDATE uploads SET id = '?' WHERE id <> '{}'", first.id)).await.unwrap();
+        let expired = database.expired_uploads(10).await.unwrap();
+        let (whole, damaged): (Vec<_>, Vec<_>) = expired.into_iter().partition(Result::is_ok);
+        assert!(matches!(&whole[..], [Ok(id)] if *id == first.id), "{whole:?}");
+        let unreadable = |damaged: &[_]| matches!(damaged, [Err(StoreError::Unreadable { column: "id", .. })]);
+        assert!(unreadable(&damaged), "{damaged:?}");
         database.remove_upload(&first.id).await.unwrap();
         assert_eq!(database.upload(&first.id).await.unwrap(), None);
     }

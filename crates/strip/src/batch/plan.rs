@@ -1,14 +1,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use proto::{Code, Failure, TraceId};
+use proto::{Code, Failure, TraceId, graph};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::Progress;
+use crate::Request;
 use crate::catalog::Snapshot;
 use crate::tool::Part;
-use crate::{Request, dag};
 
 /// The most calls of a batch.
 pub const MAX_CALLS: usize = 100;
@@ -145,8 +145,8 @@ impl Plan {
             }
         }
         let graph: Vec<_> = calls.iter().map(|call| call.depends_on.clone()).collect();
-        if let Some(cycle) = dag::cycle(&graph) {
-            let shown = dag::show_cycle(&cycle, |place| &calls[place].id);
+        if let Some(cycle) = graph::cycle(&graph) {
+            let shown = graph::show_cycle(&cycle, |place| &calls[place].id);
             faults.push(format!("calls depend on each other in a cycle: {shown}"));
         }
         if faults.is_empty() {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use proto::{Code, Failure, OWN_SERVER, OWN_SERVER_ALIAS, ToolId, WEB_RESEARCH};
 use serde_json::json;
+use store::StoreError;
 
 /// The owner of each bare name, and the servers that there are. Names of servers that were removed are free.
 #[derive(Clone, Debug, Default)]
@@ -78,12 +79,21 @@ pub(super) struct BareClaims {
 }
 
 impl BareClaims {
-    /// Starts from stored pairs of name and owners.
-    pub(super) fn from_stored(pairs: impl IntoIterator<Item = (String, String)>) -> Self {
-        let owners = |text: &str| text.split(' ').filter_map(|id| id.parse().ok()).collect();
-        let by_name = pairs.into_iter().map(|(name, stored)| (name, owners(&stored))).collect();
+    /// Starts from stored pairs of name and owners. Without a damaged owner, its name would go to another server's tool.
+    pub(super) fn from_stored(
+        pairs: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, StoreError> {
+        let mut by_name = HashMap::new();
+        for (name, stored) in pairs {
+            let owners: Result<Vec<ToolId>, _> = stored.split(' ').map(str::parse).collect();
+            let owners = owners.map_err(|_| StoreError::Unreadable {
+                column: "owners",
+                value: stored.chars().take(100).collect(),
+            })?;
+            by_name.insert(name, owners);
+        }
         let owners = Arc::new(BareOwners { by_name, servers: HashSet::new() });
-        Self { owners, ..Self::default() }
+        Ok(Self { owners, ..Self::default() })
     }
 
     pub(super) fn owners(&self) -> &Arc<BareOwners> {

@@ -1,6 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use proto::{OWN_SERVER, ToolId, WEB_RESEARCH, wire};
+use store::StoreError;
 
 use super::bare_owners::BareClaims;
 use super::entry::BUILT_IN;
@@ -51,10 +52,12 @@ impl WireNames {
     }
 
     /// The same with stored pairs of (bare name, owners).
-    #[must_use]
-    pub fn with_bare(mut self, pairs: impl IntoIterator<Item = (String, String)>) -> Self {
-        self.bare = BareClaims::from_stored(pairs);
-        self
+    pub fn with_bare(
+        mut self,
+        pairs: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, StoreError> {
+        self.bare = BareClaims::from_stored(pairs)?;
+        Ok(self)
     }
 
     pub(super) fn bare(&mut self) -> &mut BareClaims {

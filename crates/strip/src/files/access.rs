@@ -6,7 +6,7 @@ use proto::{Code, Failure, Principal};
 use serde_json::json;
 
 /// The file of an id that a caller gives: a file of its own, or with the scope to read files any of its tenant.
-pub(crate) async fn find_readable(
+pub async fn find_readable(
     files: &Files,
     principal: &Principal,
     id: &str,

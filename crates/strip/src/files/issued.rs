@@ -151,7 +151,10 @@ pub(crate) async fn fetch(
     read.cancel = job.cancel().clone();
     let answer = resolver.read(server, read).await;
     let answer = answer.ok_or_else(|| unavailable("the server no longer exists"))?;
-    let answer = answer.map_err(|failure| unavailable(&failure.message))?;
+    let answer = answer.map_err(|failure| match failure.code {
+        Code::RateLimit => failure,
+        _ => unavailable(&failure.message),
+    })?;
     let content = &answer.data["contents"][0];
     let blobs = answer.blobs.as_ref();
     let bytes: FileStream = match (content["blob"].as_str(), content["text"].as_str()) {

@@ -1,27 +1,36 @@
-//! Fetches from servers what they store under the references that they issued, with a row in the audit trail.
+//! Fetches from servers what they store under the references that they issued.
 
-use std::sync::Arc;
+use std::sync::Weak;
 
+use async_trait::async_trait;
 use proto::{Failure, Principal};
 
-use crate::agents::Views;
-use crate::guard::arguments::Arguments;
-use crate::guard::audit::{Audit, Decision};
-use crate::servers::Servers;
-use crate::{Catalog, Job, Output, Request};
+use crate::{Output, Request};
+
+/// The way to the files of servers, which leads through the guards.
+#[async_trait]
+pub(crate) trait GuardedServers: Send + Sync {
+    /// Whether a caller sees anything of a server.
+    fn can_reach(&self, principal: &Principal, server: &str) -> bool;
+
+    /// Reads a resource of a server; none if the server is gone. It is counted, limited and audited like a client's request.
+    async fn read_resource(
+        &self,
+        server: &str,
+        request: Request,
+    ) -> Option<Result<Output, Failure>>;
+}
 
 /// Fetches files of servers for callers that may use these servers.
 pub(crate) struct FileResolver {
-    pub(crate) servers: Arc<Servers>,
-    pub(crate) views: Arc<Views>,
-    pub(crate) catalog: Arc<Catalog>,
-    pub(crate) audit: Arc<Audit>,
+    /// Weak because the guards own the resolver. They live as long as any call.
+    pub(crate) servers: Weak<dyn GuardedServers>,
 }
 
 impl FileResolver {
     /// Whether a caller sees anything of a server.
     pub(super) fn can_reach(&self, principal: &Principal, server: &str) -> bool {
-        self.views.of(principal, self.catalog.snapshot()).meets_server(server)
+        self.servers.upgrade().is_some_and(|servers| servers.can_reach(principal, server))
     }
 
     /// Reads a resource of a server; none if the server is gone.
@@ -30,12 +39,6 @@ impl FileResolver {
         server: &str,
         request: Request,
     ) -> Option<Result<Output, Failure>> {
-        let connected = self.servers.get(server)?;
-        let job = Job::named(request, format!("{server}:resources/read"));
-        let row = self.audit.open(&job, &Arguments::of(&job.input), None);
-        let read = connected.read_resource(&job).await;
-        let decision = if read.is_ok() { Decision::Ran } else { Decision::Failed };
-        let written = row.close(decision, read.as_ref().err(), None, false).await;
-        Some(read.and_then(|output| written.map(|()| output)))
+        self.servers.upgrade()?.read_resource(server, request).await
     }
 }

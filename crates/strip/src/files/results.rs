@@ -5,6 +5,7 @@ use ::operations::scope::FILES_READ;
 use proto::{Code, Failure, clean};
 use serde_json::json;
 
+use super::access::find_readable;
 use super::issued::fetch_reference;
 use crate::{Job, Strip};
 
@@ -37,5 +38,18 @@ impl Strip {
             return Err(Failure::new(Code::Denied, message));
         }
         Ok(record)
+    }
+
+    /// The file that an id names: one of ours that the caller may read, or what a server stores under it, which is fetched.
+    pub async fn find_content(&self, job: &Job, id: &str) -> Result<FileRecord, Failure> {
+        let files = self.files();
+        match find_readable(files, &job.request().principal, id).await {
+            // It may be the id of a server for its own reference.
+            Err(missing) if missing.code == Code::NotFound => {
+                let resolver = &self.guards().executor.resolver;
+                fetch_reference(files, resolver, job, id).await?.ok_or(missing)
+            }
+            found => found,
+        }
     }
 }

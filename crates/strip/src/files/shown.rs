@@ -38,9 +38,12 @@ pub(crate) async fn shown_files(
         if shown.iter().any(|file| file.id == id) {
             continue;
         }
-        // A missing file is refused when the call runs; the reviewer still sees its id.
-        let Ok(file) = files.find(principal, id).await else { continue };
-        shown.push(show(id, &file));
+        match files.find(principal, id).await {
+            Ok(file) => shown.push(show(id, &file)),
+            // It is refused when the call runs; the reviewer still sees its id.
+            Err(missing) if missing.code == Code::NotFound => {}
+            Err(failure) => return Err(failure),
+        }
     }
     Ok(shown.into())
 }

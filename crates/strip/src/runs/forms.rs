@@ -83,7 +83,7 @@ pub(crate) async fn park_questions(
     }
     let native = output.native.as_deref().unwrap_or(&Value::Null);
     let before = park.resume.as_ref().filter(|_| !job.begins_again);
-    let before = before.and_then(|resume| Interruption::deserialize(resume).ok());
+    let before = before.map(Interruption::read).transpose()?;
     let mut interruption = Interruption {
         process: *PROCESS,
         asked_unix_ms: runs.now(),
@@ -118,38 +118,38 @@ pub(crate) async fn park_questions(
 }
 
 /// Lets a task that is repeated after questions continue with the answers, or begin again. Returns what it still waits for.
-pub(crate) fn repeat_task(runs: &Runs, job: &mut Job) -> Option<Output> {
-    let resume = job.request().park.as_ref()?.resume.as_ref()?;
-    let RunOf::Joined(run) = &job.run else { return None };
-    match repeat(runs, run, resume) {
+pub(crate) fn repeat_task(runs: &Runs, job: &mut Job) -> Result<Option<Output>, Failure> {
+    let resume = job.request().park.as_ref().and_then(|park| park.resume.as_ref());
+    let (Some(resume), RunOf::Joined(run)) = (resume, &job.run) else { return Ok(None) };
+    match repeat(runs, run, resume)? {
         Repeated::Continue(resume) => job.resume = Some(Arc::new(resume)),
         // Its questions count from the first again, so that those that were answered are found.
         Repeated::Begin => job.begins_again = true,
-        Repeated::Wait(output) => return Some(output),
+        Repeated::Wait(output) => return Ok(Some(output)),
     }
-    None
+    Ok(None)
 }
 
 /// What a task does that is repeated after questions.
-fn repeat(runs: &Runs, run: &Run, resume: &Value) -> Repeated {
-    let Ok(interruption) = Interruption::deserialize(resume) else { return Repeated::Begin };
+fn repeat(runs: &Runs, run: &Run, resume: &Value) -> Result<Repeated, Failure> {
+    let interruption = Interruption::read(resume)?;
     let slots = interruption.forms.iter().flat_map(|form| &form.fields).map(|field| &field.slot);
     let open: Vec<_> = slots
         .filter(|slot| run.settled_question(slot).is_none())
         .filter_map(|slot| run.question(slot))
         .collect();
     if !open.is_empty() {
-        return Repeated::Wait(parked(&open, Some(resume.clone())));
+        return Ok(Repeated::Wait(parked(&open, Some(resume.clone()))));
     }
     let age = runs.now().saturating_sub(interruption.asked_unix_ms);
     if interruption.process != *PROCESS || age > STATE_VALID_MS {
-        return Repeated::Begin;
+        return Ok(Repeated::Begin);
     }
     let responses = interruption.forms.into_iter().map(|form| {
         let response = form.response(run);
         (form.name, response)
     });
-    Repeated::Continue(Resume { responses: responses.collect(), state: interruption.state })
+    Ok(Repeated::Continue(Resume { responses: responses.collect(), state: interruption.state }))
 }
 
 fn parked(open: &[QuestionRow], resume: Option<Value>) -> Output {
@@ -159,6 +159,17 @@ fn parked(open: &[QuestionRow], resume: Option<Value>) -> Output {
         prompt: question.prompt.clone(),
     });
     Parked::Questions { questions: questions.collect(), resume }.output()
+}
+
+impl Interruption {
+    /// Reads what the task has kept. With a default in its place, questions that were answered would be asked again.
+    fn read(resume: &Value) -> Result<Self, Failure> {
+        Self::deserialize(resume).map_err(|error| {
+            let message = "the stored questions of the task are damaged, so their answers cannot be given to the tool; \
+                           start the workflow again";
+            Failure::new(Code::Internal, message).caused_by(error)
+        })
+    }
 }
 
 impl Form {

@@ -12,6 +12,24 @@ use super::owners::Claims;
 use crate::{Job, Output};
 use proto::Failure;
 
+/// What a server is asked for, other than a call of a tool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ServerRequest<'a> {
+    /// A request of a client, by its method.
+    OfClient(&'a str),
+    /// A resource that becomes a file of the caller.
+    File,
+}
+
+impl<'a> ServerRequest<'a> {
+    pub(crate) fn method(self) -> &'a str {
+        match self {
+            Self::OfClient(method) => method,
+            Self::File => "resources/read",
+        }
+    }
+}
+
 /// A server that offers more than tools.
 #[async_trait]
 pub trait Server: Send + Sync + 'static {

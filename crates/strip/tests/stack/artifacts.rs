@@ -1,5 +1,6 @@
 //! Artifacts: one input mode of three, kept for the run, and named when it ends.
 
+use builtin::control::{COMPLETE_WORKFLOW, STORE_ARTIFACT};
 use bytes::Bytes;
 use files::{Listing, NewFile};
 use futures_util::stream;
@@ -7,7 +8,6 @@ use proto::{Code, FileKind};
 use runs::{RunFilter, RunOf};
 use serde_json::{Value, json};
 use strip::Answer;
-use strip::control::{COMPLETE_WORKFLOW, STORE_ARTIFACT};
 
 use crate::runs::data;
 use crate::support::{Setup, ask, code, principal, setup};
@@ -126,7 +126,7 @@ async fn a_file_that_a_person_answers_with_is_one_of_the_tenants() {
     let setup = setup(crate::runs::tools()).await.with_control();
     crate::runs::works(&setup, "r", 2).await;
     let question = json!({"slot_type": "file", "slot_id": "cv", "prompt_key": "Which file?"});
-    let mut call = ask(strip::control::REQUEST_USER_INPUT, question);
+    let mut call = ask(builtin::control::REQUEST_USER_INPUT, question);
     call.run = RunOf::Named("r".into());
     call.timeout = Some(std::time::Duration::from_millis(40));
     let asked = setup.strip.call(call).await;

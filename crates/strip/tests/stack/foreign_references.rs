@@ -7,15 +7,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use builtin::control::STORE_ARTIFACT;
 use proto::{Code, Failure, FileStrategy, Principal};
 use runs::RunOf;
 use serde_json::{Value, json};
 use strip::agents::{Agent, Listing, Profiles, Skill};
-use strip::control::STORE_ARTIFACT;
 use strip::servers::{ClientIdentity, Offering, Server};
-use strip::{Answer, Job, Output, Request};
+use strip::{Answer, Job, Output, RateRules, Request, Settings};
 
-use crate::support::{Fake, Setup, ask, code, principal, setup, tool};
+use crate::support::{Fake, Setup, ask, code, principal, rate, settings, setup, tool};
 
 /// A server that keeps one text.
 pub(crate) struct TextServer {
@@ -166,6 +166,22 @@ async fn a_reference_is_valid_for_the_caller_that_received_it() {
     let reads: Vec<_> = rows.iter().filter(reads).collect();
     assert_eq!(reads.len(), 3, "once for each caller, and each in the trail");
     assert!(reads.iter().all(|row| (&*row.decision, &*row.outcome) == ("ran", "OK")));
+}
+
+#[tokio::test]
+async fn the_reading_of_a_reference_counts_against_the_rate() {
+    let (setup, ..) = two_servers().await;
+    let ann = principal("acme", "ann");
+    // The third call is the use of the reference, and the fourth the request to the server.
+    let rate = RateRules { principal: Some(rate(3, 3600).unwrap()), ..RateRules::default() };
+    setup.strip.reconfigure(Settings { rate, ..settings() });
+    by(&setup, &ann, "hr:issue", json!({})).await.result.unwrap();
+    by(&setup, &ann, "hr:issue", json!({})).await.result.unwrap();
+    let refused = by(&setup, &ann, "far:take", json!({"file_id": "item-7"})).await;
+    assert_eq!(code(&refused), Some(Code::RateLimit), "{:?}", refused.result);
+    let rows = setup.rows().await;
+    let read = rows.iter().find(|row| &*row.tool == "hr:resources/read").unwrap();
+    assert_eq!((&*read.decision, &*read.outcome), ("refused", "RATE_LIMIT"));
 }
 
 #[tokio::test]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use builtin::control::{COMPLETE_WORKFLOW, REQUEST_USER_INPUT};
 use proto::{Code, Failure, Principal};
 use runs::{RunChange, RunFilter, RunOf};
 use serde_json::{Value, json};
-use strip::control::{COMPLETE_WORKFLOW, REQUEST_USER_INPUT};
 use strip::{Answer, Output, Reply, Request};
 use tokio::sync::Notify;
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use builtin::control;
 use files::{FileParts, Files};
 use futures_util::future::BoxFuture;
 use proto::{
@@ -13,7 +14,6 @@ use proto::{
 use serde_json::{Value, json};
 use store::{AuditFilter, AuditRow, Cache, CommitQueue, Database};
 use strip::catalog::{LimitBounds, NameStyle, Pins, WireNames};
-use strip::control;
 use strip::{
     Answer, Door, Job, Output, Part, Parts, Rate, RateRules, Request, Settings, Strip, Tool,
 };
@@ -198,7 +198,7 @@ pub(crate) fn ask(tool: &str, input: Value) -> Request {
 impl Setup {
     /// The same with the control-flow tools.
     pub(crate) fn with_control(self) -> Self {
-        self.strip.catalog().publish(control::SOURCE, self.strip.control_tools());
+        self.strip.catalog().publish(control::SOURCE, control::tools(&self.strip));
         self
     }
 
@@ -219,7 +219,7 @@ impl Setup {
         };
         let strip = Strip::new(settings(), parts);
         strip.catalog().publish("tests", shared(tools));
-        strip.catalog().publish(control::SOURCE, strip.control_tools());
+        strip.catalog().publish(control::SOURCE, control::tools(&strip));
         Self { strip, ..self }
     }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use builtin::control::{COMPLETE_WORKFLOW, REQUEST_USER_INPUT};
 use proto::Code;
 use runs::{Run, RunEnd, RunFilter, RunOf};
 use serde_json::{Value, json};
-use strip::control::{COMPLETE_WORKFLOW, REQUEST_USER_INPUT};
 use strip::{Door, Output, Park, Parked, Part, Reply, Request};
 use uuid::Uuid;
 
@@ -216,6 +216,23 @@ async fn the_form_of_a_tool_becomes_questions_of_the_run() {
     let booked: Value = serde_json::from_str(data(&done)["booked"].as_str().unwrap()).unwrap();
     assert_eq!(booked, json!({"day": "Monday", "persons": 2}));
     assert_eq!(data(&done)["sure"], json!("accept"));
+}
+
+/// A default in place of the damaged questions would ask again what people have answered.
+#[tokio::test]
+async fn damaged_questions_of_a_task_are_an_error() {
+    let setup = setup(vec![booking()]).await.with_control();
+    let run =
+        setup.strip.runs().begin_workflow(&principal("acme", "ann"), Uuid::new_v4(), "report");
+    let call = within(&run, "w/book/1", "t.book", json!({}));
+    let asked = setup.strip.call(call.clone()).await;
+    let Some(Parked::Questions { resume: Some(mut resume), .. }) = Parked::of(&asked) else {
+        panic!("{asked:?}")
+    };
+    resume["round"] = json!("?");
+    let refused = setup.strip.call(repeated(&call, Some(resume))).await.result.unwrap_err();
+    assert_eq!(refused.code, Code::Internal);
+    assert!(refused.message.contains("start the workflow again"), "{}", refused.message);
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
 use proptest::prelude::{any, proptest};
+use proto::{Blame, Code};
 use serde_json::json;
 
 use super::*;
@@ -39,6 +40,18 @@ fn a_failed_call_keeps_its_result_and_says_its_text() {
     let silent = read_value(&json!({"isError": true}), false).unwrap_err();
     assert!(silent.message.contains("`s`"), "{}", silent.message);
     assert_eq!(silent.item().label(), "INTERNAL:");
+}
+
+#[test]
+fn the_code_of_a_kit_server_is_kept_and_its_result_too() {
+    let result = json!({"isError": true,
+        "content": [{"type": "text", "text": "NOT_FOUND: no page\u{200b} 7"}, {"type": "text", "text": "of 3"}],
+        "_meta": {"powerstrip/fault": {"code": "NOT_FOUND", "retryable": false, "details": {"page": 7}}}});
+    let failure = read_value(&result, false).unwrap_err();
+    assert_eq!((failure.code, failure.blame), (Code::NotFound, Blame::Tool));
+    assert_eq!(failure.message, "no page 7\nof 3");
+    assert_eq!(failure.details, Some(json!({"answeredBy": "s", "page": 7})));
+    assert_eq!(**failure.native.as_ref().unwrap(), result);
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod openapi;
 mod python;
 mod replicas;
 mod shares;
+mod stated_codes;
 mod stdio;
 mod strange_text;
 mod support;

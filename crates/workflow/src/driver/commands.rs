@@ -1,21 +1,23 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use dag::Task;
+use dag::core::{Action, Event, EventKind, PauseKind, Refusal, Stage, Verdict, step};
+use dag::paths::graph_of;
+use dag::plan::{Plan, Present, Reading};
 use proto::{Code, Failure};
 use runs::RunEnd;
 use serde_json::json;
 use store::WorkflowPhase;
 
 use super::Driver;
+use crate::catalog_tools::CatalogTools;
 use crate::checkpoint;
-use crate::core::{Action, Event, EventKind, PauseKind, Refusal, Stage, Verdict, step};
+use crate::failures;
 use crate::listing::tasks_of;
-use crate::paths::graph_of;
-use crate::plan::{CatalogTools, Plan, Present, Reading};
 use crate::queue::Message;
 use crate::results::{Status, error_of};
 use crate::service::{Accepted, Arguments, Command};
-use crate::{Task, failures};
 
 const MINUTE_MS: u64 = 60_000;
 

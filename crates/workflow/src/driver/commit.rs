@@ -2,6 +2,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dag::core::{Outcome, Pause, PauseKind, Phase, Stage, Verdict};
 use runs::RunEnd;
 use serde_json::json;
 use store::{
@@ -12,7 +13,6 @@ use tokio::time::Instant;
 
 use super::{Driver, SETTLE};
 use crate::checkpoint::QUARANTINED;
-use crate::core::{Outcome, Pause, PauseKind, Phase, Stage, Verdict};
 use crate::fit::{Fitting, MAX_ANSWER};
 use crate::listing::tasks_of;
 use crate::results::to_json;

@@ -1,11 +1,11 @@
+use dag::core::{Outcome, PauseKind, Phase, Record, RecordStatus};
+use dag::paths;
 use operations::workflows::WorkflowTask;
 use serde_json::{Value, json};
 use store::WorkflowEventRow;
 
 use super::Driver;
 use crate::answer::tool_of;
-use crate::core::{Outcome, PauseKind, Phase, Record, RecordStatus};
-use crate::paths;
 use crate::results::ResultKey;
 
 impl Driver {

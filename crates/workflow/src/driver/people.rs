@@ -1,13 +1,13 @@
 //! What people decide and answer, and how the run ends.
 
 use approvals::{ApprovalRow, ApprovalState};
+use dag::core::{CellStage, EventKind, UndoStage};
 use proto::{Code, Failure};
 use runs::RunEnd;
 use serde_json::{Value, json};
 
 use super::Driver;
 use super::commit::FIRST_RETRY;
-use crate::core::{CellStage, EventKind, UndoStage};
 use crate::results::{ResultKey, Status, error_of};
 
 impl Driver {

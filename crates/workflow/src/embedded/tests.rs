@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use dag::{Dag, Task};
 use files::{FileParts, Files};
 use proto::{Clock, Code, Failure, Limits, Principal, RequestedLimits, TenantId, Via};
 use schemars::JsonSchema;
@@ -16,7 +17,7 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use super::{Progress, StartOptions, Until};
-use crate::{Dag, Settings, Task, Workflows};
+use crate::{Settings, Workflows};
 
 const LONG: Duration = Duration::from_secs(60);
 

@@ -6,13 +6,13 @@ mod missing;
 use std::sync::Arc;
 
 use approvals::question;
+use dag::Proposal;
 use proto::{Failure, Principal};
 use serde_json::{Map, Value, json};
 use strip::{AskMode, Client, Output, Reply};
 
 use super::ToolCall;
 use crate::planner::PlanRequest;
-use crate::proposal::Proposal;
 use caller_model::CallerModel;
 
 /// The name of the form that asks for missing arguments.

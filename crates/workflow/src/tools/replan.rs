@@ -1,3 +1,4 @@
+use dag::plan::Reading;
 use proto::Failure;
 use serde_json::json;
 use strip::Output;
@@ -8,7 +9,6 @@ use super::plan::Planned;
 use crate::PlanRequest;
 use crate::failures::{not_found, stopping};
 use crate::inputs::Replan;
-use crate::plan::Reading;
 use crate::service::{Accepted, Command};
 
 impl ToolCall<'_> {

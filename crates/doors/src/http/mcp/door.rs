@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use http::{HeaderName, StatusCode};
 use http_body_util::Full;
+use http_server::Shares;
 use proto::{Principal, TraceId};
 use rmcp::transport::streamable_http_server::session::SessionStore;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -16,7 +17,6 @@ use crate::http::options::Options;
 use crate::http::routes;
 use crate::http::sessions::{ParkedSession, SessionLimits, Sessions};
 use crate::mcp::{CALLER, Handler, Identity, ListVersions, McpState};
-use crate::shares::Shares;
 
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");

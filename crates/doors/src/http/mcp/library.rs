@@ -13,6 +13,7 @@ use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderName, Method, StatusCode};
 use http_body_util::{BodyExt as _, Full};
+use http_server::{Exceeded, Holder, Share};
 use proto::{Code, Failure, Principal, TraceId};
 use serde::Deserialize;
 use strip::{Door, RefusedRequest};
@@ -26,7 +27,6 @@ use crate::http::reply;
 use crate::http::sessions::SessionFault;
 use crate::http::state::Shared;
 use crate::mcp::CALLER;
-use crate::shares::{Exceeded, Holder, Share};
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");

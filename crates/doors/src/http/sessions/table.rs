@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+use http_server::Share;
 use proto::Principal;
 use rmcp::model::{ClientCapabilities, InitializeRequestParams};
 use rmcp::transport::streamable_http_server::session::SessionId;
@@ -13,7 +14,6 @@ use tokio_util::task::TaskTracker;
 
 use super::fault::SessionFault;
 use crate::mcp::ListVersions;
-use crate::shares::Share;
 
 #[derive(Default)]
 pub(super) struct Table(HashMap<SessionId, Session>);

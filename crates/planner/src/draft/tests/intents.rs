@@ -14,29 +14,29 @@ use crate::graph::Toolbox;
 use crate::tool::ToolSpec;
 
 /// The tools of the filesystem, memory, fetch, git and time servers, and of this gateway.
-const SERVERS: &str = include_str!("servers.json");
-const INTENTS: &str = include_str!("intents.json");
+pub(super) const SERVERS: &str = include_str!("servers.json");
+pub(super) const INTENTS: &str = include_str!("intents.json");
 
 #[derive(Clone, Deserialize)]
-struct Server {
-    id: String,
+pub(super) struct Server {
+    pub(super) id: String,
     #[serde(default)]
-    title: String,
-    description: String,
-    input: Value,
-    output: Option<Value>,
+    pub(super) title: String,
+    pub(super) description: String,
+    pub(super) input: Value,
+    pub(super) output: Option<Value>,
 }
 
 /// An intent and what its plan must be like.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Case {
-    intent: String,
+pub(super) struct Case {
+    pub(super) intent: String,
     #[serde(default)]
     context: Map<String, Value>,
     /// Tools that are there besides those of the servers.
     #[serde(default)]
-    with: Vec<Server>,
+    pub(super) with: Vec<Server>,
     /// The tools of the plan, in order; `a|b` where both are right.
     tools: Option<Vec<String>>,
     /// Tools that it has among others.
@@ -54,7 +54,7 @@ struct Case {
     missing: Option<Vec<String>>,
     /// It may run without a question.
     #[serde(default)]
-    sure: bool,
+    pub(super) sure: bool,
     /// It may not run without a question: nothing fits, or something is missing or uncertain.
     #[serde(default)]
     unsure: bool,
@@ -84,13 +84,13 @@ fn intents_become_the_plans_that_a_person_expects() {
 }
 
 /// Tools with their index, which is slow to build.
-struct Tools {
+pub(super) struct Tools {
     index: ToolIndex,
     toolbox: Toolbox,
 }
 
 impl Tools {
-    fn new(tools: Vec<&Server>) -> Self {
+    pub(super) fn new(tools: Vec<&Server>) -> Self {
         let parameters: Vec<Vec<(&str, &str)>> = tools
             .iter()
             .map(|tool| {
@@ -126,7 +126,7 @@ impl Tools {
     }
 }
 
-fn plan(tools: &Tools, case: &Case) -> Result<Draft, NothingFits> {
+pub(super) fn plan(tools: &Tools, case: &Case) -> Result<Draft, NothingFits> {
     let intent = Intent {
         text: &case.intent,
         context: &case.context,

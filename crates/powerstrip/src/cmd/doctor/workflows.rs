@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use config::Loaded;
 use gateway::database;
-use operations::workflows::WorkflowQuery;
+use operations::workflows::{WorkflowQuery, WorkflowState};
 use store::{Claim, DATABASE_FILE, DataFolder, WorkflowFilter, WorkflowPhase};
 use workflow::operations::ListWorkflows;
 
@@ -40,7 +40,7 @@ fn describe(ids: &[String]) -> String {
 async fn quarantined(loaded: &Loaded) -> anyhow::Result<Vec<String>> {
     let folder = &loaded.config.data_dir;
     if let Some(owner) = OwnerProcess::find(folder).await {
-        let state = Some("quarantined".to_owned());
+        let state = Some(WorkflowState::Quarantined);
         let query = WorkflowQuery { state, limit: Some(COUNTED), ..WorkflowQuery::default() };
         let found = owner.run::<ListWorkflows>(&query).await?.workflows;
         return Ok(found.into_iter().map(|workflow| workflow.workflow_id).collect());

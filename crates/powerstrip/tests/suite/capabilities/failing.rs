@@ -98,6 +98,10 @@ async fn a_server_that_is_replaced_under_load_disturbs_no_other() {
     let done = AtomicBool::new(false);
     let text =
         json!({"text": "The solar panel turns sunlight into power. Write to ada@example.org."});
+    // Servers build their lists of words during their first call, which takes as long as many others.
+    for tool in ["audit-compliance-mcp:find_pii", "text-analysis-mcp:extract_keywords"] {
+        call(&gateway, tool, &text).await;
+    }
     // Each call must succeed.
     let load = async |tool: &str| {
         let mut answered = 0;

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use auth::{Secret, sign_webhook};
 use serde_json::{Value, json};
-use testkit::{Door, Gateway, Response, StdioSession, eventually, mcp_call, send};
+use testkit::{
+    Door, Gateway, Response, SqliteConnection, StdioSession, eventually, mcp_call, on_postgres,
+    send,
+};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
@@ -475,4 +478,12 @@ async fn webhook_links_are_signed_show_the_call_and_decide_once() {
     assert!(why.contains("not by mail"), "{answer:?}");
     assert_eq!(form(approve, "").await.status, 409, "decided once");
     assert_eq!(form(reject, "").await.status, 409);
+    if !on_postgres() {
+        let database = gateway.folder().join(".powerstrip/powerstrip.db");
+        let rename = "ALTER TABLE approvals RENAME TO approvals_away";
+        drop(SqliteConnection::execute(&database, rename));
+        let away = send(reqwest::Client::new().get(approve)).await;
+        assert_eq!(away.status, 503, "the link itself is good: {away:?}");
+        assert!(gateway.log().contains("the approval of a link cannot be read"));
+    }
 }

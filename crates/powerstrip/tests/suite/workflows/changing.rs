@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::workflows::support::{call, pair, per_layer, start, statuses, work};
+use crate::workflows::support::{call, hold, pair, per_layer, release, start, statuses, work};
 
 #[tokio::test]
 async fn a_failed_task_is_retried_and_its_dependants_follow() {
@@ -220,13 +220,13 @@ fn with_key(input: &Value, key: &str) -> Value {
 #[tokio::test]
 async fn a_key_with_another_dag_is_refused() {
     let gateway = start("").await;
-    let slow = json!({"id": "a", "tool": "t:work", "arguments": {"task": "a", "ms": 3000}});
+    hold(&gateway, "a");
     let input = |tasks: &Value, wait_ms: u64| json!({"workflow": {"tasks": tasks}, "config": {"wait_ms": wait_ms}});
     let execute = async |gateway: &testkit::Gateway, input: Value| {
         let headers = [("idempotency-key", "order-9")];
         gateway.call_with("powerstrip:execute_dag", &input, &headers).await
     };
-    let tasks = json!([slow]);
+    let tasks = json!([work("a", &[])]);
     let first = execute(&gateway, input(&tasks, 100)).await;
     assert_eq!(first.body["data"]["status"], "running", "{first:?}");
     let id = first.body["data"]["workflow_id"].clone();
@@ -241,6 +241,7 @@ async fn a_key_with_another_dag_is_refused() {
         again.body["data"]["workflow_id"], id,
         "how long a caller waits is no difference: {again:?}"
     );
+    release(&gateway, "a");
     let gateway = gateway.restart().await;
     crate::workflows::support::ready(&gateway).await;
     let other = execute(&gateway, input(&json!([work("c", &[])]), 100)).await;

@@ -5,7 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::eventually;
 
-use crate::workflows::support::{call, crash, ledger, pair, ready, start, statuses, work};
+use crate::workflows::support::{
+    call, crash, hold, ledger, pair, ready, release, start, statuses, work,
+};
 
 async fn run(gateway: &testkit::Gateway, tasks: Value) -> Value {
     call(gateway, "execute_dag", json!({"workflow": {"tasks": tasks}})).await
@@ -130,12 +132,13 @@ async fn large_outputs_pass_between_tasks_and_become_references_in_answers() {
 #[tokio::test]
 async fn a_caller_that_does_not_wait_long_enough_waits_again() {
     let gateway = start("").await;
-    let slow = json!({"id": "a", "tool": "t:work", "arguments": {"task": "a", "ms": 1500}});
-    let input = json!({"workflow": {"tasks": [slow]}, "config": {"wait_ms": 200}});
+    hold(&gateway, "a");
+    let input = json!({"workflow": {"tasks": [work("a", &[])]}, "config": {"wait_ms": 50}});
     let first = call(&gateway, "execute_dag", input).await;
     assert_eq!(first["status"], "running", "{first}");
     assert_eq!((&first["done"], &first["total"]), (&json!(0), &json!(1)));
     let id = first["workflow_id"].clone();
+    release(&gateway, "a");
     let last = call(&gateway, "continue", json!({"workflow_id": id})).await;
     assert_eq!(last["status"], "complete", "{last}");
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::{GuardedGateway, eventually, mcp_call};
 
 use crate::workflows::support::{
-    as_admin, call_as, ledger, per_layer, ready_as, start, with_ledger, work,
+    as_admin, call_as, hold, ledger, per_layer, ready_as, release, start, with_ledger, work,
 };
 
 const SCOPES: &str = "tools:read tools:call runs:read";
@@ -79,12 +79,13 @@ async fn a_revoked_key_stops_the_workflow() {
     let added = gateway.run(&["keys", "add", "ci"]).await;
     let key = added.ok().trim().to_owned();
     ready_as(&gateway, &key).await;
-    let slow = json!({"id": "a", "tool": "t:work", "arguments": {"task": "a", "ms": 1500}});
-    let input =
-        json!({"workflow": {"tasks": [slow, work("b", &["a"])]}, "config": {"wait_ms": 100}});
+    hold(&gateway, "a");
+    let tasks = [work("a", &[]), work("b", &["a"])];
+    let input = json!({"workflow": {"tasks": tasks}, "config": {"wait_ms": 100}});
     let first = call_as(&gateway, &key, "execute_dag", input).await;
     let id = first["data"]["workflow_id"].as_str().unwrap_or_else(|| panic!("{first}")).to_owned();
     gateway.run(&["keys", "revoke", "ci"]).await.ok();
+    release(&gateway, "a");
     let run = format!("/v1/runs/run_{}", id.replace('-', ""));
     let calls = eventually("the first task ends", || async {
         let get = reqwest::Client::new().get(gateway.url(&run)).bearer_auth(gateway.admin_token());

@@ -1,57 +1,29 @@
 //! A database that cannot be written or read for a while. SQLite only: there a test can lock it and take its tables away.
 
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::{Gateway, PostgresServer, eventually, on_postgres};
+use testkit::{Gateway, PostgresServer, SqliteConnection, eventually, on_postgres};
 
 use crate::workflows::support::{
-    as_admin, call, crash, ledger, per_layer, ready, start, with_ledger, work,
+    as_admin, call, crash, hold, ledger, pair, per_layer, ready, release, start, statuses,
+    with_ledger, work,
 };
 
 const EXECUTE: &str = "powerstrip:execute_dag";
 
-/// Executes statements, says so, and keeps the connection until its input ends.
-const SQLITE: &str = "
-import sqlite3, sys
-database = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=20)
-database.execute(sys.argv[2])
-print('done', flush=True)
-sys.stdin.read()
-";
-
-/// A connection to the database of a gateway; a transaction that it began ends when it is dropped.
-struct Connection(Child);
-
-impl Connection {
-    fn execute(gateway: &Gateway, sql: &str) -> Self {
-        let file = gateway.folder().join(".powerstrip/powerstrip.db");
-        let mut command = Command::new("python3");
-        command.args(["-c", SQLITE]).arg(file).arg(sql);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let mut said = String::new();
-        let stdout = child.stdout.as_mut().unwrap();
-        std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut said).unwrap();
-        assert_eq!(said, "done\n", "{sql}");
-        Self(child)
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let _ = self.0.wait();
-    }
+/// Executes a statement in the database of a gateway, as another program.
+fn execute(gateway: &Gateway, sql: &str) -> SqliteConnection {
+    SqliteConnection::execute(&gateway.folder().join(".powerstrip/powerstrip.db"), sql)
 }
 
 /// Nothing about the tasks of workflows can be read or written until `return_tasks`.
 fn take_tasks_away(gateway: &Gateway) {
-    Connection::execute(gateway, "ALTER TABLE workflow_tasks RENAME TO tasks_away");
+    execute(gateway, "ALTER TABLE workflow_tasks RENAME TO tasks_away");
 }
 
 fn return_tasks(gateway: &Gateway) {
-    Connection::execute(gateway, "ALTER TABLE tasks_away RENAME TO workflow_tasks");
+    execute(gateway, "ALTER TABLE tasks_away RENAME TO workflow_tasks");
 }
 
 async fn logged(gateway: &Gateway, text: &str) {
@@ -66,12 +38,12 @@ async fn a_start_that_failed_runs_once_with_a_key_and_never_without() {
     }
     let gateway = start("").await;
     let input = |task: &str| {
-        let slow = json!({"id": task, "tool": "t:work", "arguments": {"task": task, "ms": 1500}});
+        let slow = json!({"id": task, "tool": "t:work", "arguments": {"task": task, "ms": 500}});
         json!({"workflow": {"tasks": [slow]}})
     };
     let keyed =
         async || gateway.call_with(EXECUTE, &input("keyed"), &[("Idempotency-Key", "key")]).await;
-    let lock = Connection::execute(&gateway, "BEGIN IMMEDIATE");
+    let lock = execute(&gateway, "BEGIN IMMEDIATE");
     let keyless = input("keyless");
     let failed = tokio::join!(keyed(), gateway.call(EXECUTE, &keyless));
     for answer in [failed.0, failed.1] {
@@ -101,7 +73,8 @@ async fn a_workflow_that_ends_during_an_outage_ends_after_it() {
     let gateway = start("").await;
     let long =
         json!({"id": "long", "tool": "t:work", "arguments": {"task": "long", "items": 3_000}});
-    let slow = json!({"id": "slow", "tool": "t:work", "depends_on": ["long"], "arguments": {"task": "slow", "ms": 2_000}});
+    let slow = work("slow", &["long"]);
+    hold(&gateway, "slow");
     let input = json!({"workflow": {"tasks": [long, slow]}, "config": {"wait_ms": 60_000}});
     let outage = async {
         eventually("the last task runs", || async {
@@ -109,6 +82,7 @@ async fn a_workflow_that_ends_during_an_outage_ends_after_it() {
         })
         .await;
         take_tasks_away(&gateway);
+        release(&gateway, "slow");
         logged(&gateway, "the last answer of a workflow cannot be made").await;
         return_tasks(&gateway);
     };
@@ -153,7 +127,7 @@ async fn a_call_with_a_key_that_could_not_begin_may_run_after_the_outage() {
     let gateway = start("").await;
     let key = [("Idempotency-Key", "key")];
     let once = async || gateway.call_with("t:once", &json!({"task": "once"}), &key).await;
-    let lock = Connection::execute(&gateway, "BEGIN IMMEDIATE");
+    let lock = execute(&gateway, "BEGIN IMMEDIATE");
     let refused = once().await;
     assert_eq!(refused.body["errors"][0]["code"], "UNAVAILABLE", "{refused:?}");
     assert_eq!(refused.body["errors"][0]["retryable"], true, "{refused:?}");
@@ -166,13 +140,16 @@ async fn a_call_with_a_key_that_could_not_begin_may_run_after_the_outage() {
 
 /// Calls a tool that runs when the outage begins; its effect and its answer are there, its audit row is not.
 async fn call_into_outage<T>(gateway: &Gateway, outage: impl FnOnce() -> T) -> T {
-    let input = json!({"task": "slow", "ms": 1500});
+    hold(gateway, "slow");
+    let input = json!({"task": "slow"});
     let outage = async {
         eventually("the call runs", || async {
             ledger(gateway).contains(&"slow".to_owned()).then_some(())
         })
         .await;
-        outage()
+        let outage = outage();
+        release(gateway, "slow");
+        outage
     };
     let (_, outage) = tokio::join!(gateway.call("t:work", &input), outage);
     outage
@@ -200,8 +177,7 @@ async fn a_stop_during_an_outage_loses_no_row() {
         return;
     }
     let gateway = start("").await;
-    let lock =
-        call_into_outage(&gateway, || Connection::execute(&gateway, "BEGIN IMMEDIATE")).await;
+    let lock = call_into_outage(&gateway, || execute(&gateway, "BEGIN IMMEDIATE")).await;
     let gateway = gateway
         .restart_after(|stop| {
             assert_quick(stop);
@@ -218,10 +194,11 @@ async fn a_stop_during_an_outage_of_postgresql_is_quick_and_loses_no_row() {
     let gateway = with_ledger(&storage).start().await;
     ready(&gateway).await;
     // A driver that cannot write its result takes the whole drain time.
-    let task = json!({"id": "w", "tool": "t:work", "arguments": {"task": "w", "ms": 3000}});
-    let input = json!({"workflow": {"tasks": [task]}, "config": {"wait_ms": 1}});
+    hold(&gateway, "w");
+    let input = json!({"workflow": {"tasks": [work("w", &[])]}, "config": {"wait_ms": 1}});
     call(&gateway, "execute_dag", input).await;
     call_into_outage(&gateway, || server.halt()).await;
+    release(&gateway, "w");
     let gateway = gateway
         .restart_after(|stop| {
             assert_quick(stop);
@@ -229,6 +206,38 @@ async fn a_stop_during_an_outage_of_postgresql_is_quick_and_loses_no_row() {
         })
         .await;
     assert_recorded(&gateway).await;
+}
+
+/// Null in place of an output that cannot be read would be taken for what the tool answered.
+#[tokio::test]
+async fn a_damaged_output_fails_its_task_and_those_that_use_it() {
+    if on_postgres() {
+        return;
+    }
+    let gateway = start("").await;
+    let arguments = json!({"task": "use", "value": "{{ tasks.large.output.items | length }}"});
+    let tasks = json!([
+        {"id": "large", "tool": "t:work", "arguments": {"task": "large", "items": 10_000}},
+        {"id": "use", "tool": "t:work", "depends_on": ["large"], "arguments": arguments},
+        work("other", &["large"]),
+    ]);
+    let id = call(&gateway, "execute_dag", per_layer(tasks)).await["workflow_id"].clone();
+    let (table, cut) = ("workflow_tasks", "output = substr(output, 1, 5000)");
+    execute(&gateway, &format!("UPDATE {table} SET {cut} WHERE task = 'large'"));
+    let failed = call(&gateway, "continue", json!({"workflow_id": id})).await;
+    let results = failed["layer_results"].as_array().unwrap();
+    assert_eq!(
+        statuses(&failed["layer_results"]),
+        [pair("use", "failed"), pair("other", "success")]
+    );
+    let error = &results[0]["error"];
+    assert_eq!(error["code"], "INTERNAL", "{failed:#}");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("`large`") && message.contains("start the workflow again"), "{error}");
+    let last = call(&gateway, "abort", json!({"workflow_id": id, "reason": "damaged"})).await;
+    let large = &last["partial_results"][0];
+    assert_eq!((&large["status"], &large["output"]), (&json!("failed"), &json!(null)), "{last:#}");
+    assert_eq!(large["error"]["code"], "INTERNAL", "{last:#}");
 }
 
 /// No empty workflow is shown in place of one that cannot be read.
@@ -249,13 +258,15 @@ async fn a_damaged_workflow_is_reported_and_the_others_are_listed() {
         let (table, name) = column.split_once('.').unwrap();
         let id = ids[0].as_str().unwrap();
         let sql = format!("UPDATE {table} SET {name} = '{{' WHERE workflow_id = '{id}'");
-        Connection::execute(&gateway, &sql);
+        execute(&gateway, &sql);
     };
-    damage("workflow_tasks.result");
-    let report = call(&gateway, "workflow_status", json!({"workflow_id": ids[0]})).await;
-    assert_eq!(report["error"]["code"], -32603, "{report:#}");
-    let message = report["error"]["message"].as_str().unwrap();
-    assert!(message.contains("cannot be read"), "{report:#}");
+    for column in ["workflow_tasks.status", "workflow_tasks.result"] {
+        damage(column);
+        let report = call(&gateway, "workflow_status", json!({"workflow_id": ids[0]})).await;
+        assert_eq!(report["error"]["code"], -32603, "{column}: {report:#}");
+        let message = report["error"]["message"].as_str().unwrap();
+        assert!(message.contains("cannot be read"), "{column}: {report:#}");
+    }
 
     damage("workflow_dags.dag");
     let listed = gateway.get("/v1/workflows").await.body;

@@ -137,7 +137,8 @@ async fn nothing_runs_before_a_missing_argument_is_given() {
 #[tokio::test]
 async fn intents_that_cannot_be_planned_are_refused() {
     let gateway = with_code("").await;
-    for intent in ["x".repeat(2_001), String::new(), "  ".to_owned()] {
+    let many_quotes = " 'a".repeat(33_000);
+    for intent in ["x".repeat(2_001), many_quotes, String::new(), "  ".to_owned()] {
         let refused = call(&gateway, "execute_dag", json!({"intent": intent})).await;
         assert_eq!(error(&refused)["code"], -32602, "{refused:#}");
     }

@@ -26,6 +26,19 @@ pub(crate) fn ledger(gateway: &Gateway) -> Vec<String> {
     begun.map(|line| line["task"].as_str().unwrap().to_owned()).collect()
 }
 
+/// Lets a task that runs `t:work`, `t:undo` or `t:once` go on only after its release.
+pub(crate) fn hold(gateway: &Gateway, task: &str) {
+    std::fs::write(held(gateway, task), "").unwrap();
+}
+
+pub(crate) fn release(gateway: &Gateway, task: &str) {
+    std::fs::remove_file(held(gateway, task)).unwrap();
+}
+
+fn held(gateway: &Gateway, task: &str) -> std::path::PathBuf {
+    gateway.scratch().join(format!("{task}.held"))
+}
+
 /// Sends a request as the operator.
 pub(crate) async fn as_admin(
     gateway: &Gateway,

@@ -4,13 +4,14 @@ use serde_json::{Value, json};
 use testkit::{Gateway, eventually};
 
 use crate::workflows::support::{
-    as_admin, call, crash, kill, ledger, pair, per_layer, ready, run_path, start, statuses, work,
+    as_admin, call, crash, hold, kill, ledger, pair, per_layer, ready, release, run_path, start,
+    statuses, work,
 };
 
-/// A task that a call of this tool undoes, slowly.
+/// A task that a call of this tool undoes, long enough that other commands arrive meanwhile.
 fn undone_by(tool: &str, id: &str, depends_on: &[&str]) -> Value {
     let mut task = work(id, depends_on);
-    let arguments = json!({"task": format!("undo {id}"), "ms": 1500});
+    let arguments = json!({"task": format!("undo {id}"), "ms": 500});
     task["compensate"] = json!({"tool": tool, "arguments": arguments});
     task
 }
@@ -60,6 +61,8 @@ async fn compensations_that_a_crash_cuts_off_run_again_or_are_listed_as_not_undo
     assert_eq!(paused["layer_index"], 1, "{paused:#}");
     let url = gateway.url("/mcp/tool/powerstrip:abort");
     let abort = json!({"workflow_id": id, "reason": "wrong"});
+    hold(&gateway, "undo b");
+    hold(&gateway, "undo a");
     let request = reqwest::Client::new().post(url).json(&abort);
     let aborting = tokio::spawn(async move { request.send().await.is_ok() });
 
@@ -68,6 +71,7 @@ async fn compensations_that_a_crash_cuts_off_run_again_or_are_listed_as_not_undo
     assert!(!aborting.await.unwrap(), "the gateway was killed");
     begun(&gateway, "undo a", 1).await;
     let gateway = crash(gateway).await;
+    release(&gateway, "undo a");
     ready(&gateway).await;
     let aborted = eventually("the workflow ends", || async {
         let answer = call(&gateway, "abort", abort.clone()).await;

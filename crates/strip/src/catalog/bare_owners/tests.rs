@@ -25,7 +25,7 @@ fn a_name_stays_with_its_first_server_until_that_is_removed() {
 
     let stored = claims.take_new();
     assert_eq!(stored, [("danger".to_owned(), "a:danger".to_owned())]);
-    let mut again = BareClaims::from_stored(stored);
+    let mut again = BareClaims::from_stored(stored).unwrap();
     again.set_servers(names(&["a", "b"]), names(&[]));
     again.offer("danger", &id("b:danger"));
     again.claim();
@@ -70,8 +70,15 @@ fn a_tool_cannot_have_the_wire_name_of_another_server() {
 }
 
 #[test]
+fn a_name_with_a_damaged_owner_is_an_error_and_not_free() {
+    let damaged = ("danger".to_owned(), "a:danger ?".to_owned());
+    let error = BareClaims::from_stored([damaged]).unwrap_err();
+    assert!(error.to_string().contains("a:danger ?"), "{error}");
+}
+
+#[test]
 fn the_gateway_takes_its_own_names() {
-    let mut claims = BareClaims::from_stored([("x".to_owned(), "a:x".to_owned())]);
+    let mut claims = BareClaims::from_stored([("x".to_owned(), "a:x".to_owned())]).unwrap();
     claims.set_servers(names(&["a"]), names(&[]));
     claims.give("x", &id("powerstrip:x"));
     assert_eq!(owners(&claims, "x"), ["powerstrip:x"]);

@@ -1,5 +1,6 @@
 //! Waits for the decision about a call.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -9,46 +10,51 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::{ApprovalError, ClaimGuard, Gate, Passage, check_caller};
 use crate::approval::{DecideError, Decider, Outcome, question};
-use crate::{AskMode, Job, LogLevel, Output, Reply};
+use crate::{AskMode, Client, Job, LogLevel, Output, Reply};
 
 impl Gate<'_> {
+    /// Waits until a person decides, the deadline passes, the caller leaves or the process ends.
     pub(super) async fn wait(
         &self,
         job: &Job,
         row: ApprovalRow,
         claim: ClaimGuard,
-        mut decided: oneshot::Receiver<Outcome>,
+        decided: oneshot::Receiver<Outcome>,
         answered: bool,
     ) -> Result<Passage, ApprovalError> {
-        let terms = self.approvals.terms();
-        let asks = terms.elicitation && !answered && can_ask(job);
-        let client = job.client.as_ref();
-        if asks && client.is_some_and(|client| client.ask_mode() == AskMode::Rounds) {
+        let asks = self.approvals.terms().elicitation && !answered && can_ask(job);
+        let client = job.client.as_ref().filter(|_| asks);
+        if client.is_some_and(|client| client.ask_mode() == AskMode::Rounds) {
             // The claim is released: the repeated call takes it over.
-            let native = Arc::new(question::round(&row));
-            let data = json!({"approval": row.id, "state": "pending"});
-            let output =
-                Output { native: Some(native), reply: Reply::NeedsInput, ..Output::new(data) };
-            return Ok(Passage::Asked(output));
+            return Ok(ask_in_rounds(&row));
         }
-        let asking = async {
-            match client.filter(|_| asks) {
-                Some(client) => client.ask(question::METHOD, question::form(&row)).await.ok(),
-                None => None,
-            }
-        };
-        let mut asking = std::pin::pin!(asking);
-        let mut open = asks;
-        let began = Instant::now();
+        let outcome = self.outcome(job, &row, client, decided).await?;
+        self.conclude(job, row, claim, outcome).await
+    }
+
+    /// How the approval ends; none if nothing decided about it. The caller's client is asked too, if it can show forms.
+    async fn outcome(
+        &self,
+        job: &Job,
+        row: &ApprovalRow,
+        client: Option<&Arc<dyn Client>>,
+        mut decided: oneshot::Receiver<Outcome>,
+    ) -> Result<Option<Outcome>, ApprovalError> {
+        let terms = self.approvals.terms();
+        let mut asking = pin!(async {
+            let client = client?;
+            client.ask(question::METHOD, question::form(row)).await.ok()
+        });
+        let mut open = client.is_some();
         let mut tick = tokio::time::interval(terms.notice_every);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut notices = 0_u32;
-        let due = self.approvals.due(&row.id).unwrap_or(began);
+        let due = self.approvals.due(&row.id).unwrap_or_else(Instant::now);
         let mut late = false;
-        let outcome = loop {
+        loop {
             tokio::select! {
                 biased;
-                outcome = &mut decided => break outcome.ok(),
+                outcome = &mut decided => return Ok(outcome.ok()),
                 () = job.cancel().cancelled() => check_caller(job)?,
                 () = self.approvals.ending().cancelled() => {
                     return Err(ApprovalError::ShuttingDown);
@@ -57,7 +63,7 @@ impl Gate<'_> {
                     late = true;
                     if !self.approvals.expire(&row.id).await.map_err(ApprovalError::Unreadable)? {
                         // It was decided before the deadline, but the decision has not woken this call.
-                        break self.decided(&row.id).await?;
+                        return self.decided(&row.id).await;
                     }
                 }
                 answer = &mut asking, if open => {
@@ -68,11 +74,21 @@ impl Gate<'_> {
                 }
                 _ = tick.tick() => {
                     notices += 1;
-                    self.notify(job, &row, terms.dashboard.as_deref(), notices);
+                    self.notify(job, row, terms.dashboard.as_deref(), notices);
                 }
             }
-        };
-        let (id, timeout) = (row.id.clone(), self.timeout);
+        }
+    }
+
+    /// Lets the call pass if it was approved; otherwise says how the approval ended.
+    async fn conclude(
+        &self,
+        job: &Job,
+        row: ApprovalRow,
+        claim: ClaimGuard,
+        outcome: Option<Outcome>,
+    ) -> Result<Passage, ApprovalError> {
+        let (id, timeout) = (row.id, self.timeout);
         let Some(outcome) = outcome else { return Err(ApprovalError::Expired { id, timeout }) };
         tracing::debug!(approval = id, by = outcome.by, state = %outcome.state, "decided");
         match outcome.state {
@@ -139,6 +155,14 @@ impl Gate<'_> {
             client.log(log.as_object().cloned().unwrap_or_default());
         }
     }
+}
+
+/// The question for a client that repeats its call with the answer.
+fn ask_in_rounds(row: &ApprovalRow) -> Passage {
+    let native = Arc::new(question::round(row));
+    let data = json!({"approval": row.id, "state": "pending"});
+    let output = Output { native: Some(native), reply: Reply::NeedsInput, ..Output::new(data) };
+    Passage::Asked(output)
 }
 
 /// Whether the caller's client can show forms.

@@ -1,10 +1,9 @@
 //! The form by which a person gives the arguments that a plan lacks.
 
+use dag::evaluate::literal;
+use dag::{MissingArgument, Proposal};
 use proto::clean;
 use serde_json::{Map, Value, json};
-
-use crate::evaluate::literal;
-use crate::proposal::{MissingArgument, Proposal};
 
 /// The most fields of one form.
 const MAX_FIELDS: usize = 12;

@@ -1,7 +1,7 @@
+use dag::Task;
 use serde_json::json;
 
 use super::*;
-use crate::Task;
 
 fn missing(task_id: &str, argument: &str, schema: Value) -> MissingArgument {
     MissingArgument { task_id: task_id.to_owned(), argument: argument.to_owned(), schema }

@@ -255,7 +255,7 @@ impl Files {
         let removed =
             self.database.remove_file(&found.tenant, &found.id).await.map_err(storage_failed)?;
         let removed = removed.ok_or_else(|| not_found(id))?;
-        self.remove_objects(&removed).await;
+        self.remove_objects(removed.id.as_str(), &removed.object, removed.text.as_ref()).await;
         Ok(removed)
     }
 
@@ -340,16 +340,21 @@ impl Files {
         if let Ok(true) = added {
             return Ok(record);
         }
-        self.remove_objects(&record).await;
+        self.remove_objects(record.id.as_str(), &record.object, record.text.as_ref()).await;
         Err(added.map_or_else(storage_failed, |_| over_quota(rules)))
     }
 
     /// Removes the objects of a deleted file. The next sweep retries what fails: a link of the storage may still open
     /// it.
-    pub(crate) async fn remove_objects(&self, record: &FileRecord) {
-        for key in [Some(&record.object), record.text.as_ref()].into_iter().flatten() {
+    pub(crate) async fn remove_objects(
+        &self,
+        file: &str,
+        object: &ObjectKey,
+        text: Option<&ObjectKey>,
+    ) {
+        for key in [Some(object), text].into_iter().flatten() {
             if let Err(error) = self.objects.remove(key).await {
-                tracing::warn!(%error, file = %record.id, "a file's bytes could not be removed yet");
+                tracing::warn!(%error, file, "a file's bytes could not be removed yet");
                 self.unremoved.lock().unwrap_or_else(PoisonError::into_inner).push(key.clone());
             }
         }

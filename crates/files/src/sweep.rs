@@ -67,14 +67,20 @@ impl Files {
         }
         self.database.forget_references(now).await?;
         loop {
-            let expired = self.database.expired_files(now).await?;
+            let expired = self.database.remove_expired_files(now).await?;
             if expired.is_empty() {
                 break;
             }
             for file in expired {
-                if let Some(removed) = self.database.remove_file(&file.tenant, &file.id).await? {
-                    self.remove_objects(&removed).await;
-                    swept.files += 1;
+                swept.files += 1;
+                match file {
+                    Ok(file) => {
+                        self.remove_objects(&file.id, &file.object, file.text.as_ref()).await;
+                    }
+                    Err(error) => tracing::error!(
+                        %error,
+                        "the record of an expired file was damaged; the search for orphans removes its bytes"
+                    ),
                 }
             }
         }

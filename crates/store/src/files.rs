@@ -10,8 +10,8 @@ use crate::{Database, ObjectKey, StoreError};
 const COLUMNS: &str = "id, tenant, owner, kind, name, media_type, size, sha256, object, created_ms, expires_ms, run, \
                        origin_server, origin_ref, text_object, origin_agent";
 
-/// How many expired files are removed at once.
-const EXPIRED_AT_ONCE: i64 = 500;
+/// How many expired files are removed at once: a crash leaves as many objects to the search for orphans.
+const EXPIRED_AT_ONCE: i64 = 100;
 
 /// How many objects one statement looks for.
 const CHUNK: usize = 1_000;
@@ -37,6 +37,14 @@ pub struct FileRecord {
     pub run: Option<String>,
     pub origin: Option<Origin>,
     /// The object that holds its text, once that was extracted.
+    pub text: Option<ObjectKey>,
+}
+
+/// The objects of a file whose record is deleted.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FileObjects {
+    pub id: String,
+    pub object: ObjectKey,
     pub text: Option<ObjectKey>,
 }
 
@@ -184,10 +192,19 @@ impl Database {
         rows.first().map(read).transpose()
     }
 
-    /// Some of the files that have expired, of all tenants.
-    pub async fn expired_files(&self, now_ms: u64) -> Result<Vec<FileRecord>, StoreError> {
-        let select = query(format!("SELECT {COLUMNS} FROM files WHERE expires_ms <= $1 LIMIT $2"));
-        self.sql.all(select.bind(now_ms).bind(EXPIRED_AT_ONCE)).await?.iter().map(read).collect()
+    /// Deletes the records of some files that have expired, of all tenants, and returns their objects. A record that
+    /// cannot be read is deleted as well.
+    pub async fn remove_expired_files(
+        &self,
+        now_ms: u64,
+    ) -> Result<Vec<Result<FileObjects, StoreError>>, StoreError> {
+        let delete = query(
+            "DELETE FROM files WHERE id IN (SELECT id FROM files WHERE expires_ms <= $1 LIMIT $2) \
+             RETURNING id, object, text_object",
+        );
+        let delete = delete.bind(now_ms).bind(EXPIRED_AT_ONCE);
+        let rows = delete.rows(&mut self.sql.writer().await?).await?;
+        Ok(rows.iter().map(read_objects).collect())
     }
 
     /// Notes the object of a file's text; returns false if the file has a text, does not exist, or its tenant would
@@ -320,6 +337,15 @@ fn unexpired(tenant: &TenantId, now_ms: u64) -> Query<'_> {
     ))
     .bind(tenant.as_str())
     .bind(now_ms)
+}
+
+fn read_objects(row: &Row) -> Result<FileObjects, StoreError> {
+    let text: Option<String> = row.optional("text_object")?;
+    Ok(FileObjects {
+        id: row.get("id")?,
+        object: row.get::<String>("object")?.parse()?,
+        text: text.map(|key| key.parse()).transpose()?,
+    })
 }
 
 fn read(row: &Row) -> Result<FileRecord, StoreError> {

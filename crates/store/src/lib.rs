@@ -45,7 +45,7 @@ pub use commit_queue::{BegunCall, CommitQueue, Receipt};
 pub use crashes::Crashes;
 pub use database::Database;
 pub use error::StoreError;
-pub use files::{FileFilter, FileRecord, Origin, UploadRow};
+pub use files::{FileFilter, FileObjects, FileRecord, Origin, UploadRow};
 pub use folder::{Claim, DATABASE_FILE, DataFolder, private_key};
 pub use keys::KeyRow;
 pub use learned::PlanEdgeRow;

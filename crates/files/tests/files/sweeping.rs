@@ -42,6 +42,21 @@ async fn a_damaged_upload_does_not_keep_others_from_being_swept() {
 }
 
 #[tokio::test]
+async fn a_damaged_record_does_not_keep_other_files_from_being_swept() {
+    let setup = setup().await;
+    let ann = person("acme", "ann");
+    let damaged = setup.put(&ann, "a.txt", "hello").await;
+    setup.put(&ann, "b.txt", "hello").await;
+    let sql = format!("UPDATE files SET object = '?', kind = '?' WHERE id = '{}'", damaged.id);
+    drop(SqliteConnection::execute(&setup.folder.path().join("powerstrip.db"), &sql));
+    setup.clock.advance(400 * DAY);
+    assert_eq!(setup.files.sweep().await.unwrap().files, 2);
+    assert_eq!(setup.objects(), 1, "the object of the damaged record");
+    assert_eq!(setup.files.sweep_orphans().await.unwrap(), 1);
+    assert_eq!(setup.objects(), 0);
+}
+
+#[tokio::test]
 async fn orphans_go_once_they_are_old_enough() {
     let setup = setup().await;
     let ann = person("acme", "ann");

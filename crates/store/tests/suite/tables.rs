@@ -141,7 +141,6 @@ on_both_engines! {
         let listed = database.files(&filter(Some((4, files[2].id.clone())))).await.unwrap();
         assert_eq!(listed, [files[1].clone(), files[0].clone()], "one has expired");
         assert_eq!(database.file(&acme, &files[2].id, 49).await.unwrap(), Some(files[2].clone()));
-        assert_eq!(database.expired_files(50).await.unwrap(), [files[2].clone()]);
         let origin = database.file_of_origin(&principal("ann", None), "crm", "ref", 9).await;
         assert_eq!(origin.unwrap(), Some(files[0].clone()));
         let agent = database.file_of_origin(&principal("ann", Some("bot")), "crm", "ref", 9).await;
@@ -156,6 +155,10 @@ on_both_engines! {
         let keys = [text, other.clone(), files[1].object.clone()];
         assert_eq!(database.unknown_objects(&keys).await.unwrap(), [other]);
         assert_eq!(database.unknown_objects(&[]).await.unwrap(), []);
+        let expired = database.remove_expired_files(50).await.unwrap();
+        assert_eq!(expired.len(), 1);
+        assert_eq!(expired[0].as_ref().unwrap().object, files[2].object);
+        assert_eq!(database.remove_expired_files(50).await.unwrap().len(), 0);
         let removed = database.remove_file(&acme, &files[0].id).await.unwrap();
         assert!(removed.is_some_and(|removed| removed.text.is_some()));
         assert_eq!(database.remove_file(&acme, &files[0].id).await.unwrap(), None);

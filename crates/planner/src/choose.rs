@@ -3,7 +3,6 @@
 mod additions;
 mod doubts;
 mod evidence;
-mod forbidden;
 mod unused;
 mod values;
 
@@ -28,7 +27,7 @@ const MAX_TASKS: usize = 32;
 const WHOLE: f32 = 0.4;
 /// The weight of the words that a tool knows.
 const KNOWN: f32 = 0.5;
-/// What a tool of the same server as the last one is ahead.
+/// Bonus for a tool of the server that the last step uses.
 const FAMILY: f32 = 0.2;
 /// The share of a step's words that its tool must know.
 const COVERAGE: f32 = 0.2;
@@ -43,7 +42,7 @@ const CLEAR_LEAD: f32 = 0.2;
 const VAGUE: f32 = 0.3;
 /// The share of the margin that is left for a tool whose name has no word of the step.
 const UNNAMED: f32 = 0.8;
-/// The most that a plan is trusted that leaves a part of the request out, or whose tools are uncertain.
+/// The highest confidence of a plan that leaves out a part of the request, or whose tools are uncertain.
 const UNSURE: f32 = 0.49;
 
 /// A task in the making.
@@ -92,9 +91,9 @@ struct Candidate {
     filled: Filled,
 }
 
-/// What was found for a step.
+/// The tools that were found for a step.
 #[derive(Default)]
-struct Found {
+struct StepCandidates {
     /// Best first.
     candidates: Vec<Candidate>,
     /// Tools that have no place for the files and addresses of the step.
@@ -105,7 +104,7 @@ pub(crate) struct Choosing<'a> {
     scene: &'a Scene<'a>,
     earlier: &'a [Earlier],
     find: Find<'a>,
-    /// What tools are searched for the whole request, and those that were found.
+    /// The search text of the whole request, and the tools that it found.
     query: String,
     whole: Vec<(usize, f32)>,
     placed: Vec<Placed>,
@@ -202,7 +201,7 @@ impl<'a> Choosing<'a> {
             let before = self.placed.last().map(|placed| words(&placed.step.query));
             step.product = before.unwrap_or_default();
         }
-        let Found { mut candidates, refused } = self.found(&step);
+        let StepCandidates { mut candidates, refused } = self.found(&step);
         if candidates.is_empty() {
             self.unplanned.push(self.wording(&step));
             return;
@@ -228,6 +227,9 @@ impl<'a> Choosing<'a> {
             if !self.goes_on(&step, best.tool, &filled) {
                 self.unplanned.push(self.wording(&step));
             }
+            if self.may_be_forbidden(best.tool, &joined) {
+                self.placed[place].margin = self.placed[place].margin.min(VAGUE);
+            }
             self.placed[place].filled = filled;
             self.placed[place].step = joined;
             return;
@@ -236,6 +238,7 @@ impl<'a> Choosing<'a> {
         let margin = if self.is_named(&step, best.tool) { margin } else { UNNAMED * margin };
         let is_vague = self.is_vague(&step, best.tool, &best.filled)
             || self.ignores_object(&step, best.tool)
+            || self.may_be_forbidden(best.tool, &step)
             || candidates.iter().any(|other| self.is_asked_for(&step, other.tool, best.tool))
             || refused.iter().any(|other| self.is_asked_for(&step, *other, best.tool));
         self.note_products(&step, best.tool);
@@ -248,7 +251,7 @@ impl<'a> Choosing<'a> {
             reason: Reason::Step,
         };
         self.placed.push(placed);
-        // What a doubtful tool needs is not looked for with further tools if it cannot be called even then.
+        // No further tools are added for a doubtful tool that could not be called even with them.
         let before = self.placed.clone();
         self.add_producers(self.placed.len() - 1, 0);
         let is_open = self.placed.last().is_some_and(|placed| !placed.filled.missing.is_empty());
@@ -272,7 +275,7 @@ impl<'a> Choosing<'a> {
         self.found(step).candidates
     }
 
-    fn found(&self, step: &Step) -> Found {
+    fn found(&self, step: &Step) -> StepCandidates {
         let (query, stems) = self.without_references(step);
         let hits = if query == self.query {
             self.whole.iter().take(HITS).copied().collect()
@@ -308,14 +311,14 @@ impl<'a> Choosing<'a> {
                 Ranked { tool, score, known }
             })
             .filter(|ranked| ranked.known >= COVERAGE && self.may_act(step, ranked.tool))
-            .filter(|ranked| !self.is_forbidden(ranked.tool))
+            .filter(|ranked| !self.is_forbidden(ranked.tool, step))
             .collect();
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.tool.cmp(&b.tool)));
         let sources = self.sources(self.placed.len());
         let (mut candidates, mut refused) = (Vec::<Candidate>::new(), Vec::new());
         let mut best = 0.0f32;
         for Ranked { tool, score, known } in ranked.into_iter().take(TRIED) {
-            // Whatever its arguments, such a tool is neither chosen nor does it make the choice uncertain.
+            // Arguments cannot make up for so low a score: such a tool is not chosen and leaves the choice certain.
             if score + FILLED + USED + LIST < (1.0 - CLEAR_LEAD) * best {
                 candidates.push(Candidate { tool, score, known, filled: Filled::default() });
                 continue;
@@ -330,7 +333,7 @@ impl<'a> Choosing<'a> {
             candidates.push(Candidate { tool, score, known, filled });
         }
         candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.tool.cmp(&b.tool)));
-        Found { candidates, refused }
+        StepCandidates { candidates, refused }
     }
 
     /// The share of a step's words that a tool knows; related words count half. Names that it does not know are values.

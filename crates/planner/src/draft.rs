@@ -6,9 +6,10 @@ use serde_json::{Map, Value};
 use crate::choose::Choosing;
 use crate::edges::LearnedEdges;
 use crate::fill::{Fits, Scene};
+use crate::forbidden::Prohibition;
 use crate::graph::Toolbox;
 use crate::mention::{MAX_MENTIONS, mentions};
-use crate::steps::{Step, masked, prohibited};
+use crate::steps::{masked, prohibited};
 use crate::tool::ToolSpec;
 
 /// What to plan for.
@@ -118,8 +119,10 @@ impl Toolbox {
     pub fn draft(&self, intent: &Intent<'_>, find: Find<'_>) -> Result<Draft, NothingFits> {
         let all = mentions(intent.text, intent.today);
         let forbidden = prohibited(intent.text, &all);
-        // What must not be done is no part of the request.
+        // Forbidden actions are no part of the request.
         let mut text = masked(intent.text, &forbidden);
+        let prohibitions: Vec<Prohibition> =
+            forbidden.iter().map(|part| Prohibition::new(intent.text, part, &all, &text)).collect();
         let mut values = if forbidden.is_empty() { all } else { mentions(&text, intent.today) };
         // Quotes are not known there, so that nothing of it may be taken for a step.
         let unread = values.get(MAX_MENTIONS - 1).map(|last| text.split_off(last.end));
@@ -131,15 +134,11 @@ impl Toolbox {
             tools.any(|(place, tool)| tool.id == text && (intent.visible)(place))
         };
         values.retain(|value| value.quoted || !is_tool(&value.text));
-        let range = |part: &std::ops::Range<usize>| (part.start, part.end);
         let scene = Scene {
             text: &text,
             whole: intent.text,
             mentions: &values,
-            forbidden: forbidden
-                .iter()
-                .map(|part| Step::new(intent.text, &[range(part)], &[]))
-                .collect(),
+            forbidden: prohibitions,
             unread,
             context: intent.context,
             toolbox: self,

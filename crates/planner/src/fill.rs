@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::draft::{Argument, Items};
 use crate::edges::LearnedEdges;
+use crate::forbidden::Prohibition;
 use crate::graph::Toolbox;
 use crate::mention::{Mention, Written, days_of};
 use crate::score::STRONG;
@@ -20,7 +21,7 @@ use crate::steps::Step;
 use crate::tool::{Field, Sense, ToolSpec};
 use crate::value;
 
-/// What all tasks of a plan are filled from.
+/// The values from which all tasks of a plan are filled.
 pub(crate) struct Scene<'a> {
     /// The request, with spaces instead of what it forbids.
     pub(crate) text: &'a str,
@@ -28,7 +29,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) whole: &'a str,
     pub(crate) mentions: &'a [Mention],
     /// The parts of the request that forbid something.
-    pub(crate) forbidden: Vec<Step>,
+    pub(crate) forbidden: Vec<Prohibition>,
     /// The end of a request that has more values than are read.
     pub(crate) unread: Option<&'a str>,
     pub(crate) context: &'a Map<String, Value>,
@@ -114,7 +115,7 @@ pub(crate) struct Filled {
     pub(crate) for_each: Option<Items>,
     /// The share of required arguments that are filled.
     pub(crate) share: f32,
-    /// The same as a sign that this is the right tool: text for a field that takes any text is half a sign.
+    /// How much `share` suggests that this is the right tool: text for a field that takes any text counts half.
     pub(crate) evidence: f32,
     /// Whether a list got several values of the request, or a single one.
     pub(crate) list: Option<ListOf>,
@@ -167,7 +168,7 @@ pub(crate) fn fill<'a>(
     };
     filling.words();
     filling.own_values();
-    filling.bare_words();
+    filling.fill_bare_words();
     filling.named_outputs();
     filling.same_arguments();
     filling.named_arguments();
@@ -237,7 +238,7 @@ impl Filling<'_> {
             if field.is_flag() {
                 let text = &self.step.query;
                 let forbidden = &self.scene.forbidden;
-                let off = || forbidden.iter().find_map(|part| value::flag_off(field, part));
+                let off = || forbidden.iter().find_map(|part| value::flag_off(field, &part.step));
                 if let Some(value) = value::flag(field, text, self.step).or_else(off) {
                     self.set(slot, Argument::Literal(value), 2.0);
                 }

@@ -9,11 +9,11 @@ use crate::mention::{MAX_MENTIONS, Mention, Written, is_word_char, mentions};
 use crate::number::Unit;
 use crate::steps::{masked, prohibited};
 
-/// The most that a plan is trusted that leaves a value of the request out.
+/// The highest confidence of a plan that leaves out a value of the request.
 pub(crate) const UNSURE: f64 = 0.49;
 
 /// The longest part of a request that a sentence quotes, in characters.
-const MAX_SHOWN: usize = 200;
+const MAX_QUOTED: usize = 200;
 
 /// Whether a value is one that its writer expects in an argument.
 pub(crate) fn is_explicit(mention: &Mention) -> bool {
@@ -105,14 +105,14 @@ pub(crate) fn items_after(mentions: &[Mention], place: usize) -> bool {
     is_unit && count > 1 && quantity.is_whole && quantity.value == count as f64
 }
 
-/// The sentence about a value that no task uses.
-pub(crate) fn note(value: &str) -> String {
-    format!("No task of the plan uses \"{}\".", shown(value))
+/// Writes the sentence about a value that no task uses.
+pub(crate) fn describe_unused(value: &str) -> String {
+    format!("No task of the plan uses \"{}\".", shorten(value))
 }
 
-/// A part of the request, shortened.
-pub(crate) fn shown(text: &str) -> String {
-    match text.char_indices().nth(MAX_SHOWN) {
+/// Cuts a part of the request to the length that a sentence may quote.
+pub(crate) fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTED) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -162,7 +162,7 @@ pub(crate) fn check(proposal: &mut Proposal, intent: &str, today: Date) {
         let share = unused.len() as f64 / counted.len() as f64;
         let confidence = proposal.confidence.min(UNSURE) * (1.0 - 0.5 * share);
         proposal.confidence = (confidence * 100.0).round() / 100.0;
-        proposal.reasons.extend(unused.into_iter().map(note));
+        proposal.reasons.extend(unused.into_iter().map(describe_unused));
     }
 }
 
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_leaves_out_is_named_and_makes_its_plan_wait() {
+    fn omitted_values_of_a_model_are_named_and_make_its_plan_wait() {
         let plan = |intent: &str, arguments: Value| {
             let task = Task {
                 id: "t".to_owned(),

@@ -125,8 +125,8 @@ impl Toolbox {
             && tools.any(|(place, tool)| is_id(&tool.id) && visible(place))
     }
 
-    /// How much the words that a tool knows say about it, from 0 to 1: one that knows very many, as after a description
-    /// that shall fit every request, knows those of a step by chance.
+    /// The weight of the words that a tool knows, from 0 to 1. A tool with very many words, such as one whose description
+    /// lists every possible request, matches the words of a step by chance.
     pub(crate) fn focus(&self, tool: usize) -> f32 {
         (FOCUSED_WORDS / self.known[tool].len().max(1) as f32).min(1.0)
     }

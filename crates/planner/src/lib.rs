@@ -6,6 +6,7 @@ mod choose;
 pub mod draft;
 mod edges;
 mod fill;
+mod forbidden;
 mod given;
 mod graph;
 mod learn;

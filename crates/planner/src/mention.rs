@@ -98,7 +98,7 @@ pub(crate) fn add_context(text: &str, mentions: &mut [Mention]) {
         mention.before = near(between).into_iter().rev().take(8).collect();
         introduction = mention.before.first().map(|word| word.text.clone());
         let after = &text[mention.end..to];
-        // What follows the end of a sentence says nothing about this value.
+        // Words after the end of a sentence say nothing about this value.
         let end = after.find(['.', ';', '!', '?', '\n', ',']).unwrap_or(after.len());
         mention.after = near(&after[..end]).into_iter().take(4).collect();
     }

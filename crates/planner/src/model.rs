@@ -38,15 +38,15 @@ pub(crate) enum Refused {
     Plan(String),
 }
 
-/// The model that is asked.
-pub(crate) enum Asked {
-    /// That of the gateway.
+/// The model to ask.
+pub(crate) enum ModelSource {
+    /// The model of the gateway's config.
     Configured(Model),
-    /// That of the caller's client.
+    /// The model of the caller's client.
     Client(Arc<dyn ClientModel>),
 }
 
-impl Asked {
+impl ModelSource {
     async fn answer(&self, user: &Value) -> Result<Value, Refused> {
         let (system, user) = (RULES.to_owned(), user.to_string());
         match self {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use strip::catalog::Entry;
 use workflow::PlanRequest;
 
-use crate::given::{UNSURE, shown};
+use crate::given::{UNSURE, shorten};
 
 /// How often a plan is checked again: an argument may be refused for several reasons.
 const ROUNDS: usize = 3;
@@ -72,7 +72,7 @@ fn leave_out(
         });
     }
     proposal.confidence = proposal.confidence.min(UNSURE);
-    let value = shown(&value.to_string());
+    let value = shorten(&value.to_string());
     proposal.reasons.push(format!("`{name}` of `{tool}` is left open without {value}: {why}."));
     true
 }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_makes_a_plan_unsure() {
+    fn left_out_arguments_lower_the_confidence() {
         let arguments = json!({"checks": ["a.md"], "text": "x"}).as_object().cloned();
         let task = Task {
             id: "t".to_owned(),

@@ -136,14 +136,14 @@ fn in_group(mentions: &[Mention], place: usize) -> bool {
     group(place) == group(place + 1) || place > 0 && group(place) == group(place - 1)
 }
 
-/// What is to be left out is named by words such as `without`.
+/// The score of a value for a field that excludes things. Requests name such values with words such as `without`.
 fn exclusion(field: &Field, mention: &Mention) -> f32 {
     const WORDS: [&str; 7] =
         ["exclude", "excluding", "excluded", "ignore", "ignoring", "without", "except"];
     let says = || mention.before.iter().take(4).any(|word| WORDS.contains(&word.text.as_str()));
     let excludes =
         field.is_named(&["exclude", "excluded", "exclusions", "ignore", "skip", "without"]);
-    // What is excepted is not what something is done to.
+    // An excluded value is not the object of the action.
     let is_excepted = || matches!(introducing(mention), "except" | "excluding" | "excepting");
     if excludes && says() {
         -2.5

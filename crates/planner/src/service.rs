@@ -23,7 +23,7 @@ use crate::edges::{EdgeKey, LearnedEdges, decayed};
 use crate::given;
 use crate::graph::Toolbox;
 use crate::learn::edges_of;
-use crate::model::Asked;
+use crate::model::ModelSource;
 use crate::render::proposal;
 use crate::repair::repair;
 use crate::tool::ToolSpec;
@@ -34,7 +34,7 @@ const MAX_EDGES: u64 = 10_000;
 /// Edges are stored in thousandths of an observation.
 const OBSERVATION: f64 = 1_000.0;
 
-/// What plans before the plain planner does.
+/// Which planner is asked before the plain one.
 #[derive(Clone, Default)]
 pub enum PlanBy {
     /// Nothing: words and schemas plan, and nothing leaves the machine.
@@ -91,8 +91,8 @@ impl PlanService {
     ) -> Result<Proposal, Option<String>> {
         let asked = match (&**self.by.load(), &request.client) {
             (PlanBy::Plain, _) => return Err(None),
-            (PlanBy::Model(model), _) => Asked::Configured(model.clone()),
-            (PlanBy::Client, Some(client)) => Asked::Client(Arc::clone(client)),
+            (PlanBy::Model(model), _) => ModelSource::Configured(model.clone()),
+            (PlanBy::Client, Some(client)) => ModelSource::Client(Arc::clone(client)),
             (PlanBy::Client, None) => {
                 return Err(Some("The caller's client offers no model.".to_owned()));
             }

@@ -119,7 +119,7 @@ pub(crate) fn steps(text: &str, mentions: &[Mention]) -> Vec<Step> {
             _ => ranges.push((start, end)),
         }
     }
-    // What comes before the first request belongs to it.
+    // Words before the first request belong to it.
     if let [first, second, ..] = ranges[..]
         && !asks_for_something(&tokens, first.0, first.1)
     {

@@ -97,7 +97,7 @@ impl Choosing<'_> {
         let consumer = self.placed[place].tool;
         let expected = &self.tool(consumer).inputs[input];
         let names = &self.tool(consumer).name_stems;
-        // What is to be created or deleted is said, not looked up: all that is there would be created again.
+        // The request names the things to create or delete. Looking them up would create every existing one again.
         if self.tool(consumer).changes
             && expected.name_stems.iter().all(|stem| names.contains(stem))
         {
@@ -109,7 +109,7 @@ impl Choosing<'_> {
             let spec = self.tool(producer);
             let needs_it = spec.required().any(|field| field.name_stems == expected.name_stems);
             let is_placed = self.placed.iter().any(|placed| placed.tool == producer);
-            let may_run = !spec.destroys && !self.is_forbidden(producer);
+            let may_run = !spec.destroys && !self.is_forbidden(producer, &self.placed[place].step);
             if needs_it || is_placed || !may_run || !(self.scene.visible)(producer) {
                 continue;
             }
@@ -129,7 +129,7 @@ impl Choosing<'_> {
         for (producer, score) in producers.into_iter().take(TRIED) {
             let filled = fill(self.scene, producer, &self.placed[place].step, &sources);
             let score = score + 2.0 * filled.share;
-            // What must itself be asked for is no help, unless a further tool can give it.
+            // A tool whose own arguments must be asked for is no help, unless a further tool can provide them.
             if filled.share >= 0.5 && best.as_ref().is_none_or(|(before, ..)| score > *before) {
                 best = Some((score, producer, filled));
             }
@@ -164,7 +164,7 @@ impl Choosing<'_> {
         };
         let tools = self.scene.toolbox.tools.iter().enumerate();
         let mut checks = tools.filter(|(place, tool)| {
-            fits(tool) && (self.scene.visible)(*place) && !self.is_forbidden(*place)
+            fits(tool) && (self.scene.visible)(*place) && !self.is_forbidden(*place, &last.step)
         });
         let Some((check, _)) = checks.next() else { return };
         if self.placed.iter().any(|placed| placed.tool == check) {

@@ -5,15 +5,32 @@ use language::words::{fold, related_stems, stem};
 use super::Choosing;
 use super::evidence::named_share;
 use crate::fill::Filled;
+use crate::forbidden::Verdict;
 use crate::steps::Step;
 use crate::tool::ToolSpec;
 
 impl Choosing<'_> {
+    /// Whether the request forbids what a tool would do for a step.
+    pub(super) fn is_forbidden(&self, tool: usize, step: &Step) -> bool {
+        self.verdict(tool, step) == Verdict::Forbidden
+    }
+
+    /// Whether the request may forbid what a tool would do for a step: `write to Ann, but do not send the draft`.
+    pub(super) fn may_be_forbidden(&self, tool: usize, step: &Step) -> bool {
+        self.verdict(tool, step) == Verdict::Doubtful
+    }
+
+    fn verdict(&self, tool: usize, step: &Step) -> Verdict {
+        let parts = self.scene.forbidden.iter();
+        let verdicts = parts.map(|part| part.verdict(self.scene.toolbox, tool, step));
+        verdicts.max().unwrap_or(Verdict::Allowed)
+    }
+
     /// A step in the words of the request.
     pub(super) fn wording(&self, step: &Step) -> String {
         let parts = step.ranges.iter().map(|(from, to)| self.scene.text[*from..*to].trim());
         let text = parts.collect::<Vec<_>>().join(" ");
-        // What joins it with a part that is left out.
+        // Remove the words that join it with a part that is left out.
         let text = text.trim_matches([' ', ';', ',']);
         text.strip_suffix(" but").unwrap_or(text).trim_end_matches([' ', ',']).to_owned()
     }

@@ -1,4 +1,4 @@
-//! What speaks for and against a tool besides the words that it shares with a step.
+//! Bonuses and penalties of a tool besides the words that it shares with a step.
 
 use language::words::related_stems;
 
@@ -9,19 +9,19 @@ use crate::tool::ToolSpec;
 pub(super) const FILLED: f32 = 0.35;
 /// The weight of values of the step that find a place.
 pub(super) const USED: f32 = 0.3;
-/// What a tool is ahead whose name begins with the verb of the step; half of it for a related verb or another place.
+/// Bonus for a tool whose name begins with the verb of the step; half of it for a related verb or another position.
 pub(super) const VERB: f32 = 0.2;
 /// The fit of a verb that a tool's name has only as a participle.
 const PARTICIPLE: f32 = -2.0;
-/// What a tool is ahead that takes the several values of a step in one call, or behind if it takes lists of one value.
+/// Bonus for a tool that takes the several values of a step in one call; penalty if it takes lists of one value.
 pub(super) const LIST: f32 = 0.15;
-/// What a tool is behind that changes something where a step only asks.
+/// Penalty of a tool that changes something where a step only asks.
 const UNASKED_CHANGE: f32 = 0.4;
-/// What a tool is ahead whose name has the words of the step.
+/// Bonus for a tool whose name has the words of the step.
 pub(super) const NAMED: f32 = 0.25;
-/// What a tool is behind that changes nothing where a step wants it.
+/// Penalty of a tool that changes nothing where a step asks for a change.
 const ONLY_LOOKS: f32 = 0.25;
-/// What a tool is behind that is there for older clients only.
+/// Penalty of a tool that is there for older clients only.
 const DEPRECATED: f32 = 0.2;
 
 /// The share of the words of a tool's name, without its verb, that a step has.
@@ -41,7 +41,7 @@ pub(super) fn action_score(step: &Step, tool: &ToolSpec) -> f32 {
     let changes = if step.only_asks && tool.changes { UNASKED_CHANGE } else { 0.0 };
     let outdated = if tool.is_deprecated { DEPRECATED } else { 0.0 };
     let verb = verb_fit(step, tool);
-    // What shall be kept or changed is not only looked up.
+    // A step that changes something needs more than a tool that reads.
     let looks = if step.changes && !tool.changes && verb <= 0.0 { ONLY_LOOKS } else { 0.0 };
     VERB * verb - changes - outdated - looks
 }
@@ -66,7 +66,7 @@ fn verb_fit(step: &Step, tool: &ToolSpec) -> f32 {
     if tool.participles.contains(verb) {
         return PARTICIPLE;
     }
-    // Whatever a tool gives can be shown.
+    // The output of any tool can be shown, so `show` says little about a tool.
     let weight = if verb == "show" { 0.5 } else { 1.0 };
     let begins = word_fit(verb, |word| *tool.action == **word);
     weight * begins.max(0.5 * word_fit(verb, |word| tool.verb_stems.contains(word)))

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::Choosing;
 use crate::draft::{Argument, Items};
-use crate::given::{is_explicit, is_in, items_after, note};
+use crate::given::{describe_unused, is_explicit, is_in, items_after};
 use crate::mention::{Mention, Written};
 use crate::score::{self, STRONG};
 use crate::tool::{Field, Sense};
@@ -17,16 +17,17 @@ impl Choosing<'_> {
     pub(super) fn notes(&self, unused: &[&Mention]) -> Vec<String> {
         let unplanned =
             self.unplanned.iter().map(|part| format!("No task was planned for \"{part}\"."));
-        let unused = unused.iter().map(|mention| note(&mention.text));
-        let forbidden = self.scene.forbidden.iter().map(|step| {
-            let parts = step.ranges.iter().map(|(from, to)| self.scene.whole[*from..*to].trim());
+        let unused = unused.iter().map(|mention| describe_unused(&mention.text));
+        let forbidden = self.scene.forbidden.iter().map(|part| {
+            let parts =
+                part.step.ranges.iter().map(|(from, to)| self.scene.whole[*from..*to].trim());
             let text = parts.collect::<Vec<_>>().join(" ");
             format!("Nothing is done about \"{text}\", because it says what not to do.")
         });
         unplanned.chain(unused).chain(forbidden).collect()
     }
 
-    /// What is left of the confidence of a plan that does not use some of the request's values.
+    /// The share of its confidence that a plan keeps which does not use some of the request's values.
     pub(super) fn share_of_used(&self, unused: usize) -> f32 {
         let places = 0..self.scene.mentions.len();
         let counted = places.filter(|&place| self.is_planned(place) && self.counts(place)).count();
@@ -54,7 +55,7 @@ impl Choosing<'_> {
         self.placed.iter().any(|placed| placed.step.mentions.contains(&place))
     }
 
-    /// Whether a value is one that an argument should have. A name can be part of what a step is about.
+    /// Whether an argument should have a value. A name need not be in one: it may only say what a step is about.
     fn counts(&self, place: usize) -> bool {
         let mention = &self.scene.mentions[place];
         if is_explicit(mention) {

@@ -10,11 +10,11 @@ use crate::score::{FOLDERS, is_file, names_place};
 use crate::steps::Step;
 use crate::tool::{Field, Sense, ToolSpec};
 
-/// What a tool is behind that takes none of a step's values.
+/// Penalty of a tool that takes none of a step's values.
 const IGNORED_VALUE: f32 = 0.2;
-/// The same where one of them is a place.
+/// Penalty of a tool that takes none of a step's values, one of which is a place.
 const IGNORED_PLACE: f32 = 0.45;
-/// What a tool is behind for a file or an address that none of its arguments can be.
+/// Penalty of a tool for a file or an address that none of its arguments can be.
 const UNFIT_VALUE: f32 = 0.4;
 
 /// Whether a value is a file or an address, and a tool has no argument for such values.
@@ -77,7 +77,7 @@ impl Choosing<'_> {
         })
     }
 
-    /// What a tool is behind that takes none of a step's values. Names may be part of what a step is about.
+    /// The penalty of a tool that takes none of a step's values. Names may belong to the subject of a step.
     fn ignored(&self, step: &Step, tool: usize, filled: &Filled) -> f32 {
         if self.unfit(step, tool, filled).next().is_some() {
             return UNFIT_VALUE;

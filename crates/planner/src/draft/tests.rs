@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 mod capability;
 mod hostile;
 mod intents;
@@ -165,7 +163,7 @@ fn several_files_become_calls_for_each() {
 }
 
 #[test]
-fn what_nothing_fills_stays_missing() {
+fn a_required_argument_without_a_value_stays_missing() {
     let draft = catalog().plan("Send an e-mail message to ann@example.com").unwrap();
     assert_eq!(tools(&draft), ["mail:send"]);
     assert_eq!(argument(&draft, 0, "recipient_email"), &literal(json!("ann@example.com")));

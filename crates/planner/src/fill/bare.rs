@@ -22,7 +22,7 @@ const ADJECTIVES: [&str; 20] = [
 ];
 
 /// A word of the step, without the punctuation around it.
-struct Bare<'a> {
+struct PlainWord<'a> {
     text: &'a str,
     /// In lower case.
     lower: String,
@@ -34,8 +34,8 @@ struct Bare<'a> {
 
 impl<'a> Filling<'a> {
     /// Words that the step puts next to the name of a field.
-    pub(super) fn bare_words(&mut self) {
-        let words = self.bare();
+    pub(super) fn fill_bare_words(&mut self) {
+        let words = self.split_words();
         let mut taken: Vec<&str> = Vec::new();
         for slot in self.open() {
             let field = self.slots[slot].field;
@@ -51,8 +51,8 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// The words of the step, in order.
-    fn bare(&self) -> Vec<Bare<'a>> {
+    /// Splits the step into words, in order.
+    fn split_words(&self) -> Vec<PlainWord<'a>> {
         let text = self.scene.text;
         let mut words = Vec::new();
         for &(from, to) in &self.step.ranges {
@@ -66,7 +66,7 @@ impl<'a> Filling<'a> {
                 }
                 let end = start + part.len();
                 let values = self.step.mentions.iter().map(|&place| &self.scene.mentions[place]);
-                words.push(Bare {
+                words.push(PlainWord {
                     text: word,
                     lower: fold(word),
                     ends: part.ends_with(['.', ',', ';', ':', '!', '?']),
@@ -78,7 +78,7 @@ impl<'a> Filling<'a> {
     }
 
     /// The value that the words at a place name for a field.
-    fn named_at(&self, field: &Field, words: &[Bare<'a>], place: usize) -> Option<&'a str> {
+    fn named_at(&self, field: &Field, words: &[PlainWord<'a>], place: usize) -> Option<&'a str> {
         let word = &words[place];
         let is = |at: Option<usize>, among: &[&str]| {
             at.and_then(|at| words.get(at)).is_some_and(|word| among.contains(&word.lower.as_str()))
@@ -108,13 +108,13 @@ impl<'a> Filling<'a> {
     }
 
     /// Whether a word is no word of the tool and ends what it belongs to.
-    fn is_free(&self, words: &[Bare<'a>], place: usize) -> bool {
+    fn is_free(&self, words: &[PlainWord<'a>], place: usize) -> bool {
         let ends = words[place].ends
             || words.get(place + 1).is_none_or(|next| !next.is_value && is_stop_word(&next.lower));
         ends && self.is_unknown(&words[place])
     }
 
-    fn is_unknown(&self, word: &Bare<'a>) -> bool {
+    fn is_unknown(&self, word: &PlainWord<'a>) -> bool {
         let toolbox = self.scene.toolbox;
         let is_name = word.lower.contains(['-', '_', '.', '/']);
         !word.is_value

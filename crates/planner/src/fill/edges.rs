@@ -12,7 +12,7 @@ use crate::tool::{Field, Kind};
 const SURE: f32 = 3.5;
 /// An edge with this score is used where nothing else fits.
 const LIKELY: f32 = 2.0;
-/// What an optional field needs.
+/// The score from which on an edge fills an optional field.
 const OPTIONAL: f32 = 5.5;
 
 /// An output of an earlier task for a slot.
@@ -143,7 +143,7 @@ impl Filling<'_> {
                 else {
                     continue;
                 };
-                // What the earlier task was given is known without it.
+                // The earlier task repeats its own input here: the value is known without the edge.
                 let echoes = |input: &Field| input.name_stems == output.name_stems;
                 score.explicit &= !source.tool.inputs.iter().any(echoes);
                 if !self.scene.learned.is_empty() {

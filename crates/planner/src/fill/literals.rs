@@ -31,7 +31,7 @@ impl Filling<'_> {
 
     /// Values of the step that fit by type alone.
     pub(super) fn remaining_values(&mut self) {
-        // What another tool of the same family looks up is not guessed.
+        // Values that another tool of the same server can look up are not guessed.
         let held: Vec<usize> =
             self.open_required().into_iter().filter(|&slot| self.can_be_looked_up(slot)).collect();
         let own = self.step.mentions.clone();
@@ -47,7 +47,7 @@ impl Filling<'_> {
     /// Values of other steps that are named for a required field.
     pub(super) fn other_values(&mut self) {
         let own = &self.step.mentions;
-        // What one field of this call has got from an earlier one is no value for another field.
+        // A value that an earlier step gave to one field is no value for another field.
         let is_given = |place: usize| {
             let text = self.scene.mentions[place].text.as_str();
             self.slots.iter().any(|slot| {

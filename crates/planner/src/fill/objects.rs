@@ -8,7 +8,7 @@ use crate::score;
 use crate::tool::{Field, Kind};
 use crate::value;
 
-/// What a value must score for a field of an object: a name alone is too little.
+/// The lowest score of a value for a field of an object: a name alone is not enough.
 const MIN_SCORE: f32 = 0.6;
 
 impl Filling<'_> {

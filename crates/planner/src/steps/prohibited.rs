@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use language::verbs::begins_action;
+use language::verbs::{begins_action, is_verb};
+use language::words::is_stop_word;
 
 use super::foreign::{self, Negation};
 use super::{Token, is_extra_verb, tokens};
@@ -10,9 +11,10 @@ use crate::mention::{Mention, Written};
 use crate::tool::is_changing;
 
 /// Words that negate the clause that they open.
-const NEGATIONS: [&str; 11] = [
+const NEGATIONS: [&str; 12] = [
     "not",
     "never",
+    "neither",
     "don't",
     "dont",
     "avoid",
@@ -63,13 +65,35 @@ const LEADS: [&str; 33] = [
 const TURNS: [&str; 8] =
     ["but", "then", "however", "instead", "otherwise", "afterwards", "aber", "sondern"];
 /// What follows a negation that forbids nothing: `do not forget to`, `not only`.
-const HARMLESS: [&str; 13] = [
-    "forget", "hesitate", "fail", "worry", "sure", "certain", "only", "just", "later", "more",
-    "less", "yet", "mind",
+const HARMLESS: [&str; 19] = [
+    "forget",
+    "forgetting",
+    "hesitate",
+    "hesitating",
+    "fail",
+    "failing",
+    "wait",
+    "waiting",
+    "worry",
+    "worrying",
+    "sure",
+    "certain",
+    "only",
+    "just",
+    "later",
+    "more",
+    "less",
+    "yet",
+    "mind",
 ];
 /// Words that end what a bare `not` excludes: `the files but not the folders in /src`.
 const PREPOSITIONS: [&str; 10] =
     ["in", "on", "at", "from", "to", "with", "for", "into", "under", "using"];
+
+/// Words that can stand between a negation and what it forbids: `do not ever, at any cost,`.
+const FRAMES: [&str; 4] = ["ever", "cost", "costs", "case"];
+/// Words that stand for what is forbidden: `don't do that`.
+const PRONOUNS: [&str; 7] = ["it", "them", "this", "that", "these", "those", "so"];
 
 /// The parts of a request that forbid something, in order.
 pub(crate) fn prohibited(text: &str, mentions: &[Mention]) -> Vec<Range<usize>> {
@@ -125,13 +149,13 @@ impl Clauses<'_> {
             return Some(self.tokens[place].start..self.end(place, false, false));
         }
         if let Some(negation) = foreign::negation(self.text, self.tokens, place) {
-            let clause = self.whole_clause(place);
+            let clause = foreign::forbidden_clause(self.text, self.tokens, place);
             return Some(match negation {
                 Negation::Clause => clause,
                 Negation::From(start) => start..clause.end,
             });
         }
-        let is_participle = next.len() > 4 && next.ends_with("ing");
+        let is_participle = next.len() > 4 && next.ends_with("ing") && !HARMLESS.contains(&next);
         let without = word == "without" && is_participle
             || is_participle && (word == "of" && self.before(place) == "instead")
             || is_participle && (word == "than" && self.before(place) == "rather");
@@ -143,7 +167,8 @@ impl Clauses<'_> {
             return Some(range);
         }
         // A typographic apostrophe ends a word.
-        let split = word == "don" && next == "t";
+        let split =
+            next == "t" && matches!(word, "don" | "mustn" | "shouldn" | "shan" | "needn" | "doesn");
         let after = if split { self.word(place + 2) } else { next };
         let is_never = word == "circumstances" && self.before(place) == "no";
         let negates = NEGATIONS.contains(&word) || split || is_never;
@@ -162,7 +187,8 @@ impl Clauses<'_> {
         }
         let is_modal = matches!(word, "not" | "never")
             && matches!(self.before(place), "must" | "should" | "shall" | "may")
-            || matches!(word, "mustn't" | "shouldn't" | "shan't");
+            || matches!(word, "mustn't" | "shouldn't" | "shan't")
+            || split && matches!(word, "mustn" | "shouldn" | "shan");
         if is_modal && let Some(first) = self.statement_start(place) {
             return Some(self.tokens[first].start..self.end(place, false, false));
         }
@@ -230,7 +256,7 @@ impl Clauses<'_> {
         (!is_relative || self.word(first) == "make").then_some(first)
     }
 
-    /// What is between a word and the one before.
+    /// The text between a word and the one before.
     fn gap(&self, place: usize) -> &str {
         let from = place.checked_sub(1).map_or(0, |before| self.tokens[before].end);
         &self.text[from..self.tokens[place].start]
@@ -247,7 +273,10 @@ impl Clauses<'_> {
             let joined = matches!(before, "and" | "und") && place > from + 1;
             let ends = token.after_stop
                 || TURNS.contains(&token.lower.as_str())
-                || token.after_comma && requests
+                || token.after_comma
+                    && requests
+                    && (participle || self.has_action(from, place))
+                    && !(acts && self.continues_verbs(place))
                 || joined && acts && (participle || self.tokens[place - 1].after_comma)
                 || is_bare && PREPOSITIONS.contains(&token.lower.as_str())
                 || is_bare && joined && acts;
@@ -259,26 +288,42 @@ impl Clauses<'_> {
         self.text.len()
     }
 
-    /// The clause around a word, for languages that negate anywhere in it.
-    fn whole_clause(&self, place: usize) -> Range<usize> {
-        let starts = |at: usize| {
-            let token = &self.tokens[at];
-            at == 0
-                || token.after_stop
-                || token.after_comma
-                || foreign::TURNS.contains(&token.lower.as_str())
+    /// Whether a prohibition says what it forbids before a place: `do not, under any circumstances,` does not yet, but
+    /// `don't do that,` and `not b.txt,` do.
+    fn has_action(&self, from: usize, place: usize) -> bool {
+        let has_value = self.tokens[from + 1..=place].iter().any(|token| token.after_value);
+        let is_pronoun =
+            |at: usize| PRONOUNS.contains(&self.word(at)) && self.word(at + 1) != "circumstances";
+        let is_content = |at: usize| {
+            let word = self.word(at);
+            let is_frame = LEADS.contains(&word) || FRAMES.contains(&word);
+            !is_stop_word(word) && !is_frame && !NEGATIONS.contains(&word)
         };
-        let first = (0..=place).rev().find(|&at| starts(at)).unwrap_or_default();
-        let after = (place + 1..self.tokens.len()).find(|&at| starts(at));
-        let from = if first == 0 { 0 } else { self.tokens[first].start };
-        from..after.map_or(self.text.len(), |at| self.tokens[at].start)
+        // The verb of `change nothing` is before it.
+        matches!(self.word(from), "no" | "nothing" | "none")
+            || has_value
+            || (from + 1..place).any(|at| is_pronoun(at) || is_content(at))
+    }
+
+    /// Whether a verb after a comma is one of several that are forbidden: `do not send, move or delete it`.
+    fn continues_verbs(&self, place: usize) -> bool {
+        let is_action = |at: usize| {
+            let word = self.word(at);
+            is_verb(word) || is_extra_verb(word) || is_changing(word)
+        };
+        let is_next = |at: usize| {
+            self.tokens.get(at).is_some_and(|token| token.after_comma && !token.after_value)
+        };
+        let mut last = place;
+        while is_next(last + 1) && is_action(last + 1) {
+            last += 1;
+        }
+        is_next(place) && is_action(place - 1) && matches!(self.word(last + 1), "or" | "nor")
     }
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-
     use jiff::civil::date;
 
     use super::{masked, prohibited};
@@ -293,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forbidden_is_left_out() {
+    fn forbidden_steps_are_left_out() {
         for text in [
             "Do not delete the entity Bob",
             "Please don't delete the entity 'Bob'",
@@ -315,6 +360,14 @@ mod tests {
             "Delete no files",
             "Please change nothing in a.txt",
             "Do not send it yet",
+            "Do not send, move or delete the mails",
+            "Do not send, move, or delete a.txt",
+            "Do not, under any circumstances, send the mail",
+            "Don’t, under these circumstances, send the mail",
+            "Do not ever, please, send the mail",
+            "Under no circumstances, please, send the mail",
+            "Neither send nor delete the mails",
+            "The mail shouldn’t be sent",
             "Please not delete it yet",
             "N'envoie pas le message",
             "Ne supprime jamais le fichier a.txt",
@@ -352,6 +405,11 @@ mod tests {
             ("List the files and delete nothing", "List the files and"),
             ("Lis a.txt, mais n’envoie rien", "Lis a.txt,"),
             ("读取 a.txt，不要删除它。", "读取 a.txt，;"),
+            ("Do not send it, write or save it", "write or save it"),
+            ("List a.txt but not b.txt, delete c.txt", "List a.txt but delete c.txt"),
+            ("Don't do that, send the mail to Ann", "send the mail to Ann"),
+            ("Don’t do that again, send the mail to Ann", "send the mail to Ann"),
+            ("Change nothing, list the files", "list the files"),
             ("Draft the mail but do not send it yet", "Draft the mail but"),
         ] {
             assert_eq!(left(text), rest, "{text}");
@@ -362,6 +420,8 @@ mod tests {
     fn other_negations_forbid_nothing() {
         for text in [
             "Don't forget to commit the changes",
+            "Do not wait, send it now",
+            "Send it without waiting for Bob",
             "Find files that do not match '*.rs'",
             "Show changes that are not yet staged",
             "What did I change but not commit yet?",

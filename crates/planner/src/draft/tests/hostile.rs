@@ -10,19 +10,22 @@ fn is_sure(draft: &Draft) -> bool {
 }
 
 #[test]
-fn what_must_not_be_done_is_no_task() {
+fn forbidden_actions_become_no_tasks() {
     for intent in [
         "Draft the message 'Hi' to ann@example.com, but do not send it",
         "Draft the message 'Hi' to ann@example.com, but do not send it yet",
         "Write the message 'Hi' to ann@example.com without sending it",
         "Prepare an e-mail message 'Hi' to ann@example.com. Never send anything.",
         "Send the message 'Hi' to ann@example.com, but do not send it",
+        "Write a mail 'Hi' to ann@example.com, but do not send the mail",
+        "Write the message 'Hi' to ann@example.com. Never send emails.",
+        "Write the message 'Hi' to ann@example.com, but do not send or delete anything",
     ] {
         if let Ok(draft) = capability::catalog().plan(intent) {
             assert!(!tools(&draft).contains(&"mail:send_message"), "{intent}: {draft:#?}");
         }
     }
-    // What is forbidden for something else may be done.
+    // A prohibition for one recipient leaves others allowed.
     let draft = capability::catalog()
         .plan("Send the message 'Hi' to ann@example.com. Do not send it to Bob.")
         .unwrap();

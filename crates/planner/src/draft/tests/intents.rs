@@ -50,7 +50,7 @@ pub(super) struct Case {
     arguments: BTreeMap<String, Value>,
     #[serde(default)]
     for_each: BTreeMap<usize, Value>,
-    /// What must be asked for, such as `0.message`.
+    /// The arguments that must be asked for, such as `0.message`.
     missing: Option<Vec<String>>,
     /// It may run without a question.
     #[serde(default)]

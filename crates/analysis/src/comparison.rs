@@ -94,6 +94,7 @@ fn pair(
     for before in old {
         // Only the nearest are tried, so that long rewritten parts stay fast.
         let best = (next..new.len().min(next + 4))
+            .filter(|index| may_be_same(before, &new[*index]))
             .map(|index| (index, shared(before, &new[index], deadline)))
             .max_by(|a, b| a.1.0.total_cmp(&b.1.0).then(b.0.cmp(&a.0)))
             .filter(|(_, (ratio, _))| *ratio >= SAME);
@@ -113,6 +114,13 @@ fn pair(
         comparison.add(Change::Added { new: added.place.clone() });
     }
     common
+}
+
+/// Whether the lengths of two paragraphs allow that they share enough. Without this, each of many short paragraphs would read
+/// the same long ones again.
+fn may_be_same(old: &Paragraph<'_>, new: &Paragraph<'_>) -> bool {
+    let (old, new) = (old.count.min(MOST_WORDS), new.count.min(MOST_WORDS));
+    2.0 * old.min(new) as f64 / (old + new).max(1) as f64 >= SAME
 }
 
 /// The share of words that two paragraphs have in common in the same order, and their number.

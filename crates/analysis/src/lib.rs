@@ -1,9 +1,8 @@
-//! Analysis of texts and documents for the capability servers: personal data, quality, emotion, rules, tables.
+//! Analysis of texts and documents for the capability servers: redaction, quality, emotion, rules, tables.
 //!
 //! Pure: it knows no protocol, opens no connection, and reads no file.
 
 pub mod comparison;
-pub mod pii;
 pub mod quality;
 pub mod redaction;
 pub mod rules;

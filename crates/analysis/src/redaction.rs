@@ -5,7 +5,7 @@ mod folding;
 mod replacements;
 mod search;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,10 @@ use search::Search;
 
 /// How often values that come about by removing others are removed as well.
 const ROUNDS: usize = 20;
+
+/// Targets may together be this many times as long as the text, equal ones counted once; otherwise some of their values are
+/// not searched, and every result has a leftover.
+pub const MOST_OVERLAP: usize = 16;
 
 /// What replaces a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -60,12 +64,11 @@ impl Plan {
         targets.retain(|target| !target.place.is_empty());
         // Both the targets and what they are when joined: a value within another one is a value of its own.
         let joined = merge(targets.clone());
-        let searched = targets.iter().chain(&joined);
-        let searched: BTreeMap<&str, &str> = searched
-            .map(|target| (&text[target.place.clone()], &*target.label))
-            .filter(|(value, _)| search::is_distinctive(value))
-            .collect();
-        let search = Search::new(searched.iter().map(|(value, label)| (*value, *label)));
+        let (searched, left_out) = values_at(text, targets.iter().chain(&joined));
+        let mut search = Search::new(searched.iter().map(|(value, label)| (*value, *label)));
+        if left_out {
+            search.leave_out();
+        }
         let values: Vec<String> = searched.into_keys().map(str::to_owned).collect();
         let hits = search.hits(text).into_iter();
         targets.extend(hits.map(|hit| Target { label: hit.label, place: hit.place }));
@@ -168,6 +171,30 @@ impl Plan {
         let to = self.edits.partition_point(|edit| edit.place.start < place.end);
         &self.edits[from..to.max(from)]
     }
+}
+
+/// The distinctive values at the places of targets, each with the label of the last one, and whether some are left out:
+/// those that overlap may together be many times as long as the text.
+fn values_at<'t>(
+    text: &'t str,
+    targets: impl DoubleEndedIterator<Item = &'t Target>,
+) -> (BTreeMap<&'t str, &'t str>, bool) {
+    let mut values = BTreeMap::new();
+    let mut seen = HashSet::new();
+    // Values that adjoin are searched for together as well.
+    let mut room = (MOST_OVERLAP + 1) * text.len();
+    for Target { label, place } in targets.rev() {
+        if !seen.insert((place.start, place.end)) {
+            continue;
+        }
+        let Some(left) = room.checked_sub(place.len()) else { return (values, true) };
+        room = left;
+        let value = &text[place.clone()];
+        if search::is_distinctive(value) {
+            values.entry(value).or_insert(label);
+        }
+    }
+    (values, false)
 }
 
 /// What `find` marks in a text, also where it is broken by ends of lines or invisible characters.

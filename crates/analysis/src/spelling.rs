@@ -3,10 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// The entries of the English dictionary that ships.
-pub(crate) const ENGLISH_WORDS: &str = include_str!("../data/en/en_US.dic");
-
-const ENGLISH_RULES: &str = include_str!("../data/en/en_US.aff");
+use language::english;
 
 /// Suggestions are searched for this many words of a text: each search takes milliseconds.
 const MOST_SUGGESTIONS: usize = 40;
@@ -17,8 +14,12 @@ const SUGGESTIONS: usize = 3;
 /// Longer words get no suggestions.
 const LONGEST: usize = 24;
 
+/// Longer words are not in a dictionary, but for their parts between hyphens. Dictionaries with compounds try all ways to
+/// divide a word, whose number grows with each character.
+const LONGEST_KNOWN: usize = 64;
+
 static ENGLISH: LazyLock<Option<Dictionary>> = LazyLock::new(|| {
-    let dictionary = Dictionary::new(ENGLISH_RULES, ENGLISH_WORDS).ok()?;
+    let dictionary = Dictionary::new(english::RULES, english::DICTIONARY).ok()?;
     Some(Dictionary { american: true, ..dictionary })
 });
 
@@ -61,9 +62,10 @@ impl Speller<'_> {
         let straight = word.replace('’', "'");
         let plain = straight.trim_end_matches("'s");
         let words = &self.dictionary.words;
-        let known = words.check(&straight)
-            || words.check(plain)
-            || self.dictionary.american && is_british(plain, |word| words.check(word));
+        let known = plain.chars().nth(LONGEST_KNOWN).is_none()
+            && (words.check(&straight)
+                || words.check(plain)
+                || self.dictionary.american && is_british(plain, |word| words.check(word)));
         self.known.insert(word.to_owned(), known);
         known
     }

@@ -20,7 +20,7 @@ mod tests;
 use documents::layout::{Area, PageLayout, PlacedWord};
 
 use self::structure::{by_lines, sorted};
-pub use self::table::{Cell, Method, Table};
+pub use self::table::{Method, Table};
 
 /// The tables of a page, from top to bottom.
 pub fn find(page: &PageLayout) -> Vec<Table> {

@@ -5,6 +5,7 @@
 pub mod classify;
 pub mod clauses;
 pub mod dates;
+pub mod english;
 pub mod keywords;
 pub mod model;
 pub mod passages;

@@ -12,7 +12,7 @@ pub struct Bounds {
     pub text: u64,
     /// Memory in bytes.
     pub memory: u64,
-    /// The longest time for one document.
+    /// The longest time for one document, with the wait for others and the start of its reader.
     pub time: Duration,
     /// The number of documents read at the same time; others wait.
     pub at_once: usize,

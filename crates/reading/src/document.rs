@@ -1,4 +1,4 @@
-//! What is read, and what comes of it.
+//! The documents that readers take, and the text that they return.
 
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ pub struct Document {
     pub form: Form,
     /// The tenant whose private file it is. None: anyone may read it.
     pub owner: Option<String>,
-    /// What messages call it.
+    /// Its name in messages.
     pub name: Option<String>,
 }
 

@@ -28,6 +28,15 @@ pub(crate) fn timed_out(what: &str, bounds: &Bounds) -> Failure {
     failure.blame(Blame::Caller).retryable(false).details(json!({"reason": "time"}))
 }
 
+/// Other documents took the time.
+pub(crate) fn busy(what: &str, bounds: &Bounds) -> Failure {
+    let seconds = bounds.time.as_secs();
+    let why = format!(
+        "the readers of documents are busy with others, and {seconds} s were not enough to wait and read it; try again later"
+    );
+    Failure::new(Code::Unavailable, sentence(what, &why)).details(json!({"reason": "busy"}))
+}
+
 /// A reader that ended without an answer: out of memory, or crashed.
 pub(crate) fn crashed(what: &str, stderr: &str, bounds: &Bounds) -> Failure {
     if stderr.contains("memory allocation") {

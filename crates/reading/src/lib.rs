@@ -19,7 +19,6 @@ mod work;
 
 pub use bounds::Bounds;
 pub use document::{Content, Document, ReadDocument, ScaledPicture};
-pub use documents::{Form, Metadata, Unreadable};
 pub use pool::Readers;
 pub use serve::{maybe_run_reader, maybe_run_reader_with};
 pub use work::{Done, Refused, Work};

@@ -12,11 +12,11 @@ use proto::Failure;
 use serde::Serialize;
 use tokio::fs::File;
 use tokio::sync::Semaphore;
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::bounds::Bounds;
 use crate::document::{Content, Document, ReadDocument, ScaledPicture};
-use crate::failure::{crashed, internal, refused, timed_out, too_large};
+use crate::failure::{busy, crashed, internal, refused, timed_out, too_large};
 use crate::frame::{Answer, PictureCopy, Request, Task};
 use crate::reader::{Body, Reader};
 use crate::work::{Done, Work};
@@ -59,7 +59,7 @@ impl Idle {
     }
 }
 
-/// What became of a document in one reader.
+/// The outcome of reading a document in one reader.
 enum Outcome {
     Answered(Answer, Vec<u8>),
     TimedOut,
@@ -165,7 +165,8 @@ impl Readers {
             .map_err(|error| internal("the reader's answer is no JSON").caused_by(error))
     }
 
-    /// Sends a document to a reader, to a second one if the first was lost while it waited.
+    /// Sends a document to a reader, to a second one if the first was lost while it waited. One deadline covers the wait for
+    /// other documents, the start of a reader and its work.
     async fn ask(
         &self,
         document: &Document,
@@ -186,18 +187,28 @@ impl Readers {
             text: pool.bounds.text,
             length,
         };
-        let turn = pool.turns.acquire().await.map_err(|_| internal("the readers are closed"))?;
-        let (reader, warm) = pool.take(&document.owner).await?;
+        let begun = Instant::now();
+        let deadline = begun + pool.bounds.time;
+        let late = |_| busy(&what, &pool.bounds);
+        let turn = timeout_at(deadline, pool.turns.acquire()).await.map_err(late)?;
+        let turn = turn.map_err(|_| internal("the readers are closed"))?;
+        let taken = timeout_at(deadline, pool.take(&document.owner)).await.map_err(late)?;
+        let (reader, warm) = taken?;
+        let mut waited = begun.elapsed();
         let mut tier = reader.tier();
-        let mut outcome = pool.ask(reader, &request, &document.content).await?;
+        let mut outcome = pool.ask(reader, &request, &document.content, deadline).await?;
         // A warm reader may have died while it waited, or of an earlier document.
         if warm && matches!(outcome, Outcome::Crashed { .. }) {
-            let reader = pool.start(&document.owner).await?;
+            let started = timeout_at(deadline, pool.start(&document.owner)).await;
+            let reader = started.map_err(late)??;
+            waited = begun.elapsed();
             tier = reader.tier();
-            outcome = pool.ask(reader, &request, &document.content).await?;
+            outcome = pool.ask(reader, &request, &document.content, deadline).await?;
         }
         drop(turn);
         match outcome {
+            // Its reader had less than half of the time: the document need not be too large.
+            Outcome::TimedOut if waited > pool.bounds.time / 2 => Err(busy(&what, &pool.bounds)),
             Outcome::TimedOut => Err(timed_out(&what, &pool.bounds)),
             Outcome::Crashed { stderr } => {
                 tracing::warn!(stderr, "a document reader ended without an answer");
@@ -247,12 +258,13 @@ impl Pool {
         mut reader: Reader,
         request: &Request,
         content: &Content,
+        deadline: Instant,
     ) -> Result<Outcome, Failure> {
         let body = match content {
             Content::Bytes(bytes) => Body::Bytes(bytes.clone()),
             Content::File(path) => Body::File(File::open(path).await.map_err(unopened)?),
         };
-        match timeout(self.bounds.time, reader.ask(request, body, self.bounds.text)).await {
+        match timeout_at(deadline, reader.ask(request, body, self.bounds.text)).await {
             Err(_) => Ok(Outcome::TimedOut),
             Ok(Ok((Answer::Crashed, _))) => {
                 Ok(Outcome::Crashed { stderr: reader.last_words().await })

@@ -54,7 +54,7 @@ pub(crate) struct Reader {
     stdout: BufReader<ChildStdout>,
     stderr: JoinHandle<Vec<u8>>,
     process: Process,
-    /// Whose documents it reads.
+    /// The tenant whose documents it reads; none for public ones.
     pub(crate) owner: Option<String>,
     /// The number of documents it has read.
     pub(crate) documents: u32,

@@ -64,7 +64,7 @@ fn read(bytes: Vec<u8>, request: &Request) -> (Answer, String) {
     }
 }
 
-/// What a person would not see but a model would read is removed here, where a long text costs only this process time.
+/// Removes text that is invisible to people but read by models. In the reader, a long text costs only this process time.
 fn clean(extracted: Extracted) -> (Answer, String) {
     let (text, in_text) = proto::clean::text(&extracted.text);
     let pages = page_starts(&extracted.text, &text, extracted.pages);

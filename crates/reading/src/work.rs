@@ -41,9 +41,9 @@ impl fmt::Debug for Work {
 /// The result of a [`Work`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Done {
-    /// What it has found.
+    /// The result as JSON.
     pub value: Value,
-    /// What it has made, such as a picture.
+    /// The bytes that it has made, such as a picture.
     pub bytes: Vec<u8>,
 }
 

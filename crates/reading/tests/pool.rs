@@ -10,7 +10,7 @@ use reading::{Bounds, Document, Done, Readers, Work};
 #[cfg(target_os = "linux")]
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_reading-reader");
 
@@ -175,6 +175,26 @@ async fn pages_begin_after_what_was_removed_before_them() {
 const TURN_AROUND: Work = Work::new("turn-around", |_, _| Ok(Done::default()));
 
 #[tokio::test]
+async fn a_document_waits_for_others_no_longer_than_its_own_deadline() {
+    let bounds = Bounds { time: Duration::from_secs(2), ..one_at_a_time() };
+    let readers = readers(bounds).await;
+    let options = json!({"does": "loop"});
+    let endless = Document::new(b"abc".to_vec(), "image/png");
+    let begun = Instant::now();
+    let (first, second) = tokio::join!(
+        readers.work(&TURN_AROUND, &options, endless),
+        readers.read(page("a page", None)),
+    );
+    assert!(begun.elapsed() < Duration::from_millis(3_500), "{:?}", begun.elapsed());
+    assert_eq!(first.unwrap_err().details.unwrap()["reason"], "time");
+    let late = second.unwrap_err();
+    assert_eq!((late.code, late.retryable), (Code::Unavailable, true), "{late:?}");
+    assert_eq!(late.details.unwrap()["reason"], "busy");
+    assert!(late.message.contains("busy"), "{}", late.message);
+    read(&readers, "another page", None).await;
+}
+
+#[tokio::test]
 async fn functions_of_a_program_run_in_its_readers() {
     let bounds = Bounds { time: Duration::from_secs(5), ..one_at_a_time() };
     let readers = readers(bounds).await;
@@ -184,7 +204,7 @@ async fn functions_of_a_program_run_in_its_readers() {
     assert_eq!(done.value, json!({"length": 3, "options": {"mode": 1}}));
     assert!(readers.idle().is_empty(), "a reader that ran a function is not used again");
 
-    // What goes wrong in one call is the failure of that call.
+    // An error in one call fails only that call.
     for (does, code, reason) in [
         ("refuse", Code::InvalidInput, "upside_down"),
         ("panic", Code::InvalidInput, "crashed"),

@@ -20,12 +20,12 @@ pub(crate) struct Dictionaries {
 }
 
 /// A dictionary in use.
-pub(crate) enum Found {
+pub(crate) enum LoadedDictionary {
     Shipped(&'static Dictionary),
     Installed(Arc<Dictionary>),
 }
 
-impl Found {
+impl LoadedDictionary {
     pub(crate) fn dictionary(&self) -> &Dictionary {
         match self {
             Self::Shipped(dictionary) => dictionary,
@@ -65,7 +65,7 @@ impl Dictionaries {
     }
 
     /// The dictionary of a language.
-    pub(crate) fn of(&self, language: Option<&str>) -> Result<Found, Missing> {
+    pub(crate) fn of(&self, language: Option<&str>) -> Result<LoadedDictionary, Missing> {
         let Some(language) = language else {
             return Err(Missing {
                 why: "the language of the text was not recognised".to_owned(),
@@ -74,12 +74,12 @@ impl Dictionaries {
             });
         };
         if let Some(dictionary) = self.installed_one(language) {
-            return Ok(Found::Installed(dictionary));
+            return Ok(LoadedDictionary::Installed(dictionary));
         }
         if language == "en"
             && let Some(dictionary) = Dictionary::english()
         {
-            return Ok(Found::Shipped(dictionary));
+            return Ok(LoadedDictionary::Shipped(dictionary));
         }
         let package = format!("hunspell-{language}");
         Err(Missing {

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
             redact::TEXT,
             redact::DOCX,
             redact::PDF,
+            redact::COUNT,
             personal_data::FIND,
             quality::CHECK,
             compliance::JUDGE,

@@ -1,8 +1,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use analysis::pii::{self, Kind, Options, Tier};
 use kit::{Computed, Ctx, Done, Fault, Refused, Work};
+use pii::{Kind, Options, Tier};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::dictionaries::{Dictionaries, Found, Source};
+use crate::dictionaries::{Dictionaries, LoadedDictionary, Source};
 use crate::input;
 use crate::offsets::Offsets;
 
@@ -114,7 +114,7 @@ struct Finding {
     suggestions: Vec<String>,
 }
 
-/// What no formula fits is null.
+/// Scores without a formula for the language are null.
 #[derive(Serialize, JsonSchema)]
 struct Readability {
     /// Flesch reading ease, from 0 (hard) to 100 (easy).
@@ -195,10 +195,10 @@ fn prepare(mut order: Order, text: String, dictionaries: &Dictionaries) -> Resul
         }
     }
     if !kit::is_long(&text) {
-        let dictionary = dictionary.as_ref().map(Found::dictionary);
+        let dictionary = dictionary.as_ref().map(LoadedDictionary::dictionary);
         return Ok(Prepared::Answered(Box::new(order.run(&text, dictionary))));
     }
-    if let (Some(Found::Installed(_)), Some(language)) = (&dictionary, &order.language) {
+    if let (Some(LoadedDictionary::Installed(_)), Some(language)) = (&dictionary, &order.language) {
         order.dictionary =
             dictionaries.source(language).filter(|source| source.len() <= LARGEST_DICTIONARY);
         if order.dictionary.is_none() {

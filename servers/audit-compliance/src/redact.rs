@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 
-use analysis::pii::{self, Kind, Options};
-use analysis::redaction::{Mode, Plan, Target, docx, found_in, leftovers};
+use analysis::redaction::{MOST_OVERLAP, Mode, Plan, Target, docx, found_in, leftovers};
 use documents::Limits;
 use kit::{Ctx, Done, Fault, GivenFile, Linked, Refused, StoredRef, Work};
+use pii::{Kind, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -23,6 +23,9 @@ pub(crate) const DOCX: Work = Work::new("redact-docx", redact_docx);
 
 /// Redacts a PDF, in a confined process.
 pub(crate) const PDF: Work = Work::new("redact-pdf", redact_pdf);
+
+/// Counts the values that are left in the text of a redacted document, of a long one in a confined process.
+pub(crate) const COUNT: Work = Work::new("count-leftovers", count_leftovers);
 
 /// A format of documents that can be redacted.
 struct Format {
@@ -118,7 +121,7 @@ struct Redacted {
     count: usize,
 }
 
-/// What is redacted.
+/// The values to redact.
 enum Selection {
     Kinds(Vec<Kind>),
     Spans(Vec<Span>),
@@ -199,10 +202,7 @@ async fn of_text(
         Selection::Spans(spans) => Places::Marked(given(&text, &spans)?),
     };
     let done = ctx.compute::<RedactedText>(&TEXT, &TextOptions { places, mode }, &text).await?;
-    let done: RedactedText =
-        serde_json::to_value(done).and_then(serde_json::from_value).map_err(|error| {
-            Fault::internal(format!("the redacted text is not understood: {error}"))
-        })?;
+    let done = done.read()?;
     if done.leftovers > 0 {
         return Err(left());
     }
@@ -246,7 +246,9 @@ async fn of_document(
     }
     // Read again by the code that reads documents for everyone else.
     let again = input::read(ctx, &GivenFile::of_bytes(done.bytes.clone(), None)).await?;
-    if report.leftovers > 0 || leftovers(&report.values, &again.text) > 0 {
+    if report.leftovers > 0
+        || ctx.compute::<usize>(&COUNT, &report.values, &again.text).await?.read()? > 0
+    {
         return Err(left());
     }
     let stored = ctx.store_as("redacted", done.bytes, format.media_type, format.file).await?;
@@ -272,7 +274,7 @@ fn listed(counts: BTreeMap<String, usize>) -> Vec<Redacted> {
 
 fn found(text: &str, kinds: Vec<Kind>) -> Vec<Target> {
     let options = Options { kinds, ..Options::default() };
-    pii::find(text, &options)
+    pii::find_for_redaction(text, &options)
         .into_iter()
         .map(|finding| Target {
             label: finding.kind.name().to_owned(),
@@ -297,10 +299,18 @@ fn given(text: &str, spans: &[Span]) -> Result<Vec<Mark>, Fault> {
         let label = span.r#type.map_or("REDACTED", |name| name.0.name());
         Ok(Mark { label: label.to_owned(), start, end })
     };
-    spans.iter().enumerate().map(|(index, span)| place(index, span)).collect()
+    let marks = spans.iter().enumerate().map(|(index, span)| place(index, span));
+    let marks = marks.collect::<Result<Vec<_>, _>>()?;
+    if marks.iter().map(|mark| mark.end - mark.start).sum::<usize>() > MOST_OVERLAP * text.len() {
+        let message = format!(
+            "/spans: together they are more than {MOST_OVERLAP} times as long as the text; join those that overlap"
+        );
+        return Err(Fault::invalid_input(message));
+    }
+    Ok(marks)
 }
 
-/// What is redacted in a text, and how.
+/// The values to redact in a text, and the replacement.
 #[derive(Serialize, Deserialize)]
 struct TextOptions {
     places: Places,
@@ -343,6 +353,10 @@ fn redact_text(_: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
         let leftovers = plan.leftovers(&content);
         Ok(RedactedText { content, counts: plan.counts(), leftovers })
     })
+}
+
+fn count_leftovers(_: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
+    kit::compute(&bytes, |values: Vec<String>, text| Ok(leftovers(&values, text)))
 }
 
 #[derive(Deserialize)]

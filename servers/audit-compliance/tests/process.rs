@@ -174,6 +174,9 @@ fn redact_replaces_texts_in_each_mode() {
     assert!(!masked["content"].as_str().unwrap().contains("Anna"));
     let spans = json!({"text": "é Zorro rides", "spans": [{"start": 2, "end": 7, "type": "PERSON"}], "mode": "label"});
     assert_eq!(answer("redact", spans)["content"], json!("é [PERSON] rides"));
+    let nested: Vec<Value> = (0..40).map(|_| json!({"start": 0, "end": 10})).collect();
+    let nested = json!({"text": "Zorro rides", "spans": nested});
+    refused("redact", nested, "INVALID_INPUT", "/spans: together");
     let file = json!({"file_data": encoded(text.as_bytes()), "file_type": "text/plain", "types": ["EMAIL_ADDRESS"], "mode": "remove"});
     assert_eq!(answer("redact", file)["content"], json!("Anna Weber wrote to . Anna Weber left."));
 }
@@ -390,25 +393,14 @@ fn bad_arguments_are_refused_with_their_path() {
         "INVALID_INPUT",
         "/spans/0",
     );
-    refused(
-        "redact",
-        json!({"file_data": "%%", "file_type": "text/plain"}),
-        "INVALID_INPUT",
-        "base64",
-    );
-    refused("redact", json!({"text": "a", "mode": "hide"}), "INVALID_INPUT", "/mode");
-    refused(
-        "check_quality",
-        json!({"text": "a", "checks": ["style"]}),
-        "INVALID_INPUT",
-        "/checks/0",
-    );
-    refused(
-        "compare_documents",
-        json!({"old_file_data": "eA=="}),
-        "INVALID_INPUT",
-        "new_file_data",
-    );
+    for (tool, arguments, part) in [
+        ("redact", json!({"file_data": "%%", "file_type": "text/plain"}), "base64"),
+        ("redact", json!({"text": "a", "mode": "hide"}), "/mode"),
+        ("check_quality", json!({"text": "a", "checks": ["style"]}), "/checks/0"),
+        ("compare_documents", json!({"old_file_data": "eA=="}), "new_file_data"),
+    ] {
+        refused(tool, arguments, "INVALID_INPUT", part);
+    }
     let long = "a ".repeat(1_000_001);
     refused("find_pii", json!({"text": long}), "INVALID_INPUT", "/text");
 }
@@ -491,6 +483,13 @@ fn a_long_text_is_worked_on_like_a_short_one() {
     let rules = "name: own\nversion: 1\nrules:\n  - {id: a, title: T, message: M, forbid: {regex: 'teh'}}\n";
     let found = answer("find_pii", json!({"text": text, "types": ["EMAIL_ADDRESS"]}));
     assert_eq!(found["counts"], json!({"EMAIL_ADDRESS": 1}));
+    let body = paragraph(&["Write to anna.roe@lumen.com."])
+        + &paragraph(&["The river is calm and the boats are small today."]).repeat(600);
+    let keep = tempfile::tempdir().unwrap();
+    let flags = ["--keep", keep.path().to_str().unwrap()];
+    let arguments = json!({"file_data": encoded(&document(&body)), "file_type": WORD});
+    let redacted = call_all(&flags, &[("redact", arguments)]).remove(0);
+    assert_eq!(redacted["structuredContent"]["verified"], json!(true), "{redacted}");
     let quality = answer("check_quality", json!({"text": text, "checks": ["spelling"]}));
     assert!(quality["findings"][0]["message"].as_str().unwrap().contains("teh"), "{quality}");
     let judged = answer("validate_compliance", json!({"text": text, "rules": rules}));

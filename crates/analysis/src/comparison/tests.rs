@@ -37,6 +37,17 @@ fn equal_texts_have_no_changes() {
 }
 
 #[test]
+fn many_short_paragraphs_do_not_read_a_long_one_again() {
+    let long = |word: &str| format!("{word} ").repeat(5_000);
+    let old = (0..20_000).map(|at| format!("old {at}\n\n")).collect::<String>();
+    let new = [long("a"), long("b"), long("c"), long("d")].join("\n\n");
+    let start = std::time::Instant::now();
+    assert_eq!(compare(&old, &new).count, 20_004);
+    // Four times 5,000 words for each of 20,000 paragraphs take minutes.
+    assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+#[test]
 fn the_first_changes_of_very_many_are_listed() {
     let lines = |word: &str| (0..30_000).map(|at| format!("{word}{at}\n\n")).collect::<String>();
     let found = compare(&lines("a"), &lines("b"));

@@ -29,8 +29,8 @@ static PAIRS: LazyLock<HashMap<&str, (usize, usize)>> = LazyLock::new(|| {
 });
 
 static NUMERIC_DATE: LazyLock<Regex> =
-    LazyLock::new(|| crate::pii::compiled(r"\b\d{1,2}/\d{1,2}/\d{4}\b"));
-static ISO_DATE: LazyLock<Regex> = LazyLock::new(|| crate::pii::compiled(r"\b\d{4}-\d{2}-\d{2}\b"));
+    LazyLock::new(|| pii::compiled(r"\b\d{1,2}/\d{1,2}/\d{4}\b"));
+static ISO_DATE: LazyLock<Regex> = LazyLock::new(|| pii::compiled(r"\b\d{4}-\d{2}-\d{2}\b"));
 
 pub(super) fn check(text: &Text<'_>) -> Outcome {
     let mut issues = repeated(text);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is checked.
+/// A check of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Check {

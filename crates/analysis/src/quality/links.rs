@@ -9,14 +9,13 @@ use super::issue::{Check, Issue, Outcome, Severity, penalised};
 use super::text::Text;
 
 static MARKDOWN: LazyLock<Regex> =
-    LazyLock::new(|| crate::pii::compiled(r"\[([^\]\n]{0,300})\]\(([^)\n]{0,1000})\)"));
+    LazyLock::new(|| pii::compiled(r"\[([^\]\n]{0,300})\]\(([^)\n]{0,1000})\)"));
 static BROKEN: LazyLock<Regex> = LazyLock::new(|| {
-    crate::pii::compiled(
+    pii::compiled(
         r"(?i)\b(?:https?:/[^/\s]|https?//|htps?://|http(?:s)?:\s//|https?://https?://)\S*",
     )
 });
-static PLAIN: LazyLock<Regex> =
-    LazyLock::new(|| crate::pii::compiled(r#"(?i)\bhttps?://[^\s<>"')\]]+"#));
+static PLAIN: LazyLock<Regex> = LazyLock::new(|| pii::compiled(r#"(?i)\bhttps?://[^\s<>"')\]]+"#));
 
 pub(super) fn check(text: &Text<'_>) -> Outcome {
     let anchors: HashSet<String> =

@@ -8,7 +8,7 @@ use super::issue::{Check, Issue, Outcome, Severity, penalised};
 use super::text::Text;
 
 static PLACEHOLDERS: LazyLock<[(Regex, Severity, &str); 6]> = LazyLock::new(|| {
-    let compiled = crate::pii::compiled;
+    let compiled = pii::compiled;
     [
         (compiled(r"(?i)\blorem ipsum\b[^.\n]{0,200}"), Severity::Error, "Filler text is left."),
         (
@@ -58,7 +58,7 @@ fn is_no_gap(source: &str, hit: &Match<'_>) -> bool {
 }
 
 static SIGNING: LazyLock<Regex> = LazyLock::new(|| {
-    crate::pii::compiled(
+    pii::compiled(
         r"(?i)\b(?:signature|signed|sign here|place, date|by:|unterschrift|ort, datum|signature du|firma)",
     )
 });

@@ -95,7 +95,7 @@ fn long_hostile_texts_are_checked() {
 }
 
 #[test]
-fn what_is_right_is_not_reported() {
+fn correct_text_is_not_reported() {
     let british = "We analyse the colour of the centre and organised the travelling labour.";
     assert_eq!(messages(british, Check::Spelling), Vec::<String>::new());
     assert_eq!(messages("We analise it.", Check::Spelling).len(), 1);

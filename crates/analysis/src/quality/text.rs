@@ -12,7 +12,7 @@ const MOST_WORDS: usize = 400_000;
 /// No alternative may read on beyond what it or another one takes: a search reads to the end of the longest that is possible,
 /// and there is one for each place.
 static NO_PROSE: LazyLock<Regex> = LazyLock::new(|| {
-    crate::pii::compiled(
+    pii::compiled(
         r"(?s)```.*?(?:```|$)|`[^`\n]{1,200}`|https?://\S+|www\.\S+|[\w.%+-]+@[\w-]+(?:\.[\w-]+)+|<[a-zA-Z/][^>\n]{0,300}>|\]\([^)\n]{0,500}\)|\b[\w./\\-]+/[\w./\\-]+",
     )
 });

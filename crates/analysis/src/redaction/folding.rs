@@ -65,8 +65,8 @@ impl Folded {
         let mut characters = source.char_indices().filter(|(_, c)| !is_invisible(*c)).peekable();
         // A blank line ends a paragraph.
         let is_line_end = |at: usize, c: char| {
-            let mut after = source[at..].chars().skip_while(|c| *c == '\r').skip(1);
-            is_break(c) && !after.next().is_some_and(is_break)
+            let length = if source[at..].starts_with("\r\n") { 2 } else { c.len_utf8() };
+            is_break(c) && !source[at + length..].starts_with(is_break)
         };
         while let Some((at, c)) = characters.next() {
             if c == '%'

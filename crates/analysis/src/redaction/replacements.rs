@@ -7,14 +7,13 @@ use regex::Regex;
 
 use super::{Edit, Mode, Target};
 
-static PSEUDONYM: LazyLock<Regex> =
-    LazyLock::new(|| crate::pii::compiled(r"[A-Z][A-Z_]*_[0-9]{1,9}"));
+static PSEUDONYM: LazyLock<Regex> = LazyLock::new(|| pii::compiled(r"[A-Z][A-Z_]*_[0-9]{1,9}"));
 
 pub(super) struct Replacements {
     mode: Mode,
     numbers: HashMap<(String, String), usize>,
     counts: HashMap<String, usize>,
-    /// What looks like a pseudonym in the text, and means something else.
+    /// Words of the text that look like pseudonyms but are not.
     taken: HashSet<String>,
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use pii::Kind;
 
 use super::folding::Folded;
-use crate::pii::Kind;
 
 /// Shorter values, such as an age, are redacted only where they were found: elsewhere they are other words.
 const SHORTEST_VALUE: usize = 4;
@@ -17,6 +17,9 @@ const SHORTEST_NUMBER: usize = 7;
 
 /// Longer values are searched in pieces, so that a search takes time in proportion to the text.
 const LONGEST_PIECE: usize = 192;
+
+/// The number of zeros that are the sign for other countries before a number.
+const MOST_ZEROS: usize = 2;
 
 /// The most bytes of all values together, for the memory of a search.
 const MOST_BYTES: usize = 2 << 20;
@@ -55,7 +58,9 @@ impl Search {
         let mut incomplete = false;
         for (value, label) in values.filter(|(value, _)| is_distinctive(value)) {
             if let Some(digits) = number(value) {
-                numbers.entry(digits).or_insert_with(|| label.to_owned());
+                for piece in pieces(&digits) {
+                    numbers.entry(piece.to_owned()).or_insert_with(|| label.to_owned());
+                }
             }
             let folded = Folded::compact(value);
             if (is_name(value) || is_code(value)) && folded.text.len() <= LONGEST_PIECE {
@@ -83,6 +88,11 @@ impl Search {
         };
         let (compact, numbers, names) = (built(compact), built(numbers), built(names));
         Self { compact, numbers, names, incomplete }
+    }
+
+    /// Says that there are values which are not searched.
+    pub(super) fn leave_out(&mut self) {
+        self.incomplete = true;
     }
 
     /// Whether a value may be anywhere because not all are searched.
@@ -114,7 +124,8 @@ impl Search {
         }
         if let Some(forms) = &self.numbers {
             let folded = Folded::digits(text);
-            forms.each(&folded, |part, _| whole_number(text, folded.source(&part)), &mut hits);
+            let accept = |part, form: &str| whole_number(text, folded.source(&part), form);
+            forms.each(&folded, accept, &mut hits);
         }
         hits.sort_by_key(|hit| (hit.place.start, std::cmp::Reverse(hit.place.end)));
         hits
@@ -239,12 +250,18 @@ fn has_parts(name: &str) -> bool {
     name.chars().any(|c| !c.is_alphanumeric()) || pairs.into_iter().any(capital)
 }
 
-/// The place of a number with its `+` or `00`; `None` if it is a part of a longer one.
-fn whole_number(text: &str, place: Range<usize>) -> Option<Range<usize>> {
-    let before = text[..place.start].trim_end_matches('0');
-    let zeros = place.start - before.len();
+/// The place of a number with its `+` or `00`; `None` if it is a part of a longer one. Long pieces are distinctive within
+/// longer numbers too.
+fn whole_number(text: &str, place: Range<usize>, form: &str) -> Option<Range<usize>> {
+    if form.len() > LONGEST_PIECE / 3 {
+        return Some(place);
+    }
+    // The zeros before a number may be as many as the text has characters, and have as many hits.
+    let before = text.as_bytes()[..place.start].iter().rev();
+    let zeros = before.take(MOST_ZEROS + 1).take_while(|byte| **byte == b'0').count();
+    let before = &text[..place.start - zeros];
     let follows = text[place.end..].chars().next().is_some_and(char::is_numeric);
-    if zeros > 2 || follows || before.chars().next_back().is_some_and(char::is_numeric) {
+    if zeros > MOST_ZEROS || follows || before.chars().next_back().is_some_and(char::is_numeric) {
         return None;
     }
     let start = before.trim_end_matches('+').len();

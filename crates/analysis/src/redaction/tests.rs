@@ -1,7 +1,7 @@
+use pii::{Options, find};
 use proptest::prelude::{prop, proptest};
 
 use super::{Mode, Plan, Target, found_in, leftovers};
-use crate::pii::{Options, find};
 
 const MODES: [Mode; 4] = [Mode::Mask, Mode::Label, Mode::Remove, Mode::Pseudonym];
 
@@ -135,6 +135,51 @@ fn values_are_found_over_ends_of_lines() {
     );
 }
 
+/// Fails if something takes minutes, as a quadratic loop over a text of this length does.
+fn soon<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let start = std::time::Instant::now();
+    let done = work();
+    assert!(start.elapsed() < std::time::Duration::from_secs(10), "{what}: {:?}", start.elapsed());
+    done
+}
+
+#[test]
+fn runs_of_one_character_take_time_by_their_length() {
+    for unit in ["\r", "\n", "\r\n", "-\r\n", "@\r", "\u{200b}", "%4", "%40", "а", "a "] {
+        let text = unit.repeat(200_000 / unit.len());
+        soon(unit, || found_in(&text, |_| Vec::new()));
+    }
+    // The first place of a text is redacted; in the rest are as many hits as characters.
+    for (first, unit) in
+        [("+0000000; ", "0"), ("9999999; ", "9"), ("aaaa aaaa; ", "a"), ("aa@a; ", "a@")]
+    {
+        let text = format!("{first}{}", unit.repeat(100_000 / unit.len()));
+        let target = Target { label: "X".to_owned(), place: 0..first.len() - 2 };
+        let plan = soon(first, || Plan::new(&text, vec![target], Mode::Label));
+        assert!(soon(first, || plan.apply(&text)).starts_with("[X]; "));
+    }
+}
+
+#[test]
+fn values_as_long_as_the_text_take_time_by_its_length() {
+    let text = "9".repeat(200_000);
+    let place = |start, end| Target { label: "X".to_owned(), place: start..end };
+    let plan = soon("nines", || Plan::new(&text, vec![place(0, 50_000)], Mode::Remove));
+    let rest = plan.apply(&text).len();
+    assert!(rest < 200, "{rest} digits are left: less than one piece of the number");
+    let digits = "1234567890".repeat(30);
+    let grouped = format!("{digits}; 1.2{}", &digits[2..]);
+    let plan = Plan::new(&grouped, vec![place(0, digits.len())], Mode::Label);
+    assert!(!plan.apply(&grouped).contains(&digits[10..40]), "long numbers are found in groups");
+
+    let text = "The river is calm and the boats are small today. ".repeat(4_000);
+    let nested: Vec<Target> = (0..20_000).map(|at| place(at, text.len() - at)).collect();
+    let plan = soon("nested", || Plan::new(&text, nested, Mode::Mask));
+    assert!(plan.leftovers("") > 0, "values are left out, so nothing is verified");
+    let twice: Vec<Target> = (0..1_000).map(|_| place(4, 9)).collect();
+    assert_eq!(Plan::new(&text, twice, Mode::Mask).leftovers(""), 0, "equal places count once");
+}
+
 proptest! {
     #[test]
     fn no_redacted_value_is_left(
@@ -218,7 +263,7 @@ mod documents {
     }
 
     #[test]
-    fn what_is_no_document_is_refused() {
+    fn bytes_that_are_no_document_are_refused() {
         assert!(redact(b"PK nothing", &Limits::default(), Mode::Mask, found).is_err());
         let bomb = Limits { inflated: 10, ..Limits::default() };
         let refused = redact(&document(""), &bomb, Mode::Mask, found).expect_err("too large");

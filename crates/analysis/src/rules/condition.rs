@@ -1,9 +1,8 @@
 //! What a rule looks for.
 
+use pii::Kind;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
-
-use crate::pii::Kind;
 
 /// The longest regular expression of a pack.
 const LONGEST_REGEX: usize = 2_000;
@@ -30,7 +29,7 @@ pub(super) enum Condition {
     Date(Option<Regex>),
 }
 
-/// What words are counted in.
+/// The part of a text in which words are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Unit {

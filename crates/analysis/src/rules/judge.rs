@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use pii::{Kind, compiled};
+
 use super::condition::{Condition, Unit};
 use super::pack::{Demand, Pack, Rule, Severity};
 use super::page::Page;
-use crate::pii::{Kind, compiled};
 
 /// The most places that one finding names.
 const MOST_EVIDENCE: usize = 20;
@@ -16,7 +17,7 @@ const MOST_EMPTY: usize = 200;
 /// How far a date may be from the words that introduce it, in bytes.
 const NEAR: usize = 80;
 
-/// What became of a rule.
+/// The status of a rule.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -26,14 +27,14 @@ pub enum Status {
     Violated,
     /// The rule cannot be judged on this text; a person must.
     Undecided,
-    /// What the rule is about is not in the text.
+    /// The subject of the rule is not in the text.
     NotApplicable,
 }
 
 /// A place of the text, in bytes.
 pub type Evidence = Range<usize>;
 
-/// What became of one rule.
+/// The result of one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub rule: String,

@@ -5,8 +5,6 @@ use std::ops::Range;
 
 use language::prose::{Language, sentences};
 
-use crate::pii;
-
 /// Headings have at most this many words.
 const LONGEST_HEADING: usize = 12;
 

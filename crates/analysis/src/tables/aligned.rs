@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use documents::layout::{Area, PlacedWord};
+use documents::table::Cell;
 
 use super::columns::{self, Column};
 use super::header::{self, Header};
 use super::lines::{Line, Piece};
 use super::rows::{Part, Row};
 use super::rules::Rules;
-use super::table::{Cell, Method, Table};
+use super::table::{Method, Table};
 
 /// A space of this many font sizes is wider than that between words of one cell.
 const WIDE_SPACE: f64 = 0.33;

@@ -1,6 +1,8 @@
 //! Distinguishes the labels of a chart from the cells of a table.
 
-use super::table::{Cell, Table};
+use documents::table::Cell;
+
+use super::table::Table;
 
 /// A table that is found by its text has at least this many cells.
 const FEWEST: usize = 6;

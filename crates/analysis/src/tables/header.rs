@@ -1,11 +1,11 @@
 //! The heads of columns, with those that span several.
 
 use documents::layout::Area;
+use documents::table::Cell;
 
 use super::columns::Column;
 use super::rows::{Part, Row};
 use super::rules::Rules;
-use super::table::Cell;
 
 /// The most lines of a header.
 const MOST: usize = 12;

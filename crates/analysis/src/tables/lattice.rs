@@ -1,12 +1,13 @@
 //! Tables whose cells are drawn with lines.
 
 use documents::layout::{Area, PlacedWord};
+use documents::table::Cell;
 
 use super::aligned;
 use super::lines::{self, Line, Piece};
 use super::rows::{Part, Row};
 use super::rules::{NEAR, Rules, distinct};
-use super::table::{Cell, Method, Table};
+use super::table::{Method, Table};
 
 /// The most lines of a table in each direction.
 const MOST: usize = 250;

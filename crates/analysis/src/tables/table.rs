@@ -1,7 +1,7 @@
 //! A table of a page.
 
 use documents::layout::Area;
-pub use documents::table::Cell;
+use documents::table::Cell;
 
 /// How a table was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use jiff::civil::date;
 use proptest::prelude::{any, proptest};
 

@@ -31,7 +31,7 @@ static LANGUAGES_OF_WORD: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock
 
 /// The least share of function words that identifies a language.
 const ENOUGH: f64 = 0.12;
-/// So many different function words that English does not have identify another language.
+/// How many different function words that English does not have identify another language.
 const OWN_WORDS: usize = 2;
 /// How many words of a text [`Language::detect`] reads.
 const DETECTED_WORDS: usize = 2_000;

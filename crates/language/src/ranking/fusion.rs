@@ -21,7 +21,8 @@ pub fn fuse<T, K: Eq + Hash>(lists: Vec<Vec<T>>, key: impl Fn(&T) -> K) -> Vec<T
     fused.into_iter().map(|fused| fused.item).collect()
 }
 
-/// The same with the scores. Items without a key are left out; `merge` adds what a later item of a key knows to the first.
+/// Fuses ranked lists and returns scores. Items without a key are left out; `merge` adds the fields of a later item of a key
+/// to the first.
 pub fn fuse_merging<T, Key: Eq + Hash>(
     lists: Vec<Vec<T>>,
     key: impl Fn(&T) -> Option<Key>,

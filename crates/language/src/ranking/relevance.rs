@@ -22,7 +22,7 @@ const PROXIMITY: f64 = 0.1;
 const BM25: f64 = 0.1;
 const COVERAGE: f64 = 0.1;
 
-/// What a heading within a text counts, relative to a title.
+/// The weight of a heading within a text, relative to a title.
 const HEADING: f64 = 0.6;
 
 /// An item of a ranked list.

@@ -53,20 +53,20 @@ struct Shared {
     once: bool,
 }
 
-struct Place {
+struct FirstOccurrence {
     first: usize,
     once: bool,
 }
 
-fn places(reading: &Reading) -> HashMap<&str, Place> {
-    let mut places: HashMap<&str, Place> = HashMap::new();
+fn places(reading: &Reading) -> HashMap<&str, FirstOccurrence> {
+    let mut places: HashMap<&str, FirstOccurrence> = HashMap::new();
     for (at, token) in reading.tokens.iter().enumerate() {
         let pivot = token.kind == Kind::Function && PIVOTS.contains(&token.key.as_str());
         if pivot || token.is_content() {
             places
                 .entry(token.wide.as_str())
                 .and_modify(|place| place.once = false)
-                .or_insert(Place { first: at, once: true });
+                .or_insert(FirstOccurrence { first: at, once: true });
         }
     }
     places

@@ -14,9 +14,9 @@ const MAX_PASSAGE_BYTES: usize = 256 << 10;
 const MAX_TERMS: usize = 64;
 const MAX_SENTENCES: usize = 4_000;
 
-/// What a word counts that only a sentence next to the one that supports a claim has.
+/// The weight of a word that only a sentence next to the supporting one has.
 const NEAR: f64 = 0.6;
-/// What a word counts that is elsewhere in the passage.
+/// The weight of a word that is elsewhere in the passage.
 const ELSEWHERE: f64 = 0.35;
 
 /// Which sentences are compared: those that share nearly as much with the claim as the best one.

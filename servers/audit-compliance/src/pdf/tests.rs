@@ -167,7 +167,7 @@ fn reds(bytes: &[u8]) -> usize {
 }
 
 fn addresses(text: &str) -> Vec<Target> {
-    let findings = analysis::pii::find(text, &analysis::pii::Options::default()).into_iter();
+    let findings = pii::find(text, &pii::Options::default()).into_iter();
     findings
         .map(|finding| Target {
             label: finding.kind.name().to_owned(),

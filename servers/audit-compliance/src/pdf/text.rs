@@ -13,7 +13,7 @@ const COLUMN_GAP: f64 = 1.5;
 /// A line goes on at most this many font sizes below.
 const NEXT_LINE: f64 = 3.0;
 
-/// So many single characters in a line are a word.
+/// How many single characters in a line are a word.
 const SPACED_OUT: usize = 4;
 
 /// How many words before and after the end of a line are looked at.

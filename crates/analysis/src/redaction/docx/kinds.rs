@@ -9,7 +9,7 @@ pub(super) struct Kind {
     pub(super) stem: &'static str,
 }
 
-/// Whose relationship it is.
+/// The vendor that defines the type of a relationship.
 enum Base {
     Standard,
     Microsoft(&'static str),

@@ -1,11 +1,11 @@
 use std::io::{Cursor, Read as _, Write as _};
 
 use extraction::Limits;
+use pii::{Options, find};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
 use super::{RedactedDocument, redact};
-use crate::pii::{Options, find};
 use crate::redaction::{Mode, Target, leftovers};
 
 const BASE: &str = "<w:p><w:r><w:t>My name is Anna Weber, email anna.weber@lumen.com, phone +49 30 1234567.</w:t></w:r></w:p>";

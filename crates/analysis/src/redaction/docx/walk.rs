@@ -131,6 +131,7 @@ pub(super) fn walk(
         deleted: 0,
         hidden: Vec::new(),
         fields: Vec::new(),
+        instructions: 0,
         alternatives: Vec::new(),
         relations: HashSet::from(["r".to_owned()]),
     };
@@ -152,6 +153,8 @@ struct Walker<'w, S> {
     hidden: Vec<bool>,
     /// For each open field whether its instruction goes on: results of others within it are not shown.
     fields: Vec<bool>,
+    /// How many instructions of open fields go on.
+    instructions: usize,
     /// The open alternatives.
     alternatives: Vec<Stream>,
     /// Prefixes of attributes that name relationships.
@@ -283,13 +286,16 @@ impl<S: Sink> Walker<'_, S> {
 
     fn field(&mut self, mark: &str) {
         match mark {
-            "begin" => self.fields.push(true),
+            "begin" => {
+                self.fields.push(true);
+                self.instructions += 1;
+            }
             "separate" => {
                 if let Some(field) = self.fields.last_mut() {
-                    *field = false;
+                    self.instructions -= usize::from(std::mem::take(field));
                 }
             }
-            _ => drop(self.fields.pop()),
+            _ => self.instructions -= usize::from(self.fields.pop() == Some(true)),
         }
         self.sink.end_instruction();
     }
@@ -299,7 +305,7 @@ impl<S: Sink> Walker<'_, S> {
         let is_hidden = self.hidden.last().is_some_and(|hidden| *hidden);
         if self.deleted > 0 {
             Stream::Deleted
-        } else if is_hidden || self.fields.contains(&true) {
+        } else if is_hidden || self.instructions > 0 {
             Stream::Hidden
         } else {
             self.alternatives.last().copied().unwrap_or(Stream::Shown)

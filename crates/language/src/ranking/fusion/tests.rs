@@ -9,7 +9,7 @@ fn fused(lists: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn what_several_lists_have_comes_first() {
+fn items_of_several_lists_come_first() {
     assert_eq!(fused(&[&[1, 2, 3], &[4, 3, 5]]), [3, 1, 4, 2, 5]);
     assert_eq!(fused(&[&[1, 2, 3]]), [1, 2, 3]);
     assert_eq!(fused(&[&[1, 1, 1, 2], &[2]]), [2, 1]);

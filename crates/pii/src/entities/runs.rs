@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::cues::{is_function_word, is_person_verb};
-use crate::pii::case::Case;
-use crate::pii::lists::{self, is_company_word};
-use crate::pii::titles::ADDRESSES;
-use crate::pii::tokens::Token;
+use crate::case::Case;
+use crate::lists::{self, is_company_word};
+use crate::titles::ADDRESSES;
+use crate::tokens::Token;
 
 /// Small words inside names.
 static PARTICLES: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("particle"));

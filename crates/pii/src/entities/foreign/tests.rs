@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::proptest;
 
-use crate::pii::{Kind, Options, find};
+use crate::{Kind, Options, find};
 
 fn found(text: &str) -> Vec<(Kind, &str)> {
     find(text, &Options::default())

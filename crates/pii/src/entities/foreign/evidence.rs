@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 
 use super::candidates::Candidate;
 use super::text::{Text, address_end, bare, is_address, is_particle};
-use crate::pii::languages::{Sort, Words};
-use crate::pii::lists::{self, FAMILY, GIVEN};
-use crate::pii::tokens::{Form, Token};
+use crate::languages::{Sort, Words};
+use crate::lists::{self, FAMILY, GIVEN};
+use crate::tokens::{Form, Token};
 
-/// What is closest to a candidate, the surest first.
+/// The cue closest to a candidate, the surest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cue {
     /// `Herr`, `doña`; one character at the beginning of a line, such as `D.`, may number it.

@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::text::{Bare, Text, bare, is_address, is_name_article, is_particle};
-use crate::pii::entities::runs::phrase;
-use crate::pii::languages::{Sort, Words};
-use crate::pii::lists::{self, FAMILY, GIVEN, is_company_word};
-use crate::pii::tokens::Token;
+use crate::entities::runs::phrase;
+use crate::languages::{Sort, Words};
+use crate::lists::{self, FAMILY, GIVEN, is_company_word};
+use crate::tokens::Token;
 
 /// The most words of a name, and of an institution.
 const LONGEST: usize = 6;
@@ -20,7 +20,7 @@ const DOTTED: usize = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Name,
-    /// What a person is: no name, unless this text has it as one.
+    /// The role of a person: no name, unless this text uses it as one.
     Role,
     Company,
     Institution,
@@ -56,7 +56,8 @@ pub(super) fn candidates(
 ) -> Vec<Candidate> {
     let mut found = Vec::new();
     let mut at = part.start;
-    let mut taken = taken.iter().peekable();
+    let before = taken.partition_point(|range| range.end <= at);
+    let mut taken = taken[before..].iter().peekable();
     while at < part.end {
         while taken.peek().is_some_and(|range| range.end <= at) {
             taken.next();

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::case::Case;
 use super::languages::Words;
 use super::lists;
-use super::parts::parts;
+use super::parts::Part;
 use super::titles::is_job;
 use super::tokens::Token;
 use super::{Finding, Kind};
@@ -20,14 +20,10 @@ use verdict::{Verdict, postcode_after, verdict};
 pub(super) fn find(
     text: &str,
     tokens: &[Token],
-    case: Case,
+    parts: &[Part],
     taken: &[Range<usize>],
     found: &mut Vec<Finding>,
 ) {
-    let parts = match case {
-        Case::Usual | Case::Foreign(_) => parts(text, tokens, case),
-        Case::Lower | Case::Upper => vec![(0..tokens.len(), case)],
-    };
     let mut foreign = Vec::new();
     for (part, case) in parts {
         let words = match case {
@@ -35,10 +31,10 @@ pub(super) fn find(
             _ => None,
         };
         match words {
-            Some(words) => foreign.push((part, words)),
+            Some(words) => foreign.push((part.clone(), words)),
             None => {
-                let taken = within(taken, &part);
-                find_in(&tokens[part], case, &taken, found);
+                let taken = within(taken, part);
+                find_in(&tokens[part.clone()], *case, &taken, found);
             }
         }
     }
@@ -47,14 +43,14 @@ pub(super) fn find(
     }
 }
 
-/// The ranges within a part, counted from its beginning.
+/// The ranges within a part, counted from its beginning. All are in order, and there may be as many parts as ranges.
 fn within(ranges: &[Range<usize>], part: &Range<usize>) -> Vec<Range<usize>> {
     let cut = |range: &Range<usize>| {
         range.start.max(part.start) - part.start
             ..range.end.min(part.end).max(part.start) - part.start
     };
-    let inside = |range: &&Range<usize>| range.start < part.end && part.start < range.end;
-    ranges.iter().filter(inside).map(cut).collect()
+    let from = ranges.partition_point(|range| range.end <= part.start);
+    ranges[from..].iter().take_while(|range| range.start < part.end).map(cut).collect()
 }
 
 /// A part in English, or in a language of which nothing is known.
@@ -195,7 +191,7 @@ fn judge(
     rest(&facts, run, case)
 }
 
-/// What lists alone say.
+/// The verdict of the name lists alone.
 fn rest(facts: &Facts, run: &Run, case: Case) -> Option<Verdict> {
     if facts.ordinary && !(facts.family && facts.words == 2) {
         return None;

@@ -1,7 +1,7 @@
 //! What a run of words was taken for.
 
-use crate::pii::tokens::{Token, hyphenated_code};
-use crate::pii::{Finding, Kind};
+use crate::tokens::{Token, hyphenated_code};
+use crate::{Finding, Kind};
 
 pub(super) struct Verdict {
     pub(super) kind: Kind,

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::{Street, is_connector, postcode, separators, street, town_words, unit};
-use crate::pii::case::Case;
-use crate::pii::lists;
-use crate::pii::lists::is_company_word;
-use crate::pii::titles::ADDRESSES;
-use crate::pii::tokens::Token;
-use crate::pii::{Finding, Kind};
+use crate::case::Case;
+use crate::lists;
+use crate::lists::is_company_word;
+use crate::titles::ADDRESSES;
+use crate::tokens::Token;
+use crate::{Finding, Kind};
 
 /// The parts of an address that begins here below or after a name, and where it ends.
 ///

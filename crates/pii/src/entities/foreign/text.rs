@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use crate::pii::languages::{Sort, Words};
-use crate::pii::lists::{self, GIVEN};
-use crate::pii::tokens::Token;
-use crate::pii::{Finding, Kind};
+use crate::languages::{Sort, Words};
+use crate::lists::{self, GIVEN};
+use crate::tokens::Token;
+use crate::{Finding, Kind};
 
 /// A text with parts in other languages.
 pub(super) struct Text<'t> {

@@ -14,10 +14,10 @@ use text::Text;
 use super::cues;
 use super::runs::Run;
 use super::verdict::{Verdict, postcode_after, verdict};
-use crate::pii::languages::Words;
-use crate::pii::lists::{self, FAMILY, GIVEN};
-use crate::pii::tokens::Token;
-use crate::pii::{Finding, Kind};
+use crate::languages::Words;
+use crate::lists::{self, FAMILY, GIVEN};
+use crate::tokens::Token;
+use crate::{Finding, Kind};
 
 /// A name that is sure says that its parts are names in the rest of the text.
 const SURE: f32 = 0.8;

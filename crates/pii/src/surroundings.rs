@@ -55,7 +55,7 @@ impl<'t> Surroundings<'t> {
             return true;
         }
         let after = self.after(place.end);
-        // What follows the end of a sentence speaks of something else.
+        // Words after the end of a sentence belong to another statement.
         let after = after.split(['.', ';', '?', '!']).next().unwrap_or_default();
         words.iter().any(|word| has_word(after, word))
     }

@@ -8,7 +8,7 @@ pub(super) const GIVEN: u8 = 1;
 pub(super) const FAMILY: u8 = 2;
 
 static NAMES: LazyLock<HashMap<&'static str, u8>> = LazyLock::new(|| {
-    include_str!("../../data/pii/names.txt")
+    include_str!("../data/names.txt")
         .lines()
         .filter_map(|line| line.split_once(' '))
         .map(|(name, mark)| (name, mark.parse().unwrap_or(FAMILY)))
@@ -16,11 +16,11 @@ static NAMES: LazyLock<HashMap<&'static str, u8>> = LazyLock::new(|| {
 });
 
 static CITIES: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| include_str!("../../data/pii/cities.txt").lines().collect());
+    LazyLock::new(|| include_str!("../data/cities.txt").lines().collect());
 
 static COUNTRIES: LazyLock<Countries> = LazyLock::new(|| {
     let mut lists = Countries::default();
-    for line in include_str!("../../data/pii/countries.txt").lines() {
+    for line in include_str!("../data/countries.txt").lines() {
         let Some((country, peoples)) = line.split_once('|') else { continue };
         lists.countries.insert(country.to_lowercase());
         lists
@@ -39,7 +39,7 @@ struct Countries {
 
 /// Words of English that are written in lower case, without their inflections.
 static WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
-    crate::spelling::ENGLISH_WORDS
+    language::english::DICTIONARY
         .lines()
         .filter_map(|line| line.split('/').next())
         .filter(|word| word.starts_with(|c: char| c.is_lowercase()))
@@ -54,7 +54,7 @@ static HOLIDAYS: LazyLock<HashSet<&str>> = LazyLock::new(|| named("holiday"));
 
 /// The words of a kind in the file of words.
 pub(super) fn named<C: FromIterator<&'static str>>(kind: &str) -> C {
-    let rows = include_str!("../../data/pii/words.txt").lines();
+    let rows = include_str!("../data/words.txt").lines();
     rows.filter_map(|row| row.strip_prefix(kind)?.strip_prefix('|'))
         .flat_map(|words| words.split('|'))
         .collect()

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 /// Region, calling code, and the shortest and longest national number.
-const TABLE: &str = include_str!("../../data/pii/calling_codes.txt");
+const TABLE: &str = include_str!("../data/calling_codes.txt");
 
 struct Row {
     region: &'static str,

@@ -1,6 +1,6 @@
 use proptest::prelude::{any, proptest};
 
-use super::{Finding, Kind, Options, find};
+use super::{Finding, Kind, Options, find, find_for_redaction};
 
 fn found(text: &str) -> Vec<(Kind, &str)> {
     find(text, &Options::default())
@@ -265,12 +265,33 @@ fn long_texts_take_time_by_their_length() {
     }
 }
 
+#[test]
+fn one_run_of_characters_takes_time_by_its_length() {
+    let quoted = format!("Anna Weber\n{}{}", ">".repeat(150_000), "\nTable".repeat(15_000));
+    let texts = [
+        format!("http://a.org/{}", ")".repeat(200_000)),
+        format!("born 2024{}2024", "(".repeat(200_000)),
+        quoted,
+        "\r".repeat(200_000),
+        "0".repeat(200_000),
+        "@".repeat(200_000),
+        "a\u{301}".repeat(60_000),
+    ];
+    for text in texts {
+        let start = std::time::Instant::now();
+        find_for_redaction(&text, &Options::default());
+        let took = start.elapsed();
+        // Quadratic loops take minutes.
+        assert!(took < std::time::Duration::from_secs(10), "{:?}: {took:?}", &text[..20]);
+    }
+}
+
 proptest! {
     #[test]
     fn findings_are_ordered_and_within_the_text(text in "[ a-zA-Z0-9@.:,\\-+()\n/éß日]{0,300}") {
         let findings = find(&text, &Options { min_confidence: 0.0, ..Options::default() });
         assert!(in_order(&findings));
-        for finding in &findings {
+        for finding in findings.iter().chain(&find_for_redaction(&text, &Options::default())) {
             assert!(text.get(finding.start..finding.end).is_some_and(|value| !value.is_empty()));
         }
     }

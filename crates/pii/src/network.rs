@@ -45,12 +45,12 @@ static WRITTEN_OUT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Compiles a pattern of this crate.
+/// Compiles a pattern that is part of our code; a wrong one panics.
 ///
 /// Digits and word boundaries are those of ASCII: the Unicode ones make patterns large and slow.
-pub(crate) fn regex(pattern: &str) -> Regex {
+pub fn regex(pattern: &str) -> Regex {
     let pattern = pattern.replace(r"\d", "[0-9]").replace(r"\b", r"(?-u:\b)");
-    Regex::new(&pattern).expect("the patterns of this crate are valid")
+    Regex::new(&pattern).expect("the patterns of our code are valid")
 }
 
 pub(super) fn find(around: &Surroundings<'_>, found: &mut Vec<Finding>) {
@@ -170,8 +170,11 @@ fn has_known_suffix(host: &str) -> bool {
 fn trimmed_end(text: &str, place: Range<usize>) -> usize {
     let written = &text[place.clone()];
     let mut kept = written.trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_', '\'']);
-    while kept.ends_with(')') && kept.matches(')').count() > kept.matches('(').count() {
+    let opened = kept.matches('(').count();
+    let mut closed = kept.matches(')').count();
+    while kept.ends_with(')') && closed > opened {
         kept = kept[..kept.len() - 1].trim_end_matches(['.', ',', ';', ':']);
+        closed -= 1;
     }
     place.start + kept.len()
 }

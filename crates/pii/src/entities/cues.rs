@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::runs::Run;
-use crate::pii::Kind;
-use crate::pii::lists::{self, is_company_word};
-use crate::pii::titles::{ADDRESSES, is_job};
-use crate::pii::tokens::Token;
+use crate::Kind;
+use crate::lists::{self, is_company_word};
+use crate::titles::{ADDRESSES, is_job};
+use crate::tokens::Token;
 
 /// Words that are never part of a name, however they are written.
 static FUNCTION: LazyLock<HashSet<&str>> = LazyLock::new(|| lists::named("function"));
@@ -273,6 +273,9 @@ fn is_described_company(tokens: &[Token], end: usize) -> bool {
         .any(|token| DESCRIBED.contains(token.lower.as_str()))
 }
 
+/// The most line breaks and marks of quoting between two lines of a block.
+const LONGEST_GAP: usize = 40;
+
 /// What a run is that follows another in a list (`A, B and C`) or in a block of lines.
 pub(super) fn continues(
     tokens: &[Token],
@@ -293,7 +296,7 @@ pub(super) fn continues(
         return Some(Kind::Gpe);
     }
     let own_line = tokens.get(run.tokens.end).is_none_or(Token::is_break)
-        && !between.is_empty()
+        && (1..=LONGEST_GAP).contains(&between.len())
         && between.iter().all(|token| token.is_break() || token.is_mark('>'));
     let alone = before.start == 0
         || tokens[before.start - 1].is_break()

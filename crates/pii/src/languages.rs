@@ -16,7 +16,7 @@ use super::lists;
 pub(super) enum Sort {
     /// Before a name: `Herr`.
     Address,
-    /// What a person is: `Nachbarin`, `alcalde`.
+    /// The role of a person: `Nachbarin`, `alcalde`.
     Role,
     /// At the beginning of a letter.
     Greet,
@@ -52,7 +52,7 @@ pub(super) struct Words {
 
 static LANGUAGES: LazyLock<HashMap<&'static str, Words>> = LazyLock::new(|| {
     let mut languages: HashMap<&str, Words> = HashMap::new();
-    let rows = include_str!("../../data/pii/languages.txt").lines();
+    let rows = include_str!("../data/languages.txt").lines();
     for line in rows.filter(|line| !line.starts_with('#')) {
         let mut fields = line.split(' ');
         let (Some(code), Some(sort)) = (fields.next(), fields.next()) else { continue };

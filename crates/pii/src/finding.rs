@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::kind::Kind;
 
-/// What is looked for.
+/// The types of personal data to look for.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The types that are looked for; empty means all.

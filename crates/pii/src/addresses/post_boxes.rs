@@ -1,7 +1,7 @@
 //! Post boxes and military addresses.
 
 use super::{Address, tail};
-use crate::pii::tokens::Token;
+use crate::tokens::Token;
 
 /// `P.O. Box 104`, `PSC 79, Box 12 APO AA 69974`, `USNS Name FPO AE 12345`.
 pub(super) fn post_box(tokens: &[Token], at: usize) -> Option<Address> {

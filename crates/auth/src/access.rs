@@ -7,7 +7,7 @@ use egress::http::Client;
 use http::header::{AUTHORIZATION, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue};
-use proto::{Clock, Principal};
+use proto::{Clock, Principal, Secret};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -18,7 +18,7 @@ use crate::issuer::Issuer;
 use crate::keys::{ApiKeys, KeyKind};
 use crate::local::{LocalAccess, is_loopback};
 use crate::options::AccessOptions;
-use crate::{AdminToken, Refusal, Secret, TokenFault, scope};
+use crate::{AdminToken, Refusal, TokenFault, scope};
 
 /// Longer tokens are refused unread.
 const MAX_TOKEN: usize = 16 * 1024;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use proto::{Digest, Principal, TenantId, Via, digest};
+use proto::{Digest, Principal, Secret, TenantId, Via, digest};
 
 use crate::local::LOCAL_TENANT;
 use crate::random::random_text;
-use crate::{Secret, scope};
+use crate::scope;
 
 /// The prefix of every admin token, by which people and secret scanners recognize one.
 const PREFIX: &str = "psa_";

@@ -86,7 +86,7 @@ impl Rules {
         Via::Token { issuer, client, audience }
     }
 
-    /// What the token is for; none if it is for another resource.
+    /// The audience of the token; none if it is for another resource.
     fn audience(&self, claim: Option<&Value>) -> Option<Audience> {
         let given: Vec<&str> = match claim {
             Some(Value::String(one)) => vec![one],

@@ -38,7 +38,6 @@ pub use options::{
     check_url,
 };
 pub use recheck::Gone;
-pub use secret::Secret;
 pub use sessions::{Credential, NoRandomness, Session, Sessions};
 pub use sign_in_codes::SignInCodes;
 pub use signing::{ApprovalLinks, sign_webhook};

@@ -5,10 +5,11 @@ use std::fmt;
 use std::time::Duration;
 
 use egress::http::Limits;
+use proto::Secret;
 use url::Url;
 
 use crate::client::Resource;
-use crate::{Secret, scope};
+use crate::scope;
 
 /// How callers are authenticated: by the gateway's own keys, and by tokens of an identity provider if one is configured.
 #[derive(Clone, Debug)]

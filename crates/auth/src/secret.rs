@@ -1,4 +1,4 @@
-pub use proto::Secret;
+use proto::Secret;
 
 /// Serialization in plain text, only for records that the vault seals.
 pub(crate) mod sealed {
@@ -14,7 +14,7 @@ pub(crate) mod sealed {
         String::deserialize(from).map(Secret::new)
     }
 
-    /// The same for a secret that may be missing.
+    /// Serializes a secret that may be missing.
     pub(crate) mod optional {
         use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 

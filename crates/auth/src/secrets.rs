@@ -9,12 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ::operations::OperationError;
-use proto::{Clock, Code, Principal};
+use proto::{Clock, Code, Principal, Secret};
 use serde::{Deserialize, Serialize};
 use store::{Database, StoreError, VaultSlot};
 use tokio::sync::{OnceCell, broadcast};
 
-use crate::Secret;
 use crate::client::Holder;
 use crate::local::{LOCAL_SUBJECT, LOCAL_TENANT};
 use crate::secret::sealed;

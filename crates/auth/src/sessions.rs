@@ -6,9 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use proto::{Clock, Digest, Principal, digest};
+use proto::{Clock, Digest, Principal, Secret, digest};
 
-use crate::Secret;
 use crate::client::SessionTokens;
 use crate::random::random_text;
 

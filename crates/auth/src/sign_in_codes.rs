@@ -3,9 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use proto::{Clock, Digest, digest};
+use proto::{Clock, Digest, Secret, digest};
 
-use crate::Secret;
 use crate::random::random_text;
 use crate::sessions::NoRandomness;
 

@@ -3,9 +3,8 @@
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use proto::Clock;
+use proto::{Clock, Secret};
 
-use crate::Secret;
 use crate::vault::{KeyFault, KeySource};
 
 /// Longer links are refused unread.

@@ -20,9 +20,9 @@ pub use fault::{Fault, FaultCode};
 pub use limits::{MAX_DEPTH, MAX_HINTS, MAX_ID_CHARS, MAX_LAYERS, MAX_TASKS};
 pub use planned::{Plan, PlannedTask};
 pub use read::Reading;
-pub use tools::{InputCheck, Place, ToolInfo, Tools, UnknownName};
+pub use tools::{InputCheck, TaskPosition, ToolInfo, Tools, UnknownName};
 
-/// What is there when tasks are added to a workflow.
+/// The size and first free layer of a workflow before tasks are added.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Present {
     /// How many tasks it counts for, with the items that are known by now.

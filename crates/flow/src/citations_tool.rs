@@ -25,7 +25,7 @@ const MAX_SOURCES: usize = 200;
 const MAX_LINKS: usize = 100;
 /// How many pages are read at once.
 const AT_ONCE: usize = 8;
-/// What is left of a call's 60 seconds is for the audit itself.
+/// The time for downloads. The rest of a call's 60 seconds is for the audit itself.
 const TIME: Duration = Duration::from_secs(40);
 
 /// How many bytes each list of an answer may have, so that all of them stay below a tool's megabyte. The audit itself sees

@@ -118,7 +118,7 @@ impl AddToCollection {
         job: &Job,
     ) -> Result<Added, Failure> {
         let (source, origin) = match (load.url, load.file_id) {
-            // What a run reads was found by a search.
+            // In the collection of a run, URLs come from a search.
             (Some(url), None) if name.is_of_run() => (url.clone(), Origin::Found(url)),
             (Some(url), None) => (url.clone(), Origin::Url(url)),
             (None, Some(id)) => (id.clone(), Origin::File(id)),

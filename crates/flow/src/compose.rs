@@ -19,7 +19,7 @@ use notes::stems::Vocabulary;
 pub use self::report::{BibliographyEntry, ClaimCounts, Method, Report, Request, SourceUse, Style};
 
 use self::arrange::{Arranged, arrange};
-use self::claims::{Asked, Claim, Collected, asked, collect, mark_disputes};
+use self::claims::{Claim, Collected, ReportQuestion, asked, collect, mark_disputes};
 use self::document::Parts;
 use self::phrases::Phrases;
 
@@ -31,7 +31,7 @@ pub fn compose(request: Request<'_>) -> Report {
 /// A report while it is written: its claims, and the place of each of them.
 pub(crate) struct Draft<'a> {
     request: Request<'a>,
-    asked: Vec<Asked<'a>>,
+    asked: Vec<ReportQuestion<'a>>,
     collected: Collected,
     arranged: Arranged,
     phrases: &'static Phrases,

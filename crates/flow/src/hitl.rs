@@ -14,7 +14,8 @@ mod tests;
 use std::sync::Arc;
 
 use proto::Failure;
-use strip::asking::{Asked, OpenQuestion, Question, Run, Runs, can_ask};
+use runs::{Run, Runs};
+use strip::asking::{Asked, OpenQuestion, Question, can_ask};
 use strip::typed::typed;
 use strip::{Job, Tool};
 

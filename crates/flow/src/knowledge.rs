@@ -22,7 +22,7 @@ struct Input {
     /// What to research.
     #[schemars(length(min = 1, max = 500))]
     domain: Option<String>,
-    /// The same under another name.
+    /// Another name for `domain`.
     #[schemars(length(min = 1, max = 500))]
     query: Option<String>,
 }

@@ -38,7 +38,7 @@ const LEAST_FIT: f64 = 0.3;
 /// The most concepts of one question.
 const MAX_CONCEPTS: usize = 2;
 
-/// What to plan.
+/// The topic and options of a plan of questions.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub topic: &'a str,
@@ -64,7 +64,7 @@ pub struct Plan {
     pub warnings: Vec<String>,
 }
 
-/// Who wrote the questions.
+/// Whether templates or a model wrote the questions.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]

@@ -1,6 +1,5 @@
 //! Sources and the chunks of their text. Where schemas do not describe an input, every client would pay for that.
 
-pub use notes::Chunk;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +16,7 @@ pub struct Source {
     pub title: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
-    /// Who published it: a site or publisher.
+    /// The site or publisher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<String>,
     /// A date such as `2024-05-03`, `2024-05` or `2024`.

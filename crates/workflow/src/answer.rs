@@ -10,6 +10,7 @@ use dag::paths;
 use dag::plan::{Plan, PlannedTask};
 use proto::{Failure, time};
 use serde_json::{Map, Value, json};
+use strip::Parked;
 use uuid::Uuid;
 
 use crate::checkpoint::QUARANTINED;
@@ -168,15 +169,16 @@ impl Moment<'_> {
         failed.map(|(_, task)| task.task.id.as_str()).collect()
     }
 
-    /// The calls and compensations that wait for a person.
-    pub(crate) fn waiting(&self) -> Vec<(ResultKey, TaskResult)> {
+    /// The calls and compensations that wait for a person, and what for, which is known of each: the driver sets it with
+    /// the status, and a row without it cannot be read.
+    pub(crate) fn waiting(&self) -> Vec<(ResultKey, Parked)> {
         let mut found = Vec::new();
         self.state.root.each_cell(&Address::default(), &mut |address, _| {
             let key = ResultKey::call(address.clone());
             if let Some(result) = self.results.get(&key)
                 && matches!(result.status, Status::Parked | Status::Asking)
             {
-                found.push((key, result));
+                found.extend(result.note.waits.map(|parked| (key, parked)));
             }
         });
         for undo in &self.state.compensations {
@@ -184,46 +186,43 @@ impl Moment<'_> {
             if undo.stage == UndoStage::Parked
                 && let Some(result) = self.results.get(&key)
             {
-                found.push((key, result));
+                found.extend(result.note.waits.map(|parked| (key, parked)));
             }
         }
         found
     }
 
     pub(crate) fn decisions(&self) -> Vec<Value> {
-        let waiting = self.waiting().into_iter();
-        let parked = waiting.filter(|(_, result)| result.status == Status::Parked);
-        let decision = |(key, result): (ResultKey, TaskResult)| {
-            let waits = result.note.waits.unwrap_or_default();
-            let deadline = waits["deadline_unix_ms"].as_u64().unwrap_or(0);
-            json!({
-                "approval_id": waits["approval_id"],
+        let decision = |(key, parked): (ResultKey, Parked)| match parked {
+            Parked::Approval { approval_id, tool, arguments, deadline_unix_ms } => Some(json!({
+                "approval_id": approval_id,
                 "task_id": self.name_of(&key.address),
-                "tool": waits["tool"],
-                "arguments": waits["arguments"],
-                "deadline": time::rfc3339(deadline),
-            })
+                "tool": tool,
+                "arguments": arguments,
+                "deadline": time::rfc3339(deadline_unix_ms),
+            })),
+            Parked::Questions { .. } => None,
         };
-        parked.map(decision).collect()
+        self.waiting().into_iter().filter_map(decision).collect()
     }
 
     pub(crate) fn questions(&self) -> Vec<Value> {
-        let waiting = self.waiting().into_iter();
-        let asking = waiting.filter(|(_, result)| result.status == Status::Asking);
-        let questions = |(key, result): (ResultKey, TaskResult)| {
-            let waits = result.note.waits.unwrap_or_default();
+        let questions = |(key, parked): (ResultKey, Parked)| {
+            let asked = match parked {
+                Parked::Questions { questions, .. } => questions,
+                Parked::Approval { .. } => Vec::new(),
+            };
             let task = self.name_of(&key.address);
-            let asked = waits["questions"].as_array().cloned().unwrap_or_default();
             asked.into_iter().map(move |question| {
                 json!({
-                    "question_id": question["question_id"],
+                    "question_id": question.question_id,
                     "task_id": task,
-                    "slot_id": question["slot_id"],
-                    "prompt": question["prompt"],
+                    "slot_id": question.slot_id,
+                    "prompt": question.prompt,
                 })
             })
         };
-        asking.flat_map(questions).collect()
+        self.waiting().into_iter().flat_map(questions).collect()
     }
 
     pub(crate) fn name_of(&self, address: &Address) -> String {

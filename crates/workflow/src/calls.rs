@@ -70,7 +70,7 @@ pub(crate) struct Called {
     pub(crate) arguments: Option<Value>,
     pub(crate) output: Option<Arc<Value>>,
     pub(crate) error: Option<Value>,
-    pub(crate) waits: Option<Value>,
+    pub(crate) waits: Option<Parked>,
 }
 
 impl Called {
@@ -303,9 +303,11 @@ impl Calls {
         let name = paths::path_of(&self.plan, &key.address);
         let call_key = paths::key_of(self.workflow, &name, item, key.undo, attempt);
         request.idempotency_key = (key.undo || !planned.deterministic).then(|| call_key.clone());
-        let waits = self.results.get(key).and_then(|result| result.note.waits).unwrap_or_default();
-        let approval = waits["approval_id"].as_str().map(str::to_owned);
-        let resume = waits.get("resume").filter(|resume| !resume.is_null()).cloned();
+        let (approval, resume) = match self.results.get(key).and_then(|result| result.note.waits) {
+            Some(Parked::Approval { approval_id, .. }) => (Some(approval_id), None),
+            Some(Parked::Questions { resume, .. }) => (None, resume),
+            None => (None, None),
+        };
         let rule = task.approval.as_ref().filter(|_| !key.undo);
         request.park = Some(Arc::new(Park {
             key: call_key,
@@ -337,8 +339,7 @@ fn interpret(answer: Answer, arguments: Option<Value>) -> Called {
             Parked::Approval { .. } => CallOutcome::Parked,
             Parked::Questions { .. } => CallOutcome::Asking,
         };
-        let waits = Some(json!(parked));
-        return Called { outcome, arguments, output: None, error: None, waits };
+        return Called { outcome, arguments, output: None, error: None, waits: Some(parked) };
     }
     match answer.result {
         Ok(output) if answer.reply == Reply::Done && canonical::len(&output) > MAX_OUTPUT => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dag::plan::{MAX_HINTS, Place, ToolInfo, Tools, UnknownName};
+use dag::plan::{MAX_HINTS, TaskPosition, ToolInfo, Tools, UnknownName};
 use proto::{Principal, PromptRef};
 use serde_json::Value;
 use strip::catalog::{Entry, Snapshot};
@@ -75,15 +75,15 @@ fn info_of(entry: &Arc<Entry>) -> ToolInfo {
             checked.input.known_violations(without.as_ref().unwrap_or(arguments), unknown)
         }),
         output_schema: descriptor.output_schema.clone().map(Arc::new),
-        place: place_of(entry.tool.part()),
+        position: position_of(entry.tool.part()),
         deterministic: descriptor.deterministic,
     }
 }
 
-fn place_of(part: Part) -> Place {
+fn position_of(part: Part) -> TaskPosition {
     match part {
-        Part::Data | Part::Control | Part::Reader => Place::Anywhere,
-        Part::End => Place::End,
-        Part::Finder | Part::Forwarder | Part::Alias | Part::Workflow => Place::Nowhere,
+        Part::Data | Part::Control | Part::Reader => TaskPosition::Anywhere,
+        Part::End => TaskPosition::End,
+        Part::Finder | Part::Forwarder | Part::Alias | Part::Workflow => TaskPosition::Nowhere,
     }
 }

@@ -65,7 +65,7 @@ enum Done {
         key: ResultKey,
         called: Box<Called>,
     },
-    /// The process stops, so the call did not workflow.
+    /// The process stops, so the call was not started.
     NotCalled {
         key: ResultKey,
     },

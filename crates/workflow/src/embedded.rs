@@ -8,10 +8,11 @@ use dag::core::{Address, PauseKind, Phase};
 use dag::plan::Reading;
 use proto::{Failure, Principal, canonical, digest};
 use runs::Run;
+use serde::de;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::failures::not_found;
+use crate::failures::{damaged, not_found};
 use crate::outage::read;
 use crate::service::{Live, Snapshot};
 use crate::start::{Start, Started};
@@ -35,7 +36,7 @@ pub struct StartOptions {
     pub request: Option<Value>,
 }
 
-/// What to wait for.
+/// The event to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// A pause, such as a question to a person, or the end.
@@ -160,7 +161,7 @@ impl Workflows {
         let result = results.find(|result| result["task_id"] == task);
         let output = result.and_then(|result| result.get("output")).cloned().unwrap_or_default();
         match output["ref_id"].as_str().filter(|_| output["truncated"] == true) {
-            Some(reference) => self.read_reference(principal, reference).await,
+            Some(reference) => self.read_reference(principal, id, reference).await,
             None => Ok(output),
         }
     }
@@ -169,14 +170,18 @@ impl Workflows {
     async fn read_reference(
         &self,
         principal: &Principal,
+        id: Uuid,
         reference: &str,
     ) -> Result<Value, Failure> {
         let files = self.service().strip.files();
         let record = files.find(principal, reference).await?;
         let bytes = files.bytes(&record, MAX_OUTPUT).await?;
-        let parsed = strip::run_blocking(bytes.len(), || serde_json::from_slice(&bytes));
-        // may fail: an output that is a text is stored as it is.
-        Ok(parsed.unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned().into()))
+        let read = || match record.media_type.as_str() {
+            "application/json" => serde_json::from_slice(&bytes),
+            // An output that is a text is stored as it is.
+            _ => std::str::from_utf8(&bytes).map(Value::from).map_err(de::Error::custom),
+        };
+        strip::run_blocking(bytes.len(), read).map_err(|error| damaged(id, error))
     }
 
     /// The run of this caller's unfinished workflow, whose questions may be asked elsewhere; none once it has ended.

@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_an_answer_holds_it_is_cut_to_fit() {
+    fn every_answer_is_cut_to_fit() {
         let long = "ü".repeat(MAX_ANSWER);
         let results: Vec<_> = (0..500)
             .map(|n| json!({"task_id": format!("t{n}"), "output": "o".repeat(3_000), "error": {"message": "m".repeat(2_000), "details": vec!["d"; 900]}}))

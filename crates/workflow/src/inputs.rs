@@ -10,23 +10,31 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 /// What `execute_dag` takes.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Execute {
     /// If the gateway plans.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 2000))]
     pub(crate) intent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<DagOutline>")]
     pub(crate) workflow: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) config: Option<ExecuteConfig>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+impl Execute {
+    pub(crate) const TOOL: &'static str = "execute_dag";
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExecuteConfig {
     /// Pause after each layer.
     #[serde(default)]
     pub(crate) per_layer_validation: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 600_000))]
     pub(crate) wait_ms: Option<u64>,
     #[serde(default)]
@@ -113,11 +121,12 @@ pub struct ApprovalResponse {
 }
 
 /// What `retry_task` takes besides the workflow.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RetryTask {
     #[schemars(length(min = 1, max = 100))]
     pub(crate) task_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) arguments: Option<Map<String, Value>>,
 }
 
@@ -131,11 +140,12 @@ pub struct ModifyArgs {
 }
 
 /// What `skip_task` takes besides the workflow.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SkipTask {
     #[schemars(length(min = 1, max = 100))]
     pub(crate) task_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
 }
 
@@ -154,8 +164,10 @@ pub struct InjectTasks {
 pub struct WorkflowStatus {}
 
 /// The input of a tool that steers a workflow: `workflow_id` and what the tool takes.
+#[derive(Serialize)]
 pub(crate) struct ToolInput<I> {
     pub(crate) workflow_id: String,
+    #[serde(flatten)]
     pub(crate) input: I,
 }
 
@@ -252,11 +264,11 @@ fn with_property(mut schema: Schema, name: &str, property: Value, required: bool
 const PROGRESS: &[&str] =
     &["complete", "layer_complete", "running", "failed", "rejected", "aborted"];
 
-/// The same while a plan may still wait for its caller.
+/// The answers while a workflow goes on or its plan waits for its caller.
 pub(crate) const PLAN_OR_PROGRESS: &[&str] =
     &["planned", "complete", "layer_complete", "running", "failed", "rejected", "aborted"];
 
-/// What a tool does to the world.
+/// The side effect of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     Reads,

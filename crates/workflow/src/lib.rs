@@ -8,6 +8,7 @@ mod checkpoint;
 mod drain;
 mod driver;
 mod embedded;
+mod events;
 mod failures;
 mod fit;
 pub mod inputs;
@@ -23,15 +24,13 @@ mod service;
 mod start;
 mod steering;
 mod tend;
+#[cfg(test)]
+mod testing;
 mod tools;
 mod undone;
 mod views;
 mod workflows;
 
-pub use ::operations::workflows::{
-    WorkflowConsole, WorkflowDetails, WorkflowEvent, WorkflowId, WorkflowList, WorkflowQuery,
-    WorkflowState, WorkflowSummary, WorkflowTask,
-};
 pub use catalog_tools::CatalogTools;
 pub use embedded::{Progress, StartOptions, Until};
 pub use planner::{ClientModel, Extended, MAX_INTENT_CHARS, PlanRequest, Planner, PresentTask};

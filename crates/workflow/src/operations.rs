@@ -19,8 +19,8 @@ use uuid::Uuid;
 
 use crate::failures::{not_found, stopping};
 use crate::inputs::{
-    Abort, ApprovalResponse, Continue, InjectTasks, ModifyArgs, Replan, RetryTask, RouteInput,
-    SkipTask, StartInput, SteeringInput, WorkflowStatus,
+    Abort, ApprovalResponse, Continue, Execute, InjectTasks, ModifyArgs, Replan, RetryTask,
+    RouteInput, SkipTask, StartInput, SteeringInput, WorkflowStatus,
 };
 use crate::workflows::Workflows;
 
@@ -125,7 +125,9 @@ impl Operation for FollowWorkflow {
         let stream = workflows.events(&caller, &id, after).await?;
         let mut stream = stream.ready_chunks(EVENT_PAGE as usize);
         match tokio::time::timeout(LONGEST_POLL, stream.next()).await {
-            Ok(Some(events)) => Ok(EventList { events }),
+            Ok(Some(events)) => {
+                Ok(EventList { events: events.into_iter().collect::<Result<_, _>>()? })
+            }
             // An empty list would be asked for again at once.
             Ok(None) if workflows.service().draining.is_cancelled() => Err(stopping().into()),
             Ok(None) | Err(_) => Ok(EventList { events: Vec::new() }),
@@ -155,7 +157,12 @@ impl Operation for StartWorkflow {
     ) -> Result<Value, OperationError> {
         caller.take_key(&mut input.fields)?;
         workflows
-            .send_request(request_of(&caller, "execute_dag", Value::Object(input.fields)))
+            .send_request(request_of(
+                &caller,
+                door_of(&caller),
+                Execute::TOOL,
+                Value::Object(input.fields),
+            ))
             .await
     }
 }
@@ -226,7 +233,7 @@ impl Workflows {
         answer.result.map(Arc::unwrap_or_clone).map_err(OperationError::from)
     }
 
-    /// Who started a workflow that has not ended.
+    /// The principal that started a workflow, if it has not ended.
     pub(crate) async fn owner(&self, id: Uuid) -> Result<Arc<Principal>, OperationError> {
         let live = self.load(id).await?.ok_or_else(|| not_found(id))?;
         Ok(Arc::clone(&live.owner))
@@ -246,8 +253,8 @@ impl Workflows {
                 "the path names the workflow: send no `workflow_id`",
             ));
         }
-        let mut request = request_of(&caller, tool, Value::Object(input));
-        if caller.is_operator() && matches!(tool, "continue" | "abort") {
+        let mut request = request_of(&caller, door_of(&caller), tool, Value::Object(input));
+        if caller.is_operator() && [Continue::TOOL, Abort::TOOL].contains(&tool) {
             request.on_behalf_of = Some(self.owner(id).await?);
             tracing::info!(workflow_id = %id, command = tool, "the operator acts for the owner of a workflow");
         }
@@ -255,9 +262,13 @@ impl Workflows {
     }
 }
 
-/// A call of a workflow tool by the caller of an operation.
-fn request_of(caller: &Caller, tool: &str, input: Value) -> Request {
-    let door = if caller.trace.is_some() { Door::Http } else { Door::Cli };
+/// The door of an operation: requests over HTTP have a trace.
+fn door_of(caller: &Caller) -> Door {
+    if caller.trace.is_some() { Door::Http } else { Door::Cli }
+}
+
+/// A call of a workflow tool by a caller.
+pub(crate) fn request_of(caller: &Caller, door: Door, tool: &str, input: Value) -> Request {
     let name = format!("powerstrip:{tool}");
     let mut request = Request::new(&name, input, Arc::clone(&caller.principal), door);
     request.trace = caller.trace.unwrap_or_else(TraceId::random);

@@ -1,4 +1,4 @@
-//! What makes plans of intents, as workflows see it.
+//! The planner of intents, as workflows see it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub trait Planner: Send + Sync {
 /// The language model of the caller's own client.
 #[async_trait]
 pub trait ClientModel: fmt::Debug + Send + Sync {
-    /// What it answers to a message by these rules; nothing if it cannot or will not.
+    /// Its answer to a message by these rules; none if it cannot or will not answer.
     async fn answer(&self, rules: &str, message: &str) -> Option<String>;
 }
 

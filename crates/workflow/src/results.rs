@@ -11,6 +11,7 @@ use proto::{Code, Failure, canonical};
 use serde::{Deserialize, Serialize, de};
 use serde_json::{Map, Value, json};
 use store::{Database, StoreError, WorkflowTaskRow};
+use strip::Parked;
 use uuid::Uuid;
 
 use crate::failures;
@@ -34,7 +35,7 @@ pub(crate) struct ResultKey {
     pub(crate) undo: bool,
 }
 
-/// What is known of one of them.
+/// The result of one task or item.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TaskResult {
     pub(crate) status: Status,
@@ -54,16 +55,15 @@ pub(crate) struct Note {
     pub(crate) arguments: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) items: Option<usize>,
-    #[serde(default)]
     pub(crate) sequence: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) because: Option<usize>,
-    /// What is shown of an output that is not kept in memory.
+    /// A preview of an output that is not kept in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) large: Option<Value>,
-    /// What it waits for.
+    /// The approval or question that it waits for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) waits: Option<Value>,
+    pub(crate) waits: Option<Parked>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -209,6 +209,17 @@ impl io::Write for Start {
 }
 
 impl Note {
+    /// Checks that what waits for a person names what for: it would be settled without a decision or wait for ever.
+    fn check_waits(&self, status: Status) -> Result<(), &'static str> {
+        match (status, &self.waits) {
+            (Status::Parked, Some(Parked::Approval { .. }))
+            | (Status::Asking, Some(Parked::Questions { .. })) => Ok(()),
+            (Status::Parked, _) => Err("waits for an approval and does not name it"),
+            (Status::Asking, _) => Err("waits for answers and does not name the questions"),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn keep_arguments(&mut self, arguments: &Value) {
         let length = arguments.to_string().len();
         self.arguments = (length <= SMALL_ARGUMENTS).then(|| arguments.clone());
@@ -241,9 +252,13 @@ impl Results {
                 Some(path) => (path, true),
                 None => (row.task.as_str(), false),
             };
-            let Some(address) = paths::address_of(plan, path, row.item) else { continue };
+            // Tasks are only added to a DAG, which is written before their rows. Without its row, a task would run again.
+            let address = paths::address_of(plan, path, row.item)
+                .ok_or_else(|| damaged_row(path, "is not part of the DAG"))?;
             let note: Note = serde_json::from_str(&row.result)?;
             let status = Status::named(&row.status)?;
+            note.check_waits(status).map_err(|problem| damaged_row(path, problem))?;
+            let items = || note.items.ok_or_else(|| damaged_row(path, "has no number of items"));
             let output = match &row.output {
                 Some(text) => Slot::Here(Arc::new(serde_json::from_str(text)?)),
                 None if row.output_bytes > 0 => Slot::Stored,
@@ -254,7 +269,7 @@ impl Results {
                 undo,
                 status: match status {
                     Status::Pending => RecordStatus::Reset,
-                    Status::Running => RecordStatus::Open { items: note.items.unwrap_or(0) },
+                    Status::Running => RecordStatus::Open { items: items()? },
                     Status::Parked => RecordStatus::Parked,
                     Status::Asking => RecordStatus::Asking,
                     Status::Ended(verdict) => RecordStatus::Ended(verdict),
@@ -370,8 +385,13 @@ impl Results {
         let Some((_, task)) = paths::find(plan, address) else { return Ok(Arc::default()) };
         let item = address.last().map_or(WHOLE, |step| step.item);
         if task.task.for_each.is_some() && item == WHOLE {
-            let Some(items) = self.task(address).and_then(|result| result.note.items) else {
-                return Ok(Arc::default());
+            let result = self.task(address).unwrap_or_default();
+            let Some(items) = result.note.items else {
+                return match result.status {
+                    Status::Ended(Verdict::Success) => Err(damaged_output("no number of items")),
+                    // The list was not made.
+                    _ => Ok(Arc::default()),
+                };
             };
             let mut outputs = Vec::with_capacity(items);
             for item in 0..i64::try_from(items).unwrap_or(0) {
@@ -422,6 +442,11 @@ fn damaged_output(found: &str) -> StoreError {
     StoreError::Unreadable { column: "output", value: found.to_owned() }
 }
 
+/// A row of a task that cannot be read.
+fn damaged_row(task: &str, problem: &str) -> serde_json::Error {
+    de::Error::custom(format!("the task `{task}` {problem}"))
+}
+
 /// The task and the item that name a row.
 fn row_name(plan: &Plan, address: &Address, undo: bool) -> (String, i64) {
     let path = paths::path_of(plan, address);
@@ -441,3 +466,6 @@ pub(crate) fn error_of(failure: &Failure) -> Value {
     }
     error
 }
+
+#[cfg(test)]
+mod tests;

@@ -174,7 +174,7 @@ pub(crate) enum Command {
 
 pub(crate) type Arguments = serde_json::Map<String, serde_json::Value>;
 
-/// What a command led to.
+/// The result of an accepted command.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Accepted {
     /// The workflow works on it, from this version on.
@@ -221,7 +221,7 @@ impl Service {
         self.planner.get_or_init(|| planner);
     }
 
-    /// What makes plans of intents, once it is set.
+    /// The planner, once it is set.
     pub(crate) fn planner(&self) -> Option<&Arc<dyn Planner>> {
         self.planner.get()
     }

@@ -64,7 +64,7 @@ impl Start {
     }
 
     /// The digest, if a repetition can be known by a key.
-    fn sum(&self) -> Option<Digest> {
+    fn start_digest(&self) -> Option<Digest> {
         self.client_key.is_some().then(|| self.digest())
     }
 }
@@ -101,7 +101,7 @@ impl Workflows {
         start: &Start,
     ) -> Result<Option<Uuid>, Failure> {
         match &start.client_key {
-            Some(key) => self.started_with(principal, key, start.sum()).await,
+            Some(key) => self.started_with(principal, key, start.start_digest()).await,
             None => Ok(None),
         }
     }
@@ -118,7 +118,7 @@ impl Workflows {
         if let Some(id) = self.earlier(principal, &start).await? {
             return Ok(Started::Before(id));
         }
-        let start_sum = start.sum();
+        let start_digest = start.start_digest();
         let service = self.service();
         let settings = **service.settings.load();
         let strip = &service.strip;
@@ -143,7 +143,7 @@ impl Workflows {
             agent: principal.agent.clone(),
             principal: to_json(&**principal),
             client_key: start.client_key.clone(),
-            start_sum,
+            start_digest,
             dag: to_json(&plan),
             intent: start.intent.clone(),
             config: json!({"per_layer_validation": start.per_layer}).to_string(),
@@ -176,7 +176,7 @@ impl Workflows {
             Ok(Err(StoreError::Fenced)) => {
                 // An equal call was faster.
                 let key = start.client_key.as_deref().unwrap_or_default();
-                let before = self.started_with(principal, key, start_sum).await?;
+                let before = self.started_with(principal, key, start_digest).await?;
                 before.map(Started::Before).ok_or_else(|| not_found(id))
             }
             Ok(Err(error)) => Err(unavailable(error)),
@@ -189,10 +189,10 @@ impl Workflows {
         &self,
         principal: &Principal,
         key: &str,
-        start_sum: Option<Digest>,
+        start_digest: Option<Digest>,
     ) -> Result<Option<Uuid>, Failure> {
         match self.by_key(principal, key).await? {
-            Some((id, Some(before))) if Some(before) != start_sum => Err(key_reused(id)),
+            Some((id, Some(before))) if Some(before) != start_digest => Err(key_reused(id)),
             found => Ok(found.map(|(id, _)| id)),
         }
     }

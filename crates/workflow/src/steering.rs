@@ -1,19 +1,25 @@
 //! People who start and steer workflows on pages. Their commands are calls of the workflow tools, so the guards and the
 //! audit of all calls apply.
 
-use std::sync::Arc;
 use std::time::Duration;
 
+use dag::Dag;
 use dag::plan::Plan;
 use operations::workflows::{WorkflowCommand, WorkflowDefinition};
 use operations::{Caller, OperationError};
 use proto::{ADMIN, Code};
+use serde::{Deserialize, Serialize, de};
 use serde_json::{Value, json};
-use strip::{Door, Request};
+use strip::Door;
 use uuid::Uuid;
 
 use crate::failures::{damaged, not_found};
+use crate::inputs::{
+    Abort, Continue, Execute, ExecuteConfig, RetryTask, SkipTask, SteeringInput, ToolInput,
+};
+use crate::operations::request_of;
 use crate::outage::read;
+use crate::views::last_snapshot;
 use crate::workflows::Workflows;
 
 /// How long a page waits for a command; most are carried out by then.
@@ -33,9 +39,8 @@ impl Workflows {
         id: Uuid,
         command: WorkflowCommand,
     ) -> Result<(), OperationError> {
-        let (tool, mut input) = call_of(command);
-        input["workflow_id"] = id.to_string().into();
-        let mut request = request_of(caller, tool, input);
+        let (tool, input) = call_of(id, command);
+        let mut request = request_of(caller, Door::Dashboard, tool, input);
         if caller.is_operator() || caller.principal.holds(ADMIN) {
             request.on_behalf_of = Some(self.owner(id).await?);
             tracing::info!(workflow_id = %id, command = tool, "the operator acts for the owner of a workflow");
@@ -57,10 +62,11 @@ impl Workflows {
         definition: WorkflowDefinition,
     ) -> Result<String, OperationError> {
         let WorkflowDefinition { dag, per_layer_validation } = definition;
-        let config =
-            json!({"per_layer_validation": per_layer_validation, "wait_ms": FIRST_WAIT_MS});
-        let input = json!({"workflow": dag, "config": config});
-        let answer = self.send_request(request_of(caller, "execute_dag", input)).await?;
+        let wait_ms = Some(FIRST_WAIT_MS);
+        let config = ExecuteConfig { per_layer_validation, wait_ms, ..ExecuteConfig::default() };
+        let input = Execute { workflow: Some(dag), config: Some(config), ..Execute::default() };
+        let request = request_of(caller, Door::Dashboard, Execute::TOOL, json!(input));
+        let answer = self.send_request(request).await?;
         match answer["workflow_id"].as_str() {
             Some(id) => Ok(id.to_owned()),
             None => Err(OperationError::new(Code::Internal, "the workflow has no id")),
@@ -79,42 +85,61 @@ impl Workflows {
                 return Err(not_found(id).into());
             }
             let plan: Plan = serde_json::from_str(&row.dag).map_err(damaged)?;
-            let config: Value = serde_json::from_str(&row.config).map_err(damaged)?;
-            let per_layer_validation = config["per_layer_validation"] == true;
+            let StoredConfig { per_layer_validation } =
+                serde_json::from_str(&row.config).map_err(damaged)?;
             return Ok(WorkflowDefinition { dag: json!(plan.dag()), per_layer_validation });
         }
         self.run_of(caller, id).await?;
         let rows = read(|| self.service().database.last_workflow_events(id, LAST_ROWS)).await?;
-        let snapshot = rows.iter().rev().find(|row| row.kind == "snapshot");
-        let snapshot = snapshot.map(|row| serde_json::from_str::<Value>(&row.data));
-        let snapshot = snapshot.transpose().map_err(damaged)?.unwrap_or_default();
-        // Workflows that ended before this was kept have none.
-        serde_json::from_value(snapshot)
-            .map_err(|_| OperationError::not_found("the DAG of this workflow is no longer stored"))
+        if rows.is_empty() {
+            return Err(not_found(id).into());
+        }
+        let StoredDefinition { dag, per_layer_validation } =
+            last_snapshot(&rows).map_err(damaged)?;
+        match (dag, per_layer_validation) {
+            (Some(dag), Some(per_layer_validation)) => {
+                Ok(WorkflowDefinition { dag: json!(dag), per_layer_validation })
+            }
+            // Workflows that ended before a DAG was kept have none.
+            (None, None) => {
+                Err(OperationError::not_found("the DAG of this workflow is no longer stored"))
+            }
+            _ => Err(damaged(de::Error::custom(
+                "the journal has a DAG without its config, or the other way round",
+            ))
+            .into()),
+        }
     }
+}
+
+/// How the row of a workflow says that it was started.
+#[derive(Deserialize)]
+struct StoredConfig {
+    per_layer_validation: bool,
+}
+
+/// How the journal of an ended workflow says that it was started.
+#[derive(Deserialize)]
+struct StoredDefinition {
+    dag: Option<Dag>,
+    per_layer_validation: Option<bool>,
 }
 
 /// The tool that carries out a command, and its input.
-fn call_of(command: WorkflowCommand) -> (&'static str, Value) {
+fn call_of(id: Uuid, command: WorkflowCommand) -> (&'static str, Value) {
     match command {
-        WorkflowCommand::Continue { checkpoint_id: Some(id) } => {
-            ("continue", json!({"checkpoint_id": id}))
+        WorkflowCommand::Continue { checkpoint_id } => {
+            with_id(id, Continue { checkpoint_id, ..Continue::default() })
         }
-        WorkflowCommand::Continue { checkpoint_id: None } => ("continue", json!({})),
-        WorkflowCommand::Release => ("continue", json!({"force": true})),
-        WorkflowCommand::Abort { reason } => ("abort", json!({"reason": reason})),
-        WorkflowCommand::RetryTask { task_id } => ("retry_task", json!({"task_id": task_id})),
-        WorkflowCommand::SkipTask { task_id } => ("skip_task", json!({"task_id": task_id})),
+        WorkflowCommand::Release => with_id(id, Continue { force: true, ..Continue::default() }),
+        WorkflowCommand::Abort { reason } => with_id(id, Abort { reason }),
+        WorkflowCommand::RetryTask { task_id } => {
+            with_id(id, RetryTask { task_id, arguments: None })
+        }
+        WorkflowCommand::SkipTask { task_id } => with_id(id, SkipTask { task_id, reason: None }),
     }
 }
 
-/// A call of a workflow tool by a person.
-fn request_of(caller: &Caller, tool: &str, input: Value) -> Request {
-    let name = format!("powerstrip:{tool}");
-    let mut request = Request::new(&name, input, Arc::clone(&caller.principal), Door::Dashboard);
-    if let Some(trace) = caller.trace {
-        request.trace = trace;
-    }
-    request.idempotency_key.clone_from(&caller.idempotency_key);
-    request
+fn with_id<I: SteeringInput + Serialize>(id: Uuid, input: I) -> (&'static str, Value) {
+    (I::TOOL, json!(ToolInput { workflow_id: id.to_string(), input }))
 }

@@ -41,7 +41,7 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 /// The largest input and answer of a workflow tool.
 pub const MAX_BYTES: usize = 1 << 20;
 
-/// What operators may give, and agents are not shown.
+/// The argument that operators may give and that agents are not shown.
 const HIDDEN: &str = "force";
 
 /// What a call asks for.
@@ -50,7 +50,7 @@ enum Invocation {
     Steer(Uuid, Steering),
 }
 
-/// What is to be done with one workflow.
+/// A change to one workflow.
 enum Steering {
     Continue(Continue),
     Replan(Replan),
@@ -346,7 +346,7 @@ impl ToolCall<'_> {
         }
     }
 
-    /// Whose workflows the call is about.
+    /// The principal whose workflows the call is about.
     fn owner(&self) -> &Principal {
         let request = self.job.request();
         request.on_behalf_of.as_ref().unwrap_or(&request.principal)

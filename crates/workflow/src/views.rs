@@ -4,8 +4,7 @@ use async_trait::async_trait;
 use dag::call_by_tool;
 use dag::core::{Address, Phase, Saved};
 use dag::plan::Plan;
-use futures_util::StreamExt as _;
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream::BoxStream;
 use operations::workflows::graph::{self, GraphView};
 use operations::workflows::{
     NotUndone, WorkflowCommand, WorkflowConsole, WorkflowDefinition, WorkflowDetails,
@@ -14,13 +13,14 @@ use operations::workflows::{
 use operations::{Caller, OperationError};
 use proto::{Code, Failure};
 use runs::{RunEnd, RunSummary};
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, de};
 use serde_json::{Value, json};
 use store::{WorkflowEventRow, WorkflowFilter, WorkflowPhase, WorkflowRow, WorkflowTaskRow};
-use tokio::sync::broadcast::error::RecvError;
 use uuid::Uuid;
 
 use crate::checkpoint::QUARANTINED;
+use crate::events::{JournalReader, shown};
 use crate::failures::{damaged, not_found};
 use crate::fit::MAX_ANSWER;
 use crate::listing;
@@ -28,9 +28,8 @@ use crate::outage::{read, retry};
 use crate::results::shorten;
 use crate::workflows::{Workflows, run_id};
 
-/// How many events are shown with a workflow, and read at a time.
+/// How many events are shown with a workflow.
 const SHOWN_EVENTS: u32 = 50;
-const EVENT_PAGE: u32 = 200;
 
 /// The outcome of a workflow whose row cannot be read.
 const UNREADABLE: &str = "unreadable";
@@ -39,26 +38,13 @@ const UNREADABLE: &str = "unreadable";
 const LISTED: u32 = 50;
 
 /// The last row of the journal of an ended workflow, which only the gateway reads.
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 struct LastSnapshot {
     tasks: Vec<WorkflowTask>,
     #[serde(default)]
     not_undone: Vec<NotUndone>,
     layer: Option<usize>,
     expires_unix_ms: Option<u64>,
-}
-
-/// Rows of the journal as they are shown, without those that only the gateway reads.
-fn shown(rows: Vec<WorkflowEventRow>) -> Result<Vec<WorkflowEvent>, Failure> {
-    let shown = rows.into_iter().filter(|row| row.kind != "snapshot").map(|row| {
-        Ok(WorkflowEvent {
-            number: i64::try_from(row.number).unwrap_or(i64::MAX),
-            at_unix_ms: row.at_unix_ms,
-            kind: row.kind,
-            data: serde_json::from_str(&row.data).map_err(|error| damaged(row.workflow, error))?,
-        })
-    });
-    shown.collect()
 }
 
 impl Workflows {
@@ -103,6 +89,23 @@ impl Workflows {
             updated_unix_ms: row.updated_unix_ms,
             expires_unix_ms: row.expires_unix_ms,
         }
+    }
+
+    /// The summary of a workflow for a list; NOT_FOUND if its run and journal were deleted.
+    async fn listed(&self, caller: &Caller, id: Uuid) -> Result<WorkflowSummary, Failure> {
+        match read(|| self.service().database.workflow(id)).await? {
+            Some(row) => self.counted(&row).await,
+            None => Ok(self.ended(caller, id).await?.workflow),
+        }
+    }
+
+    /// What the run of a workflow says about it, nothing else of which can be read.
+    async fn unreadable(&self, caller: &Caller, id: Uuid) -> Result<WorkflowSummary, Failure> {
+        let run = self.run_of(caller, id).await?;
+        let goes_on = ["open", "waiting"].contains(&run.state.as_str());
+        let outcome = Some(UNREADABLE.to_owned());
+        let state = if goes_on { "running" } else { "ended" }.to_owned();
+        Ok(WorkflowSummary { state, outcome, ..summary_of_run(id, run, "workflow") })
     }
 
     /// The summary; of a workflow that waits for a decision about a failed task, with the tasks that failed.
@@ -186,11 +189,9 @@ impl Workflows {
         if rows.is_empty() {
             return Err(not_found(id));
         }
-        let snapshot = rows.iter().rev().find(|row| row.kind == "snapshot");
         let damaged = |error| damaged(id, error);
-        let snapshot = snapshot.map(|row| serde_json::from_str::<LastSnapshot>(&row.data));
         let LastSnapshot { mut tasks, not_undone, layer, expires_unix_ms } =
-            snapshot.transpose().map_err(damaged)?.unwrap_or_default();
+            last_snapshot(&rows).map_err(damaged)?;
         let now = self.service().now();
         let answer = read(|| self.service().database.workflow_answer(id, now)).await?;
         let answer = answer.map(|answer| serde_json::from_str::<Value>(&answer.answer));
@@ -202,26 +203,49 @@ impl Workflows {
         let updated_unix_ms = last.map_or(run.touched_unix_ms, |event| event.at_unix_ms);
         let rejected = run.state == RunEnd::Rejected.as_str();
         let first_tool = tasks.first().map_or("workflow", |task| task.tool.as_str());
-        let name = run.name.unwrap_or_else(|| call_by_tool(first_tool, run.created_unix_ms));
         let mut workflow = WorkflowSummary {
-            workflow_id: id.to_string(),
-            run_id: run.id,
-            name,
             state: "ended".to_owned(),
-            outcome: if rejected { Some(run.state) } else { last.map(|event| event.kind.clone()) },
-            tenant: run.tenant,
-            owner: run.owner,
-            agent: run.agent,
+            outcome: if rejected {
+                Some(run.state.clone())
+            } else {
+                last.map(|event| event.kind.clone())
+            },
             layer: layer.unwrap_or(layers.saturating_sub(1)),
             layers,
             tasks_total: tasks.len(),
-            started_unix_ms: run.created_unix_ms,
             updated_unix_ms,
             expires_unix_ms: expires_unix_ms.unwrap_or(updated_unix_ms),
-            ..WorkflowSummary::default()
+            ..summary_of_run(id, run, first_tool)
         };
         workflow.count(tasks.iter().map(|task| task.status.as_str()));
         Ok(WorkflowDetails { workflow, not_undone, checkpoint, tasks, events })
+    }
+}
+
+/// The last row of the journal of an ended workflow: all that end write one.
+pub(crate) fn last_snapshot<T: DeserializeOwned>(
+    rows: &[WorkflowEventRow],
+) -> serde_json::Result<T> {
+    match rows.iter().rev().find(|row| row.kind == "snapshot") {
+        Some(row) => serde_json::from_str(&row.data),
+        None => Err(de::Error::custom("the journal of an ended workflow has no snapshot")),
+    }
+}
+
+/// What a run says about its workflow.
+fn summary_of_run(id: Uuid, run: RunSummary, first_tool: &str) -> WorkflowSummary {
+    let name = run.name.unwrap_or_else(|| call_by_tool(first_tool, run.created_unix_ms));
+    WorkflowSummary {
+        workflow_id: id.to_string(),
+        run_id: run.id,
+        name,
+        tenant: run.tenant,
+        owner: run.owner,
+        agent: run.agent,
+        started_unix_ms: run.created_unix_ms,
+        updated_unix_ms: run.touched_unix_ms,
+        expires_unix_ms: run.touched_unix_ms,
+        ..WorkflowSummary::default()
     }
 }
 
@@ -290,14 +314,19 @@ impl WorkflowConsole for Workflows {
         };
         let mut workflows = Vec::new();
         for id in read(|| self.service().database.workflows(&filter)).await? {
-            match read(|| self.service().database.workflow(id)).await? {
-                Some(row) => workflows.push(self.counted(&row).await?),
-                None => match self.ended(caller, id).await {
-                    Ok(details) => workflows.push(details.workflow),
-                    // Its run and journal were deleted meanwhile.
-                    Err(failure) if failure.code == Code::NotFound => {}
-                    Err(failure) => return Err(failure.into()),
-                },
+            let summary = match self.listed(caller, id).await {
+                // A list says so, and shows the others.
+                Err(failure) if failure.code == Code::Internal => {
+                    tracing::error!(workflow_id = %id, cause = ?failure.source, "a workflow cannot be read");
+                    self.unreadable(caller, id).await
+                }
+                summary => summary,
+            };
+            match summary {
+                Ok(summary) => workflows.push(summary),
+                // Its run and journal were deleted meanwhile.
+                Err(failure) if failure.code == Code::NotFound => {}
+                Err(failure) => return Err(failure.into()),
             }
         }
         Ok(WorkflowList { workflows })
@@ -325,7 +354,7 @@ impl WorkflowConsole for Workflows {
         caller: &Caller,
         id: &str,
         after: i64,
-    ) -> Result<BoxStream<'static, WorkflowEvent>, OperationError> {
+    ) -> Result<BoxStream<'static, Result<WorkflowEvent, OperationError>>, OperationError> {
         let id = Self::parse(id)?;
         let row = read(|| self.service().database.workflow(id)).await?;
         match row {
@@ -335,43 +364,8 @@ impl WorkflowConsole for Workflows {
                 self.run_of(caller, id).await?;
             }
         }
-        let service = std::sync::Arc::clone(self.service());
-        // Before the first read, so that no row is missed in between.
-        let notices = service.announcements();
         let after = u64::try_from(after).unwrap_or(0);
-        let state = (service, notices, after, false);
-        let pages =
-            stream::unfold(state, move |(service, mut notices, after, mut over)| async move {
-                loop {
-                    let rows =
-                        service.database.workflow_events(id, after, EVENT_PAGE).await.ok()?;
-                    if let Some(last) = rows.last() {
-                        let after = last.number;
-                        let page = shown(rows).ok()?;
-                        over |= page.iter().any(WorkflowEvent::is_last);
-                        return Some((stream::iter(page), (service, notices, after, over)));
-                    }
-                    if over {
-                        return None;
-                    }
-                    // The client may have seen the last event. What was written since the read above is read first.
-                    over = service.database.workflow(id).await.ok()?.is_none();
-                    if over {
-                        continue;
-                    }
-                    loop {
-                        tokio::select! {
-                            () = service.draining.cancelled() => return None,
-                            notice = notices.recv() => match notice {
-                                Ok(workflow) if workflow != id => {}
-                                Ok(_) | Err(RecvError::Lagged(_)) => break,
-                                Err(RecvError::Closed) => return None,
-                            }
-                        }
-                    }
-                }
-            });
-        Ok(pages.flatten().boxed())
+        JournalReader::new(self.service(), id, after).follow().await
     }
 
     async fn plan(&self, caller: &Caller, intent: &str) -> Result<Value, OperationError> {
@@ -446,3 +440,6 @@ impl Workflows {
         Ok(report)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -282,7 +282,7 @@ impl Workflows {
         }
         let data = self.answer_of(live, &snapshot, MAX_ANSWER).await?;
         if snapshot.is_running() {
-            // What the caller gets to know must be on disk.
+            // The caller may only learn of states that are on disk.
             live.send(Command::Flush).await;
         }
         Ok((snapshot, data))

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use egress::http::Target;
+use proto::Secret;
 
 use super::assertion::SigningKey;
-use crate::Secret;
 
 /// How the gateway gets tokens for one server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use proto::Secret;
 use serde_json::json;
 use url::Url;
 
-use crate::Secret;
 use crate::random::{random_text, sha256_text};
 
 /// The algorithm of our proofs.
@@ -22,7 +22,7 @@ pub(super) const DPOP_NONCE: &str = "dpop-nonce";
 /// An uncompressed point: a tag and two coordinates of this many bytes.
 const COORDINATE_BYTES: usize = 32;
 
-/// What a proof is for.
+/// The request that a proof is for.
 pub(super) struct ProofOf<'a> {
     pub(super) method: &'a str,
     pub(super) url: &'a str,

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use egress::http::Client;
 use http::HeaderValue;
-use proto::Clock;
+use proto::{Clock, Secret};
 use secrecy::zeroize::Zeroizing;
 use serde::Deserialize;
 use serde_json::Value;
@@ -21,7 +21,6 @@ use super::fault::Fault;
 use super::fetch::{self, PostHeaders};
 use super::resource::printable;
 use super::token::{AuthMethod, ClientIdentity, DPOP_SCHEME, StoredToken, Terms, seconds, times};
-use crate::Secret;
 
 const WHAT: &str = "the token endpoint";
 

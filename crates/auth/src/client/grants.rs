@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use proto::Secret;
 use tokio::time::Instant;
 use url::Url;
 
@@ -18,7 +19,6 @@ use super::registration::Registrar;
 use super::resource;
 use super::server::{Discovered, ServerTokens};
 use super::token::{ClientIdentity, OFFLINE_ACCESS, Scopes, StoredToken, Terms, Token};
-use crate::Secret;
 
 /// How long metadata is cached.
 const FRESH: Duration = Duration::from_secs(600);

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::Digest;
+use proto::{Digest, Secret};
 use tokio::time::Instant;
 use url::Url;
 
@@ -13,7 +13,6 @@ use super::authority::Authority;
 use super::fault::Fault;
 use super::holder::Holder;
 use super::token::Terms;
-use crate::Secret;
 use crate::random::{random_text, sha256_text};
 
 /// How long a person may take.

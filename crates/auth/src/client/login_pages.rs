@@ -5,13 +5,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use proto::Secret;
 use url::form_urlencoded;
 
 use super::fault::Fault;
 use super::login::{PendingLogin, TIMEOUT};
 use super::oauth_client::OAuthClient;
 use super::resource::printable;
-use crate::Secret;
 use crate::random::{random_text, sha256_text};
 
 /// The length of `random_text`.

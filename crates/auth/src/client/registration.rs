@@ -2,6 +2,7 @@
 //! dynamic registration.
 
 use egress::http::Client;
+use proto::Secret;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::VaultSlot;
@@ -14,7 +15,6 @@ use super::fetch::{self, PostHeaders};
 use super::oauth_client::OAuthClient;
 use super::resource::printable;
 use super::token::{AuthMethod, ClientIdentity, seconds};
-use crate::Secret;
 
 const WHAT: &str = "the registration endpoint";
 

@@ -321,7 +321,13 @@ impl ServerTokens {
             .filter(|(place, stored)| {
                 place.tenant == tenant && place.owner == owner && self.is_ours(stored)
             })
-            .find_map(|(_, stored)| Token::from_vault(stored).ok());
+            .find_map(|(_, stored)| match Token::from_vault(stored) {
+                Ok(token) => Some(token),
+                Err(fault) => {
+                    tracing::warn!(server = %self.name, %fault, "a token of the vault cannot be used: log in again");
+                    None
+                }
+            });
         if let Some(token) = own.filter(|token| !token.is_over(self.now()) || self.can_renew(token))
         {
             slot.current.store(Some(Arc::new(token)));

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use egress::http::Client;
-use proto::{Clock, Digest, digest};
+use proto::{Clock, Digest, Secret, digest};
 use url::Url;
 
 use super::authority::{self, Authority};
@@ -26,7 +26,7 @@ use super::token::{ClientIdentity, Scopes, StoredToken, Terms};
 use crate::issuer::Issuer;
 use crate::options::{AccessOptions, IssuerOptions, SignInOptions};
 use crate::random::{random_text, sha256_text};
-use crate::{Secret, scope};
+use crate::scope;
 
 pub use fault::SignInFault;
 pub use tokens::SessionTokens;

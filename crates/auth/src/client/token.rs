@@ -3,13 +3,13 @@ use std::fmt;
 use std::time::Duration;
 
 use http::HeaderValue;
+use proto::Secret;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::dpop::ProofKey;
 use super::fault::Fault;
-use crate::Secret;
 use crate::secret::sealed;
 
 /// A token is renewed this long before it expires, or after four fifths of its lifetime if that is later.

@@ -5,11 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use ::operations::{Caller, NoInput, Operation, OperationError, Route, Table};
+use proto::Secret;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::service::SecretService;
-use crate::Secret;
 use crate::scope::TOOLS_CALL;
 
 /// The operations on secrets.

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use ::operations::OperationError;
 use arc_swap::ArcSwap;
-use proto::{Clock, Code, Principal, TraceId, digest};
+use proto::{Clock, Code, Principal, Secret, TraceId, digest};
 use store::{AuditRow, CommitQueue};
 
 use super::operations::PersonalSecretView;
 use super::{SecretStore, StoredSecret};
-use crate::Secret;
 use crate::client::Holder;
 
 /// Stores and lists secrets, and writes audit rows about it.

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use aws_lc_rs::{hkdf, rand};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD_NO_PAD;
+use proto::Secret;
 use secrecy::zeroize::Zeroizing;
-
-use crate::Secret;
 
 /// A shorter text could be guessed.
 const MIN_TEXT_BYTES: usize = 32;

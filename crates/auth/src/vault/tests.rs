@@ -1,10 +1,10 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use proto::Secret;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::Secret;
 
 const CANARY: &str = "canary-3f9a1c";
 

@@ -1,4 +1,4 @@
-//! Who a caller is: tokens, keys and stored credentials.
+//! Authentication of callers: tokens, keys and stored credentials.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,

@@ -124,7 +124,7 @@ pub enum Action {
     Record(Record),
     /// Commit all records and the state, and answer with [`EventKind::Committed`].
     Save,
-    /// The same without waiting.
+    /// Hand all records and the state to the writer without waiting.
     Submit,
     /// A command had no effect.
     Refuse(Refusal),

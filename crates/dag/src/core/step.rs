@@ -82,7 +82,7 @@ impl Stepper {
             return;
         }
         if self.state.ending.is_some() {
-            // What ran when a crash interrupted an abort is not called again.
+            // Calls that ran when a crash interrupted an abort are not repeated.
             close(&mut self.state.root, &Address::default(), &mut self.actions);
         }
         match (valid, self.state.ending.is_some()) {
@@ -222,6 +222,7 @@ impl Stepper {
             CallOutcome::Full if !running => self.end_cell(address, Verdict::Failed),
             CallOutcome::Full if parked => {
                 cell.stage = CellStage::Full;
+                cell.settled = false;
                 // It may have waited for an approval before, which its row must not name any longer.
                 let full = record(address, cell, RecordStatus::Reset);
                 self.actions.push(Action::Record(full));

@@ -226,8 +226,8 @@ pub(super) fn close(scope: &mut Scope, within: &Address, actions: &mut Vec<Actio
     }
 }
 
-/// Whether a cell was called or entered; items for which there was no room were not. What a person has decided about has a
-/// row, which would wait for ever after a crash if an abort did not close it.
+/// Whether a cell was called or entered; items for which there was no room were not. The row of a settled cell still says
+/// that it waits for a person: an abort must close it, or it waits for ever after a crash.
 fn has_begun(cell: &Cell) -> bool {
     match cell.stage {
         CellStage::Queued | CellStage::Entering => {
@@ -261,6 +261,7 @@ pub(super) fn reset(
         cell.stage = CellStage::Queued;
         cell.attempt += 1;
         cell.tries = 0;
+        cell.settled = false;
         actions.push(Action::Record(record(&address, cell, RecordStatus::Reset)));
         if let (Some(inner), Some(graph)) = (cell.inner.as_deref_mut(), &node.graph) {
             for (task, _) in graph.nodes.iter().enumerate() {

@@ -10,7 +10,7 @@ use crate::evaluate::scan::Step;
 /// How many schemas are looked at for one path: `$ref` may lead in circles, and `anyOf` in many directions.
 const MAX_SCHEMAS: usize = 200;
 
-/// What is known of an output.
+/// The known shape of an output.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
     Any,

@@ -10,7 +10,7 @@ use super::fields::Shape;
 use super::limits::{MAX_DEPTH, MAX_HINTS, MAX_ID_CHARS};
 use super::order;
 use super::planned::{Plan, PlannedTask};
-use super::task::{Checked, Found, TaskCheck};
+use super::task::{Checked, TaskCheck, TaskReference};
 use super::tools::Tools;
 use crate::evaluate::scan::{Reference, Step};
 use crate::{OpenArgument, Task};
@@ -163,7 +163,7 @@ struct Links<'a> {
 
 impl Links<'_> {
     /// The tasks that a task depends on.
-    fn find(&mut self, at: usize, path: &str, references: &[Found]) -> Vec<usize> {
+    fn find(&mut self, at: usize, path: &str, references: &[TaskReference]) -> Vec<usize> {
         let mut depends_on = Vec::new();
         let mut add = |other: usize| {
             if !depends_on.contains(&other) {
@@ -197,7 +197,7 @@ impl Links<'_> {
                     continue;
                 }
             };
-            // What undoes a task sees that task's own output.
+            // The compensation of a task sees the output of that task.
             if !(found.of_compensation && other == at) {
                 add(other);
             }
@@ -294,7 +294,7 @@ impl Links<'_> {
 }
 
 impl Level<'_> {
-    /// What is known of a task's output.
+    /// The known shape of a task's output.
     fn shape(&self, planned: &PlannedTask) -> Shape {
         let each = match (&planned.workflow, &planned.task.tool) {
             (Some(workflow), _) => {

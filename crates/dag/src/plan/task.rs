@@ -10,7 +10,7 @@ use super::fault::{Fault, FaultCode};
 use super::level::Level;
 use super::limits::MAX_HINTS;
 use super::planned::PlannedTask;
-use super::tools::{Place, ToolInfo, UnknownName};
+use super::tools::{TaskPosition, ToolInfo, UnknownName};
 use crate::evaluate::scan::{Reference, Root, Scan, Step, is_template, scan_template};
 use crate::evaluate::{ENGINE, MAX_TEMPLATE_BYTES, NO_STATEMENTS, scan_condition, step_into};
 use crate::{Compensation, OpenArgument, Task};
@@ -34,11 +34,11 @@ pub(super) struct TaskCheck<'a> {
 /// A task whose dependencies are not resolved yet.
 pub(super) struct Checked {
     pub(super) planned: PlannedTask,
-    pub(super) references: Vec<Found>,
+    pub(super) references: Vec<TaskReference>,
 }
 
 /// A reference to a task.
-pub(super) struct Found {
+pub(super) struct TaskReference {
     pub(super) path: String,
     pub(super) reference: Reference,
     /// Whether it is in `compensate`.
@@ -112,7 +112,7 @@ impl TaskCheck<'_> {
             workflow,
             missing,
             deterministic: tool.as_ref().is_some_and(|tool| tool.deterministic),
-            ends_run: tool.as_ref().is_some_and(|tool| tool.place == Place::End),
+            ends_run: tool.as_ref().is_some_and(|tool| tool.position == TaskPosition::End),
         };
         Checked { planned, references }
     }
@@ -180,15 +180,17 @@ impl TaskCheck<'_> {
                 return None;
             }
         };
-        let refusal = match info.place {
-            Place::Anywhere => None,
-            Place::End if self.level.depth > 0 => {
+        let refusal = match info.position {
+            TaskPosition::Anywhere => None,
+            TaskPosition::End if self.level.depth > 0 => {
                 Some("ends the run; put it into the workflow itself")
             }
-            Place::End if path != "/tool" => Some("ends the run, so it cannot undo a task"),
-            Place::End if self.task.for_each.is_some() => Some("ends the run, which ends once"),
-            Place::End => None,
-            Place::Nowhere => Some("cannot be a task: it finds tools or steers workflows"),
+            TaskPosition::End if path != "/tool" => Some("ends the run, so it cannot undo a task"),
+            TaskPosition::End if self.task.for_each.is_some() => {
+                Some("ends the run, which ends once")
+            }
+            TaskPosition::End => None,
+            TaskPosition::Nowhere => Some("cannot be a task: it finds tools or steers workflows"),
         };
         if let Some(reason) = refusal {
             let message = format!("`{}` {reason}", info.pinned);
@@ -261,7 +263,7 @@ impl UnknownName {
 struct Texts<'a> {
     check: &'a TaskCheck<'a>,
     faults: &'a mut Vec<Fault>,
-    references: Vec<Found>,
+    references: Vec<TaskReference>,
     /// Whether the texts are evaluated for each item.
     of_items: bool,
 }
@@ -369,7 +371,7 @@ impl Texts<'_> {
         self.check_names(&variables, path);
         for reference in &scan.references {
             match reference.root {
-                Root::Tasks if variables.contains("tasks") => self.references.push(Found {
+                Root::Tasks if variables.contains("tasks") => self.references.push(TaskReference {
                     path: format!("{}{path}", self.check.path),
                     reference: reference.clone(),
                     of_compensation: false,

@@ -7,7 +7,7 @@ use schema::Schema;
 use serde_json::{Value, json};
 
 use super::limits::MAX_HINTS;
-use super::{Fault, FaultCode, Place, Plan, Reading, ToolInfo, Tools, UnknownName};
+use super::{Fault, FaultCode, Plan, Reading, TaskPosition, ToolInfo, Tools, UnknownName};
 use crate::paths::graph_of;
 
 /// Tools with strict schemas, and the prompt `research/outline@2`.
@@ -15,13 +15,13 @@ struct Workshop {
     tools: HashMap<&'static str, ToolInfo>,
 }
 
-fn tool(id: &str, input: Value, output: Option<Value>, place: Place) -> ToolInfo {
+fn tool(id: &str, input: Value, output: Option<Value>, position: TaskPosition) -> ToolInfo {
     let schema = Schema::compile(&input).unwrap();
     ToolInfo {
         pinned: format!("{id}@1"),
         check_input: Arc::new(move |value, unknown| schema.known_violations(value, unknown)),
         output_schema: output.map(Arc::new),
-        place,
+        position,
         deterministic: false,
     }
 }
@@ -44,13 +44,16 @@ fn workshop() -> Workshop {
     });
     let any = json!({"type": "object"});
     let tools = [
-        ("grep:search", tool("grep:search", search, Some(found), Place::Anywhere)),
-        ("any:tool", tool("any:tool", any.clone(), None, Place::Anywhere)),
+        ("grep:search", tool("grep:search", search, Some(found), TaskPosition::Anywhere)),
+        ("any:tool", tool("any:tool", any.clone(), None, TaskPosition::Anywhere)),
         (
             "powerstrip:complete_workflow",
-            tool("powerstrip:complete_workflow", any.clone(), None, Place::End),
+            tool("powerstrip:complete_workflow", any.clone(), None, TaskPosition::End),
         ),
-        ("powerstrip:search_tools", tool("powerstrip:search_tools", any, None, Place::Nowhere)),
+        (
+            "powerstrip:search_tools",
+            tool("powerstrip:search_tools", any, None, TaskPosition::Nowhere),
+        ),
     ];
     Workshop { tools: HashMap::from(tools) }
 }

@@ -22,21 +22,21 @@ pub struct ToolInfo {
     pub pinned: String,
     pub check_input: InputCheck,
     pub output_schema: Option<Arc<Value>>,
-    pub place: Place,
+    pub position: TaskPosition,
     pub deterministic: bool,
 }
 
-/// Where in a workflow a task can call a tool.
+/// The positions in a workflow at which a task can call a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TaskPosition {
     Anywhere,
     /// At the end, because it ends the run.
     End,
-    /// It finds tools or steers workflows.
+    /// Not in a task: the tool finds tools or steers workflows.
     Nowhere,
 }
 
-/// A name that nothing has which the owner can use.
+/// A name that no tool or prompt has which the owner can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
     pub message: String,

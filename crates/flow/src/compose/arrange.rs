@@ -7,7 +7,7 @@ use notes::definition::definition;
 use notes::intent::{Intent, asked_stems, content_stems, topic_stems};
 use notes::quantity::{YEAR, quantities};
 
-use super::claims::{Asked, Claim};
+use super::claims::{Claim, ReportQuestion};
 
 /// The most claims under one question; disputes may add more.
 const MAX_PER_QUESTION: usize = 5;
@@ -37,7 +37,7 @@ pub(super) struct Arranged {
 
 pub(super) fn arrange(
     title: &str,
-    asked: &[Asked<'_>],
+    asked: &[ReportQuestion<'_>],
     claims: &[Claim],
     language: Language,
 ) -> Arranged {
@@ -63,7 +63,7 @@ pub(super) fn arrange(
 
 /// How well claims answer questions.
 struct Fits<'a> {
-    asked: &'a [Asked<'a>],
+    asked: &'a [ReportQuestion<'a>],
     intents: &'a [Intent],
     about: &'a [String],
     language: Language,
@@ -104,7 +104,7 @@ impl Fits<'_> {
 }
 
 /// Gives each claim to the question that it fits best, and no question less than it can have.
-fn assign(asked: &[Asked<'_>], claims: &[Claim], fit: &[Vec<f64>]) -> Vec<Vec<usize>> {
+fn assign(asked: &[ReportQuestion<'_>], claims: &[Claim], fit: &[Vec<f64>]) -> Vec<Vec<usize>> {
     let mut questions = vec![Vec::new(); asked.len()];
     for (index, claim) in claims.iter().enumerate().filter(|(_, claim)| !claim.general) {
         let offers =
@@ -167,7 +167,7 @@ fn join_disputes(questions: &mut [Vec<usize>], claims: &[Claim]) {
 }
 
 /// Puts what happened under the first question of its section, so that all of it is in the order of the years.
-fn join_history(questions: &mut [Vec<usize>], asked: &[Asked<'_>], intents: &[Intent]) {
+fn join_history(questions: &mut [Vec<usize>], asked: &[ReportQuestion<'_>], intents: &[Intent]) {
     for question in 1..asked.len() {
         let same_section = |other: &usize| {
             asked[*other].section == asked[question].section && intents[*other].asks_for_years()
@@ -184,7 +184,7 @@ fn join_history(questions: &mut [Vec<usize>], asked: &[Asked<'_>], intents: &[In
 /// Chooses the lead: a definition of the topic, and the best answer of each long section.
 struct Lead<'a> {
     about: Vec<String>,
-    asked: &'a [Asked<'a>],
+    asked: &'a [ReportQuestion<'a>],
     claims: &'a [Claim],
     fit: &'a [Vec<f64>],
     language: Language,
@@ -261,7 +261,7 @@ impl Lead<'_> {
         held.or_else(|| self.claims[index].questions.first().copied()).unwrap_or_default()
     }
 
-    /// What the topic is answers no question about it, and one definition is enough.
+    /// Removes definitions of the topic from questions that do not ask for one.
     fn remove_definitions(&self, questions: &mut [Vec<usize>]) {
         for (question, list) in questions.iter_mut().enumerate() {
             let intent = Intent::of(self.asked[question].text, self.language);

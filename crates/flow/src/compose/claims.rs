@@ -17,9 +17,9 @@ pub(super) const MAX_NOTES: usize = 1_000;
 /// A claim with less support is dropped.
 pub(super) const LEAST_SUPPORT: f64 = 0.5;
 
-/// A question of the outline and its place.
+/// A question of the outline and its section.
 #[derive(Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct ReportQuestion<'a> {
     pub(super) section: usize,
     pub(super) id: &'a str,
     pub(super) text: &'a str,
@@ -45,8 +45,8 @@ pub(super) struct Claim {
     pub(super) general: bool,
 }
 
-/// Where a note comes from and what it answers, as indexes.
-struct Place {
+/// The source of a note and the question that it answers, as indexes.
+struct ClaimOrigin {
     source: usize,
     question: usize,
 }
@@ -66,11 +66,11 @@ pub(super) struct Collected {
 }
 
 /// The questions of an outline in order.
-pub(super) fn asked(outline: &Outline) -> Vec<Asked<'_>> {
+pub(super) fn asked(outline: &Outline) -> Vec<ReportQuestion<'_>> {
     let sections = outline.sections.iter().enumerate();
     sections
         .flat_map(|(section, part)| {
-            part.questions.iter().map(move |question| Asked {
+            part.questions.iter().map(move |question| ReportQuestion {
                 section,
                 id: &question.id,
                 text: &question.text,
@@ -81,7 +81,7 @@ pub(super) fn asked(outline: &Outline) -> Vec<Asked<'_>> {
 
 /// The claims that the notes support.
 pub(super) fn collect(
-    asked: &[Asked<'_>],
+    asked: &[ReportQuestion<'_>],
     notes: &[Note],
     sources: &[Source],
     mut vocabulary: Vocabulary,
@@ -105,7 +105,7 @@ pub(super) fn collect(
             continue;
         }
         let facts = Facts::read(&note.text, &mut vocabulary);
-        add(&mut claims, note, Place { source: *source, question }, stems, facts);
+        add(&mut claims, note, ClaimOrigin { source: *source, question }, stems, facts);
     }
     mark_disputes(&mut claims);
     let unread = notes.len().saturating_sub(MAX_NOTES);
@@ -127,7 +127,7 @@ fn names(sources: &[Source]) -> HashMap<&str, usize> {
 /// The question that a note answers; one that was removed from the outline has none.
 fn question_of(
     note: &Note,
-    asked: &[Asked<'_>],
+    asked: &[ReportQuestion<'_>],
     questions: &[Stems],
     stems: &Stems,
 ) -> Option<usize> {
@@ -147,8 +147,8 @@ fn question_of(
 }
 
 /// Adds a claim, or its source and question to the claim that says the same.
-fn add(claims: &mut Vec<Claim>, note: &Note, place: Place, stems: Stems, facts: Facts) {
-    let Place { source, question } = place;
+fn add(claims: &mut Vec<Claim>, note: &Note, place: ClaimOrigin, stems: Stems, facts: Facts) {
+    let ClaimOrigin { source, question } = place;
     let answers = (!note.general).then_some(question);
     let same = claims.iter_mut().find(|claim| {
         claim.text == note.text || (claim.stems.repeats(&stems) && claim.facts.fit(&facts))

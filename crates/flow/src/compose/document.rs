@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use markup::{Block, Document, Item, Reference, Section};
 
 use super::arrange::{Arranged, paragraphs};
-use super::claims::{Asked, Claim};
+use super::claims::{Claim, ReportQuestion};
 use super::markers;
 use super::phrases::Phrases;
 use super::report::{BibliographyEntry, Method, Style};
@@ -15,7 +15,7 @@ use crate::source::Source;
 /// All that a report is made of.
 pub(super) struct Parts<'a> {
     pub(super) outline: &'a Outline,
-    pub(super) asked: &'a [Asked<'a>],
+    pub(super) asked: &'a [ReportQuestion<'a>],
     pub(super) claims: &'a [Claim],
     pub(super) arranged: &'a Arranged,
     pub(super) markers: &'a HashMap<usize, String>,

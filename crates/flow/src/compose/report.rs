@@ -1,4 +1,4 @@
-//! What a report is made of, and what comes of it.
+//! The input of a report, and the finished report.
 
 use markup::Document;
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ pub enum Style {
     Mla,
 }
 
-/// Who wrote the sentences.
+/// Whether the sentences are extracted from sources or written by a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
@@ -29,7 +29,7 @@ pub enum Method {
     Model,
 }
 
-/// What a report is made of.
+/// The input of a report: outline, notes and options.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     pub outline: &'a Outline,

@@ -132,7 +132,7 @@ fn unsupported_claims_are_dropped_and_counted() {
 }
 
 #[test]
-fn what_two_sources_say_is_written_once_with_both() {
+fn equal_statements_are_written_once_with_all_sources() {
     let outline = outline(&[("Costs", &[COST]), ("Noise", &[NOISE])]);
     let notes = [
         note(COST, "a", "Heat pumps cost more than boilers in most European countries."),

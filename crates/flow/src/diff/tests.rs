@@ -46,7 +46,7 @@ fn equal_graphs_do_not_differ() {
 }
 
 #[test]
-fn what_a_person_has_rewritten_is_renamed() {
+fn a_rewritten_question_is_renamed() {
     let before = graph(&["history", "cost"], 2);
     let mut after = before.clone();
     after.nodes[2].label = "When was the first one built?".to_owned();

@@ -89,9 +89,35 @@ async fn map_of(strip: &Arc<Strip>, job: &Job, path: &str, id: &str) -> Result<G
             Err(failure) => return Err(failure),
         };
         let bytes = strip.files().bytes(&record, MAX_MAP_BYTES).await?;
-        // may fail: anyone may store a file of this name in a run of their own.
-        let map: Option<Graph> = serde_json::from_slice(&bytes).ok();
-        return map.filter(|map| map.nodes.len() <= MAX_NODES).ok_or_else(missing);
+        return read_map(&bytes, path);
     }
     Err(missing())
+}
+
+/// Reads a stored map. Anyone may store a file of its name in a run of their own, so a bad one is not the gateway's fault.
+fn read_map(bytes: &[u8], path: &str) -> Result<Graph, Failure> {
+    let map: Graph = serde_json::from_slice(bytes).map_err(|error| {
+        let message =
+            format!("`{path}`: the file `{MAP_FILE}` of this run is not a mind map: {error}");
+        Failure::new(Code::InvalidInput, message)
+    })?;
+    if map.nodes.len() > MAX_NODES {
+        let message = format!("`{path}`: the mind map has more than {MAX_NODES} nodes");
+        return Err(Failure::new(Code::Unsupported, message));
+    }
+    Ok(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_map_is_not_taken_for_a_missing_one() {
+        let code = |bytes: &[u8]| read_map(bytes, "a").map(drop).map_err(|failure| failure.code);
+        assert_eq!(code(br#"{"nodes": [{"id""#), Err(Code::InvalidInput));
+        let node = serde_json::json!({"id": "n", "label": "n", "kind": "topic"});
+        let large = serde_json::json!({"nodes": vec![node; MAX_NODES + 1], "edges": []});
+        assert_eq!(code(large.to_string().as_bytes()), Err(Code::Unsupported));
+    }
 }

@@ -22,7 +22,7 @@ const MOST_WARNINGS: usize = 50;
 /// The most errors of the citation audit that are listed.
 const MOST_FINDINGS: usize = 20;
 
-/// What the caller gets.
+/// The answer to the caller.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ResearchOutput {
     pub status: ResearchStatus,

@@ -41,7 +41,7 @@ pub(super) fn stores_report(format: &str) -> String {
     format!("store_report_{format}")
 }
 
-/// What a report is made with, besides what its caller asked for.
+/// The settings of a report that its caller does not choose.
 pub(super) struct Setting<'a> {
     /// The collection that holds what the run reads.
     pub(super) collection: &'a str,
@@ -167,7 +167,7 @@ fn find(id: &str, input: &Input, setting: &Setting<'_>, questions: &str) -> Task
     for_each(questions, task(id, "vector.query.search", search))
 }
 
-/// What notes are taken from: the results of a task for the same question.
+/// The input of a task that takes notes: the results of another task for the same question.
 fn notes_of(found: &str) -> Value {
     json!({
         "question": "{{ item.text }}",

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use dag::Dag;
+use files::{FileRecord, Reference};
 use proto::{Code, Digest, Failure, Principal, RequestedLimits, canonical, digest_of_parts, time};
 use serde_json::Value;
 use strip::asking::{OpenQuestion, can_ask};
-use strip::files::{FileRecord, Reference, check_storing};
+use strip::files::check_storing;
 use strip::typed::{About, TypedOutput, TypedTool};
 use strip::waiting::{WaitOptions, longest_wait, wait_for};
 use strip::{Job, Reply, Strip};

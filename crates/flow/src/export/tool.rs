@@ -197,7 +197,7 @@ impl Tool for RenderDocument {
     }
 }
 
-/// What is rendered.
+/// The source of a rendered document.
 enum Source {
     Document(Box<Document>),
     Markdown(String),

@@ -1,9 +1,10 @@
 //! Asks a person about a document, as a question of the call's run.
 
 use proto::{Code, Failure, SlotType, canonical, digest_of_parts};
+use runs::{NewQuestion, Runs};
 use serde_json::Value;
 use strip::Job;
-use strip::asking::{Asked, NewQuestion, OpenQuestion, Question, Runs, run_of};
+use strip::asking::{Asked, OpenQuestion, Question, run_of};
 
 use super::markdown::parse;
 
@@ -37,25 +38,25 @@ pub(super) fn rejection(answer: &str) -> Option<&str> {
 
 /// A document that a person is asked about.
 pub(super) struct Document<'a> {
-    /// What the slot is named after.
+    /// The prefix of the slot's name.
     pub(super) kind: &'a str,
     pub(super) prompt: String,
     pub(super) text: String,
     pub(super) check: &'static str,
 }
 
-/// Where a question is found.
-pub(super) struct Place {
+/// The ids under which a question is found.
+pub(super) struct QuestionAddress {
     pub(super) run_id: String,
     pub(super) question_id: String,
     pub(super) slot_id: String,
 }
 
-/// What came of a question about a document.
+/// The outcome of a question about a document.
 pub(super) enum Reviewed {
     Answered(String),
     Declined,
-    Open(OpenQuestion, Place),
+    Open(OpenQuestion, QuestionAddress),
 }
 
 impl Document<'_> {
@@ -86,7 +87,7 @@ impl Document<'_> {
                 }
             },
             Asked::Open(open) => {
-                let place = Place {
+                let place = QuestionAddress {
                     run_id: run.called().to_owned(),
                     question_id: question.row().id.clone(),
                     slot_id: slot_id.clone(),

@@ -9,7 +9,7 @@ use super::markdown::one_line;
 /// From which similarity on two questions are one.
 const SAME: f64 = 0.85;
 
-/// Who asked first.
+/// Whether the planner or a person asked the question first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {

@@ -2,15 +2,15 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use proto::{Code, Failure};
+use runs::Runs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use strip::Job;
-use strip::asking::Runs;
 use strip::typed::{About, TypedOutput, TypedTool};
 
 use super::adopt::{Ids, adopt};
-use super::asked::{Document, OUTLINE, Place, Reviewed};
+use super::asked::{Document, OUTLINE, QuestionAddress, Reviewed};
 use super::markdown::{MAX_QUESTION, MAX_QUESTIONS, folded, one_line, parse, render};
 use super::merge::{MergedQuestion, Origin, merge};
 use super::regroup::{Headings, regroup};
@@ -148,14 +148,13 @@ impl TypedTool for MergeQuestions {
                 Ok(Output::named(Status::Merged, edited, outline, &headings).into())
             }
             Reviewed::Declined => Ok(Output::of(Status::Merged, questions, outline).into()),
-            Reviewed::Open(open, Place { run_id, question_id, slot_id }) => {
-                Ok(open.output(Output {
+            Reviewed::Open(open, QuestionAddress { run_id, question_id, slot_id }) => Ok(open
+                .output(Output {
                     run_id: Some(run_id),
                     question_id: Some(question_id),
                     slot_id: Some(slot_id),
                     ..Output::of(Status::Waiting, questions, outline)
-                }))
-            }
+                })),
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn regroup(
     }
     let by_id: BTreeMap<&str, &MergedQuestion> =
         questions.iter().map(|question| (question.id.as_str(), question)).collect();
-    let mut places: Vec<Place> = outline.sections.iter().map(Place::of).collect();
+    let mut places: Vec<SectionKey> = outline.sections.iter().map(SectionKey::of).collect();
     let mut listed = BTreeSet::new();
     let mut moved: Vec<&MergedQuestion> = Vec::new();
     for (at, section) in outline.sections.iter_mut().enumerate() {
@@ -52,7 +52,7 @@ pub(super) fn regroup(
         let known = places.iter().position(|place| place.holds(&question.perspective));
         let at = known.unwrap_or_else(|| {
             outline.sections.push(new_section(&question.perspective, headings));
-            places.push(Place::new(&question.perspective, outline.sections.last()));
+            places.push(SectionKey::new(&question.perspective, outline.sections.last()));
             outline.sections.len() - 1
         });
         let OutlineSection { questions, .. } = &mut outline.sections[at];
@@ -62,13 +62,13 @@ pub(super) fn regroup(
     outline
 }
 
-/// What a section is known by.
-struct Place {
+/// The ids and the heading by which a section is recognised.
+struct SectionKey {
     ids: [String; 2],
     heading: String,
 }
 
-impl Place {
+impl SectionKey {
     fn of(section: &OutlineSection) -> Self {
         Self::new(&section.id, Some(section))
     }

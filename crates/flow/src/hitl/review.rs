@@ -1,14 +1,14 @@
 use async_trait::async_trait;
 use proto::{Code, Failure, RequestedLimits};
+use runs::Runs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use strip::asking::Runs;
 use strip::typed::{About, TypedOutput, TypedTool};
 use strip::{Job, waiting};
 
 use super::adopt::adopt;
-use super::asked::{Document, OUTLINE_OR_REJECTION, Place, Reviewed, rejection};
+use super::asked::{Document, OUTLINE_OR_REJECTION, QuestionAddress, Reviewed, rejection};
 use super::changes::{Change, changes};
 use super::markdown::{parse, render};
 use crate::outline::Outline;
@@ -113,7 +113,7 @@ impl TypedTool for ReviewOutline {
         let answer = match document.ask(&self.runs, job).await? {
             Reviewed::Answered(answer) => answer,
             Reviewed::Declined => return Ok(Output::of(Status::Rejected, outline).into()),
-            Reviewed::Open(open, Place { run_id, question_id, slot_id }) => {
+            Reviewed::Open(open, QuestionAddress { run_id, question_id, slot_id }) => {
                 return Ok(open.output(Output {
                     run_id: Some(run_id),
                     question_id: Some(question_id),
@@ -138,7 +138,7 @@ impl TypedTool for ReviewOutline {
     }
 }
 
-/// What the tools here have in common.
+/// The parts of the definition that the tools here share.
 pub(super) fn about(id: &'static str, title: &'static str, description: &'static str) -> About {
     About {
         id,

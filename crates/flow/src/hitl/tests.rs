@@ -120,7 +120,7 @@ fn a_section_with_another_heading_is_known_by_its_questions() {
 }
 
 #[test]
-fn what_is_no_outline_is_refused_with_its_line() {
+fn a_bad_outline_is_refused_with_its_line() {
     let long = format!("# T\n## S\n- {}\n", "x".repeat(501));
     let many = format!(
         "# T\n## S\n{}",
@@ -322,7 +322,7 @@ fn outlines() -> impl Strategy<Value = Outline> {
 
 proptest! {
     #[test]
-    fn what_is_rendered_is_read_again(outline in outlines()) {
+    fn a_rendered_outline_is_read_back_unchanged(outline in outlines()) {
         let draft = parse(&render(&outline)).unwrap();
         let again = adopt(&outline, draft);
         prop_assert_eq!(changes(&outline, &again), Vec::new());

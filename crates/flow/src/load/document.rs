@@ -2,9 +2,10 @@
 
 use std::sync::Weak;
 
+use documents::Form;
 use language::prose::Language;
 use proto::{Blame, Code, Failure};
-use reading::{Document, Form, Readers};
+use reading::{Document, Readers};
 use research::ReadFor;
 use strip::{Job, Strip};
 
@@ -30,7 +31,7 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded {
     pub source: LoadedSource,
-    /// Who published a page.
+    /// The publisher of a page.
     pub site: Option<String>,
     /// Markdown or plain text of at most 500,000 bytes.
     pub text: String,

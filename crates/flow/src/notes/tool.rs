@@ -20,7 +20,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Said of a question that no chunk answers.
 pub(crate) const NOTHING: &str = "No sentence of the chunks answers the question.";
 
-/// What is said of a tool that writes a part of a report.
+/// The definition of a tool that writes a part of a report.
 pub(crate) fn about(id: &'static str, title: &'static str, description: &'static str) -> About {
     let limits = RequestedLimits {
         timeout: Some(TIMEOUT),

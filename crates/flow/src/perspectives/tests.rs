@@ -13,7 +13,7 @@ fn texts(plan: &Plan) -> Vec<&str> {
     plan.questions.iter().map(|question| question.text.as_str()).collect()
 }
 
-/// What holds for every plan.
+/// Checks the invariants of every plan.
 fn check(plan: &Plan) {
     let ids: HashSet<&str> = plan.graph.nodes.iter().map(|node| node.id.as_str()).collect();
     assert_eq!(ids.len(), plan.graph.nodes.len(), "ids are unique");

@@ -100,7 +100,7 @@ impl TypedTool for PlanPerspectives {
     }
 }
 
-/// What the schema does not say.
+/// Checks rules that the schema cannot express.
 fn check(input: &PlanInput) -> Result<(), Failure> {
     if !has_words(&input.topic) {
         return Err(invalid("/topic", "the topic has no letter and no digit"));

@@ -8,13 +8,13 @@ use serde::Serialize;
 
 use super::merge::{Candidate, Entry, merge};
 
-/// What each part counts. Relevance decides; the others order results that fit about as well.
+/// The weight of each part. Relevance decides; the others order results of about equal relevance.
 const RELEVANCE: f64 = 0.72;
 const AUTHORITY: f64 = 0.08;
 const FRESHNESS: f64 = 0.05;
 const CONTENT_QUALITY: f64 = 0.15;
 
-/// What freshness counts for a query that asks for the latest.
+/// The weight of freshness for a query that asks for the latest.
 const FRESHNESS_ASKED: f64 = 0.15;
 
 /// Words that ask for the latest, in lower case.

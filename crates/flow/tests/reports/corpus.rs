@@ -6,10 +6,11 @@ use std::path::Path;
 use flow::compose::{Report, Request, Style, compose};
 use flow::outline::Outline;
 use flow::perspectives::{self, plan};
-use flow::source::{Chunk, Source};
+use flow::source::Source;
 use language::passages::{ChunkOptions, chunks};
 use language::ranking::Bm25;
 use language::stems::{language_of, terms};
+use notes::Chunk;
 use notes::{Note, summarize};
 
 pub(crate) const CORPORA: [&str; 3] = ["heat-pumps", "http-caching", "home-blood-pressure"];

@@ -9,6 +9,7 @@ use proto::{Code, Failure};
 use runs::RunEnd;
 use serde_json::json;
 use store::WorkflowPhase;
+use strip::Parked;
 
 use super::Driver;
 use crate::catalog_tools::CatalogTools;
@@ -288,11 +289,11 @@ impl Driver {
     }
 
     pub(super) fn approval_ids(&self) -> Vec<String> {
-        let waiting = self.moment().waiting().into_iter();
-        let parked = waiting.filter(|(_, result)| result.status == Status::Parked);
-        parked
-            .filter_map(|(_, result)| Some(result.note.waits?["approval_id"].as_str()?.to_owned()))
-            .collect()
+        let approval = |(_, parked)| match parked {
+            Parked::Approval { approval_id, .. } => Some(approval_id),
+            Parked::Questions { .. } => None,
+        };
+        self.moment().waiting().into_iter().filter_map(approval).collect()
     }
 
     /// Ends a paused workflow whose time is over.

@@ -5,33 +5,32 @@ use dag::core::{CellStage, EventKind, UndoStage};
 use proto::{Code, Failure};
 use runs::RunEnd;
 use serde_json::{Value, json};
+use strip::Parked;
 
 use super::Driver;
 use super::commit::FIRST_RETRY;
-use crate::results::{ResultKey, Status, error_of};
+use crate::results::{ResultKey, error_of};
 
 impl Driver {
     /// Reads what was decided about the calls that wait for people.
     pub(super) async fn read_decisions(&mut self) {
         let mut questions = None;
-        for (key, result) in self.moment().waiting() {
+        for (key, parked) in self.moment().waiting() {
             if !self.is_waiting(&key) {
                 continue;
             }
-            let waits = result.note.waits.unwrap_or_default();
-            if result.status == Status::Parked {
-                if let Some(id) = waits["approval_id"].as_str() {
-                    self.read_decision(&key, id).await;
+            let asked = match parked {
+                Parked::Approval { approval_id, .. } => {
+                    self.read_decision(&key, &approval_id).await;
+                    continue;
                 }
-                continue;
-            }
+                Parked::Questions { questions, .. } => questions,
+            };
             if questions.is_none() {
                 questions = self.open_questions().await;
             }
             let Some(open) = &questions else { continue };
-            let asked = waits["questions"].as_array().into_iter().flatten();
-            let mut ids = asked.filter_map(|question| question["question_id"].as_str());
-            if !ids.any(|id| open.iter().any(|open| open == id)) {
+            if !asked.iter().any(|asked| open.contains(&asked.question_id)) {
                 let (cell, undo) = (key.address, key.undo);
                 let event = EventKind::Settled { cell, undo, approved: true, feedback: None };
                 self.feed(event).await;

@@ -1,124 +1,15 @@
-use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
-use dag::{Dag, Task};
-use files::{FileParts, Files};
-use proto::{Clock, Code, Failure, Limits, Principal, RequestedLimits, TenantId, Via};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
-use store::{Cache, CommitQueue, Database};
-use strip::catalog::{LimitBounds, NameStyle, Pins, SchemaForm, WireNames};
-use strip::typed::{About, TypedOutput, TypedTool, typed};
-use strip::{Job, Parts, RateRules, Strip};
-use tempfile::TempDir;
-use tokio::sync::Semaphore;
+use bytes::Bytes;
+use dag::Task;
+use files::NewFile;
+use futures_util::stream;
+use proto::{Code, FileKind};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Progress, StartOptions, Until};
-use crate::{Settings, Workflows};
-
-const LONG: Duration = Duration::from_secs(60);
-
-/// Repeats a text, once it may.
-struct Repeat {
-    gate: Arc<Semaphore>,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct Input {
-    text: String,
-    times: usize,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Repeated {
-    texts: Vec<String>,
-}
-
-#[async_trait]
-impl TypedTool for Repeat {
-    type Input = Input;
-    type Output = Repeated;
-
-    fn about(&self) -> About {
-        let limits =
-            RequestedLimits { max_output_bytes: Some(1 << 20), ..RequestedLimits::default() };
-        About { limits, ..About::reader("t.repeat", "Repeat", "Repeats a text.") }
-    }
-
-    async fn run(&self, input: Input, _job: &Job) -> Result<TypedOutput<Repeated>, Failure> {
-        self.gate.acquire().await.expect("it is never closed").forget();
-        Ok(Repeated { texts: vec![input.text; input.times] }.into())
-    }
-}
-
-struct Setup {
-    folder: TempDir,
-    database: Database,
-    commits: CommitQueue,
-    gate: Arc<Semaphore>,
-}
-
-impl Setup {
-    async fn new(permits: usize) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let database = Database::open(folder.path()).await.expect("a database");
-        let commits = CommitQueue::start(database.clone());
-        Self { folder, database, commits, gate: Arc::new(Semaphore::new(permits)) }
-    }
-
-    /// The workflows of a process that starts on this data.
-    fn workflows(&self) -> Workflows {
-        let (database, clock) = (self.database.clone(), Clock::default());
-        let files = FileParts::in_folder(self.folder.path(), database.clone(), clock.clone());
-        let parts = Parts {
-            commits: self.commits.clone(),
-            database,
-            cache: Cache::memory(1 << 20, clock.clone()),
-            clock: clock.clone(),
-            names: WireNames::default(),
-            pins: Pins::default(),
-            files: Files::new(files.expect("a folder of files")),
-        };
-        let max = Limits { timeout: LONG, max_input_bytes: 1 << 20, max_output_bytes: 1 << 20 };
-        let settings = strip::Settings {
-            limits: LimitBounds { default: Limits::default(), server_input: 1 << 20, max },
-            idempotency: LONG,
-            rate: RateRules::default(),
-            name_style: NameStyle::Wire,
-            schemas: SchemaForm::AsIs,
-            files: strip::files::Strategies::default(),
-            inline: files::InlineLimits::default(),
-        };
-        let strip = Strip::new(settings, parts);
-        let tool = Repeat { gate: Arc::clone(&self.gate) };
-        strip.catalog().publish("tests", vec![typed(tool)]);
-        Workflows::new(&strip, clock, Settings::default())
-    }
-}
-
-fn caller(subject: &str) -> Arc<Principal> {
-    Arc::new(Principal {
-        tenant: TenantId::new("acme"),
-        subject: subject.to_owned(),
-        agent: None,
-        scopes: Vec::new(),
-        via: Via::Local,
-    })
-}
-
-fn repeat(id: &str, text: &str, times: usize) -> Task {
-    let arguments = json!({"text": text, "times": times});
-    let arguments = arguments.as_object().cloned().unwrap_or_else(Map::new);
-    let tool = Some("t.repeat".to_owned());
-    Task { id: id.to_owned(), tool, arguments, ..Task::default() }
-}
-
-fn dag(tasks: Vec<Task>) -> Dag {
-    Dag { name: Some("repeat".to_owned()), tasks }
-}
+use crate::testing::{LONG, Setup, caller, dag, repeat};
 
 #[tokio::test]
 async fn a_dag_goes_on_without_its_caller_and_its_outputs_are_read_whole_after_a_restart() {
@@ -189,4 +80,25 @@ async fn a_start_with_the_same_key_finds_the_first_workflow() {
     let unknown = Task { tool: Some("t.none".to_owned()), ..repeat("one", "a", 1) };
     let refused = workflows.start_dag(&ann, dag(vec![unknown]), StartOptions::default()).await;
     assert_eq!(refused.expect_err("no such tool").code, Code::InvalidInput);
+}
+
+/// A text may be JSON: what was stored says which it is, and what is damaged is no output.
+#[tokio::test]
+async fn a_stored_text_stays_a_text_and_damaged_json_is_an_error() {
+    let setup = Setup::new(0).await;
+    let (ann, workflows, id) = (caller("ann"), setup.workflows(), Uuid::new_v4());
+    let strip = &workflows.service().strip;
+    let run = strip.runs().begin_workflow(&ann, id, "outputs");
+    for output in [json!("[1, 2]"), json!("plain"), json!([true, {"a": 1}])] {
+        let stored = strip.store_output(&ann, &run, &output).await.expect("a reference");
+        let reference = stored["ref_id"].as_str().expect("an id");
+        let read = workflows.read_reference(&ann, id, reference).await;
+        assert_eq!(read.expect("the output"), output, "{stored}");
+    }
+    let media_type = Some("application/json");
+    let cut = NewFile { media_type, ..NewFile::new(FileKind::Reference, "output") };
+    let bytes = stream::iter([Ok(Bytes::from_static(b"{\"texts\": ["))]);
+    let cut = strip.files().put(&ann, cut, bytes).await.expect("a file");
+    let read = workflows.read_reference(&ann, id, cut.id.as_str()).await;
+    assert_eq!(read.expect_err("damage").code, Code::Internal);
 }

@@ -29,7 +29,7 @@ pub(super) enum Planned {
     Question(Output),
 }
 
-/// What came of a form.
+/// The outcome of a form.
 enum Filled {
     Given(Map<String, Value>),
     /// Its person closed it, or its client cannot show it.

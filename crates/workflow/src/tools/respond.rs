@@ -27,7 +27,7 @@ enum Right {
     AskClient,
 }
 
-/// What came of asking a client.
+/// The outcome of asking a client.
 enum Asked {
     Decided,
     /// Its person closed the form: the checkpoint stays.
@@ -156,7 +156,12 @@ async fn decide_each(
             // Another decision or the deadline came first, and counts.
             Ok(_) | Err(DecideError::Over(_) | DecideError::Unknown(_)) => {}
             Err(DecideError::Store(error)) => return Err(unavailable(error)),
-            Err(DecideError::Invalid(why)) => return Err(Failure::new(Code::InvalidInput, why)),
+            Err(refused @ DecideError::Invalid(_)) => {
+                return Err(Failure::new(Code::InvalidInput, refused.to_string()));
+            }
+            Err(refused @ DecideError::Damaged(_)) => {
+                return Err(Failure::new(Code::Internal, refused.to_string()));
+            }
             Err(refused @ (DecideError::Agent | DecideError::OwnCall)) => {
                 return Err(Failure::new(Code::Denied, refused.to_string()));
             }

@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_quoted_comes_back(value in "[ -~]{0,60}", spaces in "[ \t]{0,3}") {
+    fn quoted_values_are_unescaped(value in "[ -~]{0,60}", spaces in "[ \t]{0,3}") {
         let quoted = value.replace('\\', "\\\\").replace('"', "\\\"");
         let header = format!("Basic x=1 , Bearer{spaces} a=b{spaces},\terror{spaces}={spaces}\"{quoted}\"{spaces}, scope=s");
         assert_eq!(bearer(401, &[&header]), with(None, &["s"], Some(&value)));

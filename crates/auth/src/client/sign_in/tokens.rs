@@ -4,10 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use proto::Secret;
 use tokio::sync::Mutex;
 
 use super::{RETRY_AFTER_MS, SignIn};
-use crate::Secret;
 use crate::client::token::StoredToken;
 
 /// A person's access token, with the refresh token to renew it.

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
-use auth::{IntrospectionOptions, Refusal, Secret, TokenFault};
+use auth::{IntrospectionOptions, Refusal, TokenFault};
+use proto::Secret;
 use serde_json::{Value, json};
 use testkit::{Issuer, Signer};
 

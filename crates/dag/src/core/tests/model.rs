@@ -59,7 +59,7 @@ pub(super) struct Model {
     /// How often each attempt of a cell was called; retries and calls that are to be repeated excepted.
     calls: BTreeMap<(Address, u32), usize>,
     approvals: Approvals,
-    /// What is committed of them: rows name the approval that their call waits for.
+    /// The committed approvals: rows name the approval that their call waits for.
     kept_approvals: Approvals,
     approvals_made: usize,
     /// The approvals that each checkpoint showed when it was new.
@@ -252,7 +252,7 @@ impl Model {
         rebuild(Arc::clone(&self.graph), self.saved.clone(), records)
     }
 
-    /// What a commit leaves behind is what the core knows.
+    /// Checks that a state that is rebuilt from the commits equals the core's.
     fn check_rebuild(&self) {
         let rebuilt = self.rebuilt();
         let gone = |pause: &Pause| matches!(pause.kind, PauseKind::OwnerGone { .. });

@@ -40,7 +40,7 @@ fn addresses_of_one_page_are_one_result() {
 }
 
 #[test]
-fn what_answers_the_query_moves_up() {
+fn pages_that_answer_the_query_move_up() {
     let lists = vec![vec![
         page(
             "http://deals.test/",

@@ -18,9 +18,9 @@ const MAX_TOKENS: u32 = 4_000;
 #[derive(Debug)]
 pub(super) struct CallerModel {
     client: Arc<dyn Client>,
-    /// What came with a request that was repeated.
+    /// The client's answer in a repeated request.
     given: Option<Value>,
-    /// What the client answers with its next request.
+    /// The question that the client answers with its next request.
     unanswered: Mutex<Option<Value>>,
 }
 

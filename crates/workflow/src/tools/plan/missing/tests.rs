@@ -32,7 +32,7 @@ fn a_form_has_a_field_for_each_missing_argument() {
 }
 
 #[test]
-fn what_a_form_cannot_ask_for_is_not_asked() {
+fn values_that_no_form_can_hold_are_not_asked_for() {
     let plan = proposal(vec![missing("a", "rows", json!({"type": "array"}))]);
     assert_eq!(form("Send mails", &plan), None);
     assert_eq!(form("Send mails", &proposal(Vec::new())), None);

@@ -40,7 +40,7 @@ const MAX_PENDING: Duration = Duration::from_secs(15);
 /// The most HTML that is kept of a page.
 const MAX_BYTES: usize = 32 << 20;
 
-/// What a [`Browser`] is made of, and its limits.
+/// The program, limits and environment of a [`Browser`].
 #[derive(Clone)]
 pub struct Options {
     /// The Chromium to run; without one, the usual names are looked up in `PATH`.
@@ -92,7 +92,7 @@ pub struct Visit {
     pub pending: Option<fn(&str) -> Option<Pending>>,
 }
 
-/// What a quiet page waits for.
+/// The reason why a page without network traffic is not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pending {
     /// Its content is still to come, or it will load another page.
@@ -150,7 +150,7 @@ impl Browser {
             Target::admit(&visit.url, inner.options.client.policy(), &Scope::everything())?;
         let deadline = visit.deadline.min(MAX_DEADLINE);
         let end = Instant::now() + deadline;
-        // What is left of the time is for taking the HTML.
+        // The rest of the time is for reading the HTML.
         let rest = (deadline / 10).clamp(Duration::from_millis(300), Duration::from_secs(2));
         let order = Order {
             target,

@@ -3,4 +3,3 @@ pub mod http;
 pub mod process;
 pub mod proxy;
 pub mod sandbox;
-pub mod sse;

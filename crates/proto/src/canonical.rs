@@ -125,12 +125,12 @@ impl FromStr for Digest {
         if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(InvalidDigest);
         }
-        let mut sum = [0; 32];
-        for (index, byte) in sum.iter_mut().enumerate() {
+        let mut bytes = [0; 32];
+        for (index, byte) in bytes.iter_mut().enumerate() {
             *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16)
                 .map_err(|_| InvalidDigest)?;
         }
-        Ok(Digest(sum))
+        Ok(Digest(bytes))
     }
 }
 
@@ -209,9 +209,9 @@ mod tests {
 
         #[test]
         fn digests_survive_their_text(input in any::<Vec<u8>>()) {
-            let sum = digest(&input);
-            let text = serde_json::to_string(&sum).expect("a digest serialises");
-            assert_eq!(serde_json::from_str::<Digest>(&text).expect("its own text"), sum);
+            let digest = digest(&input);
+            let text = serde_json::to_string(&digest).expect("a digest serialises");
+            assert_eq!(serde_json::from_str::<Digest>(&text).expect("its own text"), digest);
         }
     }
 }

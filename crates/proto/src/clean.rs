@@ -118,7 +118,7 @@ fn is_blank(character: char) -> bool {
         )
 }
 
-/// What has no end in the rest of a text. A search that failed is not repeated further on: with one search for each
+/// The marks that have no end in the rest of a text. A failed search is not repeated further on: with one search for each
 /// beginning, hostile text would take quadratic time.
 #[derive(Default)]
 struct Unclosed {

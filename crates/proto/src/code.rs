@@ -82,7 +82,7 @@ impl Code {
         self.row().retryable
     }
 
-    /// Who is usually at fault.
+    /// The side that is usually at fault.
     pub fn blame(self) -> Blame {
         self.row().blame
     }

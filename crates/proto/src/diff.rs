@@ -17,9 +17,9 @@ const MAX_WORDS: usize = 1_000;
 pub struct Change {
     /// Where it is, as a JSON pointer into the definition.
     pub at: String,
-    /// What was there; none if there was nothing.
+    /// The old value; none if there was none.
     pub before: Option<String>,
-    /// What is there now; none if it is gone.
+    /// The new value; none if it is gone.
     pub after: Option<String>,
     /// Of two texts, the words that are gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

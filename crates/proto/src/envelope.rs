@@ -45,7 +45,7 @@ impl ErrorItem {
         self.details.as_ref()?.get(ANSWERED_BY)?.as_str()
     }
 
-    /// What people and models are shown before the message: the code, or the server that said it.
+    /// The label before the message for people and models: the code, or the server that answered.
     pub fn label(&self) -> String {
         match self.answered_by() {
             Some(server) => format!("{server} answered:"),

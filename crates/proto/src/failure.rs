@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{Blame, Code, ErrorItem, Scrubber};
+use crate::{ANSWERED_BY, Blame, Code, ErrorItem, Scrubber};
 
 /// Why a call failed: the message for the caller, the blame, and the cause for the log.
 #[derive(Clone, Debug)]
@@ -87,6 +87,11 @@ impl Failure {
             self.source = None;
         }
         self
+    }
+
+    /// The server whose own words the message is, if it is not the gateway's.
+    pub fn answered_by(&self) -> Option<&str> {
+        self.details.as_ref()?.get(ANSWERED_BY)?.as_str()
     }
 
     /// The failure as an envelope lists it.

@@ -24,6 +24,7 @@ mod scrub;
 mod secret;
 mod server_name;
 mod slot;
+pub mod sse;
 mod surrogates;
 pub mod time;
 pub mod units;

@@ -64,7 +64,7 @@ pub enum Via {
     },
 }
 
-/// What a token of an identity provider is for.
+/// The part of the gateway that a token of an identity provider is for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Audience {

@@ -72,7 +72,7 @@ fn look(name: &str) -> String {
     text.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-/// The same without separators: `power-strip` is not a name for a server of another vendor.
+/// The look of a name without separators: `power-strip` is not a name for a server of another vendor.
 fn without_separators(name: &str) -> String {
     look(&name.replace(['-', '_', '.'], ""))
 }

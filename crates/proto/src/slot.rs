@@ -1,5 +1,7 @@
 //! The types of answers that a person may be asked for.
 
+use std::str::FromStr;
+
 use serde_json::{Value, json};
 
 /// The longest text, in characters.
@@ -162,6 +164,14 @@ impl SlotType {
                 json!({"type": "string", "description": "The id of a file.", "minLength": 1, "maxLength": 200})
             }
         }
+    }
+}
+
+impl FromStr for SlotType {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        Self::named(name).ok_or(())
     }
 }
 

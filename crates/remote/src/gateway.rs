@@ -8,6 +8,7 @@ use egress::http::{AddressPolicy, Client, Limits, OwnListeners, Request, Respons
 use environment::Environment;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use proto::sse::{Events, PlainData};
 use proto::{Discovery, Envelope, PromptRef};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -120,11 +121,7 @@ impl Remote {
         }
         let response =
             self.send(Method::POST, "/mcp", headers, message.to_string().into(), None).await?;
-        let text = String::from_utf8_lossy(&response.body);
-        let event =
-            text.lines().filter_map(|line| line.strip_prefix("data:")).find(|data| data.len() > 2);
-        let mut answer: Value =
-            serde_json::from_str(event.unwrap_or(&text)).context("the answer is not JSON")?;
+        let mut answer = read_answer(&response)?;
         if let Some(error) = answer.get("error") {
             bail!("{}", error["message"].as_str().unwrap_or("the prompt was refused"));
         }
@@ -236,6 +233,31 @@ pub(crate) fn json_headers() -> HeaderMap {
     headers
 }
 
+/// The answer to the one request of an exchange, as JSON or as an event of a stream, which may begin with notifications.
+fn read_answer(response: &Response) -> anyhow::Result<Value> {
+    if !is_event_stream(&response.headers) {
+        return parsed(response);
+    }
+    let mut events = Events::<PlainData<{ MAX_BODY as usize }>>::default();
+    let mut answer = None;
+    events.feed(&response.body, |_, data| {
+        answer = answer_in(&data);
+        answer.is_none()
+    })?;
+    answer.with_context(|| format!("{} sent events without an answer", response.final_url))
+}
+
+/// A message that answers a request; none if it is a request or notification.
+pub(crate) fn answer_in(message: &[u8]) -> Option<Value> {
+    let message: Value = serde_json::from_slice(message).ok()?;
+    (message.get("result").is_some() || message.get("error").is_some()).then_some(message)
+}
+
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
+}
+
 fn parsed<T: DeserializeOwned>(response: &Response) -> anyhow::Result<T> {
     serde_json::from_slice(&response.body).with_context(|| {
         let start: String = String::from_utf8_lossy(&response.body).chars().take(200).collect();
@@ -255,3 +277,6 @@ pub fn parse_url(text: &str) -> Result<Url, String> {
         Err(error) => Err(format!("{error}; {advice}")),
     }
 }
+
+#[cfg(test)]
+mod tests;

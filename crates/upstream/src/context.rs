@@ -40,7 +40,8 @@ pub(crate) struct ServerContext {
     pub(crate) watched: watch::Sender<BTreeSet<String>>,
     /// Removes the server's secrets from what it sends.
     pub(crate) scrubber: Scrubber,
-    /// The same for stderr, which is read line by line: it also knows each line of a secret of several lines.
+    /// Removes the server's secrets from stderr, which is read line by line: it also knows each line of a secret of several
+    /// lines.
     pub(crate) stderr_scrubber: Scrubber,
     pub(crate) journal: Arc<Journal>,
     /// The secrets that each person has for it.

@@ -24,7 +24,7 @@ pub type Publish = Arc<dyn Fn(&str, Vec<Arc<dyn Tool>>) + Send + Sync>;
 pub type PublishOwn =
     Arc<dyn Fn(&str, InstanceKey, Option<Vec<Arc<dyn Tool>>>) -> bool + Send + Sync>;
 
-/// What servers are connected with, put together once by the binary.
+/// The services that connections to servers need, made once by the binary.
 #[derive(Clone)]
 pub struct Deps {
     pub runner: Arc<Runner>,
@@ -48,7 +48,7 @@ pub struct Deps {
     pub timing: Timing,
 }
 
-/// What a server lists this soon after the gateway's start, it offered from the start.
+/// Names that a server lists within this time after the gateway's start count as offered from the start.
 const START: u64 = 30_000;
 
 impl Deps {

@@ -11,6 +11,9 @@ const FAULT: &str = "powerstrip/fault";
 /// The most bytes of such a `_meta` whose details are passed on.
 const MAX_DETAILS: usize = 4096;
 
+/// The detail with the wait that a server asks for, in milliseconds.
+const RETRY_AFTER: &str = "retryAfterMs";
+
 /// The longest wait that a server may ask for.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -34,16 +37,17 @@ pub(crate) fn failure(server: &str, result: &Value, said: String) -> Failure {
         Some(code) => without_code(code, said),
         None => said,
     };
+    let wait = fault["details"][RETRY_AFTER].as_u64().map(Duration::from_millis);
+    let wait = wait.filter(|_| retryable).map(|wait| wait.min(MAX_WAIT));
     let failure = if message.trim().is_empty() {
         Failure::new(code, format!("server `{server}` says that the call failed"))
     } else {
-        Failure::new(code, message).details(details(server, fault))
+        Failure::new(code, message).details(details(server, fault, wait))
     };
-    // A server's word does not prove that the caller or the gateway is at fault.
+    // Stated codes always blame the tool: a server cannot blame the caller or the gateway.
     let failure = failure.blame(Blame::Tool).retryable(retryable);
-    let wait = fault["details"]["retryAfterMs"].as_u64().map(Duration::from_millis);
-    match wait.filter(|_| retryable) {
-        Some(wait) => failure.retry_after(wait.min(MAX_WAIT)),
+    match wait {
+        Some(wait) => failure.retry_after(wait),
         None => failure,
     }
 }
@@ -80,13 +84,18 @@ fn without_code(code: Code, said: String) -> String {
     rest.map(str::to_owned).unwrap_or(said)
 }
 
-/// Who answered, and the details that the server states.
-fn details(server: &str, fault: &Value) -> Value {
+/// The server that answered, and the details that the server states; `wait` is what is left of the wait it asks for.
+fn details(server: &str, fault: &Value, wait: Option<Duration>) -> Value {
     let mut details = match &fault["details"] {
         Value::Object(stated) if canonical::len(fault) <= MAX_DETAILS => stated.clone(),
         _ => Map::new(),
     };
     details.retain(|key, _| !RESERVED.contains(&key.as_str()));
+    details.remove(RETRY_AFTER);
+    if let Some(wait) = wait {
+        let milliseconds = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        details.insert(RETRY_AFTER.to_owned(), json!(milliseconds));
+    }
     details.insert(ANSWERED_BY.to_owned(), json!(server));
     Value::Object(details)
 }

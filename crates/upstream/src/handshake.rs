@@ -28,7 +28,7 @@ pub(crate) struct ServerInfo {
 }
 
 impl ServerInfo {
-    /// What is assumed of a server before the handshake.
+    /// The assumptions about a server before the handshake.
     pub(crate) const UNKNOWN: Self = Self {
         era: Era::Legacy,
         may_speak_legacy: true,

@@ -55,7 +55,7 @@ impl Announced {
     }
 }
 
-/// What has to be done for an instance.
+/// Work that is due for an instance.
 pub(crate) enum InstanceEvent {
     /// Its lists have changed.
     List(DueListing),

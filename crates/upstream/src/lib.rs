@@ -51,7 +51,7 @@ pub use registry::{
     AddressFault, Announcement, Grant, Holder, LeaseStatus, NameStore, Registry, RegistryFault,
     ReplicaLease, Terms,
 };
-pub use status::{ListFault, ReplicaStatus, State, Status};
+pub use status::{ListFault, ReplicaStatus, Status};
 pub use timing::Timing;
 pub use upstream::Upstream;
 pub use upstreams::Upstreams;

@@ -2,9 +2,9 @@
 //! without being copied into the JSON that is parsed.
 
 use bytes::Bytes;
-use egress::sse::{EventData, TooLarge};
 use files::{BlobExtractor, Blobs};
 use proto::Scrubber;
+use proto::sse::{EventData, TooLarge};
 
 use crate::rpc::Message;
 
@@ -18,7 +18,7 @@ pub(crate) const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 pub(crate) const MAX_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Reads events whose data are messages.
-pub(crate) type Events = egress::sse::Events<MessageBuffer>;
+pub(crate) type Events = proto::sse::Events<MessageBuffer>;
 
 /// The received part of a message.
 #[derive(Debug, Default)]

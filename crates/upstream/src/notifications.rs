@@ -16,7 +16,7 @@ pub(crate) enum Recipient {
     Token(u64),
     /// The message does not say which request it belongs to.
     Unspecified,
-    /// The same for a log message, which may arrive after the answer.
+    /// A log message without a request, which may arrive after the answer.
     Log,
 }
 

@@ -66,7 +66,7 @@ impl Server {
         &self,
         principal: &Principal,
     ) -> Result<Option<Arc<PersonalValues>>, Failure> {
-        // What one person has not stored is no error of the server.
+        // A value that a person has not stored is no error of the server.
         self.context.personal.of(principal).await.map_err(|error| error.failure(&self.name))
     }
 

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use operations::servers::ProcessView;
-pub use operations::servers::ServerState as State;
+pub(crate) use operations::servers::ServerState as State;
 use proto::{Scrubber, clean};
 use serde::Serialize;
 use serde_json::Value;

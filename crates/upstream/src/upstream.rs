@@ -53,7 +53,7 @@ pub struct Upstream {
     tasks: TaskTracker,
 }
 
-/// What is known of a server from the one that it replaces.
+/// The state that a server takes over from the one that it replaces.
 #[derive(Default)]
 pub(crate) struct Before {
     pub(crate) list: Option<Arc<ToolList>>,
@@ -241,7 +241,7 @@ impl Upstream {
         ))
     }
 
-    /// The same for callers, who do not learn where the file is.
+    /// The faults of its entry for callers, without the path of the file.
     pub(crate) fn faults_for_callers(&self) -> String {
         let shown = |fault: &InvalidKey| {
             let message = without_places(&fault.message);

@@ -209,7 +209,7 @@ impl Client {
         &self.0.connector.policy
     }
 
-    /// What opens this client's connections.
+    /// The connector that opens this client's connections.
     pub(crate) fn connector(&self) -> &Connector {
         &self.0.connector
     }
@@ -283,7 +283,7 @@ impl Client {
         target.check(policy, scope)?;
         let mut message =
             Message { method: request.method, headers: request.headers, body: request.body };
-        // Who asks for a packing of their own wants to unpack it, too.
+        // A caller that sets Accept-Encoding decompresses the body itself.
         let unpack = !message.headers.contains_key(ACCEPT_ENCODING);
         prepare(&mut message)?;
         let limit = limits.max_redirects.min(MAX_REDIRECTS);

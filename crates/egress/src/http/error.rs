@@ -48,7 +48,7 @@ pub enum FetchError {
     /// The answer is larger than the caller allows.
     #[error("{part} exceeds {limit} bytes")]
     TooLarge {
-        /// What was too large.
+        /// The part that was too large.
         part: Part,
         /// The limit in bytes.
         limit: u64,
@@ -56,7 +56,7 @@ pub enum FetchError {
     /// The other side broke the HTTP protocol or the connection.
     #[error("broken exchange: {why}")]
     Protocol {
-        /// What was wrong.
+        /// The violation, in words.
         why: String,
     },
 }

@@ -10,7 +10,7 @@ use url::Host;
 pub struct PatternError {
     /// The entry as written.
     pub entry: String,
-    /// What is wrong with it.
+    /// The reason why it is invalid.
     pub why: &'static str,
 }
 

@@ -14,11 +14,11 @@ use super::target::Target;
 #[serde(try_from = "Vec<String>")]
 pub struct Scope {
     schemes: Vec<&'static str>,
-    hosts: Vec<Place>,
+    hosts: Vec<HostRule>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct HostRule {
     scheme: Option<&'static str>,
     host: HostPattern,
 }
@@ -37,7 +37,7 @@ impl Scope {
     /// The origins of these URLs alone: for requests to a server, whose redirects have to stay with it.
     pub fn origins<'a>(urls: impl IntoIterator<Item = &'a str>) -> Self {
         let targets = urls.into_iter().filter_map(|url| Target::parse(url).ok());
-        let hosts = targets.map(|target| Place {
+        let hosts = targets.map(|target| HostRule {
             scheme: scheme(target.url().scheme()),
             host: HostPattern {
                 host: Names::Exactly(target.host().clone()),
@@ -56,7 +56,7 @@ impl Scope {
             let entry = entry.as_ref();
             match scheme(entry) {
                 Some(scheme) => scope.schemes.push(scheme),
-                None => scope.hosts.push(Place::parse(entry)?),
+                None => scope.hosts.push(HostRule::parse(entry)?),
             }
         }
         Ok(scope)
@@ -81,7 +81,7 @@ impl Scope {
     }
 }
 
-impl Place {
+impl HostRule {
     fn parse(entry: &str) -> Result<Self, PatternError> {
         let (scheme, host) = match entry.split_once("://") {
             None => (None, entry),

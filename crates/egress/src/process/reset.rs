@@ -95,7 +95,7 @@ fn is_empty(folder: &Path) -> bool {
 fn empty(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     for entry in entries.flatten() {
-        // What cannot be removed is found by the check at the end.
+        // The check at the end finds entries that cannot be removed.
         let _ = if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             fs::remove_dir_all(entry.path())
         } else {

@@ -221,7 +221,7 @@ impl Runner {
         if self.hidden.is_empty() {
             return Ok(());
         }
-        // What belongs to the system is hidden, too, such as a `resolv.conf` that is a link into `/run`.
+        // System files are hidden as well, such as a `resolv.conf` that is a link into `/run`.
         confinement.read.retain(|path| {
             let below = |real: PathBuf| self.hidden.iter().any(|hidden| real.starts_with(hidden));
             !(sandbox::is_system(path) && path.canonicalize().is_ok_and(below))

@@ -1,7 +1,7 @@
 //! The launcher: our own executable, started again as a single-threaded process that prepares
 //! one run, waits for its orders and then executes the program.
 //!
-//! Why not `pre_exec`: namespaces, Landlock rules and filters need allocation and several
+//! `pre_exec` cannot be used: namespaces, Landlock rules and filters need allocation and several
 //! processes, which is undefined behaviour between `fork` and `exec` of a threaded program.
 
 use std::convert::Infallible;

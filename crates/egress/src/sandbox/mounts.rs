@@ -62,7 +62,7 @@ fn make_writable(path: &Path) -> io::Result<()> {
     rustix::mount::mount_bind_recursive(path, path)?;
     let path = CString::new(path.as_os_str().as_bytes())?;
     raw::set_mount_attributes(&path, AT_RECURSIVE, NOSUID | NODEV, 0)?;
-    // What the host itself has mounted read-only cannot be reopened, and stays as it is.
+    // Mounts that are read-only on the host cannot be made writable, and stay as they are.
     raw::set_mount_attributes(&path, AT_RECURSIVE, 0, RDONLY)
         .or_else(|_| raw::set_mount_attributes(&path, 0, 0, RDONLY))
         .or(Ok(()))

@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use egress::http::{Limits, Request, Scope, StreamingResponse};
-use egress::sse::{self, PlainData, TooLarge};
 use futures_util::StreamExt as _;
-use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use proto::sse::{self, PlainData, TooLarge};
 use serde_json::{Value, json};
 use tokio::io::AsyncWrite;
 use tokio::sync::RwLock;
@@ -19,7 +18,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::client::MessageWriter;
 use crate::frame::MAX_MESSAGE;
-use crate::gateway::{Remote, json_headers};
+use crate::gateway::{Remote, answer_in, is_event_stream, json_headers};
 use crate::ledger::Ledger;
 
 /// Reads events whose data are messages.
@@ -46,7 +45,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 pub(super) struct Exchange<W> {
     remote: Remote,
     writer: Arc<MessageWriter<W>>,
-    /// Who the client is to the gateway, in the old revisions. Written while a session is opened.
+    /// The client's session at the gateway, in the old revisions. Written while a session is opened.
     session: RwLock<Option<Session>>,
     ledger: Ledger,
     under_way: TaskTracker,
@@ -268,15 +267,18 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Exchange<W> {
     }
 }
 
-/// A body's one message, whether it came plain or as an event.
+/// A body's one message, whether it came plain or as an event. Events before an answer are notifications.
 async fn whole(response: StreamingResponse) -> anyhow::Result<Vec<u8>> {
     let as_event = is_event_stream(&response.headers);
     let mut body = response.body;
     let (mut plain, mut events) = (Vec::new(), Events::default());
     while let Some(chunk) = body.next().await {
         let chunk = chunk?;
-        if as_event && let Some(message) = messages(&mut events, &chunk)?.into_iter().next() {
-            return Ok(message);
+        if as_event {
+            let mut messages = messages(&mut events, &chunk)?.into_iter();
+            if let Some(answer) = messages.find(|message| answer_in(message).is_some()) {
+                return Ok(answer);
+            }
         }
         plain.extend_from_slice(&chunk);
         anyhow::ensure!(
@@ -300,11 +302,6 @@ fn messages(events: &mut Events, chunk: &Bytes) -> Result<Vec<Vec<u8>>, TooLarge
 
 fn is_message(bytes: &[u8]) -> bool {
     serde_json::from_slice::<Value>(bytes).is_ok_and(|message| message.get("jsonrpc").is_some())
-}
-
-fn is_event_stream(headers: &HeaderMap) -> bool {
-    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

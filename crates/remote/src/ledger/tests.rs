@@ -92,7 +92,7 @@ fn an_unanswered_handshake_is_repeated_not_refused() {
 }
 
 #[test]
-fn what_cannot_be_read_passes() {
+fn unreadable_messages_pass() {
     let ledger = Ledger::default();
     for message in [&b"{"[..], b"[]", b"3", b"{\"id\":1}"] {
         ledger.record_request(message);

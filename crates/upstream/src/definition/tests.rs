@@ -9,7 +9,7 @@ fn read(tool: &Value) -> Result<Option<Definition>, String> {
 }
 
 #[test]
-fn what_a_server_says_about_a_tool_is_kept() {
+fn a_definition_keeps_the_servers_fields() {
     let tool = json!({"name": "read.file/v1", "title": "Read", "description": "Reads.",
         "inputSchema": {"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"},
             "deep": {"type": "object", "properties": {"n": {"type": "integer", "x-mcp-header": "N"}}}}},

@@ -74,7 +74,10 @@ fn details_of_the_gateway_cannot_be_stated() {
 #[test]
 fn a_wait_is_kept_for_failures_that_may_pass() {
     let wait = |code: &str, ms: Value| {
-        read("why", &json!({"code": code, "details": {"retryAfterMs": ms}})).retry_after
+        let failure = read("why", &json!({"code": code, "details": {"retryAfterMs": ms}}));
+        let stated = failure.details.unwrap()["retryAfterMs"].as_u64().map(Duration::from_millis);
+        assert_eq!(stated, failure.retry_after, "the details say the same");
+        failure.retry_after
     };
     assert_eq!(wait("RATE_LIMIT", json!(1500)), Some(Duration::from_millis(1500)));
     assert_eq!(wait("RATE_LIMIT", json!(u64::MAX)), Some(MAX_WAIT));

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use egress::http::{Body, StreamingResponse, Target};
-use egress::sse::EventKind;
 use futures_util::StreamExt as _;
 use http::{HeaderMap, Method};
 use proto::Scrubber;
+use proto::sse::EventKind;
 use strip::Client;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};

@@ -9,12 +9,12 @@ use bytes::Bytes;
 use egress::http::{
     Body, Client as HttpClient, Limits, Request, Scope, SendFault, StreamingResponse,
 };
-use egress::sse::Position;
 use files::Piece;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use http::header::{AUTHORIZATION, CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use proto::Scrubber;
+use proto::sse::Position;
 use strip::Client;
 
 use super::headers;
@@ -264,8 +264,9 @@ impl Exchange {
 impl Endpoint {
     /// Adds the header that says where a stream goes on.
     pub(super) fn resume_after(&mut self, position: &Position) {
-        if let Some(id) = &position.last_id {
-            self.headers.insert(headers::LAST_EVENT_ID, id.clone());
+        let id = position.last_id.as_deref().map(HeaderValue::from_bytes);
+        if let Some(Ok(id)) = id {
+            self.headers.insert(headers::LAST_EVENT_ID, id);
         }
     }
 }

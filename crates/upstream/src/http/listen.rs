@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use egress::http::Body;
-use egress::sse::Position;
 use http::Method;
+use proto::sse::Position;
 use tokio::sync::watch;
 
 use super::exchange::{Endpoint, encode};

@@ -27,7 +27,7 @@ pub(super) enum Listener<'a> {
     Channel(&'a Pending, ChannelOwner),
 }
 
-/// Who uses a stream on which the answers to all requests arrive.
+/// The users of a stream on which the answers to all requests arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChannelOwner {
     /// The gateway, and all callers where they share a session.

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use egress::http::{Body, BodyStream};
-use egress::sse::{EventData as _, EventKind, Position, TooLarge};
 use futures_util::{FutureExt as _, StreamExt as _};
 use http::Method;
 use proto::Scrubber;
+use proto::sse::{EventData as _, EventKind, Position, TooLarge};
 use strip::Client;
 use tokio::task::JoinSet;
 

@@ -31,7 +31,7 @@ const SHARE: Share = Share { all: 4_096, of_caller: 256, reserved: 512 };
 /// How long closing a session in the background may take.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What the config says about how a server is spoken to.
+/// The configured transport and era of a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Protocol {
     pub(super) transport: UrlTransport,
@@ -49,7 +49,7 @@ pub(super) struct Replica {
     pub(super) exchange: Arc<Exchange>,
     pub(super) outstanding: AtomicUsize,
     health: Mutex<Health>,
-    /// What the config says about transport and era.
+    /// The configured transport and era.
     pub(super) protocol: Protocol,
     /// Whether the server speaks the transport of 2024-11-05.
     pub(super) is_sse: AtomicBool,

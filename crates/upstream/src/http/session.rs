@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use egress::http::Body;
-use egress::sse::Position;
 use http::{HeaderMap, HeaderValue, Method};
+use proto::sse::Position;
 use serde_json::Value;
 use strip::Client;
 use tokio::sync::oneshot;

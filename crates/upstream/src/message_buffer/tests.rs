@@ -76,7 +76,7 @@ proptest! {
         let found = gathered(written.as_bytes(), cut).open(&Scrubber::default(), carried);
         prop_assert!(found == expected);
 
-        // The same as an event of a stream, between others.
+        // The message as an event of a stream, between others.
         let stream = format!(": hello\ndata: {{}}\n\nevent: message\r\ndata: {written}\r\n\r\ndata: {{}}\n\n");
         let (mut events, mut found) = (Events::default(), Vec::new());
         for chunk in stream.as_bytes().chunks(cut) {

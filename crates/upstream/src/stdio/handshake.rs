@@ -25,7 +25,7 @@ pub(super) enum KnownEra {
 }
 
 impl KnownEra {
-    /// What is known at the start.
+    /// The knowledge at the start, from the config.
     pub(super) fn of(choice: EraChoice) -> Self {
         match choice {
             EraChoice::Auto => Self::Nothing,

@@ -276,7 +276,7 @@ impl Child {
             why = &mut self.reading => why.unwrap_or_else(|_| TransportError::lost("its reader failed")),
             ended = process.wait() => {
                 exit = ended.ok();
-                // What it wrote before it ended still counts.
+                // Messages that the process wrote before it ended still count.
                 match timeout(END_TIMEOUT, &mut self.reading).await {
                     Ok(Ok(why)) => why,
                     _ => TransportError::lost("it ended"),

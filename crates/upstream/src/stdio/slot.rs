@@ -268,7 +268,7 @@ impl Drop for Claim {
     }
 }
 
-/// What a slot is supervised with.
+/// The parameters of the supervision of a slot.
 #[derive(Clone, Copy)]
 pub(super) struct Supervision<'a> {
     pub(super) launcher: &'a Launcher,

@@ -27,7 +27,7 @@ const MAX_OWN_LISTS: usize = 256;
 /// The longest wait before an instance whose caller watches resources is started again.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// What one instance offers; none where it is what the server offers to all.
+/// The lists of one instance; none where they equal those that the server offers to all.
 #[derive(Default)]
 struct OwnLists {
     tools: Option<Vec<Arc<UpstreamTool>>>,

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::response::Response;
+use operations::servers::ServerState;
 use proto::Code;
 use serde_json::{Value, json};
 use server_entry::{EraChoice, ServerConfig};
 use strip::AskMode;
-use upstream::{Era, State};
+use upstream::Era;
 
 use crate::bridging::{Caller, by};
 use crate::fake::{Fake, ReceivedRequest, error, plain, result, text_result, tool};
@@ -130,7 +131,7 @@ async fn an_era_that_the_server_does_not_speak_is_named() {
     let setup = Setup::with(vec![("old", config)]).await;
     let shown = || setup.status("old").last_error.unwrap_or_default();
     eventually("the reason is shown", || shown().contains("the config has `era: modern`")).await;
-    assert_ne!(setup.status("old").state, State::Ready);
+    assert_ne!(setup.status("old").state, ServerState::Ready);
     assert!(fake.requests_of("initialize").is_empty());
 }
 

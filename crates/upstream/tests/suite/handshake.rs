@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use operations::servers::ServerState;
 use proto::Code;
 use serde_json::json;
 use strip::AskMode;
-use upstream::{Era, State};
+use upstream::Era;
 
 use crate::bridging::{Caller, by};
 use crate::python::server;
@@ -30,7 +31,7 @@ async fn a_process_that_starts_slowly_is_waited_for_in_either_era() {
     let modern = setup.run(by("bob", "slow:era", &rounds)).await.unwrap();
     assert_eq!(text(&modern), "modern");
     let status = setup.status("slow");
-    assert_eq!((status.state, status.restarts, status.last_error), (State::Ready, 0, None));
+    assert_eq!((status.state, status.restarts, status.last_error), (ServerState::Ready, 0, None));
 }
 
 #[tokio::test]
@@ -48,7 +49,7 @@ async fn a_refused_handshake_of_one_caller_concerns_no_other() {
     assert_eq!(setup.text("moody:era", json!({})).await, "modern");
     let (status, log) =
         (setup.status("moody"), setup.upstreams.get("moody").unwrap().log_lines(None, 99));
-    assert_eq!((status.state, status.era), (State::Ready, Some(Era::Modern)));
+    assert_eq!((status.state, status.era), (ServerState::Ready, Some(Era::Modern)));
     assert!(log.lines.iter().all(|line| !line.line.starts_with("down:")), "{log:?}");
     assert!(log.lines.iter().any(|line| line.line.contains("for one caller")), "{log:?}");
 }

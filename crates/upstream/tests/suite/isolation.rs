@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use operations::servers::ServerState;
 use proto::Code;
 use serde_json::json;
 use server_entry::ServerConfig;
-use upstream::{State, Timing};
+use upstream::Timing;
 
 use crate::fake::{Fake, well_behaved};
 use crate::python::server;
@@ -50,11 +51,11 @@ async fn bad_servers_do_not_delay_or_break_others() {
     assert!(started < Duration::from_secs(2), "start-up does not wait for servers: {started:?}");
     assert_eq!(setup.tools(), ["good:echo", "good:who"]);
     for bad in ["a-hung", "b-dead", "c-crashing", "d-missing", "f-nowhere"] {
-        setup.wait_for_state(bad, State::Down).await;
+        setup.wait_for_state(bad, ServerState::Down).await;
     }
     // A server that never starts looks like a slow one.
-    assert_eq!(setup.status("e-silent").state, State::Starting);
-    assert_eq!(setup.status("good").state, State::Ready);
+    assert_eq!(setup.status("e-silent").state, ServerState::Starting);
+    assert_eq!(setup.status("good").state, ServerState::Ready);
     let stopping = Instant::now();
     setup.upstreams.stop().await;
     assert!(stopping.elapsed() < Duration::from_secs(5), "{:?}", stopping.elapsed());
@@ -88,16 +89,16 @@ async fn a_server_that_is_killed_under_load_affects_only_its_own_callers() {
         assert!(setup.tools().contains(&"a:who".to_owned()), "its list stays");
     }
     // Once it is known to be down, calls fail at once and say when it is tried again.
-    setup.wait_for_state("a", State::Down).await;
+    setup.wait_for_state("a", ServerState::Down).await;
     let failure = setup.call("a:who", json!({})).await.unwrap_err();
     assert!(failure.message.contains("`a`"), "{}", failure.message);
 
     let returned = Instant::now();
     let _a = Fake::on(address.unwrap(), well_behaved("a2"));
-    eventually("it is back", || setup.status("a").state == State::Ready).await;
+    eventually("it is back", || setup.status("a").state == ServerState::Ready).await;
     assert_eq!(setup.text("a:who", json!({})).await, "a2");
     assert!(returned.elapsed() < Duration::from_secs(5), "{:?}", returned.elapsed());
-    setup.wait_for_state("py", State::Ready).await;
+    setup.wait_for_state("py", ServerState::Ready).await;
     assert_eq!(setup.text("py:echo", json!({})).await, "{}");
 }
 

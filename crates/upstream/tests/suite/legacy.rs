@@ -9,10 +9,11 @@ use axum::body::Body;
 use axum::response::Response;
 use futures_util::future::join_all;
 use http::Method;
+use operations::servers::ServerState;
 use proto::Code;
 use serde_json::{Value, json};
 use server_entry::{Instances, ServerConfig};
-use upstream::{Era, State, Timing};
+use upstream::{Era, Timing};
 
 use crate::fake::{
     Fake, ReceivedRequest, error, events, modern, plain, raw_events, result, text_result, tool,
@@ -107,7 +108,7 @@ async fn a_legacy_server_is_initialized_and_called() {
     let session = setup.text("old:session", json!({})).await;
     assert_eq!(setup.text("old:session", json!({})).await, session, "one session for one caller");
     let status = setup.status("old");
-    assert_eq!((status.state, status.era), (State::Ready, Some(Era::Legacy)));
+    assert_eq!((status.state, status.era), (ServerState::Ready, Some(Era::Legacy)));
     assert_eq!(status.server.unwrap()["name"], "old");
     assert_eq!(fake.requests_of("initialize").len(), 2, "the gateway's own and the caller's");
     assert_eq!(fake.requests_of("server/discover").len(), 1, "the era is remembered");

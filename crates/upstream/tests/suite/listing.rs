@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use operations::servers::ServerState;
 use serde_json::{Value, json};
 use server_entry::ServerConfig;
-use upstream::{State, Timing};
+use upstream::Timing;
 
 use crate::fake::{Fake, ReceivedRequest, modern, result, text_result, tool, well_behaved};
 use crate::support::{MANY, Setup, at, eventually, owned, quick};
@@ -184,10 +185,10 @@ async fn the_last_list_is_offered_at_once_while_the_server_is_down() {
     let failure = setup.call("s:who", json!({})).await.unwrap_err();
     assert_eq!(failure.code, proto::Code::Unavailable);
     assert!(failure.message.contains("`s`"), "{}", failure.message);
-    setup.wait_for_state("s", State::Down).await;
+    setup.wait_for_state("s", ServerState::Down).await;
 
     let _back = Fake::on(address, well_behaved("b"));
-    setup.wait_for_state("s", State::Ready).await;
+    setup.wait_for_state("s", ServerState::Ready).await;
     assert_eq!(setup.text("s:who", json!({})).await, "b");
 
     // Another server under the same name does not inherit the list.
@@ -214,7 +215,7 @@ async fn a_new_config_leaves_unchanged_servers_alone() {
     let disabled = ServerConfig { disabled: true, ..only.clone() };
     setup.upstreams.apply(owned(vec![("a", at(&a.url())), ("b", disabled)])).await;
     assert_eq!(setup.tools(), ["a:echo", "a:who"]);
-    assert_eq!(setup.status("b").state, State::Disabled);
+    assert_eq!(setup.status("b").state, ServerState::Disabled);
 
     setup.upstreams.apply(owned(vec![("b", only)])).await;
     eventually("b is back", || setup.tools() == ["b:who"]).await;
@@ -234,7 +235,7 @@ async fn an_unusable_entry_is_reported_and_affects_no_other_server() {
     setup.wait_for_tool("good:who").await;
     for (server, key) in [("bad__name", "`name`: "), ("nothing", "`command`: ")] {
         let status = setup.status(server);
-        assert_eq!(status.state, State::Invalid);
+        assert_eq!(status.state, ServerState::Invalid);
         assert!(status.last_error.unwrap().contains(key));
         assert!(status.reason.unwrap().contains(&format!("`powerstrip remove {server}`")));
     }

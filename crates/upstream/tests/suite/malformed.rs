@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::response::Response;
 use egress::http::{AddressPolicy, OwnListeners};
+use operations::servers::ServerState;
 use proto::{Code, Failure};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use upstream::{State, Timing};
+use upstream::Timing;
 
 use crate::fake::{
     Fake, ReceivedRequest, events, json_with, modern, plain, raw_events, result, text_result, tool,
@@ -237,7 +238,7 @@ async fn a_server_that_does_not_speak_http_is_down() {
         let address = raw(answer).await;
         let setup = Setup::with(vec![("raw", at(&format!("http://{address}/mcp")))]).await;
         eventually("it is noticed", || setup.status("raw").last_error.is_some()).await;
-        setup.wait_for_state("raw", State::Down).await;
+        setup.wait_for_state("raw", ServerState::Down).await;
         assert!(setup.tools().is_empty());
     }
 }

@@ -1,10 +1,11 @@
 //! Servers of 2026-07-28.
 
 use axum::body::Body;
+use operations::servers::ServerState;
 use proto::Code;
 use serde_json::{Value, json};
 use server_entry::ServerConfig;
-use upstream::{Era, State};
+use upstream::Era;
 
 use crate::fake::{
     Fake, error, events, modern, raw_events, result, text_result, tool, well_behaved,
@@ -18,7 +19,10 @@ async fn tools_are_listed_and_called() {
     setup.wait_for_tool("doc:echo").await;
     assert_eq!(setup.text("doc:echo", json!({"x": [1, "é"]})).await, r#"{"x":[1,"é"]}"#);
     let status = setup.status("doc");
-    assert_eq!((status.state, status.era, status.tools), (State::Ready, Some(Era::Modern), 2));
+    assert_eq!(
+        (status.state, status.era, status.tools),
+        (ServerState::Ready, Some(Era::Modern), 2)
+    );
     assert_eq!(status.server, Some(json!({"name": "fake", "version": "3"})));
     assert_eq!(status.transport, "http");
     assert!(fake.requests_of("initialize").is_empty());
@@ -153,7 +157,7 @@ async fn errors_of_the_server_keep_their_meaning() {
         assert!(failure.message.contains("`s`") && failure.message.contains("because"));
         assert_eq!(failure.details.unwrap()["code"], code);
     }
-    assert_eq!(setup.status("s").state, State::Ready);
+    assert_eq!(setup.status("s").state, ServerState::Ready);
 }
 
 #[tokio::test]

@@ -7,10 +7,11 @@ use axum::body::Bytes;
 use axum::extract::Request;
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
+use operations::servers::ServerState;
 use proto::Code;
 use serde_json::{Value, json};
 use server_entry::{Kind, Pin, ServerConfig};
-use upstream::{State, Timing};
+use upstream::Timing;
 
 use crate::support::{MANY, Setup, eventually, owned, quick};
 
@@ -268,7 +269,7 @@ async fn yaml_and_a_document_on_the_network_work_alike() {
     // A document from the network is pinned, and this one was not approved.
     eventually("it waits", || setup.catalog.snapshot().waiting("far:list").is_some()).await;
     // A document must not choose the host that receives the operator's credentials.
-    setup.wait_for_state("evil", State::Down).await;
+    setup.wait_for_state("evil", ServerState::Down).await;
     let why = setup.status("evil").last_error.unwrap();
     assert!(why.contains("another host"), "{why}");
 }
@@ -307,7 +308,7 @@ async fn hostile_documents_are_refused_with_the_position() {
     }
     let setup = Setup::with(servers).await;
     for (name, _, expected) in &unusable {
-        setup.wait_for_state(name, State::Down).await;
+        setup.wait_for_state(name, ServerState::Down).await;
         let why = setup.status(name).last_error.unwrap();
         assert!(why.contains(expected) && why.len() < 2_000, "{name}: {why}");
     }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use operations::servers::ServerState;
 use proto::Code;
 use serde_json::json;
 use server_entry::ServerConfig;
-use upstream::State;
 
 use crate::fake::{
     Fake, ReceivedRequest, ReservedAddress, error, modern, plain, result, text_result, tool,
@@ -74,7 +74,7 @@ async fn a_dead_replica_fails_no_call_and_is_used_again_when_it_returns() {
     }
     let admitted = |at: usize| setup.status("s").replicas[at].admitted;
     assert!(admitted(1));
-    assert_eq!(setup.status("s").state, State::Degraded);
+    assert_eq!(setup.status("s").state, ServerState::Degraded);
     let _back = Fake::on(address, well_behaved("c"));
     eventually("it is admitted again", || {
         admitted(0) && setup.status("s").replicas[0].last_error.is_none()
@@ -171,7 +171,7 @@ async fn when_all_are_down_calls_fail_at_once_and_say_when_it_is_tried_again() {
     let setup = Setup::with(vec![("s", over(&urls))]).await;
     setup.wait_for_tool("s:who").await;
     let _empty = fake.kill();
-    setup.wait_for_state("s", State::Down).await;
+    setup.wait_for_state("s", ServerState::Down).await;
     eventually("none is admitted", || setup.status("s").replicas.iter().all(|one| !one.admitted))
         .await;
     let mut named = false;

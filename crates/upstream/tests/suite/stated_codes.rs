@@ -2,9 +2,9 @@
 
 use axum::response::Response;
 use http::Method;
+use operations::servers::ServerState;
 use proto::Code;
 use serde_json::{Value, json};
-use upstream::State;
 
 use crate::fake::{Fake, ReceivedRequest, error, events, modern, plain, result, tool};
 use crate::support::{Setup, at};
@@ -43,7 +43,7 @@ async fn a_stated_code_is_no_fault_of_the_servers_health() {
     }
     assert_eq!(fake.requests_of("tools/call").len(), 60, "every call is sent, and only once");
     let status = setup.status("s");
-    assert_eq!((status.state, status.last_error), (State::Ready, None));
+    assert_eq!((status.state, status.last_error), (ServerState::Ready, None));
     assert!(status.replicas.iter().all(|replica| replica.admitted), "{:?}", status.replicas);
 }
 

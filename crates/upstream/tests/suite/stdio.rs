@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
+use operations::servers::ServerState;
 use proto::Code;
 use serde_json::{Value, json};
 use server_entry::{Instances, ServerConfig};
-use upstream::{Era, State, Timing};
+use upstream::{Era, Timing};
 
 use crate::python::{alive, lazy, needle, server};
 use crate::support::{Setup, call_by, eventually, quick, text};
@@ -28,7 +29,7 @@ async fn both_eras_are_detected() {
         setup.wait_for_tool("py:echo").await;
         assert_eq!(setup.text("py:echo", json!({"a": 1})).await, r#"{"a": 1}"#, "{options:?}");
         let status = setup.status("py");
-        assert_eq!((status.state, status.era), (State::Ready, Some(era)), "{options:?}");
+        assert_eq!((status.state, status.era), (ServerState::Ready, Some(era)), "{options:?}");
         assert_eq!(status.transport, "stdio");
         setup.upstreams.stop().await;
     }
@@ -87,7 +88,7 @@ async fn a_line_without_end_breaks_the_server_and_it_comes_back() {
     assert_eq!(failure.code, Code::Internal);
     assert!(failure.message.contains("`py`") && failure.message.contains("8388608"));
     eventually("it is back", || setup.status("py").restarts == 1).await;
-    setup.wait_for_state("py", State::Ready).await;
+    setup.wait_for_state("py", ServerState::Ready).await;
     assert_eq!(setup.text("py:echo", json!({})).await, "{}");
 }
 
@@ -101,7 +102,7 @@ async fn a_crash_is_reported_and_the_process_restarted() {
         assert!(failure.message.contains("`py`"), "{}", failure.message);
         let cause = failure.source.unwrap().to_string();
         assert!(cause.contains(code), "{cause}");
-        setup.wait_for_state("py", State::Ready).await;
+        setup.wait_for_state("py", ServerState::Ready).await;
         assert_eq!(setup.text("py:echo", json!({})).await, "{}");
     }
     assert!(setup.status("py").last_error.is_some());
@@ -181,13 +182,13 @@ async fn a_server_that_cannot_start_says_why() {
     let missing =
         ServerConfig { command: Some("no-such-program".to_owned()), ..ServerConfig::default() };
     let setup = Setup::with(vec![("missing", missing), ("loop", server(&["crash=yes"]))]).await;
-    setup.wait_for_state("missing", State::Down).await;
+    setup.wait_for_state("missing", ServerState::Down).await;
     let status = setup.status("missing");
     assert!(status.last_error.as_ref().unwrap().contains("no-such-program"), "{status:?}");
     assert!(status.retry_in.is_some());
 
     eventually("it crashes again and again", || setup.status("loop").restarts >= 3).await;
-    setup.wait_for_state("loop", State::Down).await;
+    setup.wait_for_state("loop", ServerState::Down).await;
     let status = setup.status("loop");
     let why = status.last_error.unwrap();
     assert!(why.contains("exit code 7") && why.contains("cannot find the database"), "{why}");
@@ -314,7 +315,7 @@ async fn a_lazy_server_starts_at_the_first_call_and_sleeps_when_idle() {
     let first = Setup::timed(vec![("py", lazy(&[&needle]))], timing, Default::default()).await;
     // Without a list from an earlier run it is started once to get one.
     first.wait_for_tool("py:echo").await;
-    first.wait_for_state("py", State::Stopped).await;
+    first.wait_for_state("py", ServerState::Stopped).await;
     eventually("no process", || alive(&needle).is_empty()).await;
     let lists = first.lists.clone();
     first.upstreams.stop().await;
@@ -324,14 +325,14 @@ async fn a_lazy_server_starts_at_the_first_call_and_sleeps_when_idle() {
     second.clock.advance(Duration::from_secs(90));
     second.wait_for_tool("py:echo").await;
     let status = second.status("py");
-    assert_eq!((status.state, status.restarts), (State::Stopped, 0));
+    assert_eq!((status.state, status.restarts), (ServerState::Stopped, 0));
     assert_eq!(status.list_age, Some(Duration::from_secs(90)), "the list of the first run");
     assert!(alive(&needle).is_empty(), "listing starts nothing");
 
     for _ in 0..2 {
         assert_eq!(second.text("py:echo", json!({})).await, "{}");
         assert_eq!(alive(&needle).len(), 1);
-        second.wait_for_state("py", State::Stopped).await;
+        second.wait_for_state("py", ServerState::Stopped).await;
         eventually("no process", || alive(&needle).is_empty()).await;
     }
 }

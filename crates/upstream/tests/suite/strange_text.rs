@@ -1,9 +1,9 @@
 //! Output of servers that is not quite JSON-RPC: half characters, stray lines, numbers out of range, words on stdout.
 
 use axum::response::Response;
+use operations::servers::ServerState;
 use serde_json::{Value, json};
 use server_entry::ServerConfig;
-use upstream::State;
 
 use crate::fake::{Fake, ReceivedRequest, modern, raw_events, result, text_result, tool};
 use crate::python::server;
@@ -57,7 +57,7 @@ async fn a_stray_message_does_not_fail_the_call() {
 }
 
 #[tokio::test]
-async fn what_a_process_says_on_stdout_before_it_ends_is_the_reason() {
+async fn the_last_stdout_line_of_a_dead_process_is_the_reason() {
     let says = |script: &str| ServerConfig {
         command: Some("sh".to_owned()),
         args: vec!["-c".to_owned(), script.to_owned()],
@@ -70,7 +70,7 @@ async fn what_a_process_says_on_stdout_before_it_ends_is_the_reason() {
     ])
     .await;
     for name in ["line", "cut", "both"] {
-        setup.wait_for_state(name, State::Down).await;
+        setup.wait_for_state(name, ServerState::Down).await;
         let why = || setup.status(name).last_error.unwrap_or_default();
         let expected = "it ended with exit code 1: Error: please set ACME_TOKEN";
         eventually("the reason is shown", || why() == expected).await;

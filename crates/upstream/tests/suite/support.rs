@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
+use operations::servers::ServerState;
 use proto::{Clock, Failure, Limits, Principal, TenantId, Via};
 use serde_json::Value;
 use server_entry::ServerConfig;
@@ -15,7 +16,7 @@ use strip::catalog::{LimitBounds, WireNames};
 use strip::servers::Servers;
 use strip::{Catalog, Door, Job, Output, Request};
 use tokio::sync::OnceCell;
-use upstream::{Deps, ListStore, State, Status, Timing, ToolList, Upstreams};
+use upstream::{Deps, ListStore, Status, Timing, ToolList, Upstreams};
 
 /// The longest that a test waits for anything.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
@@ -138,7 +139,7 @@ impl Setup {
         self.wait_for_tool_within(tool, TIMEOUT).await;
     }
 
-    /// The same with another limit, for long lists.
+    /// Waits for a tool up to a given time, for long lists.
     pub(crate) async fn wait_for_tool_within(&self, tool: &str, limit: Duration) {
         let server = tool.split(':').next().unwrap_or_default();
         let listed = || self.upstreams.get(server).is_none_or(|s| s.status().list_age.is_some());
@@ -152,7 +153,7 @@ impl Setup {
         self.upstreams.get(server).unwrap().status()
     }
 
-    pub(crate) async fn wait_for_state(&self, server: &str, state: State) {
+    pub(crate) async fn wait_for_state(&self, server: &str, state: ServerState) {
         eventually(&format!("{server} is {state:?}"), || self.status(server).state == state).await;
     }
 

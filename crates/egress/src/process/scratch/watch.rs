@@ -16,10 +16,10 @@ use crate::process::Limits;
 #[cfg(target_os = "linux")]
 use crate::process::tree;
 
-/// The interval of checks while the folder changes.
+/// The interval between checks while the folder changes.
 const SOONEST: Duration = Duration::from_millis(50);
 
-/// The same when it has not changed for a while.
+/// The interval between checks when the folder has not changed for a while.
 const LATEST: Duration = Duration::from_secs(1);
 
 /// Ends a program whose private folder outgrows its limit. Dropping it ends the watch.

@@ -38,7 +38,7 @@ fn a_failure_is_found_only_under_its_token() {
 }
 
 #[test]
-fn what_is_sent_arrives_and_the_rest_is_left() {
+fn orders_are_read_back_and_following_bytes_are_left() {
     let token = "abc".to_owned();
     let preparation = Preparation { parent: 7, token, isolation: Some(Network::Allowed) };
     let mut sent = preparation.to_bytes().unwrap();

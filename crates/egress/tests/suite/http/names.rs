@@ -31,7 +31,7 @@ async fn a_name_is_resolved_once_and_sent_as_host() {
 }
 
 /// Loopback on the server's port plays the public address: the rule makes the first answer fine.
-/// Whatever the name answers the second time is checked again and never dialled.
+/// The second answer of the name is checked again and never dialled.
 #[tokio::test]
 async fn a_name_that_flips_to_a_private_address_is_refused() {
     let server = Server::start(|_| closing()).await;

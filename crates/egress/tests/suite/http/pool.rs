@@ -76,7 +76,7 @@ async fn many_callers_reuse_their_connections() {
             answer.unwrap();
         }
     }
-    // Who found a free connection while dialling has dialled for the next one.
+    // A request that takes a pooled connection while it dials leaves the new connection to the next request.
     assert!(server.connections() < 2 * CROWD, "{} connections", server.connections());
 }
 
@@ -90,7 +90,7 @@ async fn an_empty_answer_returns_its_connection_to_the_pool() {
     assert_eq!((server.seen().len(), server.connections()), (5, 1));
 }
 
-/// What is still to come of the first answer must not be taken for the second.
+/// The unread rest of the first answer must not be read as the second.
 #[tokio::test]
 async fn an_unread_answer_closes_its_connection() {
     let server = Server::start(|_| reply(200, "x".repeat(1 << 20))).await;

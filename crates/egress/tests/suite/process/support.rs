@@ -81,7 +81,7 @@ pub(crate) fn alive(needle: &str) -> Vec<u32> {
     with_command_line(|line| line.contains(needle))
 }
 
-/// The same without the launcher's own processes.
+/// Processes with `needle` in their command line, without the launcher's own.
 pub(crate) fn children(needle: &str) -> Vec<u32> {
     with_command_line(|line| line.contains(needle) && !line.contains("__launch"))
 }

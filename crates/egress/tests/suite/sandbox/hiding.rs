@@ -49,7 +49,7 @@ async fn a_readable_folder_does_not_expose_a_hidden_one() {
 }
 
 #[tokio::test]
-async fn what_lies_in_a_hidden_folder_is_not_granted() {
+async fn paths_in_a_hidden_folder_are_not_granted() {
     let project = project();
     let data = project.path().join("data");
     for (tier, runner) in confining_rungs().await {

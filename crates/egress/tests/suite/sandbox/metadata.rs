@@ -10,7 +10,7 @@ use egress::sandbox::{Mode, Policy, Tier};
 use crate::process::support::{confining_rungs, python, run, said};
 use crate::sandbox::{REFUSED, attempt};
 
-/// What of a file must not change. Its time of change moves with each change of the rest.
+/// The metadata of a file that must not change. The change time moves with each change of the rest.
 fn metadata(path: &Path) -> (u32, i64, i64, i64) {
     let metadata = fs::metadata(path).unwrap();
     (metadata.mode() & 0o7777, metadata.mtime(), metadata.ctime(), metadata.ctime_nsec())
@@ -100,7 +100,7 @@ async fn no_file_gets_a_set_id_bit() {
 }
 
 #[tokio::test]
-async fn what_may_be_written_has_metadata_of_its_own_in_a_namespace() {
+async fn metadata_of_writable_files_changes_only_in_a_namespace() {
     let folder = tempfile::tempdir().unwrap();
     let script = "import os, sys
 for place in ['.', sys.argv[1]]:

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::HeaderValue;
 
 /// A longer line of data is collected before it ends.
 const LONG_LINE: usize = 16 * 1024;
@@ -72,8 +71,8 @@ pub enum EventKind {
 /// How far a stream was read, and how it is resumed.
 #[derive(Clone, Debug, Default)]
 pub struct Position {
-    /// The id of the last event.
-    pub last_id: Option<HeaderValue>,
+    /// The id of the last event, as a header of HTTP can hold it.
+    pub last_id: Option<Bytes>,
     /// How long the server wants the client to wait before it connects again.
     pub retry: Option<Duration>,
 }
@@ -84,7 +83,7 @@ pub struct Events<D> {
     pub position: Position,
     kind: EventKind,
     /// The id of an event that has not ended yet.
-    id: Option<HeaderValue>,
+    id: Option<Bytes>,
     /// Bytes of a line that has not ended yet.
     line: Vec<u8>,
     /// Whether the line has data that is being collected already.
@@ -189,7 +188,8 @@ impl<D: EventData> Events<D> {
                 };
             }
             b"id" if value.len() <= MAX_ID_BYTES => {
-                self.id = HeaderValue::from_bytes(value).ok().filter(|id| !id.is_empty());
+                let fits = !value.is_empty() && !value.iter().any(u8::is_ascii_control);
+                self.id = fits.then(|| Bytes::copy_from_slice(value));
             }
             b"retry" => {
                 let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());

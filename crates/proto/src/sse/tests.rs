@@ -41,7 +41,7 @@ fn an_event_has_a_kind_and_moves_the_position() {
         (EventKind::Message, "m"),
     ];
     assert_eq!(found, expected.map(|(kind, data)| (kind, data.to_owned())));
-    assert_eq!(events.position.last_id.as_ref().unwrap(), "8");
+    assert_eq!(events.position.last_id.as_deref(), Some(b"8".as_slice()));
     assert_eq!(events.position.retry, Some(Duration::from_millis(250)));
     let stopped = Events::default().feed(&Bytes::from_static(b"data: a\n\ndata: b"), |_, _| false);
     assert_eq!(stopped, Ok(Bytes::from_static(b"data: b")));

@@ -80,7 +80,7 @@ struct Caller {
     next: usize,
 }
 
-/// What one side did.
+/// The measurements of one side.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figures {
     pub(crate) calls_per_second: f64,

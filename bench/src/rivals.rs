@@ -22,15 +22,15 @@ pub(crate) enum Rival {
     Dbos,
 }
 
-/// Where a rival keeps its state.
+/// The storage of a compared program's state.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum StateStore {
     Sqlite(PathBuf),
     /// The URL of an empty database.
     Postgres(String),
 }
 
-/// What a rival did.
+/// The measurements of a compared program.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) version: String,
@@ -92,7 +92,7 @@ impl Rivals {
     pub(crate) async fn run(
         &self,
         rival: Rival,
-        place: Place,
+        place: StateStore,
         time: Duration,
         callers: usize,
     ) -> anyhow::Result<Outcome> {
@@ -101,11 +101,13 @@ impl Rivals {
         let mut command = Command::new(&self.python);
         command.arg(&script).kill_on_drop(true);
         match (rival, place) {
-            (Rival::LangGraph, Place::Sqlite(file)) => command.arg("sqlite").arg(file),
-            (Rival::LangGraph, Place::Postgres(url)) => command.arg("postgres").arg(url),
+            (Rival::LangGraph, StateStore::Sqlite(file)) => command.arg("sqlite").arg(file),
+            (Rival::LangGraph, StateStore::Postgres(url)) => command.arg("postgres").arg(url),
             // SQLAlchemy, which it uses, knows no `postgres:`.
-            (_, Place::Postgres(url)) => command.arg(url.replacen("postgres:", "postgresql:", 1)),
-            (rival, Place::Sqlite(_)) => {
+            (_, StateStore::Postgres(url)) => {
+                command.arg(url.replacen("postgres:", "postgresql:", 1))
+            }
+            (rival, StateStore::Sqlite(_)) => {
                 anyhow::bail!("{} is measured on PostgreSQL", rival.name())
             }
         };

@@ -28,7 +28,8 @@ pub(super) async fn start(
     Ok((process, front))
 }
 
-/// It does not report its version; the same name on PyPI and npm is another program.
+/// Whether this is the right program: mcp-proxy does not report its version, and the packages of this name on PyPI and npm
+/// are other programs.
 pub(super) fn introduction(help: &str) -> Option<String> {
     (help.contains("Standalone MCP proxy") && help.contains("--from-mcp-json")).then(String::new)
 }

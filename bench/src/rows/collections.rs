@@ -31,7 +31,7 @@ const QUERIES: usize = 20;
 /// How long the other side may take.
 const TIMEOUT: Duration = Duration::from_secs(900);
 
-/// What the other side took, in milliseconds.
+/// The times of the compared program, in milliseconds.
 #[derive(Debug, Deserialize)]
 struct Rival {
     words_ms: f64,
@@ -208,7 +208,7 @@ impl Corpus {
         (0..QUERIES).map(query).collect()
     }
 
-    /// What the other side reads.
+    /// Writes the input of the compared program.
     async fn write(
         &self,
         folder: &Path,

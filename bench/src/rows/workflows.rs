@@ -168,7 +168,7 @@ async fn paused(run: &WorkflowsRun, binary: &Path, rows: &mut Vec<Row>) -> anyho
     let home = Home::new()?;
     home.write("powerstrip.yaml", CONFIG)?;
     let gateway = Gateway::start(binary, &home).await?;
-    // What the first workflows allocate stays, whatever their number.
+    // The first workflows allocate memory that stays, whatever their number: start some before measuring.
     start_paused(&gateway, count / 10).await?;
     let before = settle(&gateway, run).await?;
     let ids = start_paused(&gateway, count).await?;

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::approvals::locked;
 use crate::deadlines::{millis, run_to_end};
 use crate::rules::Rules;
-use crate::shown::shown_files;
+use crate::shown::{shown_files, stored_arguments};
 use crate::{Approvals, DecideError, Decider, Decision, EventKind, Outcome, Verdict};
 
 /// The longest reason that is kept, in bytes.
@@ -28,7 +28,7 @@ struct Ending {
     row: ApprovalRow,
     outcome: Outcome,
     via: &'static str,
-    /// Who decided, if a principal did.
+    /// The principal that decided; none for a grant or a rule.
     principal: Option<Arc<Principal>>,
     at_unix_ms: u64,
     good_until_unix_ms: Option<u64>,
@@ -52,7 +52,8 @@ impl Approvals {
             return Err(DecideError::Invalid("a reason has 8,000 bytes at most"));
         }
         if decision.decision == Verdict::Approve {
-            shown_files(&row).map_err(DecideError::Invalid)?;
+            stored_arguments(&row)?;
+            shown_files(&row)?;
         }
         let now = self.clock.unix_ms();
         let (state, good_ms) = match decision.decision {
@@ -243,7 +244,7 @@ impl Approvals {
             tool: row.tool.as_str().into(),
             version: row.version.as_str().into(),
             definition: Some(row.definition),
-            arguments: row.arguments_sum,
+            arguments: row.arguments_digest,
             decision: row.state.as_str().into(),
             outcome: "OK".into(),
             blame: None,

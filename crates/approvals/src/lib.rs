@@ -24,15 +24,19 @@ use std::time::Duration;
 use proto::{ADMIN, Principal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use store::StoreError;
 
 pub use approvals::Approvals;
 pub use deadlines::run_to_end;
 pub use grant::{Grant, Grounds};
 pub use rules::RuleQuery;
-pub use shown::{ApprovalView, ShownFile, inert, shown_files};
-pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, StoreError};
+pub use shown::{
+    ApprovalView, Damage, RuleView, ShownFile, inert, shown_arguments, shown_files,
+    stored_arguments,
+};
+pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState};
 
-/// Who decides.
+/// The side that decides.
 #[derive(Clone, Debug)]
 pub enum Decider {
     /// The operator, through the socket in the data folder.
@@ -142,6 +146,9 @@ pub enum DecideError {
     Over(Box<ApprovalRow>),
     #[error("{0}")]
     Invalid(&'static str),
+    /// The call can only be rejected.
+    #[error(transparent)]
+    Damaged(#[from] Damage),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -153,7 +160,7 @@ pub struct Event {
     pub row: Arc<ApprovalRow>,
 }
 
-/// What happened.
+/// The kind of change to an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EventKind {

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::operations::scope::{APPROVALS_DECIDE, APPROVALS_READ};
+use ::operations::scope::APPROVALS_READ;
 use ::operations::{Caller, NoInput, Operation, OperationError, Route, Table};
-use proto::Code;
+use proto::{APPROVALS_DECIDE, Code};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, StoreError};
+use store::{ApprovalFilter, ApprovalRow, ApprovalState, StoreError};
 
-use crate::{ApprovalView, Approvals, DecideError, Decider, Decision, Standing, Verdict};
+use crate::{ApprovalView, Approvals, DecideError, Decider, Decision, RuleView, Standing, Verdict};
 
 const DEFAULT_PAGE: u32 = 50;
 const MAX_PAGE: u32 = 200;
@@ -183,7 +183,7 @@ impl Operation for Decide {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Rules {
     #[schemars(with = "Vec<Map<String, Value>>")]
-    pub rules: Vec<ApprovalRuleRow>,
+    pub rules: Vec<RuleView>,
 }
 
 pub struct ListRules;
@@ -202,7 +202,8 @@ impl Operation for ListRules {
         caller: Caller,
         _: NoInput,
     ) -> Result<Rules, OperationError> {
-        Ok(Rules { rules: approvals.rules(caller.tenant()) })
+        let rules = approvals.rules(caller.tenant());
+        Ok(Rules { rules: rules.into_iter().map(RuleView::from).collect() })
     }
 }
 
@@ -297,6 +298,7 @@ fn undecided(why: DecideError, id: &str) -> OperationError {
     match why {
         DecideError::Unknown(_) => unknown("approval", id),
         DecideError::Invalid(_) => OperationError::invalid(message),
+        DecideError::Damaged(_) => OperationError::new(Code::Internal, message),
         DecideError::Store(error) => unreadable(error),
         DecideError::Over(row) => {
             let details = json!({"state": row.state, "decidedBy": row.decided_by});

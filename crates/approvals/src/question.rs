@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use store::ApprovalRow;
 
-use crate::{Decision, Verdict, inert};
+use crate::{Decision, Verdict, inert, shown_arguments, shown_files};
 
 /// The name of the question in an answer that asks for input.
 pub const NAME: &str = "powerstrip.approval";
@@ -25,16 +25,17 @@ pub fn can_show_forms(capabilities: &Map<String, Value>) -> bool {
 /// The form, with everything that is to be approved.
 pub fn form(row: &ApprovalRow) -> Value {
     let caller = row.agent.as_deref().map_or_else(String::new, |agent| format!(" (agent {agent})"));
-    let arguments = inert(row.arguments.as_deref().unwrap_or_default());
-    let files = match row.files.as_str() {
-        "" | "[]" => String::new(),
-        files => format!("\n\nFiles that they name:\n\n{}", inert(files)),
+    let arguments = shown_arguments(row).unwrap_or_else(|damage| damage.to_string());
+    let files = match shown_files(row) {
+        Ok(files) if files.is_empty() => String::new(),
+        Ok(files) => format!("\n\nFiles that they name:\n\n{}", inert(&json!(files))),
+        Err(damage) => format!("\n\nFiles that they name: {damage}"),
     };
     let key = row.idempotency_key.as_deref().map_or_else(String::new, |key| {
-        format!("\n\nIdempotency key, which reaches the tool: {}", inert(&json!(key).to_string()))
+        format!("\n\nIdempotency key, which reaches the tool: {}", inert(&json!(key)))
     });
     let reason = row.request_reason.as_deref().map_or_else(String::new, |reason| {
-        format!("\n\nThe reason given: {}", inert(&json!(reason).to_string()))
+        format!("\n\nThe reason given: {}", inert(&json!(reason)))
     });
     json!({
         "mode": "form",
@@ -56,11 +57,19 @@ pub fn form(row: &ApprovalRow) -> Value {
     })
 }
 
+/// The form after a decision that was refused.
+pub fn form_again(row: &ApprovalRow, refusal: &str) -> Value {
+    let mut form = form(row);
+    let message = form["message"].as_str().unwrap_or_default();
+    form["message"] = format!("Your decision was not accepted: {refusal}\n\n{message}").into();
+    form
+}
+
 /// The answer that asks a caller of 2026-07-28 or later, who then repeats its call.
-pub fn round(row: &ApprovalRow) -> Value {
+pub fn round(form: &Value) -> Value {
     json!({
         "resultType": "input_required",
-        "inputRequests": {NAME: {"method": METHOD, "params": form(row)}},
+        "inputRequests": {NAME: {"method": METHOD, "params": form}},
     })
 }
 

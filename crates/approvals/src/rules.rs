@@ -78,7 +78,7 @@ impl Rules {
                     && rule.agent == query.principal.agent
                     && rule.definition == *query.definition
                     && rule.code.as_ref() == query.code
-                    && rule.arguments_sum.is_none_or(|digest| digest == these)
+                    && rule.arguments_digest.is_none_or(|digest| digest == these)
                     && rule.run.as_deref().is_none_or(|run| query.run == Some(run))
             });
         found.map(|rule| rule.id.clone())
@@ -108,7 +108,7 @@ impl Rules {
             tool: row.tool.clone(),
             definition: row.definition,
             code: row.code,
-            arguments_sum: exactly.then(|| these(&row.arguments_sum, &row.files, key)),
+            arguments_digest: exactly.then(|| these(&row.arguments_digest, &row.files, key)),
             arguments: row.arguments.clone().filter(|_| exactly),
             run: row.run.clone().filter(|_| standing.run),
             created_by: by.to_owned(),

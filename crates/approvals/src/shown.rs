@@ -1,10 +1,10 @@
 //! What a reviewer is shown: everything, with nothing that could act on their screen.
 
-use proto::{Digest, clean};
+use proto::{Digest, canonical, clean, digest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{ApprovalRow, ApprovalState};
+use store::{ApprovalRow, ApprovalRuleRow, ApprovalState};
 
 /// A file that the arguments of a call name, as a reviewer sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -17,22 +17,56 @@ pub struct ShownFile {
 
 /// Arguments as a person reads them: laid out, whole, with all that would not be seen written as JSON escapes. Read as
 /// JSON, it is the same value.
-pub fn inert(canonical: &str) -> String {
-    match serde_json::from_str::<Value>(canonical) {
-        Ok(value) => clean::visible_json(&format!("{value:#}")),
-        Err(_) => clean::visible_json(canonical),
-    }
+pub fn inert(value: &Value) -> String {
+    clean::visible_json(&format!("{value:#}"))
 }
 
-/// Why a call whose stored files cannot be read is not approved.
-pub(crate) const UNREADABLE_FILES: &str = "the stored list of this call's files cannot be read, so it is unknown what would be approved: reject it";
+/// Damage of a stored call: it cannot be shown as it will run, so it cannot be approved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Damage {
+    #[error(
+        "the stored list of this call's files cannot be read, so it is unknown what would be approved: reject it"
+    )]
+    Files,
+    #[error(
+        "the arguments of this call are not stored, so it is unknown what would be approved: reject it"
+    )]
+    NoArguments,
+    #[error(
+        "the stored arguments of this call are not JSON, so it is unknown what would be approved: reject it"
+    )]
+    NotJson,
+    #[error(
+        "the stored arguments of this call are not those that would run, so it is unknown what would be approved: reject it"
+    )]
+    OtherArguments,
+}
 
-/// The files that the arguments of a call name, or why they cannot be shown.
-pub fn shown_files(row: &ApprovalRow) -> Result<Vec<ShownFile>, &'static str> {
+/// The files that the arguments of a call name.
+pub fn shown_files(row: &ApprovalRow) -> Result<Vec<ShownFile>, Damage> {
     serde_json::from_str(&row.files).map_err(|error| {
         tracing::error!(%error, approval = row.id, "the stored files of an approval cannot be read");
-        UNREADABLE_FILES
+        Damage::Files
     })
+}
+
+/// The arguments of a call, if they are stored and have the digest of the arguments that would run.
+pub fn stored_arguments(row: &ApprovalRow) -> Result<Value, Damage> {
+    let read = || {
+        let text = row.arguments.as_deref().filter(|text| !text.is_empty());
+        let text = text.ok_or(Damage::NoArguments)?;
+        let value: Value = serde_json::from_str(text).map_err(|_| Damage::NotJson)?;
+        let is_same = digest(&canonical::bytes(&value)) == row.arguments_digest;
+        if is_same { Ok(value) } else { Err(Damage::OtherArguments) }
+    };
+    read().inspect_err(|damage| {
+        tracing::error!(%damage, approval = row.id, "the stored arguments of an approval are damaged");
+    })
+}
+
+/// The arguments of a call as a reviewer reads them.
+pub fn shown_arguments(row: &ApprovalRow) -> Result<String, Damage> {
+    stored_arguments(row).map(|arguments| inert(&arguments))
 }
 
 /// An approval as doors and commands show it.
@@ -41,7 +75,7 @@ pub fn shown_files(row: &ApprovalRow) -> Result<Vec<ShownFile>, &'static str> {
 pub struct ApprovalView {
     pub id: String,
     pub tenant: String,
-    /// Who called.
+    /// The subject that made the call.
     pub owner: String,
     pub agent: Option<String>,
     pub tool: String,
@@ -59,7 +93,14 @@ pub struct ApprovalView {
     pub arguments: Option<String>,
     pub arguments_bytes: u64,
     #[schemars(with = "String")]
-    pub arguments_sum: Digest,
+    pub arguments_digest: Digest,
+    /// The same as `argumentsDigest`.
+    #[serde(rename = "argumentsSum", default)]
+    #[schemars(with = "String", extend("deprecated" = true))]
+    deprecated_digest: Option<Digest>,
+    /// Why the arguments cannot be shown; then the call cannot be approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments_error: Option<String>,
     pub files: Vec<ShownFile>,
     /// Why the files cannot be listed; then the call cannot be approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,7 +127,13 @@ impl From<ApprovalRow> for ApprovalView {
     fn from(row: ApprovalRow) -> Self {
         let (files, files_error) = match shown_files(&row) {
             Ok(files) => (files, None),
-            Err(why) => (Vec::new(), Some(why.to_owned())),
+            Err(damage) => (Vec::new(), Some(damage.to_string())),
+        };
+        // Lists leave long arguments out.
+        let shown = row.arguments.is_some().then(|| shown_arguments(&row));
+        let (shown, arguments_error) = match shown.transpose() {
+            Ok(shown) => (shown, None),
+            Err(damage) => (None, Some(damage.to_string())),
         };
         Self {
             id: row.id,
@@ -99,10 +146,12 @@ impl From<ApprovalRow> for ApprovalView {
             code: row.code,
             idempotency_key: row.idempotency_key,
             request_reason: row.request_reason,
-            shown: row.arguments.as_deref().map(inert),
+            shown,
             arguments: row.arguments,
             arguments_bytes: row.arguments_bytes,
-            arguments_sum: row.arguments_sum,
+            arguments_digest: row.arguments_digest,
+            deprecated_digest: Some(row.arguments_digest),
+            arguments_error,
             files,
             files_error,
             trace: row.trace,
@@ -117,6 +166,22 @@ impl From<ApprovalRow> for ApprovalView {
             decided_unix_ms: row.decided_unix_ms,
             good_until_unix_ms: row.good_until_unix_ms,
         }
+    }
+}
+
+/// A standing rule as doors and commands show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RuleView {
+    #[serde(flatten)]
+    pub rule: ApprovalRuleRow,
+    /// A deprecated name of the rule's `argumentsDigest`.
+    #[serde(rename = "argumentsSum", default)]
+    deprecated_digest: Option<Digest>,
+}
+
+impl From<ApprovalRuleRow> for RuleView {
+    fn from(rule: ApprovalRuleRow) -> Self {
+        Self { deprecated_digest: rule.arguments_digest, rule }
     }
 }
 
@@ -135,8 +200,7 @@ mod tests {
             "page": "<script>alert(1)</script>\r\n\ttext",
             "big": "x".repeat(64 * 1024),
         });
-        let canonical = String::from_utf8(proto::canonical::bytes(&hostile)).unwrap();
-        let shown = inert(&canonical);
+        let shown = inert(&hostile);
         assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), hostile, "whole");
         for character in shown.chars() {
             let plain = character == '\n' || character == ' ' || !character.is_whitespace();

@@ -4,7 +4,7 @@ mod call;
 mod describe;
 mod find;
 mod index;
-mod keeper;
+mod index_builder;
 mod search;
 mod sight;
 
@@ -19,7 +19,7 @@ use tokio::sync::{Notify, watch};
 use crate::owner::upgrade;
 pub use find::Searcher;
 use index::Index;
-pub use keeper::Keeper;
+pub use index_builder::IndexBuilder;
 use sight::Sights;
 
 /// The catalog's source name of these tools.

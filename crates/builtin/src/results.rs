@@ -27,7 +27,7 @@ pub const SOURCE: &str = "built-in results";
 /// The largest picture that is returned as it is.
 const MAX_PICTURE: u64 = 1 << 20;
 
-/// The same where the answer is one event of at most 1,000,000 bytes, in base64.
+/// The largest picture that is returned as it is where the answer is one event of at most 1,000,000 bytes, in base64.
 const MAX_EVENT_PICTURE: u64 = 720_000;
 
 /// The longest text that is searched.
@@ -100,7 +100,7 @@ impl Tool for ReadResult {
         Part::Reader
     }
 
-    /// What it reads is not stored again.
+    /// Stored results that it reads are not stored again.
     fn references(&self) -> bool {
         false
     }

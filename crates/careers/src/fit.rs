@@ -75,7 +75,7 @@ pub struct Part {
     pub weight: f64,
     /// From 0 to 1.
     pub value: f64,
-    /// What it adds to the score.
+    /// The points that it adds to the score.
     pub contribution: f64,
     pub evidence: Vec<String>,
 }

@@ -61,7 +61,7 @@ fn layouts_are_read() {
     assert!(samples.len() >= 25, "{} samples", samples.len());
     for (path, text, expected) in samples {
         let mut found = lines(&profile(&text));
-        // What a résumé without a list of skills gives for them is not tested.
+        // Skills are tested only where the expected profile lists them.
         if !expected.contains("skills: ") {
             found.retain(|line| !line.starts_with("skills: "));
         }

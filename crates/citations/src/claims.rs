@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use language::words;
 
-use super::intext::Found;
+use super::intext::InTextCitation;
 use super::layout::{Part, PartKind};
 use super::sentences::Sentences;
 
@@ -92,7 +92,7 @@ pub(super) fn uncited(
     text: &str,
     body: &[Part],
     sentences: &Sentences,
-    found: &[Found],
+    found: &[InTextCitation],
 ) -> Vec<Range<usize>> {
     let mut claims = Vec::new();
     for (at, part) in body.iter().enumerate() {
@@ -113,7 +113,7 @@ pub(super) fn uncited(
 }
 
 /// Whether a part cites something: it has a marker, or links to a source.
-fn cites(text: &str, part: &Part, found: &[Found]) -> bool {
+fn cites(text: &str, part: &Part, found: &[InTextCitation]) -> bool {
     let first = found.partition_point(|citation| citation.range.start < part.range.start);
     let marked = found.get(first).is_some_and(|citation| citation.range.start < part.range.end);
     let content = &text[part.range.clone()];

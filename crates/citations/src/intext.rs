@@ -1,7 +1,7 @@
 //! Citations in the body of a text.
 
 mod author_year;
-mod found;
+mod citation;
 mod index;
 mod mask;
 mod names;
@@ -10,7 +10,7 @@ mod pages;
 
 use std::collections::BTreeSet;
 
-pub(super) use found::{Found, Kind};
+pub(super) use citation::{InTextCitation, Kind};
 pub(super) use index::{Entry, Index};
 
 use super::layout::Part;
@@ -25,7 +25,7 @@ const MAX_CITATIONS: usize = 50_000;
 pub(super) struct Citations {
     pub(super) style: Style,
     /// By place, then by reference.
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<InTextCitation>,
     /// References that are named without a marker, as MLA allows.
     pub(super) named: BTreeSet<usize>,
     /// Whether some were left out.
@@ -59,7 +59,7 @@ pub(super) fn find(text: &str, body: &[Part], index: &Index<'_>, style: Style) -
         }
     }
     if style != Style::Mla || dated {
-        // Who cites a work without a year can only name its author.
+        // A work without a year can only be cited by its author.
         named.retain(|at| undated.contains(at));
     }
     found.retain(|citation| keep(citation, style, index));
@@ -79,7 +79,7 @@ pub(super) fn find(text: &str, body: &[Part], index: &Index<'_>, style: Style) -
 }
 
 /// The style of the text, if it was not given.
-fn choose(style: Style, found: &[Found], index: &Index<'_>) -> Style {
+fn choose(style: Style, found: &[InTextCitation], index: &Index<'_>) -> Style {
     if style != Style::Auto {
         return style;
     }
@@ -126,7 +126,7 @@ fn choose(style: Style, found: &[Found], index: &Index<'_>) -> Style {
 }
 
 /// A marker of another style counts only if it names a reference.
-fn keep(citation: &Found, style: Style, index: &Index<'_>) -> bool {
+fn keep(citation: &InTextCitation, style: Style, index: &Index<'_>) -> bool {
     if citation.reference.is_some() {
         return true;
     }
@@ -141,7 +141,7 @@ fn keep(citation: &Found, style: Style, index: &Index<'_>) -> bool {
 }
 
 /// `(Doe 2020)` without a comma is a citation in texts that cite so, and may be a place and a year in others.
-fn settle_certainty(found: &mut [Found]) {
+fn settle_certainty(found: &mut [InTextCitation]) {
     let plain = found.iter().any(|citation| citation.reference.is_some() && !citation.certain);
     for citation in found.iter_mut() {
         citation.certain |= plain;

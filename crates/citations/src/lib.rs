@@ -17,7 +17,7 @@ pub use model::{
     Style, Support,
 };
 
-use self::intext::{Citations, Found, Index};
+use self::intext::{Citations, InTextCitation, Index};
 use self::layout::{Entry, Layout, layout};
 use self::offsets::Offsets;
 use self::parse::Reference;
@@ -107,7 +107,11 @@ fn references_of(entries: Vec<Entry>) -> (Vec<Entry>, Vec<Reference>, BTreeSet<S
 }
 
 /// The references that the text cites, by their position. Who cites one of two duplicates uses both.
-fn used(found: &[Found], named: &BTreeSet<usize>, duplicates: &[Option<usize>]) -> BTreeSet<usize> {
+fn used(
+    found: &[InTextCitation],
+    named: &BTreeSet<usize>,
+    duplicates: &[Option<usize>],
+) -> BTreeSet<usize> {
     let mut used: BTreeSet<usize> =
         found.iter().filter_map(|citation| citation.reference).collect();
     used.extend(named);
@@ -162,7 +166,7 @@ impl Auditor<'_> {
         }
     }
 
-    fn citations(&mut self, text: &str, found: &[Found], index: &Index<'_>) {
+    fn citations(&mut self, text: &str, found: &[InTextCitation], index: &Index<'_>) {
         for citation in found {
             let range = &citation.range;
             if citation.reference.is_none() {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
-    /// Whatever the text uses.
+    /// The style that the text uses.
     #[default]
     Auto,
     Apa,

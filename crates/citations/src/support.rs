@@ -8,7 +8,7 @@ use language::prose;
 use language::similarity;
 use language::words;
 
-use super::intext::Found;
+use super::intext::InTextCitation;
 use super::layout::Entry;
 use super::model::{Audit, SourceText, Support};
 use super::parse::{Reference, clean};
@@ -90,7 +90,7 @@ pub(super) struct Unsupported {
 pub(super) fn check(
     text: &str,
     sentences: &Sentences,
-    found: &[Found],
+    found: &[InTextCitation],
     matched: &Matched<'_>,
     audit: &mut Audit,
 ) -> Vec<Unsupported> {
@@ -137,7 +137,7 @@ pub(super) fn check(
 }
 
 /// The sentence without its markers.
-fn claim(text: &str, sentence: &Range<usize>, found: &[Found]) -> String {
+fn claim(text: &str, sentence: &Range<usize>, found: &[InTextCitation]) -> String {
     let mut claim = String::new();
     let mut from = sentence.start;
     let first = found.partition_point(|citation| citation.range.start < sentence.start);

@@ -123,7 +123,7 @@ fn set_disabled(yaml: &str, name: &str, disabled: bool) -> Result<String, EditEr
         return Ok(yaml.to_owned());
     }
     let patch = match (entry.value.field(DISABLED), &entry.value.shape) {
-        // What `set_disabled` wrote is taken back whole, so that the file is as it was.
+        // Remove all that `set_disabled` wrote, so that the file is as it was.
         (Some(flag), Shape::Map { flow: true, fields }) if !disabled && fields.len() > 1 => {
             server.remove(DISABLED);
             text::remove_flow(yaml, fields, flag)

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use schema::yaml::{Node, Step, show_path};
 use serde::Serialize;
 
-use crate::reader::{Found, Misread, Why, nearest};
+use crate::reader::{ActualValue, Misread, Why, nearest};
 
 /// Finds the lines of faults in the file.
 #[derive(Clone, Copy)]
@@ -52,11 +52,11 @@ impl Fault {
         let message = match (&misread.why, misread.path.split_last()) {
             (Why::Other(why), _) => why.clone(),
             (Why::WrongType { expected, found }, _) => match found {
-                Found::Text(text) if is_quotable => {
+                ActualValue::Text(text) if is_quotable => {
                     format!("expected {expected}, found the text `{text}`")
                 }
-                Found::Text(_) => format!("expected {expected}, found text"),
-                Found::Other(found) => {
+                ActualValue::Text(_) => format!("expected {expected}, found text"),
+                ActualValue::Other(found) => {
                     let next = how_to_write(&misread);
                     format!("expected {expected}, found {found}{next}")
                 }
@@ -85,7 +85,7 @@ impl Fault {
     }
 }
 
-/// What to write instead, where a wrong type is a known mistake. Its words are not repeated: they may be secrets.
+/// How to correct a known mistake with a wrong type. The message does not repeat the value, which may be a secret.
 fn how_to_write(misread: &Misread) -> &'static str {
     let is_command = misread.server().is_some()
         && matches!(misread.path.as_slice(), [_, _, Step::Key(key)] if key == "command");

@@ -107,7 +107,7 @@ fn read_file(path: &Path) -> Result<Content, BadConfig> {
     let read = reader::read::<Config>(tree.clone());
     let mut content = Content { config: read.value, tree: Some(tree), ..Content::default() };
     for misread in read.faults {
-        // What could not be read to its end may have settings that protect.
+        // A file that was not read to its end may have further settings that protect: it is refused whole.
         let server = misread.server().filter(|_| read.complete).map(str::to_owned);
         let fault = Fault::misread(path, misread);
         match server {

@@ -36,13 +36,13 @@ impl Misread {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Why {
     UnknownKey { known: &'static [&'static str] },
-    WrongType { expected: String, found: Found },
+    WrongType { expected: String, found: ActualValue },
     Other(String),
 }
 
-/// What is given where something else is expected.
+/// The value that is given where another kind is expected.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Found {
+pub(crate) enum ActualValue {
     /// It may be a secret.
     Text(String),
     Other(String),
@@ -115,8 +115,8 @@ impl serde::de::Error for ReadError {
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
         let found = match found {
-            Unexpected::Str(text) => Found::Text(text.to_owned()),
-            other => Found::Other(shown(other)),
+            Unexpected::Str(text) => ActualValue::Text(text.to_owned()),
+            other => ActualValue::Other(shown(other)),
         };
         let why = Why::WrongType { expected: in_plain_words(expected), found };
         Self { path: Vec::new(), line: None, why }

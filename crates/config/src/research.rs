@@ -384,7 +384,7 @@ impl Research {
         (ProviderKeys(keys), faults)
     }
 
-    /// What types alone cannot check.
+    /// Faults that types alone cannot find.
     pub(crate) fn faults(&self) -> Vec<ResearchFault> {
         let set = self.search.providers.0.iter();
         let urls = set.filter_map(|(name, provider)| Some((name.as_str(), provider.url.as_ref()?)));

@@ -42,7 +42,7 @@ pub enum SecretSource {
     },
 }
 
-/// Who has a value of their own.
+/// Whether each person has a value of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Per {

@@ -65,7 +65,7 @@ pub struct Added {
     pub warnings: Vec<String>,
 }
 
-/// What is stored, apart from vectors.
+/// The rows to store, apart from vectors.
 struct Prepared {
     chunks: Vec<ChunkRow>,
     languages: Vec<&'static str>,

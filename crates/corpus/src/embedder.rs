@@ -156,7 +156,7 @@ impl EmbedderSlot {
         self.slots().of_folder = Arc::new(Configured { source: Source::None, read });
     }
 
-    /// What distinguishes the configured one from others, without reading it.
+    /// A key that changes with the configured model. The model is not read for it.
     pub(super) fn key(&self) -> String {
         let current = self.current();
         match (current.read.get(), &current.source) {

@@ -178,7 +178,7 @@ impl Collections {
         })
     }
 
-    /// What changes when a search of these collections, or a list of all, may have another answer.
+    /// A key that changes when a search of these collections, or a list of all, may have another answer.
     pub fn revision_key<'a>(&self, names: Option<impl Iterator<Item = &'a str>>) -> String {
         format!("{} {}", self.changes.key(names), self.embedder.key())
     }

@@ -57,7 +57,7 @@ impl Matrix {
         self.seqs.len()
     }
 
-    /// What it takes in memory.
+    /// Its size in memory, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         (self.rows.capacity() + self.seqs.capacity() * 8 + self.scales.capacity() * 4) as u64
     }

@@ -29,7 +29,7 @@ pub const MAX_QUERY_CHARS: usize = 2_000;
 /// From so many chunks on, words that a quarter of them have do not make a candidate if rarer ones do.
 const LARGE: u64 = 2_000;
 
-/// What is searched.
+/// Which parts of a collection are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -62,11 +62,11 @@ pub struct Filter {
     pub meta: Option<Map<String, Value>>,
 }
 
-/// What a search found.
+/// The results of a search.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct SearchResults {
     pub results: Vec<Hit>,
-    /// What was searched.
+    /// The parts that were searched.
     pub mode: Mode,
     /// The revision of each collection.
     pub revisions: BTreeMap<String, u64>,
@@ -110,7 +110,7 @@ struct Candidate<'a> {
     fit: Fit,
 }
 
-/// What is searched, and what is said about it.
+/// The parts that a search uses, and its warnings.
 struct Plan {
     words: bool,
     /// The query's vector; none where the text has none.
@@ -167,7 +167,7 @@ impl Collections {
         Ok(SearchResults { results, mode, revisions, warnings })
     }
 
-    /// What can be searched.
+    /// Decides whether words, vectors or both can be searched.
     async fn plan(&self, search: &Search, rows: &[CollectionRow]) -> Result<Plan, Failure> {
         let words = |warnings| Plan { words: true, vector: None, mode: Mode::Words, warnings };
         if search.mode == Mode::Words {

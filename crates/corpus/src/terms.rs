@@ -11,7 +11,7 @@ pub(super) const MAX_QUERY_TERMS: usize = 64;
 /// The longest stored term, in bytes.
 const MAX_TERM_BYTES: usize = 120;
 
-/// What begins a term that is written by the numbers of its characters.
+/// The prefix of a term that is written as the numbers of its characters.
 const NUMBERED: &str = "0u";
 
 /// The stems of a chunk's text, by its own language.

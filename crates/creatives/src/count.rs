@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::pieces::{Piece, PieceKind, compiled};
 use crate::platform::Platform;
 
-/// What a link counts on X, however long it is.
+/// The characters that X counts for a link of any length.
 const X_LINK: usize = 23;
 
 static EMOJI: LazyLock<Regex> = LazyLock::new(|| compiled(EMOJI_PATTERN));

@@ -180,7 +180,7 @@ impl Features {
     fn add_text(&mut self, text: &TextReport, platform: Platform) {
         let rules = platform.rules();
         let traits = &text.traits;
-        // What was not found in a language without phrases is not known.
+        // Without lists of phrases for the language, a missing hook is unknown.
         let known = traits.phrases_known;
         let kind = text.hook.as_ref().map_or(HookKind::None, |hook| hook.kind);
         let evidence = match kind {

@@ -59,7 +59,7 @@ impl HookKind {
         }
     }
 
-    /// What it is worth, from 0 to 1.
+    /// Its value in scores, from 0 to 1.
     pub fn value(self) -> f64 {
         match self {
             Self::HowTo => 1.0,

@@ -17,7 +17,7 @@ const SAME_SHAPE: f64 = 0.03;
 /// The variance of the Laplacian at which sharpness is one half; sharp photographs of 1,024 pixels have about this.
 const HALF_SHARP: f64 = 300.0;
 
-/// What a picture has.
+/// The measures of a picture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PictureReport {
     /// In pixels, as it is displayed.

@@ -6,7 +6,7 @@ use crate::rounding::rounded;
 /// Changes with each change of a weight or of what a feature counts.
 pub const WEIGHTS_VERSION: &str = "2026-11";
 
-/// What is scored.
+/// The aspects of a creative that are scored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     /// How well a creative is made.

@@ -1,4 +1,4 @@
-//! What a text has.
+//! Measures of a text: language, length, tags, links and phrases.
 
 mod language;
 
@@ -18,10 +18,10 @@ pub const MOST_READ: usize = 100_000;
 /// Fewer words have no reading ease.
 const FEWEST_WORDS: usize = 5;
 
-/// So many lines that begin as items make a list.
+/// The fewest lines with item marks that make a list.
 const LIST_LINES: usize = 3;
 
-/// What a text has; places are bytes.
+/// The measures of a text; positions are bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextReport {
     /// As an ISO 639-1 code, if it is known.
@@ -253,7 +253,7 @@ fn names_profile_link(words: &[Word]) -> bool {
     })
 }
 
-/// What was to be replaced before the text is posted.
+/// The first placeholder that should be replaced before the text is posted.
 fn placeholder(text: &str) -> Option<std::ops::Range<usize>> {
     static PLACEHOLDER: std::sync::LazyLock<regex::Regex> = std::sync::LazyLock::new(|| {
         crate::pieces::compiled(

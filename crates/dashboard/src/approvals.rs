@@ -70,7 +70,7 @@ fn refuse(viewer: &Viewer, undecided: &DecideError) -> Response {
         DecideError::Unknown(_) => StatusCode::NOT_FOUND,
         DecideError::Agent | DecideError::OwnCall => StatusCode::FORBIDDEN,
         DecideError::Over(_) => StatusCode::CONFLICT,
-        DecideError::Invalid(_) => StatusCode::BAD_REQUEST,
+        DecideError::Invalid(_) | DecideError::Damaged(_) => StatusCode::BAD_REQUEST,
         DecideError::Store(error) => {
             tracing::warn!(%error, "cannot store a decision");
             let text = "The decision could not be stored. Try again.";

@@ -9,7 +9,7 @@ use crate::viewer::Viewer;
 pub(super) struct ConfirmForm<'a> {
     /// The text of the button, such as `Disable`.
     pub(super) label: &'a str,
-    /// What will happen.
+    /// The question, with the effect of the button.
     pub(super) question: &'a str,
     /// Where the form is sent.
     pub(super) action: &'a str,

@@ -30,6 +30,12 @@ impl Viewer {
         error_page(self, status, title, &error.message)
     }
 
+    /// The page for something that an operation could not give. What could not be read is not said to be missing.
+    pub(super) fn unavailable(&self, error: &OperationError) -> Response {
+        let title = if error.code == Code::NotFound { "Not found" } else { "Not available" };
+        self.failed(title, error)
+    }
+
     /// The page for something that cannot be shown. What could not be read is not said to be missing.
     pub(super) fn cannot_show(&self, failure: Failure) -> Response {
         match failure.code {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use auth::scope;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequestParts as _, Path, Query, Request, State};
 use axum::response::Response;
 use doors::{Form, FormField};
@@ -12,7 +12,7 @@ use futures_util::StreamExt as _;
 use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
 use maud::{Markup, html};
-use proto::{Failure, FileKind, TraceId};
+use proto::{Code, Failure, FileKind, TraceId};
 use serde::Deserialize;
 use strip::files::FileUse;
 
@@ -45,6 +45,22 @@ pub(super) struct Params {
 fn file_use<'a>(viewer: &Viewer, action: &'static str, id: &'a str) -> FileUse<'a> {
     let principal = Arc::clone(viewer.principal());
     FileUse { action, id, principal, door: Door::Dashboard, trace: TraceId::random() }
+}
+
+/// The content of a file that a page shows. The audit trail has a row of it.
+pub(super) async fn read_file(
+    dashboard: &Dashboard,
+    viewer: &Viewer,
+    id: &str,
+    max_bytes: u64,
+) -> Result<Bytes, Failure> {
+    let strip = &dashboard.parts.strip;
+    let reading = async {
+        let file = strip.files().find(viewer.principal(), id).await?;
+        let bytes = strip.files().bytes(&file, max_bytes).await?;
+        Ok((file.id.to_string(), bytes))
+    };
+    strip.audited(file_use(viewer, "read", id), reading).await
 }
 
 fn file_page(file: &FileRecord) -> String {
@@ -131,9 +147,24 @@ pub(super) async fn one(
         Ok(file) => file,
         Err(failure) => return Err(viewer.cannot_show(failure)),
     };
-    let text = match file.size {
-        0..=PREVIEW_BYTES => Some(files.text(&file).await),
-        _ => None,
+    let has_preview = file.size <= PREVIEW_BYTES;
+    let is_shown_image = has_preview && is_image(&file.media_type);
+    let text = if has_preview && !is_shown_image {
+        let reading = async {
+            let text = match files.text(&file).await {
+                // It was read, but has no text to show.
+                Err(failure) if matches!(failure.code, Code::Unsupported | Code::InvalidInput) => {
+                    Err(failure)
+                }
+                Err(failure) => return Err(failure),
+                Ok(text) => Ok(text),
+            };
+            Ok((file.id.to_string(), text))
+        };
+        let read = dashboard.parts.strip.audited(file_use(&viewer, "text", &id), reading).await;
+        Some(read.flatten())
+    } else {
+        None
     };
     let actions =
         html! { a.button href=(format!("{}/content", file_page(&file))) download { "Download" } };
@@ -148,7 +179,7 @@ pub(super) async fn one(
             @if let Some(run) = &file.run { div { dt { "Run" } dd { code { (inert(run)) } } } }
             @if let Some(expires) = file.expires_ms { div { dt { "Expires" } dd { (time::exact(expires)) } } }
         }
-        @if is_image(&file.media_type) && file.size <= PREVIEW_BYTES {
+        @if is_shown_image {
             h2 { "Image" }
             div.gallery { img src=(image_url(file.id.as_str())) alt=(inert(&file.name)); }
         } @else {
@@ -218,12 +249,8 @@ pub(super) async fn image(
     viewer: Viewer,
 ) -> PageResult {
     viewer.require(scope::FILES_READ)?;
-    let files = dashboard.parts.strip.files();
-    let bytes = async {
-        let file = files.find(viewer.principal(), &id).await?;
-        files.bytes(&file, PREVIEW_BYTES).await
-    };
-    let bytes = bytes.await.map_err(|failure| viewer.cannot_show(failure))?;
+    let read = read_file(&dashboard, &viewer, &id, PREVIEW_BYTES).await;
+    let bytes = read.map_err(|failure| viewer.cannot_show(failure))?;
     // The bytes decide, not the name or the declared type.
     let Some(media_type) = sniff(&bytes) else {
         return Err(viewer.missing("This file is not an image that can be shown."));

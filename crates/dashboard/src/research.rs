@@ -14,6 +14,7 @@ use proto::Code;
 use runs::RunDetails;
 use serde_json::Value;
 
+use crate::files::read_file;
 use crate::state::Dashboard;
 use crate::unreadable::Unreadable;
 use crate::viewer::Viewer;
@@ -40,6 +41,9 @@ const MAX_OUTPUT_BYTES: u64 = 16 << 20;
 
 /// How many warnings are shown.
 const MAX_WARNINGS: usize = 20;
+
+/// What cannot be read if an output cannot.
+const RESULTS: &str = "The results of the research";
 
 /// Whether a workflow is research.
 pub(super) fn is_research(workflow: &WorkflowDetails) -> bool {
@@ -76,11 +80,14 @@ pub(super) async fn show(
     if review["status"] == "rejected" {
         return Some(rejected(&review));
     }
-    let report = artifacts.text(dashboard, "report.md").await;
+    let report = artifacts.text(dashboard, viewer, "report.md").await;
     let has_references = report.as_deref().is_some_and(report::has_references);
-    let bibliography =
-        if has_references { None } else { artifacts.text(dashboard, "bibliography.md").await };
-    let map = artifacts.text(dashboard, "map.svg").await;
+    let bibliography = if has_references {
+        None
+    } else {
+        artifacts.text(dashboard, viewer, "bibliography.md").await
+    };
+    let map = artifacts.text(dashboard, viewer, "map.svg").await;
     let others = compare::others(dashboard, viewer, workflow).await;
     Some(html! {
         div.research {
@@ -215,9 +222,9 @@ impl Artifacts {
     }
 
     /// The text of the last file of this name.
-    async fn text(&mut self, dashboard: &Dashboard, name: &str) -> Option<String> {
+    async fn text(&mut self, dashboard: &Dashboard, viewer: &Viewer, name: &str) -> Option<String> {
         let file = self.files.iter().rev().find(|file| file.name == name)?;
-        match dashboard.parts.strip.files().bytes(file, MAX_SHOWN_BYTES).await {
+        match read_file(dashboard, viewer, file.id.as_str(), MAX_SHOWN_BYTES).await {
             Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
             Err(failure) => {
                 tracing::warn!(file = %file.id, "an artifact cannot be shown: {}", failure.message);
@@ -282,19 +289,17 @@ impl Outputs<'_> {
         let Some(output) = result.map(|result| &result["output"]) else { return Ok(Value::Null) };
         let stored = output["ref_id"].as_str().filter(|_| output["truncated"] == true);
         let Some(reference) = stored else { return Ok(output.clone()) };
-        let files = self.dashboard.parts.strip.files();
-        let read = async {
-            let file = files.find(self.viewer.principal(), reference).await?;
-            files.bytes(&file, MAX_OUTPUT_BYTES).await
-        };
-        match read.await {
-            // may fail: an output that is a text is stored as it is, and has no sources.
-            Ok(bytes) => Ok(strip::run_blocking(bytes.len(), || serde_json::from_slice(&bytes))
-                .unwrap_or_default()),
+        match read_file(self.dashboard, self.viewer, reference, MAX_OUTPUT_BYTES).await {
+            Ok(bytes) => strip::run_blocking(bytes.len(), || parse(&bytes)),
             Err(failure) if failure.code == Code::NotFound => Ok(Value::Null),
-            Err(failure) => Err(Unreadable::log("The results of the research", &failure)),
+            Err(failure) => Err(Unreadable::log(RESULTS, &failure)),
         }
     }
+}
+
+/// A stored output. Those of these tasks are objects: null in place of a damaged one would be shown as no sources.
+fn parse(bytes: &[u8]) -> Result<Value, Unreadable> {
+    serde_json::from_slice(bytes).map_err(|error| Unreadable::log(RESULTS, &error))
 }
 
 /// The address of the comparison of a run with others.
@@ -328,6 +333,13 @@ mod tests {
         assert!(shown.contains("src=\"data:image/svg+xml;charset=utf-8,%3Csvg"), "{shown}");
         assert!(!shown.contains("<svg") && !shown.contains("onload=\""), "{shown}");
         assert!(drawing("<html>", "").into_string().contains("not an SVG"));
+    }
+
+    #[test]
+    fn a_damaged_output_is_not_taken_for_one_without_sources() {
+        assert!(parse(br#"{"sources": []}"#).is_ok());
+        let unread = parse(br#"{"sources": [{"ti"#).map_err(|unread| unread.show().into_string());
+        assert!(unread.is_err_and(|shown| shown.contains(RESULTS)));
     }
 
     #[test]

@@ -249,7 +249,9 @@ impl Shown<'_> {
         // A printed report has its own title.
         let page_title = if research.is_some() { title } else { "Run" };
         let page = Page::new(page_title, Section::Runs, body);
-        Page { live: "runs", poll, ..page }.show_as(viewer, status)
+        // What ended research has made stays the same, and reading it again would add to the audit trail.
+        let live = if research.is_some() && !goes_on { "" } else { "runs" };
+        Page { live, poll, ..page }.show_as(viewer, status)
     }
 }
 

@@ -1,9 +1,10 @@
 //! My secrets: the viewer's own values of secrets that servers take from each person. No page shows a value.
 
-use auth::{Secret, scope};
+use auth::scope;
 use axum::extract::State;
 use http::StatusCode;
 use maud::{Markup, html};
+use proto::Secret;
 
 use crate::layout::{Page, PageResult, Section, csrf, error_page, heading};
 use crate::paths::SECRETS;

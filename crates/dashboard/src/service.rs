@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use auth::Secret;
 use proto::diff::Change;
-use proto::{Finding, Principal};
+use proto::{Finding, Principal, Secret};
 
 /// The result of checking the settings and this machine.
 #[derive(Clone, Debug)]

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use auth::{Credential, Secret, Source};
+use auth::{Credential, Source};
 use axum::extract::{Query, Request, State};
 use axum::response::Response;
 use http::header::{RETRY_AFTER, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use http_server::Peer;
 use maud::{Markup, html};
-use proto::Principal;
+use proto::{Principal, Secret};
 use serde::Deserialize;
 
 use crate::layout::{bare_error, bare_page};
@@ -107,7 +107,7 @@ pub(super) async fn sign_in(State(dashboard): State<Dashboard>, request: Request
     begin(&dashboard, &parts.headers, identity, next, see_other(next))
 }
 
-/// Who signs in, and the credential that the session depends on; the admin token has none.
+/// The principal that signs in, and the credential that the session depends on; the admin token has none.
 pub(super) struct Identity {
     pub(super) principal: Arc<Principal>,
     pub(super) credential: Option<Credential>,

@@ -1,14 +1,15 @@
 //! Secrets of the gateway: which there are and whether the config uses them, and forms to store, remove and prune them.
 //! No page shows a value.
 
+use auth::scope;
 use auth::secrets::operations::{
     ListSecrets, RemoveSecret, SecretInput, SecretText, SecretView, SetSecret, SetSecretInput,
 };
-use auth::{Secret, scope};
 use axum::extract::{Query, State};
 use axum::response::Response;
 use maud::{Markup, html};
 use operations::{NoInput, OperationError};
+use proto::Secret;
 use serde::Deserialize;
 
 use crate::confirm::ConfirmForm;

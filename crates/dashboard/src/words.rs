@@ -89,7 +89,7 @@ pub(super) fn outcome(outcome: &str) -> Markup {
     mark(tone, &inert(outcome))
 }
 
-/// Who caused a failure.
+/// The cause of a failure, in words.
 pub(super) fn blame(blame: &str) -> String {
     match blame {
         "caller" | "tool" | "gateway" => format!("caused by the {blame}"),

@@ -5,7 +5,7 @@ use strip::Strip;
 /// The largest message that is read, unless a tool takes a larger input.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
-/// What a message may have in addition to the input.
+/// The bytes that a message may have in addition to the input.
 const OVERHEAD: usize = 64 * 1024;
 
 /// The largest message that a door reads now: `least` bytes, or more if a tool takes a larger input.

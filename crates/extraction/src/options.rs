@@ -38,7 +38,7 @@ pub enum Form {
     Markdown,
     /// Plain text of the main content: HTML without navigation and the like, PDF without running heads and feet.
     MainText,
-    /// The same as Markdown, with the heading of an HTML page and the captions of its figures.
+    /// The main content as Markdown, with the heading of an HTML page and the captions of its figures.
     MainMarkdown,
 }
 

@@ -181,7 +181,10 @@ impl Files {
             tenant: principal.tenant.clone(),
             owner: principal.subject.clone(),
             kind: new.kind,
-            media_type: (self.sniff)(&head, &name),
+            media_type: match new.media_type {
+                Some(media_type) => media_type.to_owned(),
+                None => (self.sniff)(&head, &name),
+            },
             name,
             size: stored.size,
             sha256: stored.sha256,

@@ -82,9 +82,9 @@ pub struct LargeParts<'a> {
     pub server: Option<&'a str>,
     pub limits: InlineLimits,
     pub blobs: Option<Blobs>,
-    /// What begins like a file that the tool got is stored even if it is small: it may be that file.
+    /// A part that begins like a file that the tool got is stored even if it is small: it may be that file.
     pub secrets: Secrets,
-    /// What was stored.
+    /// The parts that were stored.
     pub references: Vec<Reference>,
     /// References by the digest of the text that they replace: servers repeat themselves.
     pub known: HashMap<[u8; 32], Value>,
@@ -288,7 +288,8 @@ impl LargeParts<'_> {
 }
 
 impl Files {
-    /// Stores a value of a run, as text or as JSON, and returns the reference that takes its place in an answer.
+    /// Stores a value of a run, and returns the reference that takes its place in an answer. The media type says whether it
+    /// is a text as it is or a value as JSON: the bytes do not, because a text may be JSON.
     pub async fn put_value(
         &self,
         principal: &Principal,
@@ -298,9 +299,9 @@ impl Files {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let preview = beginning(&text, SHORT_BEGINNING_BYTES).to_owned();
         let whole = stream::iter([Ok(Bytes::from(text))]);
-        let record = self.put(principal, new, whole).await?;
-        let declared = (!value.is_string()).then_some("application/json");
-        Ok(describe(&record, declared, Some(preview)))
+        let media_type = Some(if value.is_string() { "text/plain" } else { "application/json" });
+        let record = self.put(principal, NewFile { media_type, ..new }, whole).await?;
+        Ok(describe(&record, None, Some(preview)))
     }
 }
 

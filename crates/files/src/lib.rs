@@ -46,7 +46,7 @@ pub use record::{FileStream, Listing, NewFile, Page, URI, disposition, hex, uri}
 pub use rules::FileRules;
 pub use secrets::Secrets;
 pub use signature::{Grant, InvalidLink};
-pub use store::{FileRecord, ForeignReference, Origin};
+pub use store::FileRecord;
 pub use sweep::Swept;
 pub use text::{PlainText, sniff_plain_text};
 pub use upload::{Progress, Upload};

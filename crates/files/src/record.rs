@@ -25,12 +25,22 @@ pub struct NewFile {
     pub fixed_ttl: Option<Duration>,
     pub run: Option<String>,
     pub origin: Option<Origin>,
+    /// What it is, if the gateway made it; else its bytes decide.
+    pub media_type: Option<&'static str>,
 }
 
 impl NewFile {
     /// A file of a kind, with defaults for everything else.
     pub fn new(kind: FileKind, name: impl Into<String>) -> Self {
-        Self { name: name.into(), kind, ttl: None, fixed_ttl: None, run: None, origin: None }
+        Self {
+            name: name.into(),
+            kind,
+            ttl: None,
+            fixed_ttl: None,
+            run: None,
+            origin: None,
+            media_type: None,
+        }
     }
 }
 

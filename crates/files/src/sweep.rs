@@ -85,15 +85,12 @@ impl Files {
             }
         }
         for id in self.database.expired_uploads(now).await? {
-            let id = match id {
-                Ok(id) => id,
-                Err(error) => {
-                    tracing::error!(%error, "an expired upload cannot be removed; delete its row from the table `uploads`");
-                    continue;
-                }
-            };
-            // A request that is adding to it may finish.
-            let Some(_lock) = self.upload_locks.try_lock(&id) else { continue };
+            // No request can add to an upload with a damaged id.
+            let lock = id.parse().ok().map(|id| self.upload_locks.try_lock(&id));
+            if matches!(lock, Some(None)) {
+                // A request is adding to it.
+                continue;
+            }
             self.database.remove_upload(&id).await?;
             swept.uploads += 1;
         }

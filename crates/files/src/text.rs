@@ -29,7 +29,7 @@ pub struct ExtractedText {
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     pub path: &'a Path,
-    /// By its bytes.
+    /// As detected from its bytes.
     pub media_type: &'a str,
     /// For messages.
     pub name: &'a str,

@@ -187,7 +187,7 @@ impl Files {
 
     /// Removes the row first: drafts without a row are swept.
     async fn remove_upload(&self, id: &UploadId) -> Result<(), Failure> {
-        self.database.remove_upload(id).await.map_err(storage_failed)?;
+        self.database.remove_upload(id.as_str()).await.map_err(storage_failed)?;
         self.drafts.remove(id).await.map_err(storage_failed)
     }
 

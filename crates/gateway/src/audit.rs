@@ -11,13 +11,13 @@ use strip::Strip;
 /// How often what is too old is deleted.
 const SWEEP_EVERY: Duration = Duration::from_secs(10 * 60);
 
-/// Deletes what was kept of old calls.
-pub(super) struct CallKeeper {
+/// Deletes the details of old calls.
+pub(super) struct AuditRetention {
     database: Database,
     keep_ms: AtomicU64,
 }
 
-impl CallKeeper {
+impl AuditRetention {
     pub(super) fn new(database: &Database) -> Self {
         Self { database: database.clone(), keep_ms: AtomicU64::new(u64::MAX) }
     }
@@ -38,7 +38,7 @@ impl CallKeeper {
             let keep = self.keep_ms.load(Ordering::Relaxed);
             let before = clock.unix_ms().saturating_sub(keep);
             if let Err(error) = self.database.sweep_call_details(before).await {
-                tracing::warn!(%error, "what was kept of old calls could not be deleted");
+                tracing::warn!(%error, "the details of old calls could not be deleted");
             }
         }
     }

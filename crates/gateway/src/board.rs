@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use auth::Secret;
 use auth::secrets::SecretService;
 use auth::secrets::operations::PersonalSecretView;
 use config::clients::{Client, Endpoint};
 use config::{BadConfig, Overrides};
 use dashboard::{Checkup, ClientSetup, DashboardService, OwnSecret, QuarantinedTool};
 use egress::process::Runner;
-use proto::{Principal, Severity};
+use proto::{Principal, Secret, Severity};
 use tokio::sync::OnceCell;
 
 use super::quarantine::{Quarantine, ShownDefinition};

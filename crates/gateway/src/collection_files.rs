@@ -8,9 +8,10 @@ use config::Config;
 use corpus::document::{self, DocumentFacts};
 use corpus::operations::table as collection_table;
 use corpus::{Added, CollectionName, CollectionSettings, Collections, MAX_SOURCE_BYTES};
+use documents::Form;
 use operations::{Caller, Operation, OperationError, Table};
 use proto::{Clock, Code, Failure, digest};
-use reading::{Document, Form, Readers};
+use reading::{Document, Readers};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::Database;
@@ -55,11 +56,11 @@ pub fn table(files: &Arc<CollectionFiles>) -> Table {
 pub struct AddFileInput {
     pub name: String,
     pub path: PathBuf,
-    /// What its chunks name as their source.
+    /// The source that its chunks name.
     pub source: String,
 }
 
-/// What became of a file.
+/// The result of adding a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileStatus {

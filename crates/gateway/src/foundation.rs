@@ -61,7 +61,7 @@ impl Foundation {
 
 /// The key of the vault: from the environment, or a file in the data folder.
 pub fn key_source(environment: &Environment, folder: &Path) -> KeySource {
-    let given = environment.secret(VAULT_KEY).map(auth::Secret::new).map(KeySource::Given);
+    let given = environment.secret(VAULT_KEY).map(proto::Secret::new).map(KeySource::Given);
     given.unwrap_or_else(|| KeySource::File(folder.join(KEY_FILE)))
 }
 

@@ -43,7 +43,7 @@ use auth::client::OAuthClient;
 use auth::secrets::{SecretService, SecretStore};
 use auth::vault::KeySource;
 use auth::{Access, AccessOptions, AdminFault, AdminToken, ApiKeys, ApprovalLinks, LocalAccess};
-use builtin::finder::{self, Finder, Keeper};
+use builtin::finder::{self, Finder, IndexBuilder};
 use builtin::{control, results};
 use config::{Loaded, Overrides, Resolved};
 use doors::{LocalDoor, SocketDoor};
@@ -63,7 +63,7 @@ use webtools::WebTools;
 use reading::{Bounds, Readers};
 
 use approvals::Webhook;
-use audit::CallKeeper;
+use audit::AuditRetention;
 pub use board::Board;
 use collection_files::CollectionFiles;
 pub use console::{ConfigSource, GatewayConsole};
@@ -103,7 +103,7 @@ pub struct Gateway {
     secret_service: Arc<SecretService>,
     /// The secrets of the running config.
     resolved: Mutex<Arc<Resolved>>,
-    keeper: Keeper,
+    indexes: IndexBuilder,
     registry: Arc<Registry>,
     store: Store,
     listeners: OwnListeners,
@@ -114,7 +114,7 @@ pub struct Gateway {
     quarantine: Arc<Quarantine>,
     operations: Arc<Table>,
     console: Arc<GatewayConsole>,
-    call_keeper: Arc<CallKeeper>,
+    audit_retention: Arc<AuditRetention>,
     approvals: Arc<Approvals>,
     workflows: OpenWorkflows,
     web_tools: Arc<WebTools>,
@@ -171,7 +171,7 @@ impl Gateway {
         };
         let strip = Strip::new(config.settings(), parts);
         strip.set_agents(config.profiles());
-        let call_keeper = Arc::new(CallKeeper::new(&database));
+        let audit_retention = Arc::new(AuditRetention::new(&database));
         strip.catalog().add_registered(holders.keys().map(String::as_str));
         strip.catalog().publish(control::SOURCE, control::tools(&strip));
         strip.catalog().publish(builtin::SOURCE, builtin::tools(clock.clone()));
@@ -184,7 +184,7 @@ impl Gateway {
         }
         let resolved = loaded.resolve(&foundation::vault_secrets(&secrets, loaded).await);
         process.secrets.store(Arc::new(resolved.scrubber()));
-        call_keeper.apply(&strip, config, resolved.scrubber());
+        audit_retention.apply(&strip, config, resolved.scrubber());
         if freshness == Freshness::Followed {
             for fault in loaded.warnings.iter().chain(&resolved.off) {
                 tracing::warn!("{fault}");
@@ -218,7 +218,7 @@ impl Gateway {
         strip.catalog().publish(finder::SOURCE, finder.tools());
         let model = config.embeddings.path.clone();
         let long_running = freshness == Freshness::Followed;
-        let keeper = Keeper::start(&finder, &strip, model, long_running, ending.clone());
+        let indexes = IndexBuilder::start(&finder, &strip, model, long_running, ending.clone());
         let (terms, names) =
             (registration::terms(config), StoredNames::new(&database, &clock, &strip));
         let registry =
@@ -231,13 +231,13 @@ impl Gateway {
             let leftovers = Arc::clone(&runner);
             tokio::spawn(async move { leftovers.remove_leftovers().await });
             let (strip, ending) = (Arc::clone(&strip), ending.clone());
-            let call_keeper = Arc::clone(&call_keeper);
+            let audit_retention = Arc::clone(&audit_retention);
             tokio::spawn(async move {
                 let tended = async {
                     tokio::join!(
                         strip.files().sweep_forever(),
                         strip.tend_records(),
-                        call_keeper.sweep_forever(strip.clock())
+                        audit_retention.sweep_forever(strip.clock())
                     )
                 };
                 ending.run_until_cancelled(tended).await
@@ -301,7 +301,7 @@ impl Gateway {
             secrets,
             secret_service,
             resolved: Mutex::new(Arc::new(resolved)),
-            keeper,
+            indexes,
             registry,
             store: Store { database, commits, folder },
             listeners,
@@ -312,7 +312,7 @@ impl Gateway {
             quarantine,
             operations,
             console,
-            call_keeper,
+            audit_retention,
             approvals,
             workflows,
             web_tools,
@@ -456,7 +456,7 @@ impl Gateway {
             let _ = socket.await;
         }
         self.upstreams.stop().await;
-        self.keeper.end().await;
+        self.indexes.end().await;
         self.web_tools.close().await;
         self.sources.into_inner().close().await;
         let _ = timeout(CLOSE_TIME, self.names).await;

@@ -63,7 +63,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Program {
     pub name: &'static str,
     pub version: Option<String>,
-    /// What to know about how it runs here.
+    /// A note on how it runs on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     pub unlocks: &'static str,

@@ -25,7 +25,7 @@ const TOKEN_FILE: &str = "registration-token";
 /// No token is longer.
 const MAX_TOKEN_BYTES: u64 = 1_024;
 
-/// What servers that register themselves are held to under this config.
+/// The terms for servers that register themselves under this config.
 pub(super) fn terms(config: &Config) -> Terms {
     Terms {
         lease: config.registration.lease.0,

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use operations::scope::{ADMIN, METRICS_READ};
+use operations::scope::METRICS_READ;
 use operations::servers::{
     LogQuery, ServerChange, ServerDetail, ServerList, ServerLogs, ServerName, ServerSwitch,
 };
 use operations::{
     Audience, Caller, Console as _, NoInput, Operation, OperationError, Route, Table,
 };
+use proto::ADMIN;
 
 use super::console::GatewayConsole;
 

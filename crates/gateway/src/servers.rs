@@ -12,8 +12,8 @@ use egress::http::Client;
 use egress::process::Runner;
 use environment::Environment;
 use operations::servers::{
-    HiddenCharacters, LeaseView, ProcessView, ReplicaLeaseView, ReplicaView, ServerSummary,
-    ToolNote,
+    HiddenCharacters, LeaseView, ProcessView, ReplicaLeaseView, ReplicaView, ServerState,
+    ServerSummary, ToolNote,
 };
 use proto::{Clock, Code, Failure, Principal};
 use store::Database;
@@ -22,8 +22,8 @@ use strip::catalog::Snapshot;
 use strip::servers::Outages;
 use tokio::time::Instant;
 use upstream::{
-    Deps, LeaseStatus, ListStore, Registry, ReplicaLease, ReplicaStatus, State, Status, Timing,
-    ToolList, Upstream, Upstreams,
+    Deps, LeaseStatus, ListStore, Registry, ReplicaLease, ReplicaStatus, Status, Timing, ToolList,
+    Upstream, Upstreams,
 };
 
 /// How long a short-lived command waits for servers to start.
@@ -107,8 +107,8 @@ pub(super) async fn settle(upstreams: &Upstreams) {
     let deadline = Instant::now() + SETTLE_TIMEOUT;
     let starting = || {
         upstreams.statuses().iter().any(|status| match status.state {
-            State::Starting => true,
-            State::Degraded => status.list_age.is_none(),
+            ServerState::Starting => true,
+            ServerState::Degraded => status.list_age.is_none(),
             _ => false,
         })
     };
@@ -228,7 +228,7 @@ fn summarize(status: Status, lease: Option<&LeaseStatus>, snapshot: &Snapshot) -
         kind: if status.announced { "registered" } else { status.transport }.to_owned(),
         transport: status.transport.to_owned(),
         state: status.state,
-        disabled: status.state == State::Disabled,
+        disabled: status.state == ServerState::Disabled,
         reason: status.reason,
         era: status.era.map(|era| era.to_string()),
         server: status.server,

@@ -49,7 +49,7 @@ impl Gateway {
         let resolved = Arc::new(resolved);
         *self.resolved.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&resolved);
         self.secret_service.set_names(loaded.secret_names());
-        self.call_keeper.apply(&self.strip, now, resolved.scrubber());
+        self.audit_retention.apply(&self.strip, now, resolved.scrubber());
         // Before servers, one of which may replace the built-in web tools.
         let variables = loaded.environment.texts();
         self.web_tools.apply(now, &resolved.provider_keys, &variables).await;
@@ -61,7 +61,7 @@ impl Gateway {
         self.strip.set_agents(now.profiles());
         self.workflows.all.set_settings(workflows::settings(now));
         self.workflows.planner.plan_by(workflows::plan_by(now, &resolved, &self.client));
-        self.keeper.set_model(now.embeddings.path.clone());
+        self.indexes.set_model(now.embeddings.path.clone());
         self.flow.apply(now, workflows::model(now, &resolved, &self.client));
         if before.egress != now.egress {
             sources.set_egress(now);

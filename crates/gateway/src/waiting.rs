@@ -69,7 +69,7 @@ impl Operation for FindWaiting {
         })?;
         let dashboard = approvals.terms().dashboard.clone();
         let found =
-            pending.into_iter().find(|row| *row.tool == *tool && row.arguments_sum == arguments);
+            pending.into_iter().find(|row| *row.tool == *tool && row.arguments_digest == arguments);
         Ok(found.map(|row| WaitingCall {
             url: dashboard.map(|dashboard| format!("{dashboard}/approvals/{}", row.id)),
             id: row.id,

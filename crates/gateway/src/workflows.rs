@@ -7,11 +7,12 @@ use auth::Access;
 use config::{Config, PlannerKind, Resolved};
 use egress::http::Client;
 use llm::{EmbeddingOptions, Model, ModelOptions};
+use operations::workflows::WorkflowConsole;
 use planner::{PlanBy, PlanService};
 use store::StoreError;
 use strip::Strip;
 use tokio_util::sync::CancellationToken;
-use workflow::{SOURCE, Settings, WorkflowConsole, Workflows};
+use workflow::{SOURCE, Settings, Workflows};
 
 use super::{Gateway, servers};
 
@@ -53,7 +54,7 @@ pub(super) fn settings(config: &Config) -> Settings {
     }
 }
 
-/// What plans intents.
+/// The planner that the config chooses.
 pub(super) fn plan_by(config: &Config, resolved: &Resolved, client: &Client) -> PlanBy {
     match (config.workflows.planner, model(config, resolved, client)) {
         (Some(PlannerKind::Client), _) => PlanBy::Client,

@@ -70,7 +70,7 @@ fn queries_of_the_specification() {
 }
 
 #[test]
-fn what_is_no_query_is_refused() {
+fn invalid_queries_are_refused() {
     for text in [
         "",
         " $",

@@ -19,13 +19,13 @@ const STEPS_PER_LOOK: u64 = 4096;
 /// The size that a pattern may compile to; it bounds the time per byte of a text.
 const MAX_PATTERN_BYTES: usize = 128 << 10;
 
-/// What compiling a pattern costs in steps.
+/// The cost of compiling a pattern, in steps.
 const STEPS_PER_PATTERN: u64 = 50_000;
 
-/// What matching costs in steps per byte of the text.
+/// The cost of matching, in steps per byte of the text.
 const STEPS_PER_BYTE: u64 = 8;
 
-/// What a node takes in memory in addition to its text.
+/// The memory of a node in addition to its text, in bytes.
 const BYTES_PER_NODE: usize = 64;
 
 pub(super) fn select(
@@ -51,7 +51,7 @@ pub(super) fn select(
 type Flow = Result<ControlFlow<()>, PathLimit>;
 
 /// Called for each match; it ends the walk with `Break`.
-type Found<'f, 'd> = dyn FnMut(&mut Run<'d>, &'d Value) -> Flow + 'f;
+type OnMatch<'f, 'd> = dyn FnMut(&mut Run<'d>, &'d Value) -> Flow + 'f;
 
 struct Run<'d> {
     root: &'d Value,
@@ -126,7 +126,7 @@ impl<'d> Run<'d> {
         }
     }
 
-    fn walk(&mut self, node: &'d Value, segments: &[Segment], found: &mut Found<'_, 'd>) -> Flow {
+    fn walk(&mut self, node: &'d Value, segments: &[Segment], found: &mut OnMatch<'_, 'd>) -> Flow {
         let Some((segment, rest)) = segments.split_first() else { return found(self, node) };
         if !segment.descendants {
             return self.select(node, &segment.selectors, rest, found);
@@ -157,7 +157,7 @@ impl<'d> Run<'d> {
         node: &'d Value,
         selectors: &[Selector],
         rest: &[Segment],
-        found: &mut Found<'_, 'd>,
+        found: &mut OnMatch<'_, 'd>,
     ) -> Flow {
         for selector in selectors {
             self.spend(1)?;
@@ -201,7 +201,7 @@ impl<'d> Run<'d> {
         children: impl IntoIterator<Item = &'d Value>,
         test: Option<&Test>,
         rest: &[Segment],
-        found: &mut Found<'_, 'd>,
+        found: &mut OnMatch<'_, 'd>,
     ) -> Flow {
         for child in children {
             self.spend(1)?;
@@ -252,7 +252,7 @@ impl<'d> Run<'d> {
         }
     }
 
-    fn query(&mut self, query: &Query, node: &'d Value, found: &mut Found<'_, 'd>) -> Flow {
+    fn query(&mut self, query: &Query, node: &'d Value, found: &mut OnMatch<'_, 'd>) -> Flow {
         let start = if query.from_root { self.root } else { node };
         self.walk(start, &query.segments, found)
     }

@@ -23,7 +23,7 @@ pub fn to_html(document: &Document) -> String {
     )
 }
 
-/// The same without the page around it, for a page that has its own head and styles.
+/// The HTML of a document without head and styles, for a page that has its own.
 pub fn to_html_body(document: &Document) -> String {
     body(&normalize_document(document))
 }

@@ -31,7 +31,7 @@ pub fn split_front_matter(markdown: &str) -> (&str, &str) {
     markdown.split_at(markdown.len() - below.len())
 }
 
-/// The same before each block is checked to survive being written.
+/// Reads Markdown without the check that each block survives being written.
 pub(crate) fn read_raw(markdown: &str) -> Document {
     let text = clean(&markdown[..markdown.floor_char_boundary(MAX_BYTES)]);
     let mut reader = Reader::default();

@@ -117,10 +117,10 @@ impl Stemmed {
     }
 }
 
-/// What is compared of a claim.
+/// The parts of a claim that are compared.
 #[derive(Debug, Default)]
 pub struct Facts {
-    /// What it is about.
+    /// The stems of its subject.
     core: Stems,
     quantities: BTreeMap<String, Vec<Quantity>>,
     /// All numbers as written.

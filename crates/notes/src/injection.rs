@@ -80,7 +80,7 @@ const MACHINES: [&str; 28] = [
     "summarizer",
 ];
 
-/// What begins a message to a reader.
+/// Words that begin a message to a reader.
 const NOTICES: [&str; 15] = [
     "achtung",
     "anweisung",
@@ -212,7 +212,7 @@ const CONTENTS: [&str; 15] = [
     "write",
 ];
 
-/// What no rule for reports asks of them.
+/// Verbs of requests that no rule for reports makes, such as to recommend something.
 const PRAISES: [&str; 13] = [
     "advertise",
     "cite",

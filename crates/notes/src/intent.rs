@@ -229,7 +229,7 @@ const NO_PAST: [&str; 24] = [
 const PRESENT: [&str; 12] =
     ["is", "are", "be", "been", "do", "does", "has", "have", "can", "will", "ist", "sind"];
 
-/// What is in a language: the stems of the lists above.
+/// The lists above in one language, as stems.
 struct Stemmed {
     language: Language,
     /// Stems that say nothing.

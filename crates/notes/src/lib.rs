@@ -54,10 +54,10 @@ const GENERAL: f64 = 0.4;
 /// A sentence with less than this share of the best score answers another question.
 const LEAST: f64 = 0.4;
 
-/// A shorter sentence that does not name the topic can hardly be understood alone.
+/// The fewest stems of a sentence that names nothing of the topic.
 const SHORT: usize = 8;
 
-/// The same within a chunk that names all of the topic.
+/// The fewest stems of such a sentence within a chunk that names all of the topic.
 const SHORTER: usize = 5;
 
 /// By how much each note of a source lowers the score of its further sentences.
@@ -69,7 +69,7 @@ const ADVERTISED: f64 = 0.4;
 /// By how much the score of a sentence in another language is lowered.
 const FOREIGN: f64 = 0.35;
 
-/// What a text has named before, if a sentence begins with `The` and such a word.
+/// Nouns after `The` at the beginning of a sentence that refer to something named before.
 const UNNAMED: [&str; 34] = [
     "answer",
     "authors",
@@ -117,7 +117,7 @@ const SCATTERED: f64 = 0.6;
 pub fn summarize(question: &str, chunks: &[Chunk]) -> Vec<Note> {
     let language = language_of(question, chunks.iter().map(|chunk| chunk.text.as_str()));
     let candidates = candidates(chunks, language);
-    let asked = Asked::new(question, language);
+    let asked = ParsedQuestion::new(question, language);
     let mut scored = score(&asked, chunks, &candidates);
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     scored.truncate(COMPARED);
@@ -159,15 +159,15 @@ fn named_words(text: &str, about: &[String], language: Language) -> usize {
     about.iter().filter(|stem| words.iter().any(|word| belongs(word, stem))).count()
 }
 
-/// A question and what it asks for.
-struct Asked {
+/// A question, its intent and its words.
+struct ParsedQuestion {
     intent: Intent,
     language: Option<Language>,
     stems: Vec<String>,
     about: Vec<String>,
 }
 
-impl Asked {
+impl ParsedQuestion {
     fn new(question: &str, language: Language) -> Self {
         Self {
             intent: Intent::of(question, language),
@@ -189,8 +189,12 @@ impl Asked {
 }
 
 /// The score of each candidate that is about the question's topic and gives the kind of answer that is asked for.
-fn score(asked: &Asked, chunks: &[Chunk], candidates: &[Candidate<'_>]) -> Vec<(usize, f64)> {
-    let Asked { intent, about, .. } = asked;
+fn score(
+    asked: &ParsedQuestion,
+    chunks: &[Chunk],
+    candidates: &[Candidate<'_>],
+) -> Vec<(usize, f64)> {
+    let ParsedQuestion { intent, about, .. } = asked;
     let words = Words::count(&asked.stems, candidates);
     let on_topic = on_topic(about, chunks, intent.language());
     let advertised: HashSet<&str> = chunks
@@ -382,7 +386,7 @@ fn choose(candidates: &[Candidate<'_>], scored: &[(usize, f64)], language: Langu
         chosen.push(index);
         *uses.entry(source(&candidates[index])).or_default() += 1;
         let repeats = |at: usize| stems[at].repeats(&stems[best]) && facts[at].fit(&facts[best]);
-        // What another source says as well supports it, and is cited with it.
+        // An equal statement of another source supports it and is cited with it.
         let own = &candidates[index].chunk.source;
         let is_other = |at: usize| {
             let source = &candidates[scored[at].0].chunk.source;
@@ -390,7 +394,7 @@ fn choose(candidates: &[Candidate<'_>], scored: &[(usize, f64)], language: Langu
         };
         let other = open.iter().copied().find(|at| *at != best && repeats(*at) && is_other(*at));
         chosen.extend(other.map(|at| scored[at].0));
-        // What another source contradicts is not stated without it.
+        // A statement that another source contradicts is noted with the contradiction.
         let denied = |at: usize| conflict(&facts[at], &facts[best]).is_some();
         let against = open.iter().copied().find(|at| *at != best && is_other(*at) && denied(*at));
         chosen.extend(against.map(|at| scored[at].0));

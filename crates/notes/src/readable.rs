@@ -99,7 +99,7 @@ const GERMAN_CONNECTIVES: [&str; 24] = [
     "sonst",
 ];
 
-/// Who found something out; the citation says it.
+/// Words that attribute a finding; the citation replaces them.
 const ATTRIBUTIONS: [&str; 20] = [
     "we found that ",
     "we find that ",

@@ -83,8 +83,8 @@ impl Stems {
     }
 }
 
-/// Texts with so many equal stems say the same.
+/// The share of equal stems from which on two texts say the same.
 const SAME: f64 = 0.85;
 
-/// The same if all stems of one are in the other.
+/// The share of equal stems that is enough if all stems of one text are in the other.
 const CONTAINED: f64 = 0.6;

@@ -130,7 +130,7 @@ fn orders_to_the_reader_are_left_out_with_their_paragraph() {
 }
 
 #[test]
-fn what_sells_something_is_left_out_and_its_seller_counts_less() {
+fn advertising_is_left_out_and_its_source_counts_less() {
     let question = "How much do heat pumps save?";
     let advertisement = "Our customers love heat pumps. Heat pumps are the future. Buy now! Heat pumps save 90 percent of the \
                          energy of every house.";
@@ -149,7 +149,7 @@ fn german_verbs_in_the_past_answer_questions_about_history() {
 }
 
 #[test]
-fn what_is_no_statement() {
+fn sentences_that_state_nothing_are_recognised() {
     for text in [
         "Heat pumps are machines that move heat",
         "Are heat pumps machines that move heat?",
@@ -275,7 +275,7 @@ fn sentences_of_another_kind_are_left_out() {
     let quiet =
         chunk("c", "Heat pumps are rather quiet machines. Boilers are rather loud machines.");
     let notes = summarize("What do heat pumps cost?", &[quiet]);
-    // What names the topic is kept as a general statement.
+    // A sentence that names the topic is kept as a general statement.
     assert!(
         notes.len() == 1 && notes[0].general && notes[0].text.starts_with("Heat"),
         "{notes:#?}"
@@ -283,7 +283,7 @@ fn sentences_of_another_kind_are_left_out() {
 }
 
 #[test]
-fn what_another_source_denies_is_noted_with_it() {
+fn a_contradiction_of_another_source_is_noted() {
     let chunks = [
         Chunk {
             source: Some("a".to_owned()),

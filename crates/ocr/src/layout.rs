@@ -125,7 +125,7 @@ fn add_dashes(pieces: &mut Vec<Piece>, dashes: &[Dashes]) {
         let text = std::iter::repeat_n(row.sign, row.count).collect();
         let word = Word { text, bbox, confidence: 1.0 };
         match found {
-            // What an engine makes of dashes has no characters; words around them are kept.
+            // Engines read dashes as pieces without characters; words around them are kept.
             Some(piece) if has_characters(piece) => {}
             Some(piece) => *piece = Piece { words: vec![word], bbox },
             None => pieces.push(Piece { words: vec![word], bbox }),

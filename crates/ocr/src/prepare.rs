@@ -39,7 +39,7 @@ pub struct Prepared {
     pub report: Report,
 }
 
-/// What was done to a picture, and what was found on it.
+/// The corrections of a picture, and its measures.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// The size of the picture as it came, upright by its EXIF data.

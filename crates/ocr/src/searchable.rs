@@ -22,7 +22,7 @@ const MAX_SIDE: f32 = 14_400.0;
 const PAGE: Name<'_> = Name(b"P");
 const FONT: Name<'_> = Name(b"F");
 
-/// What is written.
+/// The result of writing a searchable PDF.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Searchable {
     /// In the order of the new document.

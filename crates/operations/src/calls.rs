@@ -78,11 +78,14 @@ pub struct CallSummary {
     pub decision: String,
     /// `OK`, or the code of its failure.
     pub code: String,
-    /// Who is to blame for a failure: `caller`, `tool` or `gateway`.
+    /// The side to blame for a failure: `caller`, `tool` or `gateway`.
     pub blame: Option<String>,
     pub duration_us: u64,
     /// The message of its failure.
     pub message: Option<String>,
+    /// The server whose own words the message is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<String>,
 }
 
 impl CallSummary {
@@ -101,12 +104,7 @@ impl CallSummary {
     /// The message of its failure as people read it: what a server itself said is marked as its words.
     pub fn shown_message(&self) -> Option<Cow<'_, str>> {
         let message = self.message.as_deref()?;
-        let server = self.tool.split_once(':').map(|(server, _)| server);
-        // The gateway's own messages about a server begin with its name.
-        let said_itself = self.code == "INTERNAL"
-            && self.blame.as_deref() == Some("tool")
-            && !message.starts_with("server `");
-        Some(match server.filter(|_| said_itself) {
+        Some(match &self.answered_by {
             Some(server) => format!("{server} answered: {message}").into(),
             None => message.into(),
         })

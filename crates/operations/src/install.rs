@@ -89,7 +89,7 @@ pub trait ServerInstaller: Send + Sync {
     /// The servers of the catalog, and of the config's registry, that match a word.
     async fn find(&self, word: &str) -> Result<Vec<FoundServer>, OperationError>;
 
-    /// What adding the server will do. Changes nothing.
+    /// Describes the effect of adding the server. Changes nothing.
     async fn preview(&self, new: &NewServer) -> Result<ServerPreview, OperationError>;
 
     /// Starts the server once, lists its tools and stops it. Nothing is stored. `agreed` are the lines of the preview that

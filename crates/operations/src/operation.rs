@@ -13,7 +13,7 @@ pub trait Operation: 'static {
     const NAME: &'static str;
     /// One line for OpenAPI and the list of routes.
     const SUMMARY: &'static str;
-    /// Who may use the method on the sockets.
+    /// The sockets that have the method.
     const AUDIENCE: Audience = Audience::Operator;
     /// The REST route; without it, the operation cannot be reached over HTTP.
     const ROUTE: Option<Route> = None;
@@ -35,7 +35,7 @@ pub trait Operation: 'static {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct NoInput {}
 
-/// Who may use an operation on the sockets of the data folder. No agent may.
+/// The sockets of the data folder on which an operation is available. No agent may use it there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// Only the operator's socket has it.

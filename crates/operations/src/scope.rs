@@ -1,7 +1,5 @@
 //! The scopes that routes of operations need, by the names that tokens and keys carry.
 
-pub use proto::{ADMIN, APPROVALS_DECIDE};
-
 /// Reading the gateway's metrics and the state of its servers, which cover all tenants together.
 pub const METRICS_READ: &str = "metrics:read";
 

@@ -130,7 +130,7 @@ pub struct ProcessView {
     pub started_unix_ms: u64,
 }
 
-/// Who wrote a line of a server's log.
+/// The writer of a line in a server's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogSource {

@@ -263,13 +263,13 @@ pub trait WorkflowConsole: Send + Sync {
     /// One workflow, by its id or the id of its run.
     async fn show(&self, caller: &Caller, id: &str) -> Result<WorkflowDetails, OperationError>;
 
-    /// The events after a number, and those that come; the stream ends with the workflow.
+    /// The events after a number, and those that come; the stream ends with the workflow, or with an error.
     async fn events(
         &self,
         caller: &Caller,
         id: &str,
         after: i64,
-    ) -> Result<BoxStream<'static, WorkflowEvent>, OperationError>;
+    ) -> Result<BoxStream<'static, Result<WorkflowEvent, OperationError>>, OperationError>;
 
     /// The plan of an intent, as `POST /v1/workflows/plan` answers it; callers need `tools:call`.
     async fn plan(&self, caller: &Caller, intent: &str) -> Result<Value, OperationError>;

@@ -117,7 +117,7 @@ impl Collector {
             }
         }
         let codes: Vec<u32> = glyphs.iter().filter_map(|(glyph, _)| glyph.code).collect();
-        // Who asks for outlines wants to know which words are where for certain.
+        // Outlines need exact positions of words, so codes are not guessed.
         let guess = if outlines { None } else { Guess::of(&codes) };
         for ((mut glyph, _), seen) in glyphs.into_iter().zip(seen) {
             if let Some(code) = glyph.code {

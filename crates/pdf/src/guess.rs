@@ -3,8 +3,8 @@
 /// Fewer glyphs say too little.
 const LEAST: usize = 40;
 
-/// What is added to a code: nothing where it is ASCII, as in bitmap fonts of TeX, and 29 where it is the number of a glyph
-/// in the usual order of TrueType fonts.
+/// The offsets from a code to its character: 0 where it is ASCII, as in bitmap fonts of TeX, and 29 where it is the number
+/// of a glyph in the usual order of TrueType fonts.
 const OFFSETS: [u32; 2] = [0, 29];
 
 /// How the codes of a page become characters.

@@ -58,7 +58,7 @@ pub fn read(bytes: Vec<u8>, form: Form, limits: &Limits) -> Result<Extracted, Un
             let page = page::page(content, area);
             length += size_of(&page);
             pages.push(page);
-            // What is beyond the limit would be cut anyway.
+            // Text beyond the limit would be cut anyway.
             cut |= length > limits.text;
             length <= limits.text
         },

@@ -42,7 +42,7 @@ impl Access {
         Self::open_as(context, loaded, url, None).await
     }
 
-    /// The same, as an agent.
+    /// Opens the access as an agent.
     pub(crate) async fn open_as(
         context: &Context,
         loaded: &Loaded,

@@ -70,7 +70,7 @@ impl Context {
         load(&flags, &self.environment)
     }
 
-    /// What a gateway in this process takes from it.
+    /// The environment and secrets for a gateway in this process.
     pub(crate) fn process(&self) -> Process {
         Process { environment: self.environment.clone(), secrets: Arc::clone(&self.secrets) }
     }

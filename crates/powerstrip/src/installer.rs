@@ -214,7 +214,7 @@ pub(crate) fn note_import(imported: &Imported) {
     }
 }
 
-/// The same for programs.
+/// The result of an import as JSON.
 pub(crate) fn describe_import(imported: &Imported, installed: &Installed) -> Value {
     let refused: Vec<_> =
         imported.refused.iter().map(|(name, why)| json!({"name": name, "reason": why})).collect();

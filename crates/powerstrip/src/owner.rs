@@ -23,7 +23,7 @@ const OWNER_TIMEOUT: Duration = Duration::from_secs(15);
 /// How often a folder that is about to be free is tried.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Who owns the data folder.
+/// The owner of the data folder.
 pub(crate) enum Ownership {
     /// This process, from now on.
     Ours(DataFolder),

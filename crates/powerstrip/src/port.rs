@@ -1,4 +1,4 @@
-//! Who listens on a port of this machine.
+//! Finds the process that listens on a port of this machine.
 
 use std::collections::HashSet;
 use std::fmt;

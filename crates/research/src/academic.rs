@@ -17,7 +17,7 @@ use proto::{Code, Failure};
 use search::dates;
 use search::links::{display_host, web_url};
 use search::providers::{Fault, Hit, Query};
-use search::router::Found;
+use search::router::SearchHits;
 use search::settings::ProviderName;
 use serde_json::json;
 
@@ -25,7 +25,7 @@ use crate::cache;
 use crate::input::{check_count, check_query, check_years};
 use crate::research::{Call, INCOMPLETE_TTL, Research};
 use crate::tools::{AcademicSearch, AcademicSearchOutput, AcademicSource, Publication, SortBy};
-use apis::Asked;
+use apis::ApiAnswer;
 use source::Search;
 
 pub(crate) use apis::Academic;
@@ -104,7 +104,7 @@ impl Research {
         let (mut lists, mut warnings, mut faults, mut total) =
             (Vec::new(), Vec::new(), Vec::new(), 0);
         let mut has_answer = false;
-        for Asked { name, page } in asked {
+        for ApiAnswer { name, page } in asked {
             match page {
                 Ok(page) => {
                     has_answer = true;
@@ -160,7 +160,7 @@ impl Research {
         &self,
         search: &Search,
         source: AcademicSource,
-    ) -> Result<Option<Found>, Failure> {
+    ) -> Result<Option<SearchHits>, Failure> {
         let sites: Vec<String> = match source {
             AcademicSource::All => DOMAINS.iter().map(|domain| (*domain).to_owned()).collect(),
             AcademicSource::Ieee => vec!["ieeexplore.ieee.org".to_owned()],

@@ -6,7 +6,7 @@ use proto::Failure;
 use search::dates::{self, utc_date};
 use search::links::{display_host, web_url};
 use search::providers::{Hit, Query, Safe};
-use search::router::Found;
+use search::router::SearchHits;
 use search::text::tidy;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -123,7 +123,7 @@ impl Research {
     }
 }
 
-fn pages(found: Found, count: usize, now: u64) -> FoundPages {
+fn pages(found: SearchHits, count: usize, now: u64) -> FoundPages {
     let pages = found.hits.into_iter().take(count).filter_map(|hit| page(hit, now)).collect();
     FoundPages { pages, warnings: found.warnings }
 }

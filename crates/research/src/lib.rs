@@ -38,6 +38,5 @@ pub use lenses::read_lenses;
 pub use research::{Call, Parts, Progress, Research};
 pub use scrape::kind::media_type_of_body;
 pub use scrape::text::{PageText, ReadFor};
-pub use search::router::Guards;
 pub use sessions::{MemorySessions, Sessions};
 pub use settings::Settings;

@@ -6,7 +6,7 @@ use proto::{Code, Failure};
 use search::dates;
 use search::links::{display_host, web_url};
 use search::providers::{Age, Hit, Kind, Query};
-use search::router::Found;
+use search::router::SearchHits;
 use search::text::tidy;
 use serde_json::json;
 
@@ -53,7 +53,7 @@ impl Research {
         let found = self.find_news(&query).await?;
         let mut hits = found.hits;
         if input.sort_by == SortBy::Date {
-            // What has no date comes last, in the provider's order.
+            // Articles without a date come last, in the provider's order.
             hits.sort_by_key(|hit| std::cmp::Reverse(published(hit, now)));
         }
         let articles: Vec<_> =
@@ -67,7 +67,7 @@ impl Research {
     }
 
     /// Asks news endpoints; if there is none that answers, searches the web with a date limit.
-    async fn find_news(&self, query: &Query) -> Result<Found, Failure> {
+    async fn find_news(&self, query: &Query) -> Result<SearchHits, Failure> {
         let why = if self.router().offers(Kind::News) {
             match self.router().search(Kind::News, query).await {
                 Ok(found) => return Ok(found),

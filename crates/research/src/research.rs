@@ -131,7 +131,7 @@ impl Research {
         self.cached_with_ttl(key, make).await
     }
 
-    /// The same for answers that come with the time for which they are kept.
+    /// Like `cached`, for answers that come with their own lifetime.
     pub(crate) async fn cached_with_ttl<T, F>(
         &self,
         key: Digest,
@@ -170,7 +170,7 @@ fn unreadable(error: serde_json::Error) -> Failure {
     Failure::new(Code::Internal, "The answer could not be stored.").caused_by(error)
 }
 
-/// Who calls, and where progress goes.
+/// The caller, and where progress goes.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
     pub tenant: &'a str,

@@ -27,7 +27,7 @@ pub(crate) const LEAST_RELEVANCE: f64 = 0.3;
 
 /// After how many days a source is half as fresh.
 pub const HALF_LIFE: f64 = 365.0;
-/// The same for news.
+/// After how many days news is half as fresh.
 pub const NEWS_HALF_LIFE: f64 = 30.0;
 
 /// Publishers of research, standards and reference works.

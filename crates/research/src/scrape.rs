@@ -31,7 +31,7 @@ use crate::youtube;
 
 use self::fetch::{Deadline, Style, refused};
 use self::page::Page;
-use self::read::Found;
+use self::read::RawPage;
 
 /// How long a page is used without asking for it again.
 const FRESH: Duration = Duration::from_secs(60 * 60);
@@ -154,7 +154,7 @@ impl Research {
         &self,
         request: &PageRequest,
         deadline: Deadline,
-    ) -> Result<Found, Failure> {
+    ) -> Result<RawPage, Failure> {
         let url = request.target.url();
         if let Some(id) = youtube::video_id(url) {
             return youtube::read(self.parts(), id, url, deadline).await;
@@ -193,8 +193,8 @@ impl Research {
     }
 
     /// Sanitises what was found.
-    fn finish(&self, found: Found) -> Page {
-        let Found { url, text, mut meta, mut warnings, .. } = found;
+    fn finish(&self, found: RawPage) -> Page {
+        let RawPage { url, text, mut meta, mut warnings, .. } = found;
         let whole = text.len();
         let (mut text, mut removed) = sanitize(shorten(text));
         text.truncate(text.trim_end().len());

@@ -225,7 +225,7 @@ fn listed(number: usize, source: Candidate, with_content: bool) -> ScrapedSource
     }
 }
 
-/// Who may read now: so many pages at once, and fewer of one host.
+/// Limits on how many pages are read at once, in total and of one host.
 struct Turns {
     all: Semaphore,
     hosts: HashMap<String, Semaphore>,

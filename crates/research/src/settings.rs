@@ -10,7 +10,6 @@ use search::settings::{InvalidSetting, SearchSettings};
 use url::Url;
 
 pub use limits::{Sizes, Timeouts};
-pub use search::settings::{Order, ProviderName, ProviderSettings, Quota};
 
 use crate::lens::{Lens, LensFault};
 

@@ -26,7 +26,7 @@ use crate::scrape::fetch::{
 use crate::scrape::kind::{Kind, believable_charset, media_type};
 use crate::scrape::markdown::looks_like_markdown;
 use crate::scrape::page::Validators;
-use crate::scrape::read::{Found, Source, read};
+use crate::scrape::read::{RawPage, Source, read};
 use crate::tools::ContentType;
 
 use challenge::{is_challenge, names_challenge};
@@ -58,16 +58,16 @@ pub(crate) struct Reading<'a> {
     has_waited: bool,
 }
 
-/// What comes after a tier.
+/// The step after a tier.
 enum Step {
-    Done(Box<Found>),
+    Done(Box<RawPage>),
     Next,
     /// The page asks for proof of a person: only a browser can go on.
     Browser,
 }
 
 impl Step {
-    fn done(found: Found) -> Self {
+    fn done(found: RawPage) -> Self {
         Self::Done(Box::new(found))
     }
 }
@@ -92,13 +92,13 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads the page with the first tier that gives content.
-    pub(crate) async fn run(mut self) -> Result<Found, Failure> {
+    pub(crate) async fn run(mut self) -> Result<RawPage, Failure> {
         let mut found = self.attempt().await?;
         found.warnings.append(&mut self.tried.warnings);
         Ok(found)
     }
 
-    async fn attempt(&mut self) -> Result<Found, Failure> {
+    async fn attempt(&mut self) -> Result<RawPage, Failure> {
         let document = Kind::of_url(self.url).is_some_and(Kind::is_document);
         if document && let Some(found) = self.download().await? {
             return Ok(found);
@@ -250,7 +250,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Decides whether the text of tier 2 or 3 is the page.
-    fn judge(&mut self, tier: u8, found: Found, cut: Option<Cut>) -> Step {
+    fn judge(&mut self, tier: u8, found: RawPage, cut: Option<Cut>) -> Step {
         let characters = found.text.trim().chars().count();
         let enough = match tier {
             2 => characters >= FEWEST,
@@ -273,7 +273,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Tier 4: renders the page in the browser.
-    async fn render(&mut self) -> Result<Option<Found>, Failure> {
+    async fn render(&mut self) -> Result<Option<RawPage>, Failure> {
         let Some(browser) = &self.parts.browser else {
             self.tried.skip_browser("the browser is off (`research.browser`)");
             return Ok(None);
@@ -335,7 +335,7 @@ impl<'a> Reading<'a> {
         Ok(Some(found))
     }
 
-    fn not_rendered(&mut self, error: BrowserError) -> Result<Option<Found>, Failure> {
+    fn not_rendered(&mut self, error: BrowserError) -> Result<Option<RawPage>, Failure> {
         match error {
             BrowserError::Refused(refusal) => return Err(refused(&refusal)),
             BrowserError::Fetch(FetchError::Refused(refusal)) => return Err(refused(&refusal)),
@@ -349,7 +349,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Downloads what a URL's ending says is a document; `None` if it is a web page after all.
-    async fn download(&mut self) -> Result<Option<Found>, Failure> {
+    async fn download(&mut self) -> Result<Option<RawPage>, Failure> {
         let time = self.parts.settings.timeouts.download;
         self.asked_by = 0;
         let answer = self.fetch(Style::Download, time).await.map_err(unreachable)?;
@@ -367,7 +367,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// What a request for a page gave that is no page: a document, text or data.
+    /// Reads an answer that is no page: a document, text or data.
     async fn document(&mut self, answer: Partial, kind: Kind) -> Result<Step, Failure> {
         // A document needs all its bytes, and has more time.
         if kind.is_document() && answer.cut == Some(Cut::Deadline) {
@@ -377,7 +377,7 @@ impl<'a> Reading<'a> {
         self.read_whole(answer, kind).await.map(Step::done)
     }
 
-    async fn read_whole(&self, answer: Partial, kind: Kind) -> Result<Found, Failure> {
+    async fn read_whole(&self, answer: Partial, kind: Kind) -> Result<RawPage, Failure> {
         let declared = header(&answer.headers, CONTENT_TYPE).map(media_type).unwrap_or_default();
         let Some(content_type) = kind.content_type() else { return Err(no_text(&declared)) };
         if kind.is_document() {
@@ -405,7 +405,7 @@ impl<'a> Reading<'a> {
         answer: Partial,
         kind: Kind,
         content_type: ContentType,
-    ) -> Result<Found, Failure> {
+    ) -> Result<RawPage, Failure> {
         let declared = header(&answer.headers, CONTENT_TYPE);
         let source = Source {
             url: &answer.final_url,

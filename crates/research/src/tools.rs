@@ -23,7 +23,6 @@ pub use scrape_page::{
     Citation, CitationFormats, CitationMetadata, ContentType, DocumentMetadata, ScrapeMode,
     ScrapePage, ScrapePageOutput, SizeCategory,
 };
-pub use search::providers::{ColorType, DominantColor, FileType, ImageSize, ImageType, Safe};
 pub use search_and_scrape::{
     QualityScores, ScrapeFailure, ScrapedSource, SearchAndScrape, SearchAndScrapeOutput,
     SizeMetadata, SourceContent, Summary,

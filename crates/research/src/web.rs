@@ -3,7 +3,7 @@
 use language::ranking::fuse;
 use proto::{Code, Failure};
 use search::providers::{Age, Kind, Query};
-use search::router::{Found, Router};
+use search::router::{Router, SearchHits};
 use search::settings::ProviderName;
 
 use crate::find::FoundPage;
@@ -63,7 +63,7 @@ impl Research {
         self,
         mut query: Query,
         lens: Option<Lens>,
-    ) -> Result<Found, Failure> {
+    ) -> Result<SearchHits, Failure> {
         let Some(lens) = lens else { return self.router().search(Kind::Web, &query).await };
         if let Some(cx) = lens.cx {
             return self.engine(&lens.name, &cx)?.search(Kind::Web, &query).await;
@@ -71,7 +71,7 @@ impl Research {
         match query.sites.pop() {
             Some(site) if !lens.covers(&site) => {
                 let warning = format!("`{site}` is not a domain of the lens `{}`.", lens.name);
-                Ok(Found { warnings: vec![warning], ..Found::default() })
+                Ok(SearchHits { warnings: vec![warning], ..SearchHits::default() })
             }
             Some(site) => self.search_sites(&query, &[site]).await,
             None => self.search_sites(&query, &lens.domains).await,
@@ -94,7 +94,7 @@ impl Research {
         &self,
         query: &Query,
         sites: &[String],
-    ) -> Result<Found, Failure> {
+    ) -> Result<SearchHits, Failure> {
         let (mut warnings, mut lists): (Vec<String>, Vec<_>) = (Vec::new(), Vec::new());
         let (mut rest, mut failed, mut incomplete) = (sites, None, false);
         // One after the other, because many plans allow one request per second.
@@ -126,7 +126,7 @@ impl Research {
             Some(failure) if lists.is_empty() => Err(failure),
             failed => {
                 let hits = fuse(lists, |hit| hit.url.clone());
-                Ok(Found { hits, warnings, incomplete: incomplete || failed.is_some() })
+                Ok(SearchHits { hits, warnings, incomplete: incomplete || failed.is_some() })
             }
         }
     }

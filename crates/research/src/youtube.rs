@@ -6,11 +6,11 @@ mod player;
 
 use std::time::Duration;
 
+use documents::Metadata;
 use egress::browser::{BrowserError, Visit};
 use egress::http::{FetchError, Partial};
 use http::header::{COOKIE, HeaderValue};
 use proto::{Blame, Code, Failure};
-use reading::Metadata;
 use search::dates::Date;
 use serde_json::{Value, json};
 use url::Url;
@@ -19,7 +19,7 @@ use self::captions::transcript;
 use self::player::Player;
 use crate::research::Parts;
 use crate::scrape::fetch::{Deadline, Style, fetch, refused, unreachable};
-use crate::scrape::read::Found;
+use crate::scrape::read::RawPage;
 use crate::tools::ContentType;
 
 pub(crate) use address::video_id;
@@ -36,7 +36,7 @@ pub(crate) async fn read(
     id: &str,
     url: &Url,
     deadline: Deadline,
-) -> Result<Found, Failure> {
+) -> Result<RawPage, Failure> {
     let site = parts.settings.youtube_url.clone();
     let site = site.or_else(|| Url::parse(SITE).ok()).ok_or_else(no_site)?;
     let watch = site.join(&format!("/watch?v={id}&hl=en")).map_err(|_| no_site())?;
@@ -60,7 +60,7 @@ pub(crate) async fn read(
             "The video has no transcript that can be read: this is its description.".to_owned(),
         );
     }
-    Ok(Found {
+    Ok(RawPage {
         url: url.clone(),
         content_type: ContentType::Youtube,
         text,

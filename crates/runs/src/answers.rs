@@ -2,24 +2,19 @@
 
 use std::sync::Arc;
 
-use proto::{Code, Failure, FileId, Principal, TenantId, TraceId};
+use proto::{Code, Failure, FileId, Principal, SlotType, TenantId, TraceId};
 use serde_json::{Value, json};
-use store::{QuestionRow, RunFilter, RunRow, Settlement};
+use store::{QuestionRow, QuestionState, RunFilter, RunRow, Settlement};
 
 use super::kind::{Kind, State, is_id};
 use super::run::Run;
 use super::{
-    IDLE, QuestionView, RunCall, RunChange, RunDetails, RunSummary, Runs, SlotType, no_such_run,
-    unreadable, unwritable,
+    IDLE, QuestionView, RunCall, RunChange, RunDetails, RunSummary, Runs, no_such_run, unreadable,
+    unwritable,
 };
 
 /// The most questions of a run.
 const MAX_QUESTIONS: usize = 100;
-
-const OPEN: &str = "open";
-const ANSWERED: &str = "answered";
-const DECLINED: &str = "declined";
-const WITHDRAWN: &str = "withdrawn";
 
 /// A question to ask in a run.
 pub struct NewQuestion<'a> {
@@ -112,7 +107,7 @@ impl Runs {
     pub async fn ask(&self, run: &Arc<Run>, new: NewQuestion<'_>) -> Result<QuestionRow, Failure> {
         let _one_at_a_time = run.asking.lock().await;
         if let Some(asked) = self.question(run, new.slot_id).await? {
-            let same = asked.slot_type == new.slot_type.as_str()
+            let same = asked.slot_type == new.slot_type
                 && asked.prompt == new.prompt
                 && asked.options == new.options
                 && asked.check.as_deref() == new.check;
@@ -134,11 +129,11 @@ impl Runs {
             run: run.id().to_owned(),
             tenant: run.owner().tenant.clone(),
             slot_id: new.slot_id.to_owned(),
-            slot_type: new.slot_type.as_str().to_owned(),
+            slot_type: new.slot_type,
             prompt: new.prompt,
             options: new.options,
             check: new.check.map(str::to_owned),
-            state: OPEN.to_owned(),
+            state: QuestionState::Open,
             answer: None,
             answered_by: None,
             asked_unix_ms: self.now(),
@@ -187,14 +182,12 @@ impl Runs {
             let message = format!("the run `{}` asks nothing for slot `{shown}`", run.called());
             return Err(Failure::new(Code::NotFound, message));
         };
-        if question.state != OPEN {
+        if question.state != QuestionState::Open {
             return Err(settled_before(&question));
         }
         if let Some(value) = value {
-            let slot_type = SlotType::named(&question.slot_type);
-            let faults = slot_type.map(|slot| slot.faults(&question.options, value));
-            let mut faults = faults.unwrap_or_default();
-            let is_file = slot_type == Some(SlotType::File) && faults.is_empty();
+            let mut faults = question.slot_type.faults(&question.options, value);
+            let is_file = question.slot_type == SlotType::File && faults.is_empty();
             if is_file && !self.is_file(run, value).await? {
                 faults.push(format!("there is no file {value}"));
             }
@@ -206,10 +199,11 @@ impl Runs {
             if !faults.is_empty() {
                 let message = format!("the answer does not fit: {}", faults.join("; "));
                 return Err(Failure::new(Code::InvalidInput, message)
-                    .details(json!({"faults": faults, "slot_type": question.slot_type})));
+                    .details(json!({"faults": faults, "slot_type": question.slot_type.as_str()})));
             }
         }
-        let state = if value.is_some() { ANSWERED } else { DECLINED };
+        let is_answered = value.is_some();
+        let state = if is_answered { QuestionState::Answered } else { QuestionState::Declined };
         let now = self.now();
         let settlement = Settlement {
             question: &question.id,
@@ -222,7 +216,7 @@ impl Runs {
         if !self.0.database.settle_question(settlement).await.map_err(unwritable)? {
             return Err(settled_before(&run.question(slot).unwrap_or(question)));
         }
-        state.clone_into(&mut question.state);
+        question.state = state;
         question.answer = value.cloned();
         question.answered_by = Some(by.to_owned());
         question.settled_unix_ms = Some(now);
@@ -272,28 +266,38 @@ impl Runs {
     /// Withdraws the open questions of a run that has ended.
     pub(super) async fn withdraw_questions(&self, run: &Arc<Run>) {
         let now = self.now();
-        for mut question in run.questions().into_iter().filter(|asked| asked.state == OPEN) {
+        for mut question in
+            run.questions().into_iter().filter(|asked| asked.state == QuestionState::Open)
+        {
             let settlement = Settlement {
                 question: &question.id,
-                state: WITHDRAWN,
+                state: QuestionState::Withdrawn,
                 answer: None,
                 by: None,
                 at_unix_ms: now,
             };
-            if self.0.database.settle_question(settlement).await.is_ok_and(|settled| settled) {
-                WITHDRAWN.clone_into(&mut question.state);
-                question.settled_unix_ms = Some(now);
-                run.replace_question(question);
+            match self.0.database.settle_question(settlement).await {
+                Ok(true) => {
+                    question.state = QuestionState::Withdrawn;
+                    question.settled_unix_ms = Some(now);
+                    run.replace_question(question);
+                }
+                // It was answered meanwhile.
+                Ok(false) => {}
+                Err(error) => {
+                    let (run, slot) = (run.id(), &question.slot_id);
+                    tracing::warn!(%error, run, slot, "an open question of an ended run could not be withdrawn");
+                }
             }
         }
     }
 }
 
 fn settled_before(question: &QuestionRow) -> Failure {
-    let state = match question.state.as_str() {
-        OPEN => ANSWERED,
+    let state = match question.state {
+        QuestionState::Open => QuestionState::Answered,
         other => other,
     };
     let message = format!("the question for slot `{}` was {state} before", question.slot_id);
-    Failure::new(Code::InvalidInput, message).details(json!({"state": state}))
+    Failure::new(Code::InvalidInput, message).details(json!({"state": state.as_str()}))
 }

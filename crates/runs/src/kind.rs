@@ -31,7 +31,7 @@ impl Kind {
     }
 }
 
-/// What a call is to its run.
+/// The role of a call in its run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallRole {
     /// It belongs to the run, no more.
@@ -88,6 +88,27 @@ impl RunEnd {
 }
 
 impl State {
+    pub(super) fn end(self) -> Option<RunEnd> {
+        match self {
+            Self::Ended(end) => Some(end),
+            Self::Open | Self::Waiting | Self::Rejected | Self::Expired => None,
+        }
+    }
+
+    /// The state of a stored run; none for a text that is not stored for runs of this kind.
+    pub(super) fn stored(kind: Kind, name: &str) -> Option<Self> {
+        let is_workflow = kind == Kind::Workflow;
+        match name {
+            "open" => Some(Self::Open),
+            "waiting" => Some(Self::Waiting),
+            "rejected" => is_workflow.then_some(Self::Rejected),
+            "expired" if !is_workflow => Some(Self::Expired),
+            name => RunEnd::named(name)
+                .filter(|end| is_workflow || *end == RunEnd::Completed)
+                .map(Self::Ended),
+        }
+    }
+
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -99,7 +120,7 @@ impl State {
     }
 }
 
-/// Whose run it is; no other caller can name it.
+/// The owner of a run; no other caller can name it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Owner {
     pub(crate) tenant: String,

@@ -27,7 +27,6 @@ use index::{Key, RunIndex};
 use kind::Kind;
 pub use kind::{CallRole, RunEnd};
 pub use member::Member;
-pub use proto::SlotType;
 pub use run::{Completion, Run};
 pub use store::RunFilter;
 pub use view::{QuestionView, RunCall, RunDetails, RunSummary};
@@ -227,7 +226,7 @@ impl Runs {
             return Err(unwritable(error));
         }
         self.withdraw_questions(run).await;
-        // Who lists runs flushes first, and so waits for the row above.
+        // Listing runs flushes first, and so waits for the row above.
         self.keep(run);
         self.notify(run, RunChange::Completed);
         Ok(())
@@ -323,8 +322,11 @@ impl Runs {
 
     async fn read(&self, row: RunRow) -> Result<Arc<Run>, Failure> {
         let questions = self.0.database.run_questions(&row.id).await.map_err(unreadable)?;
-        let damaged = Failure::new(Code::Internal, "the run's row cannot be read");
-        let run = Run::restored(row, questions).ok_or_else(|| damaged.blame(Blame::Gateway))?;
+        let id = row.id.clone();
+        let run = Run::restored(row, questions).ok_or_else(|| {
+            tracing::error!(run = id, "the kind or state of a stored run is damaged");
+            damaged()
+        })?;
         Ok(Arc::new(run))
     }
 
@@ -353,7 +355,15 @@ fn no_such_run(name: &str) -> Failure {
     Failure::new(Code::NotFound, format!("there is no run `{shown}`"))
 }
 
+/// The failure for a run whose stored row is damaged: trying again does not help.
+fn damaged() -> Failure {
+    Failure::new(Code::Internal, "the run's row cannot be read").blame(Blame::Gateway)
+}
+
 fn unreadable(error: StoreError) -> Failure {
+    if matches!(error, StoreError::Unreadable { .. }) {
+        return damaged().caused_by(error);
+    }
     Failure::new(Code::Unavailable, "the gateway's record of runs cannot be read").caused_by(error)
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proto::{Code, Digest, Failure, Principal};
 use serde_json::json;
-use store::{QuestionRow, RunRow};
+use store::{QuestionRow, QuestionState, RunRow};
 use tokio::sync::{Notify, watch};
 
 use super::kind::{CallRole, Kind, Owner, RunEnd, State, new_id};
@@ -105,16 +105,14 @@ impl Run {
         Self::of(id, kind, name, Owner::of(principal), now, inner)
     }
 
-    /// A run as it was stored.
+    /// A run as it was stored; none if its kind or state is damaged.
     pub(super) fn restored(row: RunRow, questions: Vec<QuestionRow>) -> Option<Self> {
         let kind = Kind::named(&row.kind)?;
+        let state = State::stored(kind, &row.state)?;
         let owner = Owner { tenant: row.tenant, subject: row.subject, agent: row.agent };
         let inner = Inner {
-            ended: match kind {
-                Kind::Workflow => RunEnd::named(&row.state).filter(|end| *end != RunEnd::Rejected),
-                _ => RunEnd::named(&row.state).filter(|end| *end == RunEnd::Completed),
-            },
-            rejected: kind == Kind::Workflow && row.state == State::Rejected.as_str(),
+            ended: state.end(),
+            rejected: state == State::Rejected,
             summary: row.summary,
             artifacts: row.artifacts,
             data_tools: row.data_tools,
@@ -460,13 +458,13 @@ impl Run {
 
     /// The question of a slot, if it is settled.
     pub fn settled_question(&self, slot: &str) -> Option<QuestionRow> {
-        self.question(slot).filter(|question| question.state != "open")
+        self.question(slot).filter(|question| question.state != QuestionState::Open)
     }
 
     /// The questions that wait for an answer, oldest first.
     pub fn open_questions(&self) -> Vec<QuestionRow> {
         let mut questions = self.questions();
-        questions.retain(|question| question.state == "open");
+        questions.retain(|question| question.state == QuestionState::Open);
         questions
     }
 
@@ -490,7 +488,8 @@ impl Run {
 
 impl Inner {
     fn waits(&self) -> bool {
-        self.ended.is_none() && self.questions.iter().any(|question| question.state == "open")
+        let is_open = |question: &QuestionRow| question.state == QuestionState::Open;
+        self.ended.is_none() && self.questions.iter().any(is_open)
     }
 
     fn is_idle(&self, now: u64, pause: Duration) -> bool {

@@ -1,12 +1,13 @@
 use std::time::Duration;
 
-use proto::{Clock, Principal, TenantId, Via};
+use proto::{Clock, Code, Principal, SlotType, TenantId, Via};
 use serde_json::Value;
 use store::{CommitQueue, Database};
 use uuid::Uuid;
 
 use super::answers::NewQuestion;
-use super::{Runs, SlotType};
+use super::kind::Kind;
+use super::{IDLE, Run, Runs};
 
 async fn opened(folder: &tempfile::TempDir) -> Runs {
     let database = Database::open(folder.path()).await.expect("a database");
@@ -91,4 +92,30 @@ async fn an_answer_that_fails_its_check_leaves_the_question_open() {
     }
     let answered = answer("one\nthree").await.expect("the answer fits");
     assert_eq!((answered.state.as_str(), run.open_questions().len()), ("answered", 0));
+}
+
+/// Counted as open, a run that has ended would admit calls again.
+#[tokio::test]
+async fn a_run_whose_stored_state_is_damaged_is_not_read() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let runs = opened(&folder).await;
+    for (kind, state, is_read) in [
+        (Kind::Batch, "open", true),
+        (Kind::Batch, "completed", true),
+        (Kind::Workflow, "rejected", true),
+        (Kind::Workflow, "expired", true),
+        (Kind::Batch, "complete", false),
+        (Kind::Batch, "", false),
+        (Kind::Batch, "aborted", false),
+        (Kind::Workflow, "Failed", false),
+    ] {
+        let mut row = Run::begin(kind, &ann(), None, 1).row(1, IDLE);
+        state.clone_into(&mut row.state);
+        runs.0.database.save_runs(&[row.clone()], &[]).await.expect("the run is written");
+        let read = runs.by_id(&row.id).await;
+        assert_eq!(read.is_ok(), is_read, "{kind:?} {state}");
+        if let Err(failure) = read {
+            assert_eq!((failure.code, failure.retryable), (Code::Internal, false), "{state}");
+        }
+    }
 }

@@ -86,10 +86,10 @@ impl From<QuestionRow> for QuestionView {
         Self {
             question_id: row.id,
             slot_id: row.slot_id,
-            slot_type: row.slot_type,
+            slot_type: row.slot_type.as_str().to_owned(),
             prompt: row.prompt,
             options: row.options,
-            state: row.state,
+            state: row.state.as_str().to_owned(),
             value: row.answer,
             answered_by: row.answered_by,
             asked_unix_ms: row.asked_unix_ms,

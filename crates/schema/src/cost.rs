@@ -227,7 +227,7 @@ fn length(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }
 
-/// What it takes to tell all that is wrong with a value.
+/// The cost of listing all violations of a value.
 struct Count {
     listing: u64,
     /// The most at one part.

@@ -60,7 +60,7 @@ pub struct Schema {
     unchecked: Vec<String>,
 }
 
-/// What becomes of a pattern that the engine cannot run: one with look-around or back-references, or a very large one.
+/// How to treat a pattern that the engine cannot run: one with look-around or back-references, or a very large one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patterns {
     /// The schema cannot be used.

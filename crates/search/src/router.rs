@@ -17,10 +17,10 @@ use proto::{Clock, Code, Failure};
 use serde_json::json;
 
 pub use guards::Guards;
-pub use slot::{Found, Guard};
+pub use slot::{Guard, SearchHits};
 
 use crate::providers::{Fault, Google, Kind, Provider, Query, configured};
-use crate::settings::{Asked, Order, ProviderName, SearchSettings};
+use crate::settings::{DefaultRouting, Order, ProviderName, SearchSettings};
 use slot::Slot;
 
 /// The most results asked for when some of them will be filtered out.
@@ -47,11 +47,12 @@ impl Router {
         guards: &Guards,
     ) -> Self {
         let default = || {
-            let asked =
-                |when: Asked| ProviderName::of_web().filter(move |name| name.row().asked == when);
-            let usable = asked(Asked::WhenSetUp)
+            let asked = |when: DefaultRouting| {
+                ProviderName::of_web().filter(move |name| name.row().default_routing == when)
+            };
+            let usable = asked(DefaultRouting::WhenSetUp)
                 .filter(|name| configured(*name, &settings.provider(*name)).is_some());
-            usable.chain(asked(Asked::Last)).map(|name| vec![name]).collect()
+            usable.chain(asked(DefaultRouting::Last)).map(|name| vec![name]).collect()
         };
         let routing =
             if settings.routing.is_empty() { default() } else { settings.routing.clone() };
@@ -133,7 +134,7 @@ impl Router {
     }
 
     /// Asks the groups in order until one has an answer.
-    pub async fn search(&self, kind: Kind, query: &Query) -> Result<Found, Failure> {
+    pub async fn search(&self, kind: Kind, query: &Query) -> Result<SearchHits, Failure> {
         let mut faults: Vec<(ProviderName, Fault)> = Vec::new();
         for group in self.ordered_groups() {
             let members =
@@ -177,7 +178,7 @@ impl Router {
         slot: &Slot,
         kind: Kind,
         query: &Query,
-    ) -> Result<Found, (ProviderName, Fault)> {
+    ) -> Result<SearchHits, (ProviderName, Fault)> {
         let supported = slot.supported(kind, query);
         let filtered = filters::drop_results(query, supported);
         let count = if filtered { query.count.max(OVERFETCH) } else { query.count };
@@ -188,7 +189,7 @@ impl Router {
         };
         let found = slot.search(kind, &query).await.map_err(|fault| (slot.name(), fault))?;
         let (hits, unchecked) = filters::apply(found.hits, &query, supported, slot.name());
-        Ok(Found { hits, warnings: [found.warnings, unchecked].concat(), ..found })
+        Ok(SearchHits { hits, warnings: [found.warnings, unchecked].concat(), ..found })
     }
 
     fn failure(&self, kind: Kind, faults: &[(ProviderName, Fault)]) -> Failure {
@@ -247,8 +248,9 @@ impl Router {
             message.push_str(&format!(" {what}"));
         }
         if faults.is_empty() && self.unusable.is_empty() {
-            let names = ProviderName::of_web()
-                .filter(|name| name.offers(kind) && name.row().asked == Asked::WhenSetUp);
+            let names = ProviderName::of_web().filter(|name| {
+                name.offers(kind) && name.row().default_routing == DefaultRouting::WhenSetUp
+            });
             message.push_str(" Set up one of these:");
             for name in names {
                 message.push_str(&format!(" {name}: {}", name.setup()));
@@ -259,14 +261,14 @@ impl Router {
 }
 
 /// One list of what the providers of a group found.
-fn combine(found: Vec<Found>, mut warnings: Vec<String>) -> Found {
+fn combine(found: Vec<SearchHits>, mut warnings: Vec<String>) -> SearchHits {
     let mut lists = Vec::with_capacity(found.len());
     for one in found {
         warnings.extend(one.warnings);
         lists.push(one.hits);
     }
     warnings.dedup();
-    Found { hits: fusion::fuse_hits(lists), warnings, incomplete: false }
+    SearchHits { hits: fusion::fuse_hits(lists), warnings, incomplete: false }
 }
 
 fn describe(name: ProviderName, fault: &Fault) -> String {

@@ -6,7 +6,7 @@ mod table;
 use std::collections::BTreeMap;
 
 pub use provider::{ProviderSettings, Quota};
-pub use table::{Asked, Finds, Kind, ProviderName, ProviderRow, Target};
+pub use table::{DefaultRouting, Finds, Kind, ProviderName, ProviderRow, Target};
 
 /// The providers and the order in which they are asked.
 #[derive(Clone, Debug, Default)]

@@ -79,7 +79,7 @@ pub struct Server<Text, Auth, Time, References> {
     /// Whether MCP clients see tool names prefixed with the server's name. If `false`, tools whose own name is taken
     /// are still prefixed.
     pub prefix: bool,
-    /// Who gets their own process or session: each `caller` (the default), each MCP `session` or named run of a
+    /// Which callers get their own process or session: each `caller` (the default), each MCP `session` or named run of a
     /// caller, or no caller (`shared`).
     pub instances: Option<Instances>,
     /// The same as `instances: shared`.

@@ -12,7 +12,7 @@ use crate::{Database, StoreError};
 /// Longer arguments are left out of lists.
 const LISTED_ARGUMENTS: u64 = 2_000;
 
-const COLUMNS: &str = "id, tenant, owner, agent, decider, tool, version, definition, arguments_sum, files, fingerprint, \
+const COLUMNS: &str = "id, tenant, owner, agent, decider, tool, version, definition, arguments_digest, files, fingerprint, \
      trace, run, door, created_ms, deadline_ms, state, decided_by, decided_via, reason, decided_ms, good_until_ms, \
      CAST(octet_length(arguments) AS BIGINT) AS arguments_bytes, code, idempotency_key, request_reason";
 
@@ -94,7 +94,7 @@ pub struct ApprovalRow {
     /// The canonical arguments; lists leave long ones out.
     pub arguments: Option<String>,
     pub arguments_bytes: u64,
-    pub arguments_sum: Digest,
+    pub arguments_digest: Digest,
     /// The files that the arguments name, as JSON.
     #[serde(skip)]
     pub files: String,
@@ -151,7 +151,7 @@ pub struct ApprovalRuleRow {
     /// The digest of the code that was approved; none if the tool runs no code of the gateway's host.
     pub code: Option<Digest>,
     /// None for any arguments.
-    pub arguments_sum: Option<Digest>,
+    pub arguments_digest: Option<Digest>,
     pub arguments: Option<String>,
     /// None for any run.
     pub run: Option<String>,
@@ -162,11 +162,12 @@ pub struct ApprovalRuleRow {
 }
 
 impl Database {
-    /// Stores a new approval; returns false if the same caller (tenant, subject, agent) has `limit` pending ones.
+    /// Stores a new approval with its arguments; returns false if the same caller (tenant, subject, agent) has `limit` pending ones.
     pub async fn add_approval(&self, row: &ApprovalRow, limit: u64) -> Result<bool, StoreError> {
+        let arguments = row.arguments.as_deref().ok_or(StoreError::NoArguments)?;
         let insert = query(
             "INSERT INTO approvals (id, tenant, owner, agent, decider, tool, version, definition, arguments, \
-             arguments_sum, files, fingerprint, trace, run, door, created_ms, deadline_ms, state, code, \
+             arguments_digest, files, fingerprint, trace, run, door, created_ms, deadline_ms, state, code, \
              idempotency_key, request_reason) \
              SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21 \
              WHERE (SELECT count(*) FROM approvals WHERE state = 'pending' AND tenant = $2 AND owner = $3 \
@@ -180,8 +181,8 @@ impl Database {
         .bind(&row.tool)
         .bind(&row.version)
         .bind(&row.definition)
-        .bind(row.arguments.as_deref().unwrap_or_default())
-        .bind(&row.arguments_sum)
+        .bind(arguments)
+        .bind(&row.arguments_digest)
         .bind(&row.files)
         .bind(&row.fingerprint)
         .bind(&row.trace)
@@ -314,7 +315,7 @@ impl Database {
     /// All standing rules, oldest first.
     pub async fn approval_rules(&self) -> Result<Vec<ApprovalRuleRow>, StoreError> {
         let select = query(
-            "SELECT id, tenant, owner, agent, tool, definition, arguments_sum, arguments, run, created_by, \
+            "SELECT id, tenant, owner, agent, tool, definition, arguments_digest, arguments, run, created_by, \
              created_ms, expires_ms, uses, code FROM approval_rules ORDER BY created_ms, id",
         );
         self.sql.all(select).await?.iter().map(read_rule).collect()
@@ -344,7 +345,7 @@ fn select_with<'q>(arguments: &str) -> Query<'q> {
 
 fn insert_rule(rule: &ApprovalRuleRow) -> Query<'_> {
     query(
-        "INSERT INTO approval_rules (id, tenant, owner, agent, tool, definition, arguments_sum, arguments, run, \
+        "INSERT INTO approval_rules (id, tenant, owner, agent, tool, definition, arguments_digest, arguments, run, \
          created_by, created_ms, expires_ms, uses, code) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
     )
@@ -354,7 +355,7 @@ fn insert_rule(rule: &ApprovalRuleRow) -> Query<'_> {
     .bind(rule.agent.as_deref())
     .bind(&rule.tool)
     .bind(&rule.definition)
-    .bind(rule.arguments_sum.as_ref())
+    .bind(rule.arguments_digest.as_ref())
     .bind(rule.arguments.as_deref())
     .bind(rule.run.as_deref())
     .bind(&rule.created_by)
@@ -379,7 +380,7 @@ fn read(row: &Row) -> Result<ApprovalRow, StoreError> {
         request_reason: row.optional("request_reason")?,
         arguments: row.optional("arguments")?,
         arguments_bytes: row.get("arguments_bytes")?,
-        arguments_sum: row.get("arguments_sum")?,
+        arguments_digest: row.get("arguments_digest")?,
         files: row.get("files")?,
         fingerprint: row.get("fingerprint")?,
         trace: row.get("trace")?,
@@ -405,7 +406,7 @@ fn read_rule(row: &Row) -> Result<ApprovalRuleRow, StoreError> {
         tool: row.get("tool")?,
         definition: row.get("definition")?,
         code: row.optional("code")?,
-        arguments_sum: row.optional("arguments_sum")?,
+        arguments_digest: row.optional("arguments_digest")?,
         arguments: row.optional("arguments")?,
         run: row.optional("run")?,
         created_by: row.get("created_by")?,

@@ -21,7 +21,7 @@ static INSERTS: LazyLock<Batch> = LazyLock::new(|| {
     Batch::insert_into(WIDEST, table, OWN_COLUMNS, "")
 });
 
-/// The same for rows with a detail. Most rows have none, and do not pay for the column.
+/// Inserts rows with a detail. Most rows have none, and do not pay for the column.
 static INSERTS_WITH_DETAIL: LazyLock<Batch> = LazyLock::new(|| {
     let table = "audit_rows (trace, at_ms, kind, arguments, duration_us, detail)";
     Batch::insert_into(WIDEST, table, OWN_COLUMNS + 1, "")

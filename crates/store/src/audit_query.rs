@@ -43,7 +43,7 @@ pub enum AuditOrder {
     /// By the time at which calls began, newest first.
     #[default]
     Newest,
-    /// The same, oldest first.
+    /// By the time at which calls began, oldest first.
     Oldest,
     /// By duration, the longest first. Of very many rows only the newest count.
     Slowest,
@@ -104,15 +104,17 @@ impl Database {
     /// The audit rows that match a filter with the messages of failures, and where the next page begins. Arguments and
     /// results are not read.
     pub async fn audit_messages(&self, filter: AuditFilter) -> Result<AuditRecords, StoreError> {
-        let columns =
-            format!("{COLUMNS}, d.message, NULL AS payload_arguments, NULL AS result, d.truncated");
+        let columns = format!(
+            "{COLUMNS}, d.message, d.answered_by, NULL AS payload_arguments, NULL AS result, \
+                 d.truncated"
+        );
         self.select_records(&filter, &columns).await
     }
 
-    /// The same, with all that is stored about the calls.
+    /// Audit rows with all that is stored about the calls.
     pub async fn audit_records(&self, filter: AuditFilter) -> Result<AuditRecords, StoreError> {
         let columns = format!(
-            "{COLUMNS}, d.message, d.arguments AS payload_arguments, d.result, d.truncated"
+            "{COLUMNS}, d.message, d.answered_by, d.arguments AS payload_arguments, d.result, d.truncated"
         );
         self.select_records(&filter, &columns).await
     }

@@ -12,6 +12,8 @@ use crate::{Database, StoreError};
 pub struct CallDetail {
     /// The message of its failure.
     pub message: Option<String>,
+    /// The server whose own words the message is.
+    pub answered_by: Option<String>,
     /// Its arguments, as JSON; not complete if `truncated` is set.
     pub arguments: Option<String>,
     /// Its result, likewise.
@@ -23,12 +25,13 @@ pub struct CallDetail {
 impl CallDetail {
     /// The bytes of its texts.
     pub(crate) fn bytes(&self) -> usize {
-        [&self.message, &self.arguments, &self.result].into_iter().flatten().map(String::len).sum()
+        let texts = [&self.message, &self.answered_by, &self.arguments, &self.result];
+        texts.into_iter().flatten().map(String::len).sum()
     }
 }
 
 impl Database {
-    /// Deletes what was kept of calls that began before a time. Their audit rows stay.
+    /// Deletes the details of calls that began before a time. Their audit rows stay.
     pub async fn sweep_call_details(&self, before_unix_ms: u64) -> Result<u64, StoreError> {
         let delete = query("DELETE FROM call_details WHERE at_ms < $1").bind(before_unix_ms);
         self.sql.execute(delete).await
@@ -42,8 +45,8 @@ pub(crate) async fn insert(
     detail: &CallDetail,
 ) -> Result<(), StoreError> {
     query(
-        "INSERT INTO call_details (id, at_ms, message, arguments, result, truncated) \
-         VALUES ($1, $2, $3, $4, $5, $6)",
+        "INSERT INTO call_details (id, at_ms, message, arguments, result, truncated, answered_by) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
     )
     .bind(id.as_bytes().as_slice())
     .bind(at_unix_ms)
@@ -51,6 +54,7 @@ pub(crate) async fn insert(
     .bind(detail.arguments.as_deref())
     .bind(detail.result.as_deref())
     .bind(u64::from(detail.truncated))
+    .bind(detail.answered_by.as_deref())
     .execute(connection)
     .await
     .map(drop)
@@ -61,6 +65,7 @@ pub(crate) fn read(row: &Row) -> Result<Option<CallDetail>, StoreError> {
     let Some(truncated) = row.optional::<i64>("truncated")? else { return Ok(None) };
     Ok(Some(CallDetail {
         message: row.optional("message")?,
+        answered_by: row.optional("answered_by")?,
         arguments: row.optional("payload_arguments")?,
         result: row.optional("result")?,
         truncated: truncated != 0,

@@ -111,7 +111,7 @@ impl CommitQueue {
         Self::start_writer(database, None)
     }
 
-    /// The same; changes that cannot be committed before the end are stored in the data folder, for `recover`.
+    /// Starts the writer. Changes that cannot be committed before the end are stored in the data folder, for `recover`.
     pub fn start_in(database: Database, folder: &Path) -> Self {
         Self::start_writer(database, Some(folder.to_owned()))
     }
@@ -179,7 +179,7 @@ impl CommitQueue {
         Ok(BegunCall(number))
     }
 
-    /// The same for a call that may run only once this is written: wait for the receipt.
+    /// Begins a call that may run only after its row is committed: wait for the receipt.
     pub async fn begin_durably(&self, row: AuditRow) -> Result<(BegunCall, Receipt), StoreError> {
         self.0.0.permits(1).await?.forget();
         let mut begun = 0;
@@ -208,7 +208,7 @@ impl CommitQueue {
         self.submit(Change::Runs(Arc::clone(changes))).await
     }
 
-    /// The same at the end of the process; while changes cannot be written, it waits for the end of the writer.
+    /// Submits runs at the end of the process. While changes cannot be written, it waits for the end of the writer.
     pub async fn save_last_runs(&self, changes: Arc<RunChanges>) -> Result<(), StoreError> {
         let change = Change::Runs(changes);
         self.0.0.reserve(change.permits(), Kept::Always).await?;
@@ -317,7 +317,7 @@ impl Receipt {
         }
     }
 
-    /// What became of the change, now that its group is committed.
+    /// Whether the change took effect, now that its group is committed.
     fn outcome(&self) -> Result<(), StoreError> {
         let refused = self.refused.as_ref().is_some_and(|refused| refused.load(Ordering::Acquire));
         if refused { Err(StoreError::Fenced) } else { Ok(()) }

@@ -54,6 +54,8 @@ pub enum StoreError {
     Database(SqlError),
     #[error("the database contains {column} `{value}`, which cannot be read")]
     Unreadable { column: &'static str, value: String },
+    #[error("an approval cannot be stored without the arguments of its call")]
+    NoArguments,
     #[error("there is no object {0}")]
     NoObject(String),
     #[error("the object storage refused: {why}")]

@@ -310,23 +310,18 @@ impl Database {
     }
 
     /// Deletes the record of an upload.
-    pub async fn remove_upload(&self, id: &UploadId) -> Result<(), StoreError> {
-        let delete = query("DELETE FROM uploads WHERE id = $1").bind(id.as_str());
-        self.sql.execute(delete).await.map(drop)
+    pub async fn remove_upload(&self, id: &str) -> Result<(), StoreError> {
+        self.sql.execute(query("DELETE FROM uploads WHERE id = $1").bind(id)).await.map(drop)
     }
 
-    /// The uploads that have expired, of all tenants. One damaged row does not keep the others from being removed.
-    pub async fn expired_uploads(
-        &self,
-        now_ms: u64,
-    ) -> Result<Vec<Result<UploadId, StoreError>>, StoreError> {
+    /// The ids of uploads that have expired, of all tenants, as they are stored.
+    pub async fn expired_uploads(&self, now_ms: u64) -> Result<Vec<String>, StoreError> {
         let select = query("SELECT id FROM uploads WHERE expires_ms <= $1").bind(now_ms);
-        let rows = self.sql.all(select).await?;
-        Ok(rows.iter().map(|row| row.parsed("id")).collect())
+        self.sql.all(select).await?.iter().map(|row| row.get("id")).collect()
     }
 }
 
-/// Whatever counts against the quota of a tenant is checked and stored under this lock.
+/// The name of the lock under which everything that counts against a tenant's quota is checked and stored.
 fn quota_lock(tenant: &TenantId) -> String {
     format!("files {}", tenant.as_str())
 }

@@ -57,7 +57,9 @@ pub use objects::{
 };
 pub use pins::{Pin, PinnedDefinition};
 pub use references::ForeignReference;
-pub use runs::{QuestionRow, RunCallRow, RunChanges, RunFilter, RunName, RunRow, Settlement};
+pub use runs::{
+    QuestionRow, QuestionState, RunCallRow, RunChanges, RunFilter, RunName, RunRow, Settlement,
+};
 pub use sql::SqlError;
 pub use vault::{VaultRow, VaultSlot};
 pub use workflows::{

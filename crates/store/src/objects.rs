@@ -103,10 +103,11 @@ pub struct ListedObject {
 
 /// Object storage. Objects are written once and never changed.
 #[derive(Clone, Debug)]
-pub struct Objects(Place);
+pub struct Objects(StorageBackend);
 
+/// The storage that holds the objects.
 #[derive(Clone, Debug)]
-enum Place {
+enum StorageBackend {
     Folder(Folder),
     Bucket(Bucket),
 }
@@ -114,12 +115,12 @@ enum Place {
 impl Objects {
     /// Objects in a folder, which is created if need be, for its owner only.
     pub fn folder(path: &Path) -> Result<Self, StoreError> {
-        Ok(Self(Place::Folder(Folder::open(path)?)))
+        Ok(Self(StorageBackend::Folder(Folder::open(path)?)))
     }
 
     /// Objects in a bucket that speaks the S3 protocol, reached by the client that is given.
     pub fn bucket(options: BucketOptions, client: impl HttpService) -> Result<Self, StoreError> {
-        Ok(Self(Place::Bucket(Bucket::new(options, client)?)))
+        Ok(Self(StorageBackend::Bucket(Bucket::new(options, client)?)))
     }
 
     /// Writes an object as its bytes arrive. It is there as a whole or not at all.
@@ -129,8 +130,8 @@ impl Objects {
         bytes: impl Stream<Item = Result<Bytes, E>> + Send,
     ) -> Result<Stored, PutFault<E>> {
         match &self.0 {
-            Place::Folder(folder) => folder.put(key, bytes).await,
-            Place::Bucket(bucket) => bucket.put(key, bytes).await,
+            StorageBackend::Folder(folder) => folder.put(key, bytes).await,
+            StorageBackend::Bucket(bucket) => bucket.put(key, bytes).await,
         }
     }
 
@@ -141,32 +142,32 @@ impl Objects {
         range: Option<Range<u64>>,
     ) -> Result<ObjectStream, StoreError> {
         match &self.0 {
-            Place::Folder(folder) => folder.open_object(key, range).await,
-            Place::Bucket(bucket) => bucket.open(key, range).await,
+            StorageBackend::Folder(folder) => folder.open_object(key, range).await,
+            StorageBackend::Bucket(bucket) => bucket.open(key, range).await,
         }
     }
 
     /// The file that holds an object, where objects are files.
     pub fn path(&self, key: &ObjectKey) -> Option<PathBuf> {
         match &self.0 {
-            Place::Folder(folder) => Some(folder.path(key)),
-            Place::Bucket(_) => None,
+            StorageBackend::Folder(folder) => Some(folder.path(key)),
+            StorageBackend::Bucket(_) => None,
         }
     }
 
     /// Copies an object inside the storage.
     pub async fn copy(&self, from: &ObjectKey, to: &ObjectKey) -> Result<(), StoreError> {
         match &self.0 {
-            Place::Folder(folder) => folder.copy(from, to).await,
-            Place::Bucket(bucket) => bucket.copy(from, to).await,
+            StorageBackend::Folder(folder) => folder.copy(from, to).await,
+            StorageBackend::Bucket(bucket) => bucket.copy(from, to).await,
         }
     }
 
     /// Removes an object; one that is not there is removed already.
     pub async fn remove(&self, key: &ObjectKey) -> Result<(), StoreError> {
         match &self.0 {
-            Place::Folder(folder) => folder.remove(key).await,
-            Place::Bucket(bucket) => bucket.remove(key).await,
+            StorageBackend::Folder(folder) => folder.remove(key).await,
+            StorageBackend::Bucket(bucket) => bucket.remove(key).await,
         }
     }
 
@@ -178,8 +179,8 @@ impl Objects {
         headers: &LinkHeaders,
     ) -> Result<Option<Url>, StoreError> {
         match &self.0 {
-            Place::Folder(_) => Ok(None),
-            Place::Bucket(bucket) => bucket.link(key, lasting, headers).await.map(Some),
+            StorageBackend::Folder(_) => Ok(None),
+            StorageBackend::Bucket(bucket) => bucket.link(key, lasting, headers).await.map(Some),
         }
     }
 
@@ -191,8 +192,8 @@ impl Objects {
     /// The objects of one shard.
     pub async fn shard(&self, shard: &str) -> Result<Vec<ListedObject>, StoreError> {
         match &self.0 {
-            Place::Folder(folder) => folder.shard(shard).await,
-            Place::Bucket(bucket) => bucket.shard(shard).await,
+            StorageBackend::Folder(folder) => folder.shard(shard).await,
+            StorageBackend::Bucket(bucket) => bucket.shard(shard).await,
         }
     }
 }

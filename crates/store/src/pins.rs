@@ -30,11 +30,10 @@ impl Database {
     /// Every pin, without the definitions.
     pub async fn pins(&self) -> Result<Vec<Pin>, StoreError> {
         let read = |row: &Row| {
-            let form: u64 = row.get("form")?;
             Ok(Pin {
                 server: row.get("server")?,
                 tool: row.get("tool")?,
-                form: u32::try_from(form).unwrap_or(u32::MAX),
+                form: row.get("form")?,
                 digests: row.get("digests")?,
             })
         };

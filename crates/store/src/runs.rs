@@ -1,7 +1,9 @@
 use std::collections::HashSet;
+use std::fmt;
+use std::str::FromStr;
 use std::sync::LazyLock;
 
-use proto::TraceId;
+use proto::{SlotType, TraceId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -65,6 +67,44 @@ pub struct RunCallRow {
     pub used: Vec<String>,
 }
 
+/// The state of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuestionState {
+    Open,
+    Answered,
+    Declined,
+    /// Its run ended before the answer.
+    Withdrawn,
+}
+
+impl QuestionState {
+    const ALL: [Self; 4] = [Self::Open, Self::Answered, Self::Declined, Self::Withdrawn];
+
+    /// The word that is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Answered => "answered",
+            Self::Declined => "declined",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+impl fmt::Display for QuestionState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for QuestionState {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or(())
+    }
+}
+
 /// A question of a run to a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuestionRow {
@@ -72,12 +112,12 @@ pub struct QuestionRow {
     pub run: String,
     pub tenant: String,
     pub slot_id: String,
-    pub slot_type: String,
+    pub slot_type: SlotType,
     pub prompt: String,
     pub options: Vec<String>,
-    /// What an answer is checked with beyond its type.
+    /// A further check of the answer, beyond its type.
     pub check: Option<String>,
-    pub state: String,
+    pub state: QuestionState,
     pub answer: Option<Value>,
     pub answered_by: Option<String>,
     pub asked_unix_ms: u64,
@@ -111,7 +151,7 @@ pub struct RunFilter {
 #[derive(Clone, Copy, Debug)]
 pub struct Settlement<'a> {
     pub question: &'a str,
-    pub state: &'a str,
+    pub state: QuestionState,
     pub answer: Option<&'a Value>,
     pub by: Option<&'a str>,
     pub at_unix_ms: u64,
@@ -152,10 +192,10 @@ impl Database {
         .bind(&question.run)
         .bind(&question.tenant)
         .bind(&question.slot_id)
-        .bind(&question.slot_type)
+        .bind(question.slot_type.as_str())
         .bind(&question.prompt)
         .bind(json!(question.options).to_string())
-        .bind(&question.state)
+        .bind(question.state.as_str())
         .bind(question.answer.as_ref().map(Value::to_string))
         .bind(question.answered_by.as_deref())
         .bind(question.asked_unix_ms)
@@ -174,7 +214,7 @@ impl Database {
              WHERE id = $1 AND state = 'open'",
         )
         .bind(settlement.question)
-        .bind(settlement.state)
+        .bind(settlement.state.as_str())
         .bind(settlement.answer.map(Value::to_string))
         .bind(settlement.by)
         .bind(settlement.at_unix_ms);
@@ -319,7 +359,7 @@ fn run_values(run: &RunRow) -> [Cell<'_>; RUN_COLUMNS] {
     ]
 }
 
-/// What of a stored run is replaced: an end stays, and counts only grow.
+/// The update of a stored run: an end stays, and counts only grow.
 fn on_known_run(dialect: Dialect) -> String {
     let before = dialect.json_array_length("runs.artifacts");
     let now = dialect.json_array_length("excluded.artifacts");
@@ -368,18 +408,22 @@ fn read_call(row: &Row) -> Result<RunCallRow, StoreError> {
 }
 
 fn read_question(row: &Row) -> Result<QuestionRow, StoreError> {
-    let answered = row.optional::<String>("answer")?.is_some();
+    let state: QuestionState = row.parsed("state")?;
+    let has_answer = row.optional::<String>("answer")?.is_some();
+    if state == QuestionState::Answered && !has_answer {
+        return Err(StoreError::Unreadable { column: "answer", value: String::new() });
+    }
     Ok(QuestionRow {
         id: row.get("id")?,
         run: row.get("run")?,
         tenant: row.get("tenant")?,
         slot_id: row.get("slot_id")?,
-        slot_type: row.get("slot_type")?,
+        slot_type: row.parsed("slot_type")?,
         prompt: row.get("prompt")?,
         options: row.json("options")?,
         check: row.optional("answer_check")?,
-        state: row.get("state")?,
-        answer: answered.then(|| row.json("answer")).transpose()?,
+        state,
+        answer: has_answer.then(|| row.json("answer")).transpose()?,
         answered_by: row.optional("answered_by")?,
         asked_unix_ms: row.get("asked_ms")?,
         settled_unix_ms: row.optional("settled_ms")?,

@@ -4,14 +4,14 @@ use crate::{Database, StoreError};
 /// Names one sealed row, and its owner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VaultSlot {
-    /// What is sealed, such as `token`.
+    /// The kind of sealed value, such as `token`.
     pub kind: &'static str,
     /// The server, or the name of a secret.
     pub server: String,
     /// Empty, like the owner, for rows of the gateway itself.
     pub tenant: String,
     pub owner: String,
-    /// Who issued it.
+    /// The authorization server that issued it.
     pub issuer: String,
 }
 

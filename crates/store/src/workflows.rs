@@ -22,7 +22,7 @@ pub(crate) use change::{Submitted, apply};
 pub use list::WorkflowFilter;
 
 const COLUMNS: &str = "workflow_id, run, tenant, owner, agent, principal, client_key, dag, intent, config, state, phase, \
-                       control_calls, created_at, updated_at, expires_at, lease_owner, lease_until, fence, start_sum, \
+                       control_calls, created_at, updated_at, expires_at, lease_owner, lease_until, fence, start_digest, \
                        crashes, crashes_in_all";
 
 const TASK: &str = "workflow_id, task, item, status, attempt, result, started_at, ended_at";
@@ -57,7 +57,9 @@ pub struct WorkflowRow {
     /// The caller's idempotency key.
     pub client_key: Option<String>,
     /// The digest of what it was started with; none if it was started by an older version.
-    pub start_sum: Option<Digest>,
+    // The name in spilled rows of older versions.
+    #[serde(alias = "start_sum")]
+    pub start_digest: Option<Digest>,
     /// JSON.
     pub dag: String,
     pub intent: Option<String>,
@@ -136,7 +138,7 @@ pub struct WorkflowEventRow {
     pub data: String,
 }
 
-/// Who started a workflow.
+/// The caller that started a workflow.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkflowOwner<'a> {
     pub tenant: &'a str,
@@ -175,9 +177,9 @@ impl Database {
         client_key: &str,
     ) -> Result<Option<(Uuid, Option<Digest>)>, StoreError> {
         let select = query(
-            "SELECT workflow_id, start_sum FROM workflow_dags \
+            "SELECT workflow_id, start_digest FROM workflow_dags \
              WHERE tenant = $1 AND owner = $2 AND COALESCE(agent, '') = $3 AND client_key = $4 \
-             UNION ALL SELECT workflow_id, start_sum FROM workflow_answers \
+             UNION ALL SELECT workflow_id, start_digest FROM workflow_answers \
              WHERE tenant = $1 AND owner = $2 AND COALESCE(agent, '') = $3 AND client_key = $4",
         )
         .bind(owner.tenant)
@@ -185,7 +187,7 @@ impl Database {
         .bind(owner.agent.unwrap_or_default())
         .bind(client_key);
         let row = self.sql.first(select).await?;
-        row.map(|row| Ok((row.parsed("workflow_id")?, row.optional("start_sum")?))).transpose()
+        row.map(|row| Ok((row.parsed("workflow_id")?, row.optional("start_digest")?))).transpose()
     }
 
     /// Makes this process the driver of a workflow and returns the new fence; none if the workflow has ended, or another
@@ -398,7 +400,7 @@ fn read(row: &Row) -> Result<WorkflowRow, StoreError> {
         agent: row.optional("agent")?,
         principal: row.get("principal")?,
         client_key: row.optional("client_key")?,
-        start_sum: row.optional("start_sum")?,
+        start_digest: row.optional("start_digest")?,
         dag: row.get("dag")?,
         intent: row.optional("intent")?,
         config: row.get("config")?,
@@ -421,7 +423,7 @@ fn read_task(row: &Row) -> Result<WorkflowTaskRow, StoreError> {
         task: row.get("task")?,
         item: row.get("item")?,
         status: row.get("status")?,
-        attempt: u32::try_from(row.get::<u64>("attempt")?).unwrap_or(u32::MAX),
+        attempt: row.get("attempt")?,
         result: row.get("result")?,
         output: row.optional("output")?,
         output_bytes: row.get("output_bytes")?,

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Blame, Code, Failure, SlotType};
+use proto::{Blame, Code, Failure};
+use runs::{NewQuestion, Run, RunOf, Runs};
 use serde_json::{Value, json};
 use store::QuestionRow;
 
@@ -11,8 +12,6 @@ use crate::approval::question;
 use crate::typed::TypedOutput;
 use crate::waiting::{self, WaitOptions};
 use crate::{AskError, AskMode, Client, Job, Reply};
-
-pub use runs::{AnswerCheck, NewQuestion, Run, RunOf, Runs};
 
 /// How often elicitation asks a person again whose answer does not fit.
 const MAX_ROUNDS: usize = 5;
@@ -30,7 +29,7 @@ pub struct Question<'a> {
     name: String,
 }
 
-/// What came of a question.
+/// The outcome of a question.
 pub enum Asked {
     /// It was answered, declined or withdrawn.
     Settled(Box<QuestionRow>),
@@ -147,7 +146,6 @@ impl<'a> Question<'a> {
     }
 
     fn elicitation(&self, fault: Option<&str>) -> Value {
-        let slot = SlotType::named(&self.row.slot_type).unwrap_or(SlotType::Text);
         let message = match fault {
             None => self.row.prompt.clone(),
             Some(fault) => format!("{}\n\n({fault})", self.row.prompt),
@@ -157,7 +155,7 @@ impl<'a> Question<'a> {
             "message": message,
             "requestedSchema": {
                 "type": "object",
-                "properties": {"value": slot.schema(&self.row.options)},
+                "properties": {"value": self.row.slot_type.schema(&self.row.options)},
                 "required": ["value"],
             },
         })

@@ -8,7 +8,7 @@ use store::CommitQueue;
 
 use crate::{Door, Job, Request, Strip};
 
-/// A request that was refused before it was read.
+/// A request that a door refused. Its body may have been read, but none of it is recorded.
 #[derive(Clone, Debug)]
 pub struct RefusedRequest<'a> {
     /// The tool that it named, or what else it asked for.
@@ -35,10 +35,11 @@ impl Strip {
         self.guards().audit.set_payloads(kept);
     }
 
-    /// Writes the audit row of a refused request. Its arguments are unknown: the row has the digest of `null`.
-    pub async fn record_refusal(&self, refused: RefusedRequest<'_>, failure: &Failure) {
+    /// Writes the audit row of a refused request, with the digest of `null` in place of that of its arguments, and counts it
+    /// against the rate of its caller. Returns the failure for the caller: over the rate, that one in place of the refusal.
+    pub async fn record_refusal(&self, refused: RefusedRequest<'_>, refusal: Failure) -> Failure {
         let mut request = Request::new(refused.about, Value::Null, refused.principal, refused.door);
         request.trace = refused.trace;
-        self.guards().refuse(&Job::new(request), failure).await;
+        self.guards().refuse(&Job::new(request), refusal).await
     }
 }

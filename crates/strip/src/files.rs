@@ -12,7 +12,6 @@ mod results;
 mod shown;
 mod strategies;
 
-pub use ::files::{FileRecord, Reference};
 pub(crate) use ::files::{Files, InlineLimits, Listing, NewFile, hex, uri};
 pub use access::{check_storing, find_readable};
 pub use audited::FileUse;

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use proto::{Failure, Principal};
+use proto::{Code, Failure, Principal};
 
 use crate::client::{Client, ToolClient};
 use crate::files::GuardedServers;
@@ -15,6 +15,21 @@ use crate::servers::{Server, ServerRequest};
 use crate::{Job, Output, Request};
 
 impl Guards {
+    /// Whether a caller may ask a server for something. A file that it was given a reference to may come from a server of
+    /// which it has one tool; anything else needs the whole server.
+    pub(crate) fn may_ask(
+        &self,
+        principal: &Principal,
+        server: &str,
+        asked: ServerRequest<'_>,
+    ) -> bool {
+        let view = self.view(principal);
+        match asked {
+            ServerRequest::OfClient(_) => view.holds_server(server),
+            ServerRequest::File => view.meets_server(server),
+        }
+    }
+
     pub(crate) async fn send(
         &self,
         server: &Arc<dyn Server>,
@@ -47,7 +62,7 @@ impl Guards {
 #[async_trait]
 impl GuardedServers for Guards {
     fn can_reach(&self, principal: &Principal, server: &str) -> bool {
-        self.view(principal).meets_server(server)
+        self.may_ask(principal, server, ServerRequest::File)
     }
 
     async fn read_resource(
@@ -56,6 +71,12 @@ impl GuardedServers for Guards {
         request: Request,
     ) -> Option<Result<Output, Failure>> {
         let connected = self.servers.get(server)?;
-        Some(self.forward(&connected, ServerRequest::File, request).await)
+        self.forward(Some(&connected), ServerRequest::File, request).await.transpose()
     }
+}
+
+/// The failure in the audit row of a request that no server of its caller can answer.
+pub(crate) fn not_offered() -> Failure {
+    let message = "no server that this caller may use offers what was asked for";
+    Failure::new(Code::NotFound, message)
 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use proto::{Code, Failure, Limits, Principal, ToolId};
 use store::StoreError;
 
@@ -46,8 +46,8 @@ pub(crate) struct Guards {
 }
 
 impl Guards {
-    pub(crate) fn rate(&self) -> Arc<RateGuard> {
-        self.rate.load_full()
+    pub(crate) fn rate(&self) -> Guard<Arc<RateGuard>> {
+        self.rate.load()
     }
 
     pub(crate) fn window(&self) -> Duration {
@@ -84,7 +84,7 @@ impl Guards {
         self.views.of_own(&client.principal, self.catalog.snapshot(), own)
     }
 
-    /// The same for the client of a call.
+    /// The view of the client that made a call.
     pub(crate) fn view_of_job(&self, job: &Job) -> View {
         // One atomic load is all that a call pays while no instance has tools of its own.
         if self.catalog.own().is_empty() {

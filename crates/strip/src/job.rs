@@ -13,7 +13,7 @@ use crate::runs::RunOf;
 use crate::{Client, Request, Resume};
 
 /// A call on its way through the stack: what its caller asked for, which never changes, and what the stack has found out. Each
-/// part is written by one guard; a tool reads all of it.
+/// field names the parts of the stack that write it; tools only read.
 #[derive(Clone, Debug)]
 pub struct Job {
     request: Arc<Request>,
@@ -38,7 +38,7 @@ pub struct Job {
     /// tool or the server may see it.
     pub client: Option<Arc<dyn Client>>,
     /// By `approval`: the files that a person saw when they approved the call.
-    pub shown_files: Option<Arc<[ShownFile]>>,
+    pub(crate) shown_files: Option<Arc<[ShownFile]>>,
     /// By `approval`: the digest of the code that a person approved; the tool must run no other.
     pub approved_code: Option<Digest>,
     /// By `idempotency` and `approval`: set for work that does not end with its caller.
@@ -77,7 +77,7 @@ impl Job {
         }
     }
 
-    /// The same under another name of its tool.
+    /// A job whose tool is shown under another name.
     pub(crate) fn named(request: Request, tool: String) -> Self {
         Self { renamed: Some(tool), ..Self::new(request) }
     }
@@ -85,6 +85,11 @@ impl Job {
     /// What the caller asked for.
     pub fn request(&self) -> &Request {
         &self.request
+    }
+
+    /// The request, for work that may outlive the job.
+    pub(crate) fn share_request(&self) -> Arc<Request> {
+        Arc::clone(&self.request)
     }
 
     /// The name of the tool that runs.

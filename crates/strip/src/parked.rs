@@ -3,7 +3,8 @@ use serde_json::Value;
 
 use crate::{Answer, Output, Reply};
 
-/// What the call of a workflow's task waits for, instead of running. It is the data of an answer that is [`Reply::Pending`].
+/// The reason why the call of a workflow's task waits instead of running. It is the data of an answer that is
+/// [`Reply::Pending`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "parked", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Parked {

@@ -56,7 +56,7 @@ impl Guards {
     }
 
     /// Finds the tool of a call. A call is forwarded once: the guards of the tool that runs apply.
-    fn find_tool(&self, job: &mut Job) -> Resolved {
+    pub(crate) fn find_tool(&self, job: &mut Job) -> Resolved {
         let view = self.view_of_job(job);
         let entry = match self.find(&view, job) {
             Ok(entry) => entry,

@@ -118,7 +118,7 @@ impl Servers {
         sorted
     }
 
-    /// What all of them offer now.
+    /// The prompts and resources that all servers offer now.
     pub fn listing(&self) -> Arc<Listing> {
         self.listing.load_full()
     }

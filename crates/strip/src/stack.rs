@@ -5,12 +5,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proto::{Digest, Failure};
-use tokio_util::sync::CancellationToken;
+use proto::{Code, Digest, Failure};
 
 use crate::agents::ApprovalRule;
 use crate::approval::{Grant, run_to_end};
 use crate::catalog::Entry;
+use crate::forward::not_offered;
 use crate::guard::approval::{ApprovalError, Passage, check_caller};
 use crate::guard::arguments::Arguments;
 use crate::guard::audit::{Begin, Content, Decision, OpenRow};
@@ -53,28 +53,44 @@ enum Admitted {
     Ask(Output),
 }
 
-/// How a call ended.
-struct Outcome {
-    result: Result<Output, Failure>,
+/// How a call or request ended.
+struct Outcome<T = Output> {
+    result: Result<T, Failure>,
     decision: Decision,
     /// The key that its answer is recorded under.
     key: Option<Digest>,
 }
 
+/// How the row of a call is closed.
+#[derive(Default)]
+struct Closing {
+    /// Whether the call may have changed something.
+    changes: bool,
+    /// Whether the answer waits until the row is on disk.
+    wait: bool,
+    content: Option<Content>,
+}
+
 impl Guards {
-    /// A call of a tool: audit ▸ admit ▸ rate ▸ size-in ▸ public schema ▸ run ▸ approval ▸ re-admit ▸ idempotency
-    /// ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
+    /// A call of a tool: audit ▸ rate of the caller ▸ admit ▸ rate of the tool ▸ size-in ▸ public schema ▸ run ▸ approval
+    /// ▸ re-admit ▸ idempotency ▸ deadline[ files-in ▸ tool schema ▸ ⟨tool⟩ ▸ schema-out ▸ refs-out ▸ size-out ]
     pub(crate) async fn answer(self: &Arc<Self>, mut job: Job) -> Answer {
-        let Resolved { forwarder, found } = self.resolve(&mut job).await;
+        let mut row = self.audit.open(&job);
+        let admitted = self.admit_caller(&job);
+        let Resolved { forwarder, found } = match &admitted {
+            Ok(()) => self.resolve(&mut job).await,
+            // A refused call names its tool, but waits for no server.
+            Err(_) => self.find_tool(&mut job),
+        };
         if let Ok(entry) = &found {
             shape::drop_optional_nulls(entry, &mut job.input);
             shape::drop_optional_empty_texts(entry, &mut job.input);
         }
         let arguments = Arguments::of(&job.input);
         let entry = found.as_ref().ok().map(Arc::clone);
-        let row = self.audit.open(&job, &arguments, entry.as_ref());
+        row.complete(&job, &arguments, entry.as_ref());
         let mut call = Call { job, arguments, entry, forwarder, row, ticket: None };
-        let outcome = match self.admit(&mut call, found).await {
+        let outcome = match self.admit(&mut call, admitted.and(found)).await {
             Err(refusal) => Outcome::new(Err(refusal), Decision::Refused),
             Ok(Admitted::Ask(output)) => Outcome::new(Ok(output), Decision::Asked),
             Ok(Admitted::Run(admission)) if admission.grant.is_some() => {
@@ -92,23 +108,36 @@ impl Guards {
     }
 
     /// A request to a server that is no tool call; also for a file that a call needs from it:
-    /// audit ▸ rate ▸ size-in ▸ deadline[ ⟨server⟩ ▸ size-out ]
+    /// audit ▸ rate ▸ admit ▸ size-in ▸ deadline[ ⟨server⟩ ▸ size-out ]
+    ///
+    /// None if there is no server, or none that the caller may use. Both count against the rate, or guessing would be free.
     pub(crate) async fn forward(
         &self,
-        server: &Arc<dyn Server>,
+        server: Option<&Arc<dyn Server>>,
         asked: ServerRequest<'_>,
         request: Request,
-    ) -> Result<Output, Failure> {
-        let job = Job::named(request, format!("{}:{}", server.name(), asked.method()));
+    ) -> Result<Option<Output>, Failure> {
+        let name = match server {
+            Some(server) => format!("{}:{}", server.name(), asked.method()),
+            None => asked.method().to_owned(),
+        };
+        let job = Job::named(request, name);
+        let mut row = self.audit.open(&job);
         let arguments = Arguments::of(&job.input);
-        let row = self.audit.open(&job, &arguments, None);
+        row.complete(&job, &arguments, None);
+        let principal = &job.request().principal;
+        let usable = server.filter(|server| self.may_ask(principal, server.name(), asked));
         let work = async {
-            self.rate().check(&job.request().principal, None).map_err(CallError::Refused)?;
+            self.rate().check_caller(principal).map_err(CallError::Refused)?;
+            let Some(server) = usable else { return Err(CallError::Refused(not_offered())) };
             let limit = self.limits().max_input_bytes;
             size::check_params(&arguments, limit).map_err(CallError::Refused)?;
             self.send(server, asked, &job).await
         };
-        self.audited(row, job.cancel(), work, |_| None).await
+        match self.audited(row, &job, work, |_| None).await {
+            Err(failure) if usable.is_none() && failure.code == Code::NotFound => Ok(None),
+            done => done.map(Some),
+        }
     }
 
     /// An operation on a file: audit ▸ ⟨operation⟩. It returns the file's id, which the row names.
@@ -118,28 +147,33 @@ impl Guards {
         work: impl Future<Output = Result<(String, T), Failure>>,
         name_of: impl Fn(&str) -> String,
     ) -> Result<T, Failure> {
-        let row = self.audit.open(job, &Arguments::of(&job.input), None);
+        let row = self.audit.open(job);
         let work = async { work.await.map_err(CallError::Failed) };
-        let done = self.audited(row, job.cancel(), work, |(id, _)| Some(name_of(id))).await;
+        let done = self.audited(row, job, work, |(id, _)| Some(name_of(id))).await;
         done.map(|(_, done)| done)
     }
 
-    /// What a door refused before it became a call: audit.
-    pub(crate) async fn refuse(&self, job: &Job, refusal: &Failure) {
-        let row = self.audit.open(job, &Arguments::of(&job.input), None);
-        let refused = async { Err::<(), _>(CallError::Refused(refusal.clone())) };
-        let _ = self.audited(row, job.cancel(), refused, |()| None).await;
+    /// A request that a door refused before it became a call: audit ▸ rate of the caller
+    ///
+    /// Returns the refusal, or the failure of the rate in its place.
+    pub(crate) async fn refuse(&self, job: &Job, refusal: Failure) -> Failure {
+        let row = self.audit.open(job);
+        let counted = self.rate().check_caller(&job.request().principal);
+        let failure = counted.err().unwrap_or(refusal);
+        let refused = async { Err::<(), _>(CallError::Refused(failure.clone())) };
+        let _ = self.audited(row, job, refused, |()| None).await;
+        failure
     }
 
     /// audit ▸ ⟨work⟩, for what is no call of a tool.
     async fn audited<T>(
         &self,
         mut row: OpenRow,
-        cancel: &CancellationToken,
+        job: &Job,
         work: impl Future<Output = Result<T, CallError>>,
         name: impl FnOnce(&T) -> Option<String>,
     ) -> Result<T, Failure> {
-        let (mut result, decision) = if self.audit.failing().is_some() {
+        let (result, decision) = if self.audit.failing().is_some() {
             (Err(self.unaccountable()), Decision::Refused)
         } else {
             match work.await {
@@ -147,22 +181,20 @@ impl Guards {
                 Err(error) => error.split(),
             }
         };
-        if result.is_err() && cancel.is_cancelled() {
-            if !self.stop.is_stopping() {
-                // A dropped row says that the caller left.
-                return result;
-            }
-            result = Err(Stop::failure(false));
-        }
         if let Some(name) = result.as_ref().ok().and_then(name) {
             row.is_about(&name);
         }
-        let written = row.close(decision, result.as_ref().err(), None, false).await;
-        if let (Err(_), Err(unwritten)) = (&result, &written) {
-            tracing::error!(error = %unwritten, "the audit row of a failed request could not be written");
+        let mut outcome = Outcome::new(result, decision);
+        self.close_row(row, job, Closing::default(), &mut outcome).await;
+        outcome.result
+    }
+
+    /// What a call must pass before its tool is looked for: rows can be written, and its caller may call again.
+    fn admit_caller(&self, job: &Job) -> Result<(), Failure> {
+        if self.audit.failing().is_some() {
+            return Err(self.unaccountable());
         }
-        let done = result?;
-        written.map(|()| done)
+        self.rate().check_caller(&job.request().principal)
     }
 
     /// Everything before the look-up of a recorded answer. A person is asked only about a call that could run.
@@ -171,15 +203,7 @@ impl Guards {
         call: &mut Call,
         found: Result<Arc<Entry>, Failure>,
     ) -> Result<Admitted, Failure> {
-        if self.audit.failing().is_some() {
-            return Err(self.unaccountable());
-        }
-        let entry = match found {
-            Ok(entry) => entry,
-            Err(unknown) => {
-                return self.rate().check(&call.job.request().principal, None).and(Err(unknown));
-            }
-        };
+        let entry = found?;
         self.check(&call.job, &entry, &call.arguments)?;
         call.ticket = Ticket::enter(&self.runs, &mut call.job, &entry).await?;
         if let Some(output) = repeat_task(&self.runs, &mut call.job)? {
@@ -212,10 +236,10 @@ impl Guards {
         Ok(Admitted::Run(Admission { entry, key, grant }))
     }
 
-    /// rate ▸ size-in ▸ public schema
+    /// rate of the tool ▸ size-in ▸ public schema
     fn check(&self, job: &Job, entry: &Entry, arguments: &Arguments) -> Result<(), Failure> {
         let request = job.request();
-        self.rate().check(&request.principal, Some(entry))?;
+        self.rate().check_tool(&request.principal, entry)?;
         size::check_input(entry, arguments)?;
         shape::check_input(entry, &job.input)?;
         if request.verify {
@@ -331,38 +355,48 @@ impl Guards {
             outcome.result = Box::pin(park_questions(&self.runs, &job, output.clone())).await;
         }
         let changes = entry.as_ref().is_some_and(|e| e.descriptor.side_effecting());
-        let cancelled = outcome.result.is_err() && job.cancel().is_cancelled();
-        if cancelled && !self.stop.is_stopping() {
-            // A dropped row says that the caller left.
-            drop(row);
-        } else {
-            if cancelled {
-                outcome.result = Err(Stop::failure(changes));
-                outcome.decision = Decision::Failed;
-            }
-            self.write_row(row, &job, changes, &mut outcome).await;
-            if let Some(entry) = &entry {
-                self.note_end(&job, entry, ticket, &outcome);
-            }
+        let result = &outcome.result;
+        let content = self.audit.keeps_payloads().then(|| Content {
+            arguments: Arc::clone(&job.input),
+            result: result.as_ref().ok().map(|output| Arc::clone(&output.data)),
+        });
+        // A workflow commits the result of its task, after this row and in the same writer.
+        let wait = result.is_ok() && changes && job.request().door != Door::Workflow;
+        let closing = Closing { changes, wait, content };
+        if self.close_row(row, &job, closing, &mut outcome).await
+            && let Some(entry) = &entry
+        {
+            self.note_end(&job, entry, ticket, &outcome);
         }
         self.finish(&job, entry, forwarder, began.elapsed(), outcome.result)
     }
 
-    async fn write_row(&self, row: OpenRow, job: &Job, changes: bool, outcome: &mut Outcome) {
-        let result = &outcome.result;
-        // A workflow commits the result of its task, after this row and in the same writer.
-        let wait = result.is_ok() && changes && job.request().door != Door::Workflow;
-        let content = self.audit.keeps_payloads().then(|| Content {
-            arguments: &job.input,
-            result: result.as_ref().ok().map(|output| &*output.data),
-        });
-        let written = row.close(outcome.decision, result.as_ref().err(), content, wait).await;
-        // A failed call keeps its own failure: it says more about what happened.
-        if let Err(unwritten) = written
-            && outcome.result.is_ok()
-        {
-            outcome.result = Err(unwritten);
+    /// Closes an audit row, unless the caller has left: then it is dropped, which says so. Returns whether it was closed.
+    async fn close_row<T>(
+        &self,
+        row: OpenRow,
+        job: &Job,
+        closing: Closing,
+        outcome: &mut Outcome<T>,
+    ) -> bool {
+        let Closing { changes, wait, content } = closing;
+        if outcome.result.is_err() && job.cancel().is_cancelled() {
+            if !self.stop.is_stopping() {
+                return false;
+            }
+            outcome.result = Err(Stop::failure(changes));
+            outcome.decision = Decision::Failed;
         }
+        let failure = outcome.result.as_ref().err();
+        if let Err(unwritten) = row.close(outcome.decision, failure, content, wait).await {
+            if outcome.result.is_ok() {
+                outcome.result = Err(unwritten);
+            } else {
+                // What has failed keeps its own failure: it says more about what happened.
+                tracing::error!(error = %unwritten, "the audit row of a failed call could not be written");
+            }
+        }
+        true
     }
 
     /// Counts the call in its run, and notes what its caller uses.
@@ -382,8 +416,8 @@ impl Guards {
     }
 }
 
-impl Outcome {
-    fn new(result: Result<Output, Failure>, decision: Decision) -> Self {
+impl<T> Outcome<T> {
+    fn new(result: Result<T, Failure>, decision: Decision) -> Self {
         Self { result, decision, key: None }
     }
 

@@ -158,7 +158,7 @@ impl Strip {
         &self.servers
     }
 
-    /// Sets who knows which servers cannot be used. Only the first call has an effect.
+    /// Sets the source of server outages. Only the first call has an effect.
     pub fn set_outages(&self, outages: Weak<dyn Outages>) {
         let _ = self.guards.outages.set(outages);
     }
@@ -168,14 +168,15 @@ impl Strip {
         self.view(principal).holds_server(server)
     }
 
-    /// Forwards a request that is no tool call to a server; the request's input are its parameters. It is counted,
-    /// limited and audited like a call.
+    /// Forwards a request that is no tool call to the server that offers what it asks for; the request's input are its
+    /// parameters. It is counted, limited and audited like a call, also where no server offers it. None if no server does
+    /// that the caller may use.
     pub fn forward<'a>(
         &'a self,
-        server: &'a Arc<dyn Server>,
+        server: Option<&'a Arc<dyn Server>>,
         method: &'a str,
         request: Request,
-    ) -> BoxFuture<'a, Result<Output, Failure>> {
+    ) -> BoxFuture<'a, Result<Option<Output>, Failure>> {
         Box::pin(self.guards.forward(server, ServerRequest::OfClient(method), request))
     }
 
@@ -239,12 +240,12 @@ impl Strip {
         self.guards.view(principal)
     }
 
-    /// The same for a client, with the tools of its own instances of servers.
+    /// The view of a client, with the tools of its own instances of servers.
     pub fn view_of(&self, client: &ClientIdentity) -> View {
         self.guards.view_of(client)
     }
 
-    /// The same for the client of a call.
+    /// The view of the client that made a call.
     pub fn view_of_job(&self, job: &Job) -> View {
         self.guards.view_of_job(job)
     }

@@ -9,7 +9,7 @@ use crate::{Job, Output};
 /// What a tool is to a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
-    /// It does the work: its answers count as completed data tools.
+    /// A tool that does work: its answers count as completed data tools.
     #[default]
     Data,
     /// It finds other tools.

@@ -21,7 +21,7 @@ const ANSWERING: Duration = Duration::from_secs(1);
 /// How often a caller who wants progress is notified that the call still waits.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// What the caller's side says about how long to wait.
+/// The caller's options about how long to wait.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WaitOptions {
     /// The caller's client shows the question itself, so its person has all the time.

@@ -64,7 +64,7 @@ fn sections_after_the_events_stay_after_them() {
     let text = format!("{head}{event}{tail}");
     let moved = write(&parse(&text, None).unwrap(), Format::Ass, 1000, 1.0).content;
     assert_eq!(moved, text.replace("0:00:01.00,0:00:02.00", "0:00:02.00,0:00:03.00"));
-    // The same in a container, where the events come as packets.
+    // A container stores the events as packets.
     let stored = format!("{head}{tail}");
     let packet =
         Packet { start_ms: 0, duration_ms: Some(10), data: b"0,0,Default,,0,0,0,,Hi".to_vec() };

@@ -72,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_back(cues in cues()) {
+    fn written_subtitles_are_read_back(cues in cues()) {
         let track = Track::of_cues(cues.clone());
         for to in FORMATS {
             let written = write(&track, to, 0, 1.0);

@@ -24,7 +24,7 @@ use crate::{Style, Tone, line, shown};
 /// The space between two columns.
 const GAP: usize = 2;
 
-/// What is left of a cell that is cut, at least.
+/// The least width of a cell that is cut.
 const NARROWEST: usize = 12;
 
 /// One cell: a text on one line, without characters that act on the terminal.

@@ -241,7 +241,7 @@ impl Gateway {
         Self::launch(self.home, self.scratch, self.environment).await
     }
 
-    /// The same, and does something in between; `between` receives how long the stop took.
+    /// Stops it, calls `between` with the time that the stop took, and starts it again.
     pub async fn restart_after(mut self, between: impl FnOnce(Duration)) -> Self {
         let stopping = Instant::now();
         self.end().await;

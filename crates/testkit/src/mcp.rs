@@ -13,7 +13,7 @@ pub fn mcp_request(post: RequestBuilder, method: &str, params: Value) -> Request
     mcp_request_with(post, method, params, json!({}))
 }
 
-/// The same, from a client with these capabilities.
+/// Makes an MCP request of a client with these capabilities.
 pub fn mcp_request_with(
     post: RequestBuilder,
     method: &str,

@@ -65,7 +65,7 @@ impl Gateway {
         self.run_with(arguments, &[]).await
     }
 
-    /// The same, with this text on standard input.
+    /// Runs a `powerstrip` command with this text on standard input.
     pub async fn run_with_input(&self, arguments: &[&str], input: &str) -> CommandOutput {
         let mut child = Command::new(powerstrip_binary())
             .args(arguments)
@@ -83,7 +83,7 @@ impl Gateway {
         child.wait_with_output().await.expect("the command ends").into()
     }
 
-    /// The same, with these environment variables.
+    /// Runs a `powerstrip` command with these environment variables.
     pub async fn run_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> CommandOutput {
         let mut command = self.command(arguments);
         command.envs(variables.iter().copied()).stdin(Stdio::null());

@@ -10,6 +10,10 @@ mod imports;
 mod pages;
 #[path = "house/recipes.rs"]
 mod recipes;
+#[path = "house/reexports.rs"]
+mod reexports;
+#[path = "house/riddles.rs"]
+mod riddles;
 #[path = "house/serde_defaults.rs"]
 mod serde_defaults;
 #[path = "house/suite.rs"]
@@ -130,6 +134,27 @@ fn arrows_point_down_only() {
 }
 
 #[test]
+fn no_crate_exports_another_one() {
+    let ours: Vec<_> = ARROWS.iter().map(|(name, _)| *name).collect();
+    let mut found = BTreeSet::new();
+    for folder in crate_folders() {
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        let line = manifest.lines().find_map(|line| line.strip_prefix("name = \""));
+        let name = line.and_then(|name| name.strip_suffix('"')).expect("the name of a package");
+        for file in sources(&folder.join("src")) {
+            let code = std::fs::read_to_string(&file).expect("a source file");
+            let other = reexports::reexported(&code, &ours).into_iter();
+            found
+                .extend(other.filter(|other| *other != name).map(|other| (name.to_owned(), other)));
+        }
+    }
+    let allowed = reexports::ALLOWED
+        .iter()
+        .flat_map(|(name, others, _)| others.iter().map(|other| ((*name).to_owned(), *other)));
+    assert_eq!(found, allowed.collect(), "name the other crate where its items are used");
+}
+
+#[test]
 fn crates_link_nothing_that_they_must_not_know() {
     let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     let ours: Vec<_> = ARROWS.iter().map(|(name, _)| *name).collect();
@@ -244,13 +269,35 @@ fn no_import_circle_has_more_than_three_files() {
 #[test]
 fn code_and_docs_use_plain_words() {
     let mut found = Vec::new();
+    let mut exceptions = BTreeSet::from_iter(words::ALLOWED);
     for file in files(&root()).into_iter().filter(|file| words::is_ours(file)) {
         let text = std::fs::read_to_string(&file).expect("a text file");
         for (line, word) in words::occurrences(&text) {
             found.push(format!("{}:{line}: {word}", shown(&file)));
         }
+        exceptions.retain(|phrase| !words::excuses(phrase, &text));
     }
     assert!(found.is_empty(), "see docs/src/reference/glossary.md: {found:#?}");
+    assert!(exceptions.is_empty(), "no text needs these exceptions: {exceptions:#?}");
+}
+
+#[test]
+fn docs_and_names_name_their_subject() {
+    let mut found = Vec::new();
+    let mut unclear = BTreeSet::new();
+    for file in crate_folders().iter().flat_map(|folder| sources(folder)) {
+        let code = std::fs::read_to_string(&file).expect("a source file");
+        let path = shown(&file);
+        if !file.ends_with("house/riddles.rs") {
+            let lines = riddles::riddles(&code).into_iter();
+            found.extend(lines.map(|(line, why)| format!("{path}:{line}: {why}")));
+            let names = riddles::unclear_types(&code).into_iter();
+            unclear.extend(names.map(|name| format!("{path}: {name}")));
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+    let known = riddles::NOT_RENAMED.map(str::to_owned).into();
+    assert_eq!(unclear, known, "name a type so that a newcomer can guess its meaning");
 }
 
 /// Programs for tests and measurements, which store and show nothing.
@@ -274,6 +321,26 @@ fn no_error_of_serde_becomes_a_default_without_a_reason() {
         found.is_empty(),
         "return the error, or say above the line `// cannot fail: why` or `// may fail: why`: {found:#?}"
     );
+}
+
+#[test]
+fn no_damage_of_stored_data_looks_like_its_absence() {
+    let (mut found, mut reasons) = (Vec::new(), Vec::new());
+    for name in serde_defaults::STORED {
+        let folder = root().join("crates").join(name).join("src");
+        for file in sources(&folder).into_iter().filter(|file| !is_test(file)) {
+            let text = std::fs::read_to_string(&file).expect("a source file");
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(&text);
+            let lines = serde_defaults::hidden_damage(code);
+            found.extend(lines.iter().map(|line| format!("{}:{line}", shown(&file))));
+            let given = code.lines().map(str::trim);
+            let given = given.filter_map(|line| line.strip_prefix(serde_defaults::MAY_FAIL));
+            reasons.extend(given.map(str::to_owned));
+        }
+    }
+    assert!(found.is_empty(), "return an error that names what is damaged: {found:#?}");
+    let known = serde_defaults::STORED_MAY_FAIL;
+    assert_eq!(reasons, known, "what is stored may fail to be read only for a reason in the list");
 }
 
 fn is_test(file: &Path) -> bool {

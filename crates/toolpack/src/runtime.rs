@@ -7,7 +7,7 @@ use egress::process::Runner;
 use egress::sandbox::Mode;
 use proto::Limits;
 
-/// What packs run with, put together once by the binary.
+/// The services that packs run with, made once by the binary.
 pub struct Runtime {
     pub runner: Arc<Runner>,
     pub http: Client,

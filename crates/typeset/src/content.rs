@@ -187,7 +187,7 @@ impl Writer {
     ) -> Result<Block, TypesetError> {
         let columns = rows.iter().map(Vec::len).chain([header.len(), 1]).max().unwrap_or(1);
         limit(columns, MAX_COLUMNS, "columns in a table")?;
-        // What stays together must fit on one page, also when a narrow column has all of the text.
+        // Rows that stay together must fit on one page, also when a narrow column has all of the text.
         let bytes: usize = rows.iter().flatten().chain(header).map(String::len).sum();
         let breaks = rows.len() > SHORT_TABLE_ROWS || bytes * columns > SHORT_TABLE_BYTES;
         let cells = |row: &[String]| {

@@ -9,7 +9,7 @@ use typst::utils::LazyHash;
 
 /// Families that templates name, and one with symbols as the last resort.
 const FAMILIES: [&str; 3] = ["Libertinus Serif", "DejaVu Sans Mono", "New Computer Modern Math"];
-/// So many characters are named in a warning.
+/// How many characters a warning names.
 const NAMED: usize = 20;
 
 /// Fonts and the index over them.

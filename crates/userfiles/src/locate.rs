@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// The owner of links that belong to the system.
 const ROOT: u32 = 0;
 
-/// Who writes, and which folders are theirs.
+/// The user that writes, and the folders that belong to it.
 pub(crate) struct Writer {
     pub(crate) user: u32,
     pub(crate) home: Option<PathBuf>,

@@ -19,7 +19,7 @@ const MAX_BACKUPS: usize = 1000;
 
 const OWNER_ONLY: u32 = 0o600;
 
-/// Who may read a file after it was written.
+/// The users that may read a file after it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// The same users as before; a new file has the mode that the umask gives it.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use config::{ProviderKeys, Research};
-use research::settings::{Order, ProviderName, ProviderSettings, Quota, Robots, Settings};
+use research::settings::{Robots, Settings};
+use search::settings::{Order, ProviderName, ProviderSettings, Quota};
 use url::Url;
 
 use crate::current::lenses;

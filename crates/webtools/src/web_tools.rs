@@ -9,7 +9,8 @@ use egress::http::{AddressPolicy, Client};
 use egress::process::Runner;
 use proto::Clock;
 use reading::Readers;
-use research::{Caches, Guards, MemoryCaches, MemorySessions, Research, Sessions, tools};
+use research::{Caches, MemoryCaches, MemorySessions, Research, Sessions, tools};
+use search::router::Guards;
 use strip::{Catalog, Tool};
 
 use crate::current::Current;

@@ -24,7 +24,7 @@ pub(crate) struct Input {
 
 #[derive(Serialize, JsonSchema, Default)]
 pub(crate) struct Output {
-    /// By the bytes.
+    /// As detected from the bytes.
     media_type: String,
     title: Option<String>,
     author: Option<String>,

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_refused() {
+    fn bad_page_ranges_are_refused() {
         for text in ["", "0", "3-1", "a", "1-", "1,,2", "-1"] {
             assert!(Pages::parse(Some(text)).is_err(), "{text}");
         }

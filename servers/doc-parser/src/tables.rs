@@ -59,7 +59,7 @@ pub(crate) struct Table {
     bbox: Option<[f64; 4]>,
     /// The cells with text; a cell covers `row..=row_end` and `col..=col_end`.
     cells: Vec<Cell>,
-    /// The same as rows; a merged cell has its text in the first of its places.
+    /// The texts of the cells as rows; a merged cell has its text in the first of its positions.
     rows: Vec<Vec<String>>,
     header_rows: usize,
     markdown: String,
@@ -84,9 +84,9 @@ enum Method {
     Native,
 }
 
-/// What the confined process answers.
+/// The answer of the confined process.
 #[derive(Debug, Serialize, Deserialize)]
-struct Found {
+struct ReadTables {
     tables: Vec<Table>,
     page_count: usize,
     truncated: bool,
@@ -112,7 +112,7 @@ pub(crate) async fn extract(input: Input, ctx: Ctx, office: Office) -> Result<Ou
     });
     let mut done = ctx.work(&TABLES, &options, file.document()).await?;
     proto::clean::json_in_place(&mut done.value);
-    let found: Found = serde_json::from_value(done.value)
+    let found: ReadTables = serde_json::from_value(done.value)
         .map_err(|error| Fault::internal(format!("the reader's answer is not tables: {error}")))?;
     pages.check(found.page_count)?;
     if let Some(at) = regions.iter().position(|region| region.page > found.page_count) {

@@ -85,7 +85,7 @@ enum Part {
 pub(crate) struct Output {
     text: String,
     format: Format,
-    /// By the bytes.
+    /// As detected from the bytes.
     media_type: String,
     /// ISO 639-1, or the tag that the document itself gives.
     language: Option<String>,

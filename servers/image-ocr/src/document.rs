@@ -66,7 +66,7 @@ pub(crate) struct Answer {
     /// The first page that this answer lacks: call again with `pages` from there.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_page: Option<usize>,
-    /// What recognized text; null if all pages have text of their own.
+    /// The engine that recognized text; null if all pages have text of their own.
     engine: Option<Engine>,
     languages: Vec<String>,
     #[serde(flatten)]

@@ -28,7 +28,7 @@ pub(crate) struct Read {
     pub(crate) prepared: Prepared,
 }
 
-/// What reads the pictures of one call.
+/// The engine for the pictures of one call.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     pub(crate) engine: Engine,

@@ -2,7 +2,7 @@
 
 use crate::boards::{Board, Syntax};
 
-/// What is searched for.
+/// The terms of a job search.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Search {
     pub title: String,
@@ -26,7 +26,7 @@ pub(crate) struct Queries {
     pub left_out: Vec<String>,
 }
 
-/// So many must-haves are all needed at once; of more, one is enough.
+/// Up to this many must-haves are all needed at once; of more, one is enough.
 const ALL_OF: usize = 3;
 
 /// Titles that name the same role, in lower case.

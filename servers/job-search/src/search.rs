@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::boards::Board;
 use crate::queries::{self, Search};
 
-/// So many skills of a profile are searched for.
+/// How many skills of a profile are searched for.
 const PROFILE_SKILLS: usize = 6;
 
 #[derive(Deserialize, JsonSchema)]

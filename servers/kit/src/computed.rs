@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::given::blocking;
 use crate::{Ctx, Fault};
 
-/// Work on a longer text, in bytes, cannot be left to a thread: nothing ends a thread when its call is cancelled.
+/// Work on more bytes cannot be left to a thread: nothing ends a thread when its call is cancelled or late.
 const LONG: usize = 20_000;
 
-/// Whether a text is worked on in a confined process.
+/// Whether a text is always worked on in a confined process.
 pub fn is_long(text: &str) -> bool {
     text.len() > LONG
 }
@@ -33,6 +33,14 @@ impl<T: Serialize> Computed<T> {
         let value = serde_json::to_value(answer)
             .map_err(|error| Fault::internal(format!("the answer is not JSON: {error}")))?;
         Ok(Self { value, answer: PhantomData })
+    }
+}
+
+impl<T: DeserializeOwned> Computed<T> {
+    /// The answer as its type.
+    pub fn read(self) -> Result<T, Fault> {
+        serde_json::from_value(self.value)
+            .map_err(|error| Fault::internal(format!("the answer is not understood: {error}")))
     }
 }
 
@@ -75,30 +83,51 @@ pub fn compute<O: DeserializeOwned, T: Serialize>(
 }
 
 impl Ctx {
-    /// Runs a function on a text of the caller; its body is [`compute`]. A long text is worked on in a confined process that
-    /// is ended after 30 s, or when the call is.
+    /// Runs a function on a text of the caller; its body is [`compute`]. A long text, or a short one with long options, is
+    /// worked on in a confined process that is ended after 30 s, or when the call is. For a short one the function must end
+    /// by itself: its time has to grow with the text and the options, and not faster.
     pub async fn compute<T>(
         &self,
         work: &Work,
         options: &(impl Serialize + Sync),
         text: &str,
     ) -> Result<Computed<T>, Fault> {
-        // One line of options, which may be longer than the header of a request, then the text.
-        let mut bytes = serde_json::to_vec(options)
-            .map_err(|error| Fault::internal(format!("the options are not JSON: {error}")))?;
-        bytes.push(b'\n');
-        bytes.extend_from_slice(text.as_bytes());
-        let done = if is_long(text) {
-            self.work(work, &Value::Null, Document::new(bytes, "text/plain")).await?
-        } else {
-            let work = *work;
-            let done = blocking(move || work.run(Value::Null, bytes)).await?;
-            done.map_err(|Refused { reason, message }| {
-                Fault::invalid_input(message).details(json!({"reason": reason}))
-            })?
-        };
+        let bytes = joined(options, text)?;
+        if bytes.len() > LONG {
+            return self.in_process(work, bytes).await;
+        }
+        let work = *work;
+        let done = blocking(move || work.run(Value::Null, bytes)).await?;
+        let done = done.map_err(|Refused { reason, message }| {
+            Fault::invalid_input(message).details(json!({"reason": reason}))
+        })?;
         Ok(Computed { value: done.value, answer: PhantomData })
     }
+
+    /// Like [`Ctx::compute`], and always in a confined process: for functions that take long on a short text, as the patterns
+    /// of a caller may.
+    pub async fn compute_confined<T>(
+        &self,
+        work: &Work,
+        options: &(impl Serialize + Sync),
+        text: &str,
+    ) -> Result<Computed<T>, Fault> {
+        self.in_process(work, joined(options, text)?).await
+    }
+
+    async fn in_process<T>(&self, work: &Work, bytes: Vec<u8>) -> Result<Computed<T>, Fault> {
+        let done = self.work(work, &Value::Null, Document::new(bytes, "text/plain")).await?;
+        Ok(Computed { value: done.value, answer: PhantomData })
+    }
+}
+
+/// One line of options, which may be longer than the header of a request, then the text.
+fn joined(options: &impl Serialize, text: &str) -> Result<Vec<u8>, Fault> {
+    let mut bytes = serde_json::to_vec(options)
+        .map_err(|error| Fault::internal(format!("the options are not JSON: {error}")))?;
+    bytes.push(b'\n');
+    bytes.extend_from_slice(text.as_bytes());
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ impl Fault {
         Self::new(Code::InvalidInput, message)
     }
 
-    /// What the caller named does not exist.
+    /// A fault for something that the caller named and that does not exist.
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(Code::NotFound, message)
     }

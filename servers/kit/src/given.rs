@@ -16,13 +16,13 @@ pub(crate) const MAX_DOCUMENT: usize = 10 << 20;
 #[derive(Debug, Clone)]
 pub struct GivenFile {
     pub bytes: Vec<u8>,
-    /// By the bytes.
+    /// As detected from the bytes.
     pub media_type: &'static str,
     /// Says so if the caller named another type.
     pub warnings: Vec<String>,
 }
 
-/// What a call could not do, and how to make it possible.
+/// Work that a call left out, and how to make it possible.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
     pub what: String,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_refused_with_its_path() {
+    fn bad_base64_files_are_refused_with_their_path() {
         let large = STANDARD.encode(vec![b'a'; MAX_DOCUMENT + 1]);
         for (data, why) in [("%", "not base64"), ("", "empty"), (&large, "smaller files")] {
             let fault = GivenFile::decode("old_file_data", data, None).unwrap_err().to_string();

@@ -62,6 +62,7 @@ pub use build_error::BuildError;
 pub use capability::Capability;
 pub use computed::{Computed, compute, is_long};
 pub use context::Ctx;
+pub use documents::{Form, Metadata, Unreadable};
 pub use fault::Fault;
 pub use fetch::{FetchOptions, Fetched};
 pub use given::{GivenFile, Skipped, blocking};
@@ -71,9 +72,7 @@ pub use options::{GatewayOptions, Options};
 pub use program::{Engine, Program, Ran, Task};
 pub use prompt::PromptArguments;
 pub use proto::{Code, FileArgs, FileStrategy, clean};
-pub use reading::{
-    Content, Document, Done, Form, Metadata, ReadDocument, Refused, Unreadable, Work,
-};
+pub use reading::{Content, Document, Done, ReadDocument, Refused, Work};
 pub use resource::Locator;
 pub use rmcp;
 pub use run::{main, main_with};

@@ -1,4 +1,4 @@
-//! What calls use of their server.
+//! The parts of a server that its calls share.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is done to untrusted bytes, in confined readers.
+//! Functions on untrusted bytes, run in confined readers.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;

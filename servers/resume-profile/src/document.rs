@@ -41,7 +41,7 @@ pub(crate) struct Output {
     truncated: bool,
     /// By headings, in characters of the stored document.
     sections: Vec<Section>,
-    /// What automatic screening reads badly.
+    /// Parts that automatic screening reads badly.
     findings: Vec<Finding>,
     warnings: Vec<String>,
 }

@@ -53,7 +53,7 @@ pub(crate) struct Output {
 #[derive(Serialize, JsonSchema)]
 struct SkillDetail {
     name: String,
-    /// The same for other spellings of the skill.
+    /// One spelling for all synonyms of the skill.
     canonical: String,
     /// Its identifier in ESCO.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +106,7 @@ pub(crate) async fn extract(input: Input, ctx: Ctx) -> Result<Output, Fault> {
     })
 }
 
-/// So many places of one skill are given.
+/// The most positions that are given for one skill.
 const MAX_SPANS: usize = 20;
 
 fn detail(skill: &str, text: &str) -> SkillDetail {

@@ -225,7 +225,7 @@ fn edits_are_applied_or_refused_with_what_is_new() {
 }
 
 #[test]
-fn what_does_not_fit_is_dropped_and_listed_but_positions_stay() {
+fn lines_that_do_not_fit_are_dropped_and_listed_but_positions_stay() {
     let mut server = Server::start();
     let mut source = String::from("# Mara Lindqvist\n\nmara@example.org\n\n## Experience\n\n");
     for year in 2001..2013 {

@@ -24,7 +24,7 @@ const MAX_TABLE: u64 = 8 << 20;
 /// Words that tesseract is less sure of are patterns of the picture.
 const SURE: f64 = 0.4;
 
-/// What has no text or no picture is null.
+/// Fields about a missing text or picture are null.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// From 0 to 100: the total of the contributions of all parts.
@@ -47,7 +47,7 @@ pub(crate) struct Output {
     image: Option<Image>,
     /// What to improve, the worst first.
     findings: Vec<Finding>,
-    /// What read the text on the picture.
+    /// The engine that read the text on the picture.
     #[serde(skip_serializing_if = "Option::is_none")]
     engine: Option<Engine>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -52,7 +52,7 @@ impl From<PlatformName> for Platform {
     }
 }
 
-/// What was read of a creative.
+/// A creative, with the reports on its text and picture.
 #[derive(Debug)]
 pub(crate) struct Creative {
     pub(crate) platform: Platform,

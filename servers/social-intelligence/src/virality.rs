@@ -14,9 +14,9 @@ use crate::parts::ScoreParts;
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
-    /// What makes people share it.
+    /// How likely people are to share it.
     share_signal: ScoreParts,
-    /// What makes people click it.
+    /// How likely people are to click it.
     click_signal: ScoreParts,
     /// Always false: the weights are chosen, not learned from results.
     calibrated: bool,
@@ -33,9 +33,9 @@ pub(crate) struct Output {
 struct Suggestion {
     feature: &'static str,
     message: String,
-    /// What `share_signal` would have more with the full value of the feature.
+    /// The points that the full value of the feature would add to `share_signal`.
     share_gain: f64,
-    /// The same for `click_signal`.
+    /// The points that the full value of the feature would add to `click_signal`.
     click_gain: f64,
 }
 

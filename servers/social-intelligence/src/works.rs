@@ -1,4 +1,4 @@
-//! What is done to untrusted pictures, in confined readers.
+//! Functions on untrusted pictures, run in confined readers.
 
 use creatives::picture::{Measured, PictureReport, measure};
 use kit::{Done, Refused, Work};

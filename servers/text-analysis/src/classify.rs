@@ -65,7 +65,7 @@ struct Verdict {
     evidence: Vec<String>,
 }
 
-/// What is asked for.
+/// The labels to choose from.
 #[derive(Serialize, Deserialize)]
 struct Options {
     labels: Vec<Label>,

@@ -51,7 +51,7 @@ struct Keyword {
     first_sentence: usize,
 }
 
-/// What is asked for.
+/// The options of the search for keywords.
 #[derive(Serialize, Deserialize)]
 struct Options {
     limit: usize,

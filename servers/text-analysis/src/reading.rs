@@ -31,7 +31,7 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// The same with its text changed.
+    /// Changes its text.
     pub(crate) fn map(self, change: impl FnOnce(&str) -> String) -> Self {
         Self { text: change(&self.text), cut: self.cut }
     }
@@ -51,9 +51,9 @@ pub(crate) fn given(text: Option<String>, file_text: Option<String>) -> Result<G
     Ok(Given { text, cut: end.is_some() })
 }
 
-/// What a tool is asked for, and whether the end of the text is left out.
+/// The options of a call, and whether the end of the text is left out.
 #[derive(Serialize, Deserialize)]
-struct Asked<O> {
+struct ReadingOptions<O> {
     options: O,
     cut: bool,
 }
@@ -76,7 +76,7 @@ where
         options: O,
         given: Given,
     ) -> Result<Computed<T>, Fault> {
-        let asked = Asked { options, cut: given.cut };
+        let asked = ReadingOptions { options, cut: given.cut };
         let options = serde_json::to_vec(&asked.options)
             .map_err(|error| Fault::internal(format!("the options are not JSON: {error}")))?;
         if given.text.len() + options.len() > LONG {
@@ -89,7 +89,7 @@ where
 
     /// The body of the work.
     pub(crate) fn compute(&self, bytes: &[u8]) -> Result<Done, Refused> {
-        kit::compute(bytes, |asked: Asked<O>, text: &str| {
+        kit::compute(bytes, |asked: ReadingOptions<O>, text: &str| {
             let given = Given { text: text.to_owned(), cut: asked.cut };
             let answer = read_now(&given, |prose, read| (self.run)(&asked.options, prose, read));
             answer.ok_or_else(|| Refused::new("no_words", NO_WORDS))

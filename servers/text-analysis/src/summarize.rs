@@ -51,7 +51,7 @@ struct Sentence {
     position: f64,
 }
 
-/// What is asked for.
+/// The options of a summary.
 #[derive(Serialize, Deserialize)]
 struct Options {
     sentences: Option<usize>,

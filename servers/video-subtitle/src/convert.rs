@@ -49,7 +49,7 @@ pub(crate) struct Output {
     warnings: Vec<String>,
 }
 
-/// What viewers stumble over.
+/// A problem that viewers would notice.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Finding {
     /// overlap: it begins before an earlier cue ends. too_fast: more than 25 characters per second. too_long: shown for
@@ -67,7 +67,7 @@ enum Kind {
     TooLong,
 }
 
-/// What is done to a file.
+/// The formats and changes of one conversion.
 struct Conversion {
     /// The argument that names the file, for messages.
     argument: &'static str,

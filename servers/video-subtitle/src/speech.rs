@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_program_prints_is_checked() {
+    fn the_output_of_the_program_is_checked() {
         let recognized = read(
             br#"{"language": "en", "model": "x", "segments": [
                 {"start_ms": 900, "end_ms": 1000, "text": " two\n words ", "confidence": 7},

@@ -132,7 +132,7 @@ fn transcripts_come_from_a_track() {
 }
 
 #[test]
-fn what_people_would_not_see_is_removed_or_counted() {
+fn invisible_subtitle_text_is_removed_or_counted() {
     let videos = Videos::new();
     let hidden = "1\n00:00:00,200 --> 00:00:01,200\nHello\u{202e}\u{e0041}\u{200b}, world.\n\n";
     videos.write("hidden.srt", hidden);

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use egress::http::Rule;
 use research::read_lenses;
-use research::settings::{ProviderName, Robots, Settings};
+use research::settings::{Robots, Settings};
 use schema::yaml;
+use search::settings::ProviderName;
 
 const LENS_LIMITS: yaml::Limits =
     yaml::Limits { max_bytes: 64 << 10, merge_keys: false, custom_tags: false };

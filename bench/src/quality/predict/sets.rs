@@ -31,7 +31,7 @@ pub(super) enum Set {
 /// One row of a set.
 pub(super) struct Row {
     id: Value,
-    /// What the prediction has besides.
+    /// The draw of the prediction, if there are several.
     draw: Option<usize>,
     pub(super) calls: Vec<Call>,
 }

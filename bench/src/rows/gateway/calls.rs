@@ -22,7 +22,7 @@ const PAGE: usize = 10_000;
 /// The latency that the gateway may add to a call, in microseconds.
 const ADDED: Target = Target::AtMost(100.0);
 
-/// The same relative to nginx, for other machines: the target was set where nginx added 25 µs.
+/// The added latency relative to nginx, for other machines: the target was set where nginx added 25 µs.
 const ADDED_BY_NGINX: Target = Target::AtMost(4.0);
 
 pub(super) async fn measure(

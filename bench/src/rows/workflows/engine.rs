@@ -7,7 +7,7 @@ use anyhow::{Context as _, ensure};
 use tempfile::TempDir;
 
 use crate::cli::WorkflowsRun;
-use crate::rivals::{Place, Rival};
+use crate::rivals::{Rival, StateStore};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Engine {
@@ -57,13 +57,13 @@ impl Databases {
     }
 
     /// A new database for a rival.
-    pub(super) fn for_rival(&self) -> anyhow::Result<Place> {
+    pub(super) fn for_rival(&self) -> anyhow::Result<StateStore> {
         match self {
             Self::Folder(folder) => {
                 let name = format!("{}.db", uuid::Uuid::new_v4().simple());
-                Ok(Place::Sqlite(folder.path().join(name)))
+                Ok(StateStore::Sqlite(folder.path().join(name)))
             }
-            Self::Server { url, .. } => create_database(url).map(Place::Postgres),
+            Self::Server { url, .. } => create_database(url).map(StateStore::Postgres),
         }
     }
 }

@@ -17,7 +17,7 @@ fn row(id: &str) -> ApprovalRow {
         idempotency_key: None,
         request_reason: None,
         arguments_bytes: 2,
-        arguments_sum: digest(b"{}"),
+        arguments_digest: digest(b"{}"),
         fingerprint: digest(id.as_bytes()),
         arguments: Some("{}".to_owned()),
         files: "[]".to_owned(),
@@ -84,6 +84,54 @@ async fn only_the_operator_may_abbreviate_an_id() {
 }
 
 #[tokio::test]
+async fn a_call_whose_arguments_are_damaged_is_shown_so_and_can_only_be_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(folder.path()).await.unwrap();
+    let ids = ["11111111-none", "22222222-text", "33333333-else"];
+    for (id, stored) in ids.into_iter().zip(["", "{\"n\": ", "{\"n\":2}"]) {
+        let damaged = ApprovalRow { arguments: Some(stored.to_owned()), ..row(id) };
+        assert!(database.add_approval(&damaged, 100).await.unwrap());
+    }
+    let audit = CommitQueue::start(database.clone());
+    let approvals = Approvals::open(database, Clock::manual(1_500), audit).await.unwrap();
+    for (id, reason) in ids.into_iter().zip(["not stored", "not JSON", "not those that would run"])
+    {
+        let stored = approvals.get(None, id).await.unwrap().unwrap();
+        let form = crate::question::form(&stored)["message"].to_string();
+        assert!(form.contains(reason), "{form}");
+        let view = ApprovalView::from(stored);
+        assert_eq!(view.shown, None, "{id}");
+        assert!(view.arguments_error.is_some_and(|error| error.contains(reason)), "{id}");
+        let decide = async |verdict| {
+            approvals.decide(id, &Decider::Operator, Decision::once(verdict, None)).await
+        };
+        let refused = decide(Verdict::Approve).await.unwrap_err();
+        assert!(refused.to_string().contains(reason), "{refused}");
+        assert_eq!(decide(Verdict::Reject).await.unwrap().state, ApprovalState::Rejected);
+    }
+}
+
+#[test]
+fn arguments_that_a_list_leaves_out_are_not_damaged() {
+    let view = ApprovalView::from(ApprovalRow { arguments: None, ..row("77777777-3333") });
+    assert_eq!((view.shown, view.arguments_error), (None, None));
+}
+
+/// Programs read either name until the next release, also where a command prints what it has read.
+#[test]
+fn the_digest_of_the_arguments_has_its_name_and_the_deprecated_one() {
+    let row = row("77777777-3333");
+    let digest = json!(row.arguments_digest);
+    let view: ApprovalView =
+        serde_json::from_value(json!(ApprovalView::from(row))).expect("a view that was written");
+    let view = json!(view);
+    assert_eq!((&view["argumentsDigest"], &view["argumentsSum"]), (&digest, &digest));
+    let schema = ::operations::output_schema::<ApprovalView>();
+    assert_eq!(schema["properties"]["argumentsSum"]["deprecated"], true);
+    assert_eq!(schema["properties"]["argumentsDigest"]["deprecated"], Value::Null);
+}
+
+#[tokio::test]
 async fn a_call_whose_files_cannot_be_read_is_shown_so_and_can_only_be_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(folder.path()).await.unwrap();
@@ -92,7 +140,10 @@ async fn a_call_whose_files_cannot_be_read_is_shown_so_and_can_only_be_rejected(
     assert!(database.add_approval(&damaged, 100).await.unwrap());
     let audit = CommitQueue::start(database.clone());
     let approvals = Approvals::open(database, Clock::manual(1_500), audit).await.unwrap();
-    let view = ApprovalView::from(approvals.get(None, id).await.unwrap().unwrap());
+    let stored = approvals.get(None, id).await.unwrap().unwrap();
+    let form = crate::question::form(&stored)["message"].to_string();
+    assert!(form.contains("list of this call's files cannot be read"), "{form}");
+    let view = ApprovalView::from(stored);
     assert!(view.files_error.is_some_and(|why| why.contains("cannot be read")), "{:?}", view.files);
     let decide = async |verdict| {
         approvals.decide(id, &Decider::Operator, Decision::once(verdict, None)).await

@@ -3,10 +3,11 @@ use std::sync::Weak;
 use async_trait::async_trait;
 use prompts::Prompts;
 use proto::{Code, Failure, PromptRef, RequestedLimits, SlotType, clean};
+use runs::NewQuestion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use strip::asking::{Asked, NewQuestion, Question, run_of};
+use strip::asking::{Asked, Question, run_of};
 use strip::typed::{About, TypedOutput, TypedTool};
 use strip::{Job, Part, Strip, run_blocking, waiting};
 
@@ -106,7 +107,8 @@ impl TypedTool for RequestUserInput {
         };
         Ok(match question.wait().await? {
             Asked::Settled(settled) => {
-                status(&settled.state, Some(settled.answer.unwrap_or_default()), None).into()
+                status(settled.state.as_str(), Some(settled.answer.unwrap_or_default()), None)
+                    .into()
             }
             Asked::Open(open) => open.output(status("waiting", None, Some(REPEAT))),
         })

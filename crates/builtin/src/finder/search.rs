@@ -47,7 +47,7 @@ pub(super) struct SearchResult {
     tools: Vec<FoundTool>,
     /// How many tools were searched.
     searched: usize,
-    /// What else the caller may use.
+    /// A note on other tools that the caller may use.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
 }

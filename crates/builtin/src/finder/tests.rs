@@ -15,7 +15,7 @@ use strip::{Door, Job, Output, Parts, RateRules, Request, Settings, Strip, Tool}
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio_util::sync::CancellationToken;
 
-use super::{Finder, Keeper, SOURCE};
+use super::{Finder, IndexBuilder, SOURCE};
 
 struct Named(Descriptor);
 
@@ -52,7 +52,7 @@ fn named(id: &str, description: &str) -> Arc<dyn Tool> {
 
 struct Setup {
     strip: Arc<Strip>,
-    keeper: Keeper,
+    index_builder: IndexBuilder,
     ending: CancellationToken,
     folder: tempfile::TempDir,
 }
@@ -90,8 +90,8 @@ async fn setup(tools: Vec<Arc<dyn Tool>>, long_running: bool) -> Setup {
     strip.catalog().publish(SOURCE, finder.tools());
     strip.set_agents(searching("crm"));
     let ending = CancellationToken::new();
-    let keeper = Keeper::start(&finder, &strip, None, long_running, ending.clone());
-    Setup { strip, keeper, ending, folder }
+    let index_builder = IndexBuilder::start(&finder, &strip, None, long_running, ending.clone());
+    Setup { strip, index_builder, ending, folder }
 }
 
 /// One agent that searches all tools of a server.
@@ -124,7 +124,7 @@ impl Setup {
 
     async fn end(self) {
         self.ending.cancel();
-        self.keeper.end().await;
+        self.index_builder.end().await;
         assert_eq!(Arc::strong_count(&self.strip), 1, "no task keeps the strip alive");
     }
 }
@@ -207,9 +207,9 @@ async fn the_model_can_be_set_and_removed_at_run_time() {
     assert!(setup.search(finder(), "florp").await.is_empty(), "no word in common");
     let folder = setup.folder.path().join("model");
     write_model(&folder);
-    setup.keeper.set_model(Some(folder));
+    setup.index_builder.set_model(Some(folder));
     assert_finds_eventually(&setup, "florp", &["crm:sketch"]).await;
-    setup.keeper.set_model(Some(setup.folder.path().join("nowhere")));
+    setup.index_builder.set_model(Some(setup.folder.path().join("nowhere")));
     assert_finds_eventually(&setup, "florp", &[]).await;
     assert_eq!(
         setup.search(finder(), "counts").await[0],

@@ -44,7 +44,7 @@ fn the_score_is_the_sum_of_its_parts() {
 }
 
 #[test]
-fn what_a_job_does_not_state_is_left_out() {
+fn parts_that_a_job_does_not_state_are_left_out() {
     let job = Job { must: vec!["Python".to_owned()], ..Job::default() };
     let fit = score(&Candidate::of_document(RESUME, today()), &job).unwrap();
     assert_eq!((fit.score, fit.parts.len(), fit.parts[0].weight), (100.0, 1, 1.0));
@@ -91,7 +91,7 @@ fn a_common_word_is_no_part_of_a_named_requirement() {
 }
 
 #[test]
-fn what_a_resume_denies_is_no_evidence() {
+fn denied_skills_are_no_evidence() {
     let line = "No experience with Python, SQL or Kafka; strong Rust";
     for (requirement, status) in
         [("Python", Status::Missing), ("Kafka", Status::Missing), ("Rust", Status::Met)]

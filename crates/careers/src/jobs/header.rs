@@ -198,7 +198,7 @@ fn find_place(text: &str) -> Option<String> {
     place_in(&text).or_else(|| locations::of_office(&text))
 }
 
-/// What a job asks for is often "in" something that is no place.
+/// Whether a line may name a place. Requirements are often "in" a field, which is no place.
 fn may_name_place(line: &&Line) -> bool {
     !line.bullet && !matches!(line.section, Section::Must | Section::Nice)
 }
@@ -344,7 +344,7 @@ fn read_first_lines(lines: &[Line], header: &mut Header, guess: bool) {
         }
         parts.extend(segments(&text).into_iter().filter(|part| is_name(part)));
     }
-    // What is in brackets after a title is its field, unless no other place or company is named.
+    // Text in brackets after a title is its field, unless no other place or company is named.
     if parts.is_empty() {
         parts.extend(in_brackets.into_iter().filter(|part| is_name(part)));
     }

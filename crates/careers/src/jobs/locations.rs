@@ -22,7 +22,7 @@ pub(super) fn of_office(text: &str) -> Option<String> {
     Some(place.as_str().trim_end_matches(['.', ',']).to_owned())
 }
 
-/// What one has, knows or studies "in" a field, which may be named like a place.
+/// Words followed by "in" and a field such as "experience in marketing": the field is no place.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| {
     // cannot fail: the pattern is a constant, and a test uses it.
     Regex::new(r"(?i)\b(experienced?|knowledge|skills|skilled|expertise|background|degree|interest|fluent|proficient|proficiency|kenntnisse|erfahrung|expérience|compétences|conocimientos|experiencia)\s+(?:in|en)\s")

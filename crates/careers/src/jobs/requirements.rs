@@ -1,4 +1,4 @@
-//! What a job asks for, and what it would like: the items of lists and of sentences.
+//! Required and optional qualifications of a job: the items of lists and of sentences.
 
 use std::sync::LazyLock;
 
@@ -192,7 +192,7 @@ pub(super) fn items(text: &str) -> Vec<String> {
     let first = CUE.find(&text).map(|cue| cue.start());
     let list = CUE.replace_all(&text, ", ");
     let list = match first {
-        // What precedes the first cue are words of the sentence, but for terms that the lists have.
+        // Before the first cue only terms of the lists are items; the rest are words of the sentence.
         Some(start) => {
             let known = split(&list[..start])
                 .into_iter()
@@ -203,7 +203,7 @@ pub(super) fn items(text: &str) -> Vec<String> {
     };
     let parts = list.iter().map(|part| part.rsplit(YEARS_MARK).next().unwrap_or(part));
     let items = parts.filter_map(clean);
-    // What the years were spent on is an item if it has a name: "five years in a warehouse" asks for no more than years.
+    // The field of the years is an item if it has a name: "five years in a warehouse" asks only for years.
     let items = items.filter_map(|item| {
         if !years || is_term(&item) || item.starts_with(char::is_uppercase) {
             return Some(item);

@@ -9,7 +9,7 @@ use super::words::{self, Field};
 const MAX_COLUMNS: usize = 24;
 /// The longest value below its label, in words.
 const MAX_VALUE_WORDS: usize = 12;
-/// So many labels above their values make a form; one alone may be a heading.
+/// The fewest labels above their values that make a form; one alone may be a heading.
 const FEWEST_LABELS: usize = 2;
 
 /// The lines of a text; fields in tables or below their labels are lines of `key: value`.

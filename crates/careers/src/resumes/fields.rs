@@ -9,7 +9,7 @@ enum Label {
     Organisation,
     Dates,
     Place,
-    /// What was done.
+    /// The description of the work.
     Text,
 }
 

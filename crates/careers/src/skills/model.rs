@@ -13,8 +13,8 @@ pub const LABELS: usize = 5;
 /// A weight of 1 is stored as this number.
 pub const SCALE: f32 = 24.0;
 
-/// What the best labels need on top for a word to be outside of all skills: negative, because the weights are learned
-/// for likelihood, which prefers to miss a skill.
+/// Added to the score of the label "no skill". Negative, because the weights are learned for likelihood, which prefers to
+/// miss a skill.
 const OUTSIDE_BIAS: f32 = -0.7;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use crate::resumes::{SectionKind, dates};
 
 /// A longer line is no name of a position, an employer or a degree.
 const NAME_WORDS: usize = 8;
-/// So many lines below the dates of an entry may name it.
+/// How many lines below the dates of an entry may name it.
 const NAMES_BELOW: usize = 2;
 
 /// Refuses edits whose result states what the source does not.

@@ -204,7 +204,7 @@ struct Token<'a> {
     start: usize,
     /// Whether a sentence begins with it.
     begins: bool,
-    /// What it counts, if that is a part of hundred, money or time.
+    /// Its unit, if it counts a percentage, money or time.
     unit: Option<&'static str>,
 }
 

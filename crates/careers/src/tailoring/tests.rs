@@ -76,7 +76,7 @@ fn edit(source: &str, before: &str, after: &str) -> Edit {
 }
 
 #[test]
-fn what_matches_moves_up() {
+fn matching_lines_move_up() {
     let tailored = tailored(RESUME, &[]).expect("a résumé");
     assert_eq!(tailored.name.as_deref(), Some("Mara Lindqvist"));
     assert_eq!(tailored.headline.as_deref(), Some("Platform Engineer"));

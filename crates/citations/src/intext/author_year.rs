@@ -1,6 +1,6 @@
 //! `(Doe, 2024)`, `(Doe & Roe, 2020, p. 4; Poe, n.d.)` and `Doe et al. (2019)`.
 
-use super::found::{Found, Kind};
+use super::citation::{InTextCitation, Kind};
 use super::index::Index;
 use super::names::{self, Names};
 use crate::parse::{is_date_word, year_of};
@@ -10,7 +10,7 @@ const MAX_GROUP: usize = 400;
 /// How far back the names before a year are looked for.
 const MAX_BEFORE: usize = 250;
 
-pub(super) fn find(masked: &str, base: usize, index: &Index<'_>, found: &mut Vec<Found>) {
+pub(super) fn find(masked: &str, base: usize, index: &Index<'_>, found: &mut Vec<InTextCitation>) {
     let mut from = 0;
     while let Some(open) = masked[from..].find(['(', '[']).map(|at| from + at) {
         from = open + 1;
@@ -55,7 +55,7 @@ struct Group<'a, 'b> {
 }
 
 impl Group<'_, '_> {
-    fn find(&self, found: &mut Vec<Found>) {
+    fn find(&self, found: &mut Vec<InTextCitation>) {
         let inner = &self.masked[self.open + 1..self.close];
         let single = !inner.contains(';');
         let mut at = self.open + 1;
@@ -93,7 +93,7 @@ impl Group<'_, '_> {
                 for (year, reference) in
                     dates.years.iter().filter_map(|year| Some((year, titled(year)?)))
                 {
-                    found.push(Found {
+                    found.push(InTextCitation {
                         range: self.base + range.start..self.base + range.end,
                         reference: Some(reference),
                         shown: format!("{}{year}", before.trim_start()),
@@ -116,11 +116,11 @@ impl Group<'_, '_> {
         years: &[String],
         range: std::ops::Range<usize>,
         certain: bool,
-        found: &mut Vec<Found>,
+        found: &mut Vec<InTextCitation>,
     ) {
         for year in years {
             let reference = resolve(self.index, names, year);
-            found.push(Found {
+            found.push(InTextCitation {
                 range: self.base + range.start..self.base + range.end,
                 reference,
                 shown: format!(
@@ -135,7 +135,7 @@ impl Group<'_, '_> {
     }
 
     /// `Doe (2020)`: the names come before the parenthesis.
-    fn narrative(&self, years: &[String], found: &mut Vec<Found>) -> Option<Names> {
+    fn narrative(&self, years: &[String], found: &mut Vec<InTextCitation>) -> Option<Names> {
         let from = self.masked.floor_char_boundary(self.open.saturating_sub(MAX_BEFORE));
         let before = self.masked[from..self.open].trim_end();
         let before =

@@ -1,6 +1,6 @@
 //! `[1]`, `[1, 3–5]`, `[^1]` and raised numbers.
 
-use super::found::{Found, Kind};
+use super::citation::{InTextCitation, Kind};
 use super::index::Index;
 
 /// A range such as `[1–9]` names no more references.
@@ -13,7 +13,7 @@ pub(super) fn find(
     masked: &str,
     base: usize,
     index: &Index<'_>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<InTextCitation>,
 ) {
     brackets(masked, base, index, found);
     if index.has_labels() {
@@ -21,7 +21,7 @@ pub(super) fn find(
     }
 }
 
-fn brackets(masked: &str, base: usize, index: &Index<'_>, found: &mut Vec<Found>) {
+fn brackets(masked: &str, base: usize, index: &Index<'_>, found: &mut Vec<InTextCitation>) {
     let mut from = 0;
     while let Some(open) = masked[from..].find('[').map(|at| from + at) {
         from = open + 1;
@@ -32,7 +32,7 @@ fn brackets(masked: &str, base: usize, index: &Index<'_>, found: &mut Vec<Found>
         if let Some(label) = inner.strip_prefix('^') {
             let reference = index.footnote(label);
             if !label.is_empty() && !label.contains([' ', '[']) && !index.is_note(label) {
-                found.push(Found {
+                found.push(InTextCitation {
                     range,
                     reference,
                     shown: format!("[^{label}]"),
@@ -58,9 +58,9 @@ fn push(
     numbers: Vec<usize>,
     range: std::ops::Range<usize>,
     index: &Index<'_>,
-    found: &mut Vec<Found>,
+    found: &mut Vec<InTextCitation>,
 ) {
-    found.extend(numbers.into_iter().map(|number| Found {
+    found.extend(numbers.into_iter().map(|number| InTextCitation {
         range: range.clone(),
         reference: index.number(number),
         shown: format!("[{number}]"),
@@ -95,7 +95,7 @@ fn number(text: &str) -> Option<usize> {
 }
 
 /// `<sup>1,2</sup>` and `¹`.
-fn raised(raw: &str, base: usize, index: &Index<'_>, found: &mut Vec<Found>) {
+fn raised(raw: &str, base: usize, index: &Index<'_>, found: &mut Vec<InTextCitation>) {
     for (open, _) in raw.match_indices("<sup>") {
         let from = open + 5;
         let limit = raw.floor_char_boundary(from + 60);

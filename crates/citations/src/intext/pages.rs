@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::found::{Found, Kind};
+use super::citation::{InTextCitation, Kind};
 use super::index::Index;
 use super::names;
 use crate::parse::year_of;
 
 const MAX_GROUP: usize = 200;
 
-pub(super) fn find(masked: &str, base: usize, index: &Index<'_>, found: &mut Vec<Found>) {
+pub(super) fn find(masked: &str, base: usize, index: &Index<'_>, found: &mut Vec<InTextCitation>) {
     for (open, _) in masked.match_indices('(') {
         let limit = masked.floor_char_boundary(open + MAX_GROUP);
         let Some(close) = masked[open..limit].find(')').map(|at| open + at) else { continue };
@@ -21,7 +21,7 @@ pub(super) fn find(masked: &str, base: usize, index: &Index<'_>, found: &mut Vec
             at += part.len() + 1;
             let range = if single { open..close + 1 } else { start..start + part.len() };
             let Some((reference, certain)) = cited(part, &masked[..open], index) else { continue };
-            found.push(Found {
+            found.push(InTextCitation {
                 range: base + range.start..base + range.end,
                 reference,
                 shown: part.trim().to_owned(),

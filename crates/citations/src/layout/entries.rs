@@ -15,7 +15,7 @@ pub(crate) struct Entry {
     pub(crate) text: String,
 }
 
-/// What begins an entry.
+/// The mark at the beginning of an entry: a label, number or footnote sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Marker<'a> {
     pub(crate) label: Option<&'a str>,

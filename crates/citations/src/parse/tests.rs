@@ -44,7 +44,7 @@ fn published_references_are_parsed() {
 }
 
 #[test]
-fn what_is_missing_or_broken_is_named() {
+fn missing_and_malformed_parts_are_named() {
     for (text, problem) in [
         ("Doe, J. Title of a work. *Journal of Heat, 3*(1), 1–9.", "has no year"),
         ("Doe, J. (2020). *Journal of Heat, 3*(1), 1–9.", "has no title"),

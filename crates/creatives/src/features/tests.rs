@@ -15,7 +15,7 @@ fn picture(width: u32, height: u32, contrast: f64, sharpness: f64) -> PictureRep
 }
 
 #[test]
-fn what_a_text_has_raises_its_features() {
+fn each_feature_is_raised_by_its_text() {
     let x = Platform::X;
     for (feature, without, with) in [
         (Feature::Hook, "Our new coffee is here.", "Tired of bad coffee?"),
@@ -39,7 +39,7 @@ fn what_a_text_has_raises_its_features() {
 }
 
 #[test]
-fn what_a_platform_takes_decides() {
+fn features_depend_on_the_platforms_limits() {
     let tagged = format!("Coffee for everyone, every single day of the year {}", "#a ".repeat(9));
     assert!(value(&tagged, Platform::Instagram, Feature::Hashtags) < Some(1.0));
     let long = "word ".repeat(100);

@@ -1,6 +1,6 @@
 //! An approval as a row of a list.
 
-use approvals::{ApprovalRow, ApprovalState};
+use approvals::{ApprovalRow, ApprovalState, stored_arguments};
 use maud::{Markup, html};
 
 use crate::time;
@@ -8,9 +8,11 @@ use crate::viewer::Viewer;
 use crate::words::{Tone, approval_page, mark, short};
 
 pub(crate) fn row(row: &ApprovalRow, viewer: &Viewer) -> Markup {
-    let arguments = row.arguments.as_deref();
-    let arguments =
-        arguments.map_or_else(|| format!("{} bytes", row.arguments_bytes), |text| short(text, 160));
+    let arguments = match &row.arguments {
+        None => format!("{} bytes", row.arguments_bytes),
+        Some(text) if stored_arguments(row).is_ok() => short(text, 160),
+        Some(_) => "damaged arguments".to_owned(),
+    };
     html! {
         li {
             a.row href=(approval_page(&row.id)) data-approval=(row.id) {

@@ -5,6 +5,7 @@ use auth::scope;
 use axum::extract::State;
 use http::StatusCode;
 use maud::html;
+use serde_json::Value;
 
 use super::query::approvals_for;
 use crate::layout::{Page, PageResult, Section, csrf, error_page, heading};
@@ -45,7 +46,7 @@ fn shown(rule: &ApprovalRuleRow, viewer: &Viewer) -> maud::Markup {
             }
             p {
                 "For " @if let Some(agent) = &rule.agent { (short(agent, 40)) " for " } (short(&rule.owner, 40))
-                ", " @if rule.arguments_sum.is_some() { "with exactly these arguments" } @else { "with any arguments" }
+                ", " @if rule.arguments_digest.is_some() { "with exactly these arguments" } @else { "with any arguments" }
                 @if rule.run.is_some() { ", in one run" } ". "
                 span.soft {
                     "Created by " (short(&rule.created_by, 40)) " " (time::ago(rule.created_unix_ms, viewer.now_ms))
@@ -53,7 +54,11 @@ fn shown(rule: &ApprovalRuleRow, viewer: &Viewer) -> maud::Markup {
                     " · used " (count(usize::try_from(rule.uses).unwrap_or(usize::MAX), "time", "times"))
                 }
             }
-            @if let Some(arguments) = &rule.arguments { pre.code tabindex="0" { (laid_out(arguments)) } }
+            @match rule.arguments.as_deref().map(serde_json::from_str::<Value>) {
+                Some(Ok(arguments)) => pre.code tabindex="0" { (laid_out(&arguments)) },
+                Some(Err(_)) => p.fault { "The stored arguments of this rule cannot be read. Delete the rule." },
+                None => {},
+            }
         }
     }
 }

@@ -1,6 +1,8 @@
 //! The page of one approval.
 
-use approvals::{ApprovalRow, ApprovalState, inert as laid_out, shown_files};
+use approvals::{
+    ApprovalRow, ApprovalState, Damage, inert as laid_out, shown_files, stored_arguments,
+};
 use auth::scope;
 use http::StatusCode;
 use maud::{Markup, html};
@@ -47,7 +49,7 @@ pub(super) async fn page(
         @if let Some(next) = next { a href=(approval_page(&next.id)) data-step="j" { "Next" } }
         a href="/dashboard/approvals" { "All approvals" }
     };
-    let arguments = row.arguments.as_deref().unwrap_or("{}");
+    let arguments = stored_arguments(row);
     let body = html! {
         (heading(html! { code { (inert(&row.tool)) } }, below, actions))
         @if let Some(notice) = notice { p.fault role="alert" { (notice) } }
@@ -64,7 +66,10 @@ pub(super) async fn page(
         div.columns {
             section aria-labelledby="arguments-of" {
                 h2 #arguments-of { "Arguments " span.soft { (size(row.arguments_bytes)) } }
-                pre.code.arguments #arguments tabindex="0" { (laid_out(arguments)) }
+                @match &arguments {
+                    Ok(arguments) => pre.code.arguments #arguments tabindex="0" { (laid_out(arguments)) },
+                    Err(damage) => p.fault role="alert" { (damage) },
+                }
                 @match &files {
                     Ok(files) if files.is_empty() => {},
                     Ok(files) => {
@@ -75,13 +80,13 @@ pub(super) async fn page(
                             span { (size(file.size)) }
                         } } } }
                     },
-                    Err(why) => { h2 { "Files" } p.fault role="alert" { (why) } },
+                    Err(damage) => { h2 { "Files" } p.fault role="alert" { (damage) } },
                 }
                 @if let Some(key) = &row.idempotency_key {
                     h2 { "Idempotency key" }
-                    p { code #idempotency-key { (laid_out(&Value::from(key.as_str()).to_string())) } " " span.soft { "sent to the tool" } }
+                    p { code #idempotency-key { (laid_out(&Value::from(key.as_str()))) } " " span.soft { "sent to the tool" } }
                 }
-                (difference(arguments, before, viewer))
+                (difference(arguments.as_ref(), before, viewer))
             }
             section aria-labelledby="decide" {
                 h2 #decide { "Decision" }
@@ -164,7 +169,7 @@ fn decision(row: &ApprovalRow, viewer: &Viewer) -> Markup {
 
 /// The differences from the last approved call of this tool.
 fn difference(
-    arguments: &str,
+    arguments: Result<&Value, &Damage>,
     before: &Result<Option<ApprovalRow>, Unreadable>,
     viewer: &Viewer,
 ) -> Markup {
@@ -172,14 +177,13 @@ fn difference(
         Ok(before) => before.as_ref(),
         Err(unread) => return html! { h2 { "Changes since the last approval" } (unread.show()) },
     };
-    let Some((before, text)) = before.and_then(|row| Some((row, row.arguments.as_deref()?))) else {
+    let Some(before) = before else {
         return html! { h2 { "Changes since the last approval" } p.soft { "No call of this tool has been approved before." } };
     };
-    let read = serde_json::from_str::<Value>;
-    let (Ok(old), Ok(new)) = (read(text), read(arguments)) else {
+    let (Ok(old), Ok(new)) = (stored_arguments(before), arguments) else {
         return html! { h2 { "Changes since the last approval" } p.fault { "The stored arguments cannot be compared." } };
     };
-    let (found, left_out) = changes(&old, &new);
+    let (found, left_out) = changes(&old, new);
     html! {
         h2 { "Changes since the last approval" }
         p.soft {
@@ -202,7 +206,7 @@ fn facts(row: &ApprovalRow, run: Option<&(String, String)>, viewer: &Viewer) -> 
             div { dt { "Trace" } dd { a href=(format!("/dashboard/calls/{}", row.trace)) { code { (inert(&row.trace)) } } } }
             @if let Some((id, name)) = run { div { dt { "Run" } dd { a href=(run_page(id)) { (inert(name)) } } } }
             @else if let Some(run) = &row.run { div { dt { "Run" } dd { code { (inert(run)) } } } }
-            div { dt { "Arguments" } dd { code.digest title="SHA-256 of the canonical arguments" { (row.arguments_sum) } } }
+            div { dt { "Arguments" } dd { code.digest title="SHA-256 of the canonical arguments" { (row.arguments_digest) } } }
             div { dt { "Definition" } dd { code.digest title="SHA-256 of the tool's definition" { (row.definition) } } }
             @if let Some(code) = &row.code {
                 div { dt { "Code" } dd { code.digest title="SHA-256 of the program, its interpreter and the pack's files" { (code) } } }

@@ -64,6 +64,7 @@
       }
     }
     document.body.dataset.poll = fresh.body.dataset.poll ?? "0";
+    document.body.dataset.live = fresh.body.dataset.live ?? "";
     if (!all("[data-keep-title]").length) {
       document.title = fresh.title;
     }
@@ -107,18 +108,21 @@
     }
   }, 1000);
 
-  const topics = (document.body.dataset.live ?? "").split(" ").filter(Boolean);
-  if (topics.length > 0 && "EventSource" in window) {
+  // A redraw may change the topics: a page of which nothing changes any more has none.
+  const topics = () => (document.body.dataset.live ?? "").split(" ").filter(Boolean);
+  if (topics().length > 0 && "EventSource" in window) {
     let stream = null;
     const listen = () => {
       stream = new EventSource("/dashboard/live");
       stream.addEventListener("open", () => {
         document.body.dataset.listening = "yes";
         // Changes may have happened before the stream was open.
-        redraw();
+        if (topics().length > 0) {
+          redraw();
+        }
       });
       stream.addEventListener("change", (event) => {
-        if (event.data.split(" ").some((topic) => topics.includes(topic))) {
+        if (event.data.split(" ").some((topic) => topics().includes(topic))) {
           redraw();
         }
       });

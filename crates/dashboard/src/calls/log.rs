@@ -9,7 +9,7 @@ use crate::state::Dashboard;
 use crate::viewer::Viewer;
 use crate::words::{count, in_url, inert};
 
-/// What a process writes at the end of a call is read up to this much later.
+/// How much later the last lines of a process in a call may be read.
 const SETTLE_MS: u64 = 500;
 
 /// Calls that began up to this long before may still have run.
@@ -148,6 +148,7 @@ mod tests {
             blame: None,
             duration_us: duration_ms * 1_000,
             message: None,
+            answered_by: None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! What needs attention.
+//! The part of the overview that lists problems.
 
 use auth::scope;
 use maud::{Markup, html};

@@ -40,7 +40,7 @@ pub(super) fn traffic(figures: &Overview, period: &str) -> Markup {
 pub(super) fn servers(servers: &[ServerSummary], viewer: &Viewer) -> Markup {
     let link =
         if viewer.may(scope::METRICS_READ) { "/dashboard/servers" } else { "/dashboard/catalog" };
-    let used = servers.iter().filter(|server| server.state != ServerState::Disabled).count();
+    let used = servers.iter().filter(|server| server.state.ended_by().is_none()).count();
     let broken = servers.iter().filter(|server| server.state.is_broken()).count();
     html! {
         a.tile.line href=(link) {

@@ -101,7 +101,7 @@ pub(crate) async fn page(
         return Err(viewer.missing("Workflows are not available in this process."));
     };
     let workflow = console.show(&viewer.caller(), &id).await;
-    let workflow = workflow.map_err(|error| viewer.failed("Not found", &error))?;
+    let workflow = workflow.map_err(|error| viewer.unavailable(&error))?;
     if !is_research(&workflow) {
         return Err(viewer.missing("This run is not research."));
     }
@@ -138,7 +138,9 @@ async fn labels(dashboard: &Dashboard, viewer: &Viewer, run: &str) -> HashMap<St
     // Without their names, the nodes are shown by their ids.
     let Ok(run) = run else { return HashMap::new() };
     let mut artifacts = Artifacts::find(dashboard, viewer, &run.run.artifacts).await;
-    let Some(map) = artifacts.text(dashboard, "map.json").await else { return HashMap::new() };
+    let Some(map) = artifacts.text(dashboard, viewer, "map.json").await else {
+        return HashMap::new();
+    };
     // may fail: anyone may store a file of this name in a run of their own.
     let map: Value = serde_json::from_str(&map).unwrap_or_default();
     let nodes = map["nodes"].as_array().into_iter().flatten();
@@ -165,7 +167,7 @@ fn changes(answer: &Value, labels: &HashMap<String, String>) -> Markup {
     }
 }
 
-/// What reads differently, before and after.
+/// The nodes with another label, before and after.
 fn renamed(nodes: &[Value]) -> Markup {
     let text = |node: &Value, side: &str| short(node[side].as_str().unwrap_or_default(), 200);
     html! {

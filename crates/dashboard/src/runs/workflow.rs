@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_undone_is_listed_inert() {
+    fn tasks_that_are_not_undone_are_listed_as_escaped_text() {
         let mut details = WorkflowDetails::default();
         assert!(!not_undone(&details).into_string().contains("Not undone"));
         details.not_undone = vec![NotUndone {

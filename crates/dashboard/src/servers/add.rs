@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use auth::{Secret, scope};
+use auth::scope;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
 use operations::install::{FoundServer, NewServer, ServerInstaller};
+use proto::Secret;
 use serde::Deserialize;
 
 use super::review::review_page;

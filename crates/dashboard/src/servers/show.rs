@@ -38,7 +38,7 @@ pub(crate) async fn page(
     let (console, caller) = (&dashboard.parts.console, viewer.caller());
     let server = match console.server(&caller, ServerName { name: name.clone() }).await {
         Ok(server) => server,
-        Err(error) => return Err(viewer.failed("Not found", &error)),
+        Err(error) => return Err(viewer.unavailable(&error)),
     };
     let query = CallQuery {
         server: Some(name.clone()),

@@ -41,7 +41,7 @@ pub(super) fn read(
     base: Option<&Url>,
 ) -> Metadata {
     let mut tags = Tags(HashMap::new());
-    let mut found = Found::default();
+    let mut found = ElementMetadata::default();
     for node in tree.elements() {
         found.look_at(tree, node, &mut tags);
     }
@@ -110,9 +110,9 @@ pub(super) fn read(
     }
 }
 
-/// What other elements than meta tags say.
+/// The metadata in elements other than meta tags.
 #[derive(Default)]
-struct Found {
+struct ElementMetadata {
     language: Option<String>,
     canonical: Option<String>,
     author: Option<String>,
@@ -120,7 +120,7 @@ struct Found {
     heading: Option<String>,
 }
 
-impl Found {
+impl ElementMetadata {
     fn look_at(&mut self, tree: &Tree, node: Id, tags: &mut Tags) {
         match *tree.name(node) {
             local_name!("meta") => {

@@ -9,7 +9,7 @@ use super::tree::{Id, Tree};
 pub(super) enum Role {
     /// Its content is not text of the page.
     Nothing,
-    /// It does not change the text within.
+    /// An element that does not change the text within.
     Plain,
     Break,
     /// It begins and ends a block.

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_all_of_the_page_stays() {
+    fn a_page_of_comments_only_stays() {
         let (prose, nowhere) = ([false, true, true, true], [-1.0; 4]);
         assert_eq!(rated([false, true, true, true], nowhere, prose), [0.9; 4]);
         assert_eq!(rated([true; 4], nowhere, prose), [0.9; 4]);

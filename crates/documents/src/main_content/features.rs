@@ -34,7 +34,7 @@ pub(super) struct Features {
     pub(super) around: Vec<[(usize, usize); LEVELS]>,
     /// Blocks in elements of the same tags and classes have the same number.
     pub(super) alike: Vec<usize>,
-    /// What is not the page's own article, if it is one.
+    /// The content that follows the page's own article, if the page is one.
     pub(super) appended: Appended,
 }
 

@@ -17,7 +17,7 @@ const REACH: usize = 12;
 /// A block of so many words in sentences is prose.
 const PROSE: f32 = 15.0;
 
-/// So many blocks without prose end a run of it.
+/// How many blocks without prose end a run of prose.
 const GAP: usize = 4;
 
 /// Data with fewer words is no text of the page.
@@ -29,9 +29,9 @@ const COMPARED: usize = 40;
 /// Blocks of fewer characters are in any data.
 const LEAST_COMPARED: usize = 12;
 
-/// What is known about one block.
+/// The position of one block among headings, prose and data.
 #[derive(Debug, Default, Clone, Copy)]
-struct Place {
+struct BlockContext {
     /// Blocks and words since the last heading that ends the content, and the number of those.
     since_end: Option<(f32, f32)>,
     ends: f32,
@@ -50,14 +50,14 @@ struct Place {
 #[derive(Debug, Default)]
 pub(super) struct Landmarks {
     title: Option<usize>,
-    places: Vec<Place>,
+    places: Vec<BlockContext>,
 }
 
 impl Landmarks {
     pub(super) fn find(page: &Page, stats: &[Stats]) -> Self {
         let data = page.data.text().filter(|text| text.split_whitespace().count() >= LEAST_DATA);
         let data: Option<String> = data.map(|text| word_characters(&text).collect());
-        let mut places: Vec<Place> = Vec::with_capacity(stats.len());
+        let mut places: Vec<BlockContext> = Vec::with_capacity(stats.len());
         let (mut end, mut ends): (Option<(usize, f32, f32)>, f32) = (None, 0.0);
         let (mut words, mut last_prose, mut run) = (0.0, None, 0.0);
         for (at, (stats, block)) in stats.iter().zip(&page.blocks.blocks).enumerate() {
@@ -65,7 +65,7 @@ impl Landmarks {
             if last_prose.is_none_or(|last| at - last > GAP) {
                 run = 0.0;
             }
-            places.push(Place {
+            places.push(BlockContext {
                 since_end: end.map(|(heading, before, _)| ((at - heading) as f32, words - before)),
                 ends,
                 end_level: end.map_or(0.0, |(_, _, level)| level),
@@ -73,7 +73,7 @@ impl Landmarks {
                 prose_run: run,
                 in_data: data.as_ref().map_or(-1.0, |data| found_in(data, &block.text)),
                 words_before: words,
-                ..Place::default()
+                ..BlockContext::default()
             });
             words += stats.words;
             if is_prose {
@@ -143,10 +143,10 @@ fn title(page: &Page, stats: &[Stats]) -> Option<usize> {
 
 /// Counts the blocks of a kind around each block.
 fn count_around(
-    places: &mut [Place],
+    places: &mut [BlockContext],
     stats: &[Stats],
     is: impl Fn(&Stats) -> bool,
-    set: impl Fn(&mut Place, f32),
+    set: impl Fn(&mut BlockContext, f32),
 ) {
     let mut before = vec![0_u32];
     for stats in stats {

@@ -38,7 +38,7 @@ struct Run {
 
 /// The current state of the reader.
 #[derive(Debug, Default)]
-struct Place {
+struct ReaderState {
     paragraph: Inline,
     /// The relation of the open hyperlink.
     link: Option<String>,
@@ -112,7 +112,7 @@ impl Flow {
     ) -> Result<(), Unreadable> {
         let mut xml = Xml::new(xml, limits);
         let mark = self.notes.then(|| "Notes:".to_owned());
-        let mut place = Place { mark, apart: self.notes, ..Place::default() };
+        let mut place = ReaderState { mark, apart: self.notes, ..ReaderState::default() };
         let target = |relation: &Option<String>| {
             relation.as_ref().and_then(|relation| links.get(relation)).map(String::as_str)
         };
@@ -151,7 +151,7 @@ impl Flow {
         &self,
         element: &Element<'_>,
         xml: &mut Xml<'_>,
-        place: &mut Place,
+        place: &mut ReaderState,
         out: &mut Text,
     ) -> Result<(), Unreadable> {
         match element.name() {
@@ -268,7 +268,7 @@ impl Flow {
         Ok(())
     }
 
-    fn close(&self, name: &str, place: &mut Place, out: &mut Text) {
+    fn close(&self, name: &str, place: &mut ReaderState, out: &mut Text) {
         match name {
             "p" => self.end_paragraph(place, out),
             "hyperlink" => place.link = None,
@@ -322,7 +322,7 @@ impl Flow {
         }
     }
 
-    fn end_paragraph(&self, place: &mut Place, out: &mut Text) {
+    fn end_paragraph(&self, place: &mut ReaderState, out: &mut Text) {
         let mut inline = std::mem::take(&mut place.paragraph);
         let (level, list) = (place.level.take(), place.list.take());
         let heading = match place.shape {
@@ -356,7 +356,7 @@ impl Flow {
     /// A paragraph as a block of the text.
     fn block(
         &self,
-        place: &mut Place,
+        place: &mut ReaderState,
         text: &str,
         heading: Option<usize>,
         item: Option<(usize, Option<String>)>,
@@ -380,7 +380,7 @@ impl Flow {
     }
 
     /// The mark of a list item; numbers go on within a list and start again below another item.
-    fn marker(&self, place: &mut Place, list: Option<String>, level: usize) -> Marker {
+    fn marker(&self, place: &mut ReaderState, list: Option<String>, level: usize) -> Marker {
         let key = (list.unwrap_or_default(), level);
         if !self.styles.numbered.contains(&key) {
             return Marker::Bullet;
@@ -391,7 +391,7 @@ impl Flow {
         Marker::Number(*count)
     }
 
-    fn is_hidden(&self, place: &Place) -> bool {
+    fn is_hidden(&self, place: &ReaderState) -> bool {
         let on_cell = place.backed_table || place.cells.iter().any(|cell| cell.backed);
         let mut look = place.run.look.or(place.run.style).or(place.style);
         if self.dark || place.backed_paragraph || on_cell {

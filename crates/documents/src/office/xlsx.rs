@@ -217,7 +217,7 @@ impl Cells<'_> {
                     }
                     "row" if !row.is_empty() => {
                         each(out, std::mem::take(&mut row));
-                        // What is beyond the limit would be cut anyway.
+                        // Text beyond the limit would be cut anyway.
                         if out.is_full() || length > limits.text {
                             return Ok(());
                         }

@@ -147,7 +147,7 @@ fn a_package_reaches_nothing_outside_of_itself() {
 }
 
 #[test]
-fn what_has_no_text_says_so() {
+fn files_without_text_are_unsupported() {
     for (bytes, media_type) in [
         (b"\x89PNG\r\n\x1a\n".to_vec(), "image/png"),
         (archive([("a.txt", "words")]), "application/zip"),

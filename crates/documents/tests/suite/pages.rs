@@ -97,7 +97,7 @@ fn hidden_text_is_left_out_and_counted() {
 }
 
 #[test]
-fn what_is_seen_stays() {
+fn visible_text_stays() {
     for shown in [
         "<p style='display:block'>SHOWN</p>",
         "<p style='opacity:.5;font-size:0.9em'>SHOWN</p>",

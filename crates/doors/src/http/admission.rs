@@ -5,7 +5,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::RequestExt as _;
+use axum::extract::{MatchedPath, Path, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::FutureExt as _;
@@ -23,7 +24,7 @@ use tracing::{Instrument as _, debug_span, field};
 use super::pages::{Pages, is_own_origin, wants_page};
 use super::routes::{Needs, Route};
 use super::state::Shared;
-use super::{mcp, reply, routes, scopes, unrouted};
+use super::{calls, mcp, reply, routes, scopes, unrouted};
 use crate::validity::until_invalid;
 
 /// Connects a response with its log lines and audit row; on REST it is also `meta.traceId`.
@@ -243,6 +244,10 @@ async fn check(
             shared.wrong_tokens.check(access, headers, peer).map_err(refused)?;
             let path = request.uri().path();
             let admitted = access.admit_with(path, scope, headers, authority, admin).await;
+            if matches!(admitted, Err(auth::Refusal::MissingScope)) {
+                // Boxed to keep the common future small.
+                Box::pin(record_missing_scope(shared, request, route, trace)).await;
+            }
             let count = |why| shared.wrong_tokens.count(why, peer);
             Some(admitted.map_err(count).map_err(refused)?)
         }
@@ -312,6 +317,23 @@ impl Admitted {
     }
 }
 
+/// Writes the audit row of a call whose caller lacks the scope for it.
+async fn record_missing_scope(shared: &Shared, request: &mut Request, route: &str, trace: TraceId) {
+    let about = match route {
+        routes::TOOL => match request.extract_parts::<Path<String>>().await {
+            Ok(Path(tool)) => tool,
+            Err(_) => return,
+        },
+        routes::CALLS => calls::ABOUT.to_owned(),
+        _ => return,
+    };
+    let (headers, uri) = (request.headers(), request.uri());
+    let admitted = shared.access.admit(uri.path(), headers, uri.authority()).await;
+    let Ok(principal) = admitted else { return };
+    let missing = Failure::new(Code::Denied, auth::Refusal::MissingScope.to_string());
+    shared.refuse_call(&about, &principal, trace, missing).await;
+}
+
 /// Counts the connection against the limit of its caller.
 async fn identify(
     shared: &Shared,
@@ -330,7 +352,7 @@ async fn identify(
         trace,
     };
     // Boxed to keep the common future small.
-    Box::pin(shared.strip.record_refusal(refused, &failure)).await;
+    let failure = Box::pin(shared.strip.record_refusal(refused, failure)).await;
     Err(Refused::TooManyConnections(failure))
 }
 

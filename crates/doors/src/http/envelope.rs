@@ -87,18 +87,12 @@ pub(super) async fn call(
     // On an agent's route, admission has checked only the scope to read.
     if !auth::scope::covers(&principal, TOOLS_CALL) {
         let missing = auth::Refusal::MissingScope;
+        let failure = Failure::new(Code::Denied, missing.to_string());
+        shared.refuse_call(&tool, &principal, trace, failure).await;
         let path = request.uri().path();
         return scopes::refuse(&shared.access, path, &missing, Some(TOOLS_CALL), trace);
     }
-    let (parts, body) = request.into_parts();
-    let read = match call_options(&parts.headers, &parts.uri) {
-        Ok(options) => match shared.bodies.read_json(&parts, body, shared.max_body()).await {
-            Ok(bytes) => input(&bytes).map(|input| (options, input)),
-            Err(fault) => Err(shared.refuse_body(&fault, &tool, &principal, trace).await),
-        },
-        Err(failure) => Err(failure),
-    };
-    let (options, input) = match read {
+    let (options, input) = match read(&shared, &tool, &principal, trace, request).await {
         Ok(read) => read,
         Err(failure) => {
             let view = shared.strip.view(&principal);
@@ -111,6 +105,29 @@ pub(super) async fn call(
     options.apply(&mut call);
     // If the client disconnects, this future is dropped, which the audit row of the call records.
     reply::answer(shared.strip.call(call).await)
+}
+
+/// Reads the options and the input of a call. If they cannot be read, that is in the audit trail.
+async fn read(
+    shared: &Shared,
+    tool: &str,
+    principal: &Arc<Principal>,
+    trace: TraceId,
+    request: Request,
+) -> Result<(CallOptions, Value), Failure> {
+    let (parts, body) = request.into_parts();
+    let options = match call_options(&parts.headers, &parts.uri) {
+        Ok(options) => options,
+        Err(invalid) => return Err(shared.refuse_call(tool, principal, trace, invalid).await),
+    };
+    let bytes = match shared.bodies.read_json(&parts, body, shared.max_body()).await {
+        Ok(bytes) => bytes,
+        Err(fault) => return Err(shared.refuse_body(&fault, tool, principal, trace).await),
+    };
+    match input(&bytes) {
+        Ok(input) => Ok((options, input)),
+        Err(invalid) => Err(shared.refuse_call(tool, principal, trace, invalid).await),
+    }
 }
 
 /// An envelope that names the tool, if it is known.

@@ -2,8 +2,8 @@
 //! mail programs and chats open links before people do; the button on the page decides.
 
 use approvals::{
-    ApprovalRow, ApprovalState, DecideError, Decider, Decision, ShownFile, Verdict, inert,
-    shown_files,
+    ApprovalRow, ApprovalState, DecideError, Decider, Decision, ShownFile, Verdict,
+    shown_arguments, shown_files,
 };
 use axum::Extension;
 use axum::body::Body;
@@ -84,7 +84,7 @@ async fn opened(
         return Err(gone());
     };
     let Some((id, approves)) = links.verify(&token) else {
-        tracing::warn!(%trace, "a link was opened that is not ours, or not any more");
+        tracing::warn!(%trace, "rejected an approval link: its signature is invalid or it has expired");
         return Err(gone());
     };
     match approvals.get(None, &id).await {
@@ -106,7 +106,7 @@ fn question(row: &ApprovalRow, verdict: Verdict) -> String {
             };
             files.iter().map(file).collect::<Vec<_>>().join("; ")
         }
-        Err(why) => why.to_owned(),
+        Err(damage) => damage.to_string(),
     };
     let facts = [
         ("Tool", format!("{} {}", row.tool, row.version)),
@@ -115,7 +115,7 @@ fn question(row: &ApprovalRow, verdict: Verdict) -> String {
         ("Code, sha256", row.code.map_or_else(String::new, |code| code.to_string())),
         ("Idempotency key", row.idempotency_key.clone().unwrap_or_default()),
         ("Reason given", row.request_reason.clone().unwrap_or_default()),
-        ("Arguments, sha256", row.arguments_sum.to_string()),
+        ("Arguments, sha256", row.arguments_digest.to_string()),
         ("Files", files),
         ("Trace", row.trace.clone()),
     ];
@@ -131,10 +131,13 @@ fn question(row: &ApprovalRow, verdict: Verdict) -> String {
             "<p><label>Reason for the caller: <input name=\"reason\" maxlength=\"2000\"></label></p>",
         ),
     };
-    let arguments = escaped(&inert(row.arguments.as_deref().unwrap_or_default()));
+    let arguments = match shown_arguments(row) {
+        Ok(arguments) => format!("<pre dir=\"ltr\">{}</pre>", escaped(&arguments)),
+        Err(damage) => said(&damage.to_string()),
+    };
     let before = row.deadline_unix_ms / 1000;
     format!(
-        "<dl>{facts}</dl><h2>Arguments</h2><pre dir=\"ltr\">{arguments}</pre>\
+        "<dl>{facts}</dl><h2>Arguments</h2>{arguments}\
          <form method=\"post\">{hint}<p><button>{button}</button></p></form>\
          <p>Without a decision before <time>{before}</time> (seconds since 1970), the call is rejected.</p>"
     )

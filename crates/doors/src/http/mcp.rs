@@ -14,7 +14,8 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use http::{Method, StatusCode};
-use proto::{Principal, TraceId};
+use proto::{Code, Failure, Principal, TraceId};
+use strip::{Door, RefusedRequest};
 
 use super::body::BodyFault;
 use super::state::Shared;
@@ -58,6 +59,8 @@ pub(super) async fn serve_admitted(shared: &Shared, request: Request) -> Respons
         Err(fault) => {
             let failure = shared.refuse_body(&fault, routes::MCP, &principal, trace).await;
             let status = match fault {
+                // The caller is over its rate.
+                _ if failure.code == Code::RateLimit => reply::usual_status(&failure),
                 BodyFault::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
                 BodyFault::TooSlow(_) | BodyFault::BelowRate => StatusCode::REQUEST_TIMEOUT,
                 _ => reply::usual_status(&failure),
@@ -69,8 +72,14 @@ pub(super) async fn serve_admitted(shared: &Shared, request: Request) -> Respons
     if let Err(failure) = check_integers(&bytes) {
         return errors::refuse_with(StatusCode::BAD_REQUEST, &failure);
     }
-    if scopes::calls_without_scope(&principal, &bytes) {
+    if let Some(about) = scopes::called_without_scope(&principal, &bytes) {
         let missing = auth::Refusal::MissingScope;
+        let failure = Failure::new(Code::Denied, missing.to_string());
+        let caller = Arc::clone(&principal);
+        let request =
+            RefusedRequest { about: &about, principal: caller, door: Door::McpHttp, trace };
+        // Also over the rate, the client needs the challenge.
+        Box::pin(shared.strip.record_refusal(request, failure)).await;
         let refused = errors::refuse(StatusCode::FORBIDDEN, &missing.to_string());
         let (path, scope) = (parts.uri.path(), Some(auth::scope::TOOLS_CALL));
         return scopes::challenged(refused, &shared.access, path, &missing, scope);

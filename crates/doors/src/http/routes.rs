@@ -42,7 +42,7 @@ pub(super) fn is_mcp(path: &str) -> bool {
     path == MCP || of_agent.is_some_and(|(_, door)| door == MCP.trim_start_matches('/'))
 }
 
-/// Who may use a route where callers need credentials.
+/// The rights that a route needs where callers need credentials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// Anyone, by any name: a probe.
@@ -67,9 +67,9 @@ pub struct Route {
     pub pattern: &'static str,
     /// The path as people read it.
     pub path: &'static str,
-    /// What it is for.
+    /// Its purpose, for the list of routes.
     pub purpose: &'static str,
-    /// Who may use it.
+    /// The rights that it needs.
     pub needs: Needs,
 }
 
@@ -108,7 +108,7 @@ pub const ROUTES: &[Route] = &[
         pattern: MCP,
         path: MCP,
         purpose: "Model Context Protocol, streamable HTTP",
-        // What changes things needs more, which is seen when the message is read.
+        // Calls that change something need more, which is checked when the message is read.
         needs: Needs::Scope(TOOLS_READ),
     },
     Route {

@@ -7,6 +7,7 @@ use http::header::WWW_AUTHENTICATE;
 use http::{HeaderValue, StatusCode};
 use proto::{Code, Failure, Principal, TraceId};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{reply, resource};
 
@@ -66,13 +67,19 @@ fn needed(scope: Option<&str>) -> &[&str] {
 /// Methods that need the scope to call, because they make a server work.
 const CALLS: [&str; 3] = ["tools/call", "tasks/update", "tasks/cancel"];
 
-/// Whether an MCP message calls a tool without the scope for it. Messages of callers with the scope are not parsed.
-pub(super) fn calls_without_scope(principal: &Principal, message: &[u8]) -> bool {
+/// What an MCP message calls without the scope for it: the tool of a `tools/call`, else the method. Messages of callers with the scope are
+/// not parsed.
+pub(super) fn called_without_scope(principal: &Principal, message: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Message {
-        method: Option<String>,
+        method: String,
+        #[serde(default)]
+        params: Value,
     }
-    !auth::scope::covers(principal, TOOLS_CALL)
-        && serde_json::from_slice::<Message>(message)
-            .is_ok_and(|message| message.method.is_some_and(|method| CALLS.contains(&&*method)))
+    if auth::scope::covers(principal, TOOLS_CALL) {
+        return None;
+    }
+    let Message { method, params } = serde_json::from_slice(message).ok()?;
+    let tool = params["name"].as_str().filter(|_| method == "tools/call").map(str::to_owned);
+    CALLS.contains(&&*method).then(|| tool.unwrap_or(method))
 }

@@ -51,7 +51,8 @@ impl Inner {
         message_limit(&self.strip, self.options.max_body_bytes)
     }
 
-    /// Makes the failure for a body that was not read, with an audit row if the caller is the cause.
+    /// Makes the failure for a body that was not read. If the caller is the cause, it has an audit row and counts against the
+    /// rate.
     pub(crate) async fn refuse_body(
         &self,
         fault: &BodyFault,
@@ -64,8 +65,21 @@ impl Inner {
             let door = if about == routes::MCP { Door::McpHttp } else { Door::Http };
             let principal = Arc::clone(principal);
             let request = RefusedRequest { about, principal, door, trace };
-            self.strip.record_refusal(request, &failure).await;
+            return self.strip.record_refusal(request, failure).await;
         }
         failure
+    }
+
+    /// Records a call that is refused before it can be made, and returns the failure for the caller.
+    pub(crate) async fn refuse_call(
+        &self,
+        about: &str,
+        principal: &Arc<Principal>,
+        trace: TraceId,
+        failure: Failure,
+    ) -> Failure {
+        let principal = Arc::clone(principal);
+        let request = RefusedRequest { about, principal, door: Door::Http, trace };
+        Box::pin(self.strip.record_refusal(request, failure)).await
     }
 }

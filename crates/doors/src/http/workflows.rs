@@ -1,4 +1,4 @@
-//! What of a workflow is not JSON: its events (`/v1/workflows/{id}/events`) and its drawing (`graph.svg`).
+//! The routes of workflows that do not answer JSON: events (`/v1/workflows/{id}/events`) and drawing (`graph.svg`).
 
 use std::sync::Arc;
 
@@ -37,7 +37,8 @@ pub(super) async fn events(
         Err(error) => return reply::refuse_as_usual(&Failure::from(error), trace),
     };
     let admitted = Admitted::new(RUNS_READ, &head, principal);
-    sse::respond(shared, admitted, events.map(|event| render(&event)))
+    let events = events.map(|event| event.map_or_else(render_error, |event| render(&event)));
+    sse::respond(shared, admitted, events)
 }
 
 /// The DAG with its states as an SVG document.
@@ -89,9 +90,23 @@ fn render(event: &WorkflowEvent) -> String {
     format!("event: {}\nid: {}\ndata: {}\n\n", event.kind, event.number, Value::from(data))
 }
 
+/// The event of a journal that cannot be read any further. Nothing follows it, and a client that reconnects is refused.
+fn render_error(error: OperationError) -> String {
+    format!("event: error\ndata: {}\n\n", serde_json::json!(Failure::from(error).item()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_is_an_event_without_a_number() {
+        let error = render_error(OperationError::new(Code::Unavailable, "try again\nlater"));
+        let (kind, data) = error.trim_end().split_once('\n').unwrap();
+        let data: Value = serde_json::from_str(data.strip_prefix("data: ").unwrap()).unwrap();
+        assert_eq!((kind, &data["code"]), ("event: error", &Value::from("UNAVAILABLE")));
+        assert_eq!(data["retryable"], true);
+    }
 
     #[test]
     fn the_last_event_is_a_number() {

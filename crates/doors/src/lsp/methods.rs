@@ -3,11 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use operations::{Audience, Caller, RawInput, Table};
-use proto::{Failure, Principal, PromptRef};
+use proto::{Code, Failure, Principal, PromptRef, TraceId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use strip::{Door, Request, Strip};
+use strip::{Door, RefusedRequest, Request, Strip};
 use tokio_util::sync::CancellationToken;
 
 use super::message::{Fault, Outcome};
@@ -62,6 +62,25 @@ struct InvokeParams {
     idempotency_key: Option<String>,
     timeout_ms: Option<u64>,
     run_id: Option<String>,
+}
+
+impl InvokeParams {
+    /// The options of the call, or what is wrong with them.
+    fn options(&self) -> Result<CallOptions, String> {
+        let at = |field: &'static str| move |invalid: InvalidOption| format!("`{field}` {invalid}");
+        let mut options = CallOptions::default();
+        options.verify(Some(self.verify)).map_err(at("verify"))?;
+        if let Some(key) = &self.idempotency_key {
+            options.key(Some(key)).map_err(at("idempotencyKey"))?;
+        }
+        if let Some(milliseconds) = self.timeout_ms {
+            options.timeout_ms(Some(milliseconds)).map_err(at("timeoutMs"))?;
+        }
+        if let Some(run) = &self.run_id {
+            options.run(Some(run)).map_err(at("runId"))?;
+        }
+        Ok(options)
+    }
 }
 
 fn no_input() -> Value {
@@ -157,21 +176,26 @@ impl Methods {
         cancel: CancellationToken,
     ) -> Result<Outcome, Fault> {
         let door = self.claimed.get().copied().unwrap_or(Door::Lsp);
-        let mut call = Request::new(params.tool, params.input, Arc::clone(self.caller()), door);
-        let mut options = CallOptions::default();
-        let at = |field: &'static str| {
-            move |invalid: InvalidOption| Fault::invalid_params(format!("`{field}` {invalid}"))
+        let options = match params.options() {
+            Ok(options) => options,
+            Err(message) => {
+                let refused = RefusedRequest {
+                    about: &params.tool,
+                    principal: Arc::clone(self.caller()),
+                    door,
+                    trace: TraceId::random(),
+                };
+                let invalid = Failure::new(Code::InvalidInput, message);
+                let failure = self.strip.record_refusal(refused, invalid).await;
+                let item = (failure.code == Code::RateLimit).then(|| json!(failure.item()));
+                let fault = Fault::invalid_params(failure.message);
+                return Err(match item {
+                    Some(item) => fault.with_data(item),
+                    None => fault,
+                });
+            }
         };
-        options.verify(Some(params.verify)).map_err(at("verify"))?;
-        if let Some(key) = &params.idempotency_key {
-            options.key(Some(key)).map_err(at("idempotencyKey"))?;
-        }
-        if let Some(milliseconds) = params.timeout_ms {
-            options.timeout_ms(Some(milliseconds)).map_err(at("timeoutMs"))?;
-        }
-        if let Some(run) = &params.run_id {
-            options.run(Some(run)).map_err(at("runId"))?;
-        }
+        let mut call = Request::new(params.tool, params.input, Arc::clone(self.caller()), door);
         options.apply(&mut call);
         call.cancel = cancel;
         // A failed call is a result, too: its envelope has the error.

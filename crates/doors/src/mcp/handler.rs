@@ -4,14 +4,14 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use http::request::Parts;
-use proto::{Principal, TraceId};
+use proto::{Code, Failure, Principal, TraceId};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::{NotificationContext, RequestContext};
 use runs::RunOf;
 use serde_json::Value;
 use strip::servers::ClientIdentity;
-use strip::{Door, LogLevel, Request};
+use strip::{Door, LogLevel, RefusedRequest, Request};
 
 use super::call::{answer, call_options, run_of_header};
 use super::caller::CALLER;
@@ -34,7 +34,7 @@ pub(crate) enum Identity {
 pub(crate) struct Handler {
     pub(super) state: Arc<McpState>,
     pub(super) identity: Identity,
-    /// Who opened the connection; rmcp asks for capabilities outside of any request.
+    /// The principal that opened the connection; rmcp asks for capabilities outside of any request.
     opener: Option<Arc<Principal>>,
     /// Notifies a legacy client of changes until the connection ends.
     pub(super) notifier: OnceLock<ChangeNotifier>,
@@ -148,22 +148,59 @@ impl Handler {
         }
     }
 
+    /// The caller of a request that makes a tool or a server work, for which the scope to read lists is not enough. The
+    /// HTTP door has refused most such requests with a challenge; this covers the rest.
+    pub(super) async fn authorize_call(
+        &self,
+        about: &str,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Arc<Principal>, ErrorData> {
+        let principal = self.principal(context)?;
+        if auth::scope::covers(&principal, auth::scope::TOOLS_CALL) {
+            return Ok(principal);
+        }
+        let missing = ErrorData::invalid_request(auth::Refusal::MissingScope.to_string(), None);
+        Err(self.refuse(about, context, Code::Denied, missing).await)
+    }
+
+    /// Records a refusal of a request that did not reach the stack, and returns the error for the caller.
+    pub(super) async fn refuse(
+        &self,
+        about: &str,
+        context: &RequestContext<RoleServer>,
+        code: Code,
+        refusal: ErrorData,
+    ) -> ErrorData {
+        // A request without a caller was not admitted, which is refused elsewhere.
+        if let Ok(principal) = self.principal(context) {
+            let request =
+                RefusedRequest { about, principal, door: self.door(), trace: trace(context) };
+            let failure = Failure::new(code, refusal.message.clone());
+            // Boxed to keep the future of calls small.
+            let failure = Box::pin(self.state.strip.record_refusal(request, failure)).await;
+            if failure.code != code {
+                // The caller is over its rate.
+                return results::error_of(failure);
+            }
+        }
+        refusal
+    }
+
     pub(super) async fn call(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let meta = &context.meta;
-        let mut options = call_options(|key| meta.get(key))?;
-        if let Some(parts) = context.extensions.get::<Parts>() {
-            run_of_header(&parts.headers, &mut options)?;
-        }
+        let options = match options(&context) {
+            Ok(options) => options,
+            Err(invalid) => {
+                return Err(self
+                    .refuse(&request.name, &context, Code::InvalidInput, invalid)
+                    .await);
+            }
+        };
         let modern = is_modern(&context);
-        let principal = self.principal(&context)?;
-        // The HTTP door has refused most such requests with a challenge; this covers the rest.
-        if !auth::scope::covers(&principal, auth::scope::TOOLS_CALL) {
-            return Err(ErrorData::invalid_request(auth::Refusal::MissingScope.to_string(), None));
-        }
+        let principal = self.authorize_call(&request.name, &context).await?;
         let input = Value::Object(request.arguments.unwrap_or_default());
         let mut call = Request::new(request.name, input, principal, self.door());
         call.trace = trace(&context);
@@ -186,4 +223,13 @@ impl Handler {
         let work = client::send_notices(notices, work);
         client::cancel_on_end(&cancel, &cancelled, session.as_ref(), pin!(work)).await
     }
+}
+
+/// The options of a call, from its `_meta` and its headers.
+fn options(context: &RequestContext<RoleServer>) -> Result<CallOptions, ErrorData> {
+    let mut options = call_options(|key| context.meta.get(key))?;
+    if let Some(parts) = context.extensions.get::<Parts>() {
+        run_of_header(&parts.headers, &mut options)?;
+    }
+    Ok(options)
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use futures_util::FutureExt as _;
 use http::request::Parts;
+use proto::Code;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
     CompleteResult, ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
@@ -92,14 +93,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let strip = &self.state.strip;
-        let client = self.client(&context)?;
-        let found = strip.servers().listing_of(&client).prompt(&request.name);
-        match found.filter(|found| strip.may_use_server(&client.principal, found.server.name())) {
-            Some(found) if !prompts::has(strip, &request.name) => {
-                self.forward_prompt(found, request, context).await
-            }
-            _ => prompts::get(strip, &request.name, request.arguments).map(Into::into),
+        if prompts::has(strip, &request.name) {
+            return prompts::get(strip, &request.name, request.arguments).map(Into::into);
         }
+        self.forward_prompt(request, context).await
     }
 
     async fn complete(
@@ -107,8 +104,8 @@ impl ServerHandler for Handler {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        match self.forward_completion(&request, context).await {
-            Some(completed) => completed,
+        match self.forward_completion(&request, context).await? {
+            Some(completed) => Ok(completed),
             None => prompts::complete(&self.state.strip, &request),
         }
     }
@@ -174,7 +171,8 @@ impl ServerHandler for Handler {
             return Ok(());
         }
         let message = format!("`{}` cannot be subscribed to", request.uri);
-        Err(ErrorData::resource_not_found(message, None))
+        let refusal = ErrorData::resource_not_found(message, None);
+        Err(self.refuse("resources/subscribe", &context, Code::NotFound, refusal).await)
     }
 
     async fn unsubscribe(

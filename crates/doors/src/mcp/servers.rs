@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use proto::Principal;
+use proto::{Code, Principal};
 use rmcp::RoleServer;
 use rmcp::model::{
     CacheScope, CompleteRequestParams, CompleteResult, ErrorData, GetPromptRequestParams,
@@ -22,6 +22,7 @@ use super::client;
 use super::context::{is_modern, session_of, trace};
 use super::handler::Handler;
 use super::listing::TTL_MS;
+use super::prompts;
 use super::results::{error_of, resume, typed};
 
 /// The prompts of all servers, as clients see them.
@@ -65,9 +66,9 @@ fn entry<T: DeserializeOwned>(
     if strip.may_use_server(principal, server) { T::deserialize(&**listed).ok() } else { None }
 }
 
-/// A request that is forwarded to a server.
+/// A request that is forwarded to a server, if one offers what it asks for.
 struct Forwarded<'a> {
-    server: &'a Arc<dyn Server>,
+    server: Option<&'a Arc<dyn Server>>,
     method: &'a str,
     params: Value,
     resume: Option<Resume>,
@@ -82,20 +83,18 @@ impl Handler {
         let client = self.client(&context)?;
         let listing = self.state.strip.servers().listing_of(&client);
         let found = listing.resource(&request.uri);
-        let found = found.filter(|found| {
-            self.state.strip.may_use_server(&client.principal, found.server.name())
-        });
-        let Some(found) = found else {
+        let remote = found.as_ref().map_or(&request.uri, |found| &found.remote);
+        let forwarded = Forwarded {
+            server: found.as_ref().map(|found| &found.server),
+            method: "resources/read",
+            params: json!({"uri": remote}),
+            resume: resume(request.input_responses, request.request_state),
+        };
+        let answered = self.forward(forwarded, context).await?;
+        let Some((found, mut output)) = found.zip(answered) else {
             let message = format!("there is no resource `{}`", request.uri);
             return Err(ErrorData::resource_not_found(message, Some(json!({"uri": request.uri}))));
         };
-        let forwarded = Forwarded {
-            server: &found.server,
-            method: "resources/read",
-            params: json!({"uri": found.remote}),
-            resume: resume(request.input_responses, request.request_state),
-        };
-        let mut output = self.forward(forwarded, context).await?;
         if output.reply == Reply::NeedsInput {
             return typed::<InputRequiredResult>(&output.data).map(Into::into);
         }
@@ -104,24 +103,31 @@ impl Handler {
         Ok(ReadResourceResponse::Complete(typed(&output.data)?))
     }
 
+    /// Gets a prompt that is not the strip's own.
     pub(super) async fn forward_prompt(
         &self,
-        found: Offered,
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let mut params = json!({"name": found.remote});
+        let client = self.client(&context)?;
+        let listing = self.state.strip.servers().listing_of(&client);
+        let found = listing.prompt(&request.name);
+        let remote = found.as_ref().map_or(&request.name, |found| &found.remote);
+        let mut params = json!({"name": remote});
         if let Some(arguments) = request.arguments {
             params["arguments"] = arguments.into();
         }
         let forwarded = Forwarded {
-            server: &found.server,
+            server: found.as_ref().map(|found| &found.server),
             method: "prompts/get",
             params,
             resume: resume(request.input_responses, request.request_state),
         };
-        let client = self.client(&context)?;
-        let mut output = self.forward(forwarded, context).await?;
+        let answered = self.forward(forwarded, context).await?;
+        let Some((found, mut output)) = found.zip(answered) else {
+            // The error for a prompt that does not exist.
+            return prompts::get(&self.state.strip, &request.name, None).map(Into::into);
+        };
         if output.reply == Reply::NeedsInput {
             return typed::<InputRequiredResult>(&output.data).map(Into::into);
         }
@@ -136,33 +142,35 @@ impl Handler {
         &self,
         request: &CompleteRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Option<Result<CompleteResult, ErrorData>> {
-        let client = self.client(&context).ok()?;
-        let listing = self.state.strip.servers().listing_of(&client);
+    ) -> Result<Option<CompleteResult>, ErrorData> {
+        let (strip, client) = (&self.state.strip, self.client(&context)?);
+        let listing = strip.servers().listing_of(&client);
         let (found, key) = match &request.r#ref {
-            Reference::Prompt(named) => (listing.prompt(&named.name)?, "name"),
+            Reference::Prompt(named) if prompts::has(strip, &named.name) => return Ok(None),
+            Reference::Prompt(named) => (listing.prompt(&named.name), "name"),
             Reference::Resource(named) => {
-                let found =
-                    listing.template(&named.uri).or_else(|| listing.resource(&named.uri))?;
+                let found = listing.template(&named.uri).or_else(|| listing.resource(&named.uri));
                 (found, "uri")
             }
-            _ => return None,
+            _ => return Ok(None),
         };
-        if !self.state.strip.may_use_server(&client.principal, found.server.name()) {
-            return None;
+        let mut params = json!(request);
+        if let Some(Offered { server, remote }) = &found {
+            if strip.may_use_server(&client.principal, server.name())
+                && !server.offering().has("completions")
+            {
+                return Ok(Some(CompleteResult::default()));
+            }
+            params["ref"][key] = remote.as_str().into();
         }
-        if !found.server.offering().has("completions") {
-            return Some(Ok(CompleteResult::default()));
-        }
-        let mut params = serde_json::to_value(request).ok()?;
-        params["ref"][key] = found.remote.clone().into();
         let forwarded = Forwarded {
-            server: &found.server,
+            server: found.as_ref().map(|found| &found.server),
             method: "completion/complete",
             params,
             resume: None,
         };
-        Some(self.forward(forwarded, context).await.and_then(|output| typed(&output.data)))
+        let answered = self.forward(forwarded, context).await?;
+        answered.map(|output| typed(&output.data)).transpose()
     }
 
     /// Forwards a request about a task to the server that created the task.
@@ -177,33 +185,32 @@ impl Handler {
         }
         let listing = self.state.strip.servers().listing();
         let server = listing.task_server(params["taskId"].as_str().unwrap_or_default());
-        let principal = self.principal(&context)?;
-        let server =
-            server.filter(|server| self.state.strip.may_use_server(&principal, server.name()));
-        let Some(server) = server else {
-            return Err(ErrorData::invalid_params("there is no such task", None));
-        };
-        let forwarded = Forwarded { server: &server, method, params, resume: None };
-        self.forward(forwarded, context).await.map(|output| output.data)
+        let forwarded = Forwarded { server: server.as_ref(), method, params, resume: None };
+        let answered = self.forward(forwarded, context).await?;
+        let no_such = || ErrorData::invalid_params("there is no such task", None);
+        answered.map(|output| output.data).ok_or_else(no_such)
     }
 
+    /// Forwards a request; `None` if no server that the caller may use offers what it asks for.
     async fn forward(
         &self,
         request: Forwarded<'_>,
         context: RequestContext<RoleServer>,
-    ) -> Result<Output, ErrorData> {
+    ) -> Result<Option<Output>, ErrorData> {
         let Forwarded { server, method, params, resume } = request;
-        let principal = self.principal(&context)?;
-        // A forwarded request makes a server work, so the scope to read lists is not enough.
-        if !auth::scope::covers(&principal, auth::scope::TOOLS_CALL) {
-            return Err(ErrorData::invalid_request(auth::Refusal::MissingScope.to_string(), None));
-        }
+        let principal = self.authorize_call(method, &context).await?;
+        let meta = &context.meta;
+        let options = match call_options(|key| meta.get(key)) {
+            Ok(options) => options,
+            Err(invalid) => {
+                return Err(self.refuse(method, &context, Code::InvalidInput, invalid).await);
+            }
+        };
         let mut call = Request::new(String::new(), params, principal, self.door());
         call.trace = trace(&context);
         call.modern = is_modern(&context);
         call.run = self.run_of(&context, call.modern);
-        let meta = &context.meta;
-        call_options(|key| meta.get(key))?.apply(&mut call);
+        options.apply(&mut call);
         let declared = client::capabilities(&context);
         let (client, notices) =
             client::of(&context, declared, self.log_level(), resume.is_some()).unzip();

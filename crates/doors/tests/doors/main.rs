@@ -9,6 +9,7 @@ mod lsp;
 mod mcp_legacy;
 mod mcp_modern;
 mod openapi;
+mod refusals;
 mod rest;
 mod sessions;
 mod slow;

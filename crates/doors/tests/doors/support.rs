@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use auth::LocalAccess;
+use auth::{Access, AccessOptions, ApiKeys, LocalAccess, ScopeNames};
 use bytes::Bytes;
 use doors::{BodyReader, HttpDoor, Options};
+use egress::http::{AddressPolicy, Client, OwnListeners};
 use files::{FileParts, Files};
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, Method, Request, StatusCode};
@@ -245,6 +246,34 @@ pub(crate) async fn gateway_with(
 
 pub(crate) async fn gateway_draining(
     settings: Settings,
+    options: Options,
+    limits: ServerLimits,
+    drain: Duration,
+) -> Gateway {
+    serve(LocalAccess::default().into(), settings, options, limits, drain).await
+}
+
+/// A gateway for callers with a key.
+pub(crate) async fn guarded_gateway() -> (Gateway, Arc<ApiKeys>, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let (database, clock) = (Database::open(folder.path()).await.unwrap(), Clock::default());
+    let keys = Arc::new(ApiKeys::open(database, clock.clone()).await.unwrap());
+    let options = AccessOptions {
+        public_url: "https://gw.example".to_owned(),
+        issuer: None,
+        api_keys: true,
+        scopes: ScopeNames::default(),
+    };
+    let client = Client::new(AddressPolicy::new(Vec::new(), OwnListeners::default())).unwrap();
+    let access = Access::guarded(options, Arc::clone(&keys), &client, clock);
+    let limits = ServerLimits::default();
+    let gateway = serve(access, settings(), Options::default(), limits, DRAIN).await;
+    (gateway, keys, folder)
+}
+
+async fn serve(
+    access: Access,
+    settings: Settings,
     mut options: Options,
     limits: ServerLimits,
     drain: Duration,
@@ -253,7 +282,7 @@ pub(crate) async fn gateway_draining(
     let shutdown = CancellationToken::new();
     options.shutdown = shutdown.clone();
     options.operations = Arc::new(strip::operations::table(&strip));
-    let door = HttpDoor::new(Arc::clone(&strip), LocalAccess::default(), options);
+    let door = HttpDoor::new(Arc::clone(&strip), access, options);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let served = tokio::spawn(http_server::serve_with(

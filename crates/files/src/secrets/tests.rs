@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_no_secret_stays(text in "[^\0]{0,200}") {
+    fn text_without_a_secret_stays(text in "[^\0]{0,200}") {
         let (secrets, _, _) = secrets();
         let mut value = json!({&text: text});
         let whole = value.clone();

@@ -4,11 +4,12 @@ use bytes::Bytes;
 use files::{FileRules, Listing, NewFile};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use proto::{Code, Failure, FileKind};
+use serde_json::json;
 
 use crate::support::{code, new, person, sent, setup, setup_with};
 
 #[tokio::test]
-async fn what_is_stored_is_read_back_with_its_measures() {
+async fn a_stored_file_is_read_back_with_size_type_and_digest() {
     let setup = setup().await;
     let ann = person("acme", "ann");
     let kept =
@@ -184,9 +185,30 @@ async fn files_that_arrive_at_once_share_the_room_that_is_left() {
     let (files, by) = (std::sync::Arc::clone(&setup.files), ann.clone());
     let first = tokio::spawn(async move { files.put(&by, new("a"), Box::pin(first)).await });
     begun.await.unwrap();
-    // What is on its way and in no row yet counts; what has no room is not written first.
+    // A file that is still being written counts, and one that does not fit is refused before it is written.
     let second = sent(&[&[7; 30]]).chain(stream::once(async { panic!("no more bytes are read") }));
     assert_eq!(code(setup.files.put(&ann, new("b"), Box::pin(second)).await), Code::InvalidInput);
     held.send(()).unwrap();
     first.await.unwrap().unwrap();
+}
+
+/// A text may be valid JSON, so the bytes do not say what they are.
+#[tokio::test]
+async fn a_stored_value_says_whether_it_is_a_text() {
+    let setup = setup_with(|parts| parts.sniff = |_, _| "application/json".to_owned()).await;
+    let ann = person("acme", "ann");
+    for (value, media_type) in [
+        (json!("[1, 2]"), "text/plain"),
+        (json!([true, 2]), "application/json"),
+        (json!({"a": 1}), "application/json"),
+    ] {
+        let new = NewFile::new(FileKind::Reference, "output");
+        let shown = setup.files.put_value(&ann, &value, new).await.unwrap();
+        let id = shown["ref_id"].as_str().unwrap();
+        let record = setup.files.find(&ann, id).await.unwrap();
+        assert_eq!(
+            (&shown["media_type"], record.media_type.as_str()),
+            (&json!(media_type), media_type)
+        );
+    }
 }

@@ -8,7 +8,7 @@ use testkit::SqliteConnection;
 use crate::support::{DAY, code, new, open, person, sent, setup, setup_with};
 
 #[tokio::test]
-async fn what_has_expired_is_gone_at_once_and_swept_later() {
+async fn expired_files_are_hidden_at_once_and_swept_later() {
     let setup = setup_with(|parts| parts.rules.ttl = Some(DAY)).await;
     let ann = person("acme", "ann");
     let short = NewFile { ttl: Some(Duration::from_secs(60)), ..new("short") };
@@ -29,7 +29,7 @@ async fn what_has_expired_is_gone_at_once_and_swept_later() {
 }
 
 #[tokio::test]
-async fn a_damaged_upload_does_not_keep_others_from_being_swept() {
+async fn damaged_uploads_are_swept_with_the_others() {
     let setup = setup().await;
     let ann = person("acme", "ann");
     let damaged = setup.files.begin_upload(&ann, "a", 5).await.unwrap();
@@ -37,13 +37,13 @@ async fn a_damaged_upload_does_not_keep_others_from_being_swept() {
     let sql = format!("UPDATE uploads SET id = '?' WHERE id = '{}'", damaged.id);
     drop(SqliteConnection::execute(&setup.folder.path().join("powerstrip.db"), &sql));
     setup.clock.advance(30 * DAY);
-    assert_eq!(setup.files.sweep().await.unwrap(), Swept { uploads: 1, ..Swept::default() });
+    assert_eq!(setup.files.sweep().await.unwrap(), Swept { uploads: 2, ..Swept::default() });
     assert_eq!(code(setup.files.upload(&ann, whole.id.as_str()).await), Code::NotFound);
 }
 
 #[tokio::test]
 async fn a_damaged_record_does_not_keep_other_files_from_being_swept() {
-    let setup = setup().await;
+    let setup = setup_with(|parts| parts.rules.ttl = Some(DAY)).await;
     let ann = person("acme", "ann");
     let damaged = setup.put(&ann, "a.txt", "hello").await;
     setup.put(&ann, "b.txt", "hello").await;
@@ -125,7 +125,7 @@ async fn two_gateways_with_one_storage_leave_each_others_files_alone() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_removed_is_tried_again_soon() {
+async fn a_failed_removal_is_tried_again_soon() {
     let setup = setup().await;
     let ann = person("acme", "ann");
     let kept = setup.put(&ann, "a.txt", "hello").await;

@@ -82,7 +82,7 @@ async fn two_cannot_add_at_once() {
 }
 
 #[tokio::test]
-async fn what_is_never_finished_is_swept() {
+async fn unfinished_uploads_are_swept() {
     let setup = setup_with(|parts| parts.rules.max_bytes = 100).await;
     let ann = person("acme", "ann");
     assert_eq!(code(setup.files.begin_upload(&ann, "a", 101).await), Code::InvalidInput);

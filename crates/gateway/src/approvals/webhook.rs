@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use approvals::{ApprovalRow, ApprovalView, Approvals, EventKind};
-use auth::{ApprovalLinks, Secret, sign_webhook};
+use auth::{ApprovalLinks, sign_webhook};
 use egress::http::{Client, Limits, Request, Scope};
 use http::{HeaderMap, HeaderValue, Method};
-use proto::Clock;
+use proto::{Clock, Secret};
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;

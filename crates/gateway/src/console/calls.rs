@@ -5,10 +5,10 @@ use operations::calls::{
     Bucket, CallDetails, CallOrder, CallPage, CallQuery, CallRecord, CallSummary, Overview,
     OverviewQuery, ToolStats,
 };
-use operations::scope::{ADMIN, AUDIT_READ};
+use operations::scope::AUDIT_READ;
 use operations::{Caller, OperationError};
-use proto::TraceId;
 use proto::time::Time;
+use proto::{ADMIN, TraceId};
 use serde_json::Value;
 use store::{
     AuditFilter, AuditOrder, AuditPosition, AuditRecord, AuditStats, MAX_COUNTED, StatsFilter,
@@ -222,6 +222,8 @@ fn write_cursor(position: AuditPosition) -> String {
 
 fn summarize(record: AuditRecord) -> CallSummary {
     let AuditRecord { number, row, detail } = record;
+    let (message, answered_by) =
+        detail.map(|detail| (detail.message, detail.answered_by)).unwrap_or_default();
     CallSummary {
         number,
         trace_id: row.trace,
@@ -236,7 +238,8 @@ fn summarize(record: AuditRecord) -> CallSummary {
         code: row.outcome.into_owned(),
         blame: row.blame.map(|blame| blame.into_owned()),
         duration_us: row.duration_us,
-        message: detail.and_then(|detail| detail.message),
+        message,
+        answered_by,
     }
 }
 

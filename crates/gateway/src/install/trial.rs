@@ -6,11 +6,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use operations::OperationError;
 use operations::install::ServerTrial;
-use operations::servers::{ServerTool, fix_missing_program};
+use operations::servers::{ServerState, ServerTool, fix_missing_program};
 use server_entry::{ServerConfig, Start};
 use strip::Tool;
 use tokio::time::Instant;
-use upstream::{Deps, ListStore, State, Timing, ToolList, Upstreams};
+use upstream::{Deps, ListStore, Timing, ToolList, Upstreams};
 
 use super::{Installer, Prepared};
 
@@ -112,11 +112,14 @@ async fn wait_until_known(trial: &Upstreams, name: &str) -> Option<String> {
         let status = trial.get(name)?.status();
         let error = status.reason.or(status.last_error);
         match status.state {
-            State::Ready if status.list_age.is_some() => return None,
-            State::NeedsSignIn => {
+            ServerState::Ready if status.list_age.is_some() => return None,
+            ServerState::NeedsSignIn => {
                 return Some("it needs a sign-in: add it, then sign in on its page".to_owned());
             }
-            State::Down | State::Degraded | State::Invalid | State::NeedsSecret
+            ServerState::Down
+            | ServerState::Degraded
+            | ServerState::Invalid
+            | ServerState::NeedsSecret
                 if error.is_some() =>
             {
                 return error;

@@ -10,7 +10,7 @@ use super::package::Package;
 use super::placeholders::{ParagraphText, Placeholder};
 use super::rows;
 use super::tree::{Element, Node};
-use super::values::{Found, Scope};
+use super::values::{PathValue, Scope};
 
 /// The element in the place of the content until it is written.
 pub(super) const CONTENT_MARK: &str = "powerstrip:content";
@@ -142,8 +142,8 @@ impl Filling {
 
     fn value(&mut self, placeholder: &Placeholder, scope: &Scope<'_>) -> Result<String, DocxError> {
         let value = match scope.find(&placeholder.path) {
-            Found::Text(text) => text,
-            Found::List(path, items) if path == placeholder.path => {
+            PathValue::Text(text) => text,
+            PathValue::List(path, items) if path == placeholder.path => {
                 let texts = items.iter().map(|item| match item {
                     Value::String(text) => Some(text.clone()),
                     Value::Number(_) | Value::Bool(_) => Some(item.to_string()),
@@ -154,8 +154,8 @@ impl Filling {
                     .ok_or_else(|| outside_of_row(placeholder))?
                     .join(", ")
             }
-            Found::List(..) => return Err(outside_of_row(placeholder)),
-            Found::Missing => {
+            PathValue::List(..) => return Err(outside_of_row(placeholder)),
+            PathValue::Missing => {
                 self.missing.insert(placeholder.name());
                 String::new()
             }

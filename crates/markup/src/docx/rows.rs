@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::error::DocxError;
 use super::placeholders::{ParagraphText, Placeholder};
 use super::tree::{Element, Node};
-use super::values::{Found, Scope};
+use super::values::{PathValue, Scope};
 
 /// A list that a row is repeated over.
 pub(super) struct RowList<'a> {
@@ -22,7 +22,7 @@ pub(super) fn list_of<'a>(
     collect(row, &mut placeholders)?;
     let mut list: Option<RowList<'a>> = None;
     for placeholder in placeholders {
-        let Found::List(path, items) = scope.find(&placeholder.path) else { continue };
+        let PathValue::List(path, items) = scope.find(&placeholder.path) else { continue };
         match &list {
             Some(list) if list.path != path => {
                 let why = "is of another list than the rest of its row; use one list in each row";

@@ -10,9 +10,9 @@ pub(super) struct Scope<'a> {
     items: Vec<(Vec<String>, &'a Value)>,
 }
 
-/// What a path leads to.
+/// The value at a path.
 #[derive(Debug, PartialEq)]
-pub(super) enum Found<'a> {
+pub(super) enum PathValue<'a> {
     Text(String),
     /// A list, by the part of the path that leads to it.
     List(Vec<String>, &'a [Value]),
@@ -31,7 +31,7 @@ impl<'a> Scope<'a> {
         scope
     }
 
-    pub(super) fn find(&self, path: &[String]) -> Found<'a> {
+    pub(super) fn find(&self, path: &[String]) -> PathValue<'a> {
         let inner = self.items.iter().rev().find(|(list, _)| path.starts_with(list));
         let (mut value, from) = inner.map_or((self.data, 0), |(list, item)| (*item, list.len()));
         for (at, name) in path.iter().enumerate().skip(from) {
@@ -39,19 +39,19 @@ impl<'a> Scope<'a> {
                 Value::Object(fields) => fields.get(name),
                 Value::Array(list) => match name.parse::<usize>() {
                     Ok(index) => list.get(index),
-                    Err(_) => return Found::List(path[..at].to_vec(), list),
+                    Err(_) => return PathValue::List(path[..at].to_vec(), list),
                 },
                 _ => None,
             };
-            let Some(next) = next else { return Found::Missing };
+            let Some(next) = next else { return PathValue::Missing };
             value = next;
         }
         match value {
-            Value::String(text) => Found::Text(text.clone()),
-            Value::Number(number) => Found::Text(number.to_string()),
-            Value::Bool(is_true) => Found::Text(is_true.to_string()),
-            Value::Array(list) => Found::List(path.to_vec(), list),
-            Value::Null | Value::Object(_) => Found::Missing,
+            Value::String(text) => PathValue::Text(text.clone()),
+            Value::Number(number) => PathValue::Text(number.to_string()),
+            Value::Bool(is_true) => PathValue::Text(is_true.to_string()),
+            Value::Array(list) => PathValue::List(path.to_vec(), list),
+            Value::Null | Value::Object(_) => PathValue::Missing,
         }
     }
 }

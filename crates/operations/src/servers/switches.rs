@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ServerSummary;
 
-/// What a state says about a server.
+/// The health of a server in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
     Good,
@@ -14,7 +14,7 @@ pub enum Health {
     Changing,
     /// The operator has to do something, although some of it may work.
     Doubtful,
-    /// It does not work.
+    /// The server does not work.
     Bad,
     /// It is not used, which is no fault.
     Off,
@@ -46,7 +46,7 @@ macro_rules! states {
                 }
             }
 
-            /// What it says about the server.
+            /// The server's health in this state.
             pub fn health(self) -> Health {
                 match self {
                     $(Self::$state => Health::$health,)*
@@ -134,7 +134,7 @@ macro_rules! switches {
                 }
             }
 
-            /// What the server is afterwards.
+            /// The participle for the server afterwards, such as `restarted`.
             pub fn participle(self) -> &'static str {
                 match self {
                     $(Self::$switch => $participle,)*
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_operator_chose_is_no_fault() {
+    fn states_that_an_operator_chose_are_not_broken() {
         assert_eq!(ServerState::Disabled.health(), Health::Off);
         assert!(!ServerState::Disabled.is_broken() && !ServerState::Starting.is_broken());
         assert!(ServerState::Degraded.is_broken() && ServerState::Invalid.is_broken());

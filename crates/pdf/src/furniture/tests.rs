@@ -29,7 +29,7 @@ fn page_numbers_are_known_on_a_single_page() {
 }
 
 #[test]
-fn what_repeats_on_other_pages_is_furniture() {
+fn lines_that_repeat_on_other_pages_are_furniture() {
     assert_eq!(pattern("Report | Chapter 12 (iv)"), "report | chapter # #");
     let pages = [
         page(&["Report, chapter 1"], &["The last line of a short page."]),

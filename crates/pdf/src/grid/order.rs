@@ -301,7 +301,7 @@ impl Order<'_> {
     /// How many lines a box has.
     fn length(&self, number: usize) -> usize {
         let nested = self.lattice.boxes[number].words.iter().any(|word| word.inset.is_some());
-        // What is drawn with lines itself is no cell of a table.
+        // A box with ruling lines of its own is no cell of a table.
         if nested { LONGEST + 1 } else { self.lines[number].len() }
     }
 

@@ -269,7 +269,7 @@ fn cut(words: &[Word], bands: &[Band], strip: Strip) -> Option<Group> {
     let mut columns = are_columns(&left, &right, &Sides::of(words, bands, strip));
     let mut strip = strip;
     if !columns && let Some(last) = end_of_table(words, bands, strip) {
-        // What is left is found again below.
+        // The rest is split again below.
         strip.last = last;
         let (left, right): (Vec<Word>, Vec<Word>) = all(&bands[strip.first..=strip.last])
             .into_iter()

@@ -126,7 +126,7 @@ impl Add {
         finish(context, &installer, imported).await
     }
 
-    /// What the flags ask for.
+    /// Makes the request from the flags.
     fn request(&self) -> anyhow::Result<NewServer> {
         let name = self.name.clone().unwrap_or_default();
         if let Some(url) = &self.url {
@@ -162,7 +162,7 @@ impl Add {
     fn check_url(&self, name: &str, url: &str) -> Result<(), Usage> {
         let Some(word) = self.rest.first() else { return Ok(()) };
         if url.contains("://") || url.contains("${") {
-            return Err(Usage(format!("a server has one URL; `{word}` is too much")));
+            return Err(Usage(format!("unexpected argument `{word}`: a server has one URL")));
         }
         // As typed: flags of the command, such as `-y`, were taken for ours.
         let words = std::env::args().skip_while(|word| word != url);

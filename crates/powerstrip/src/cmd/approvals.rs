@@ -1,11 +1,12 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use approvals::operations::{
     ApprovalQuery, ById, Decide, DecideInput, ListApprovals, ListRules, RemoveRule, ShowApproval,
     WaitForChange,
 };
-use approvals::{ApprovalRuleRow, ApprovalState, ApprovalView, Extent, Standing, Verdict};
+use approvals::{ApprovalState, ApprovalView, Extent, RuleView, Standing, Verdict};
 use clap::{Args, Subcommand};
 use config::Span;
 use operations::NoInput;
@@ -281,13 +282,14 @@ impl Printer {
             record.field("file", Cell::new(text));
         }
         record.maybe("files", approval.files_error.as_ref());
-        record.field("arguments", Cell::new(format_args!("sha256 {}", approval.arguments_sum)));
+        record.field("arguments", Cell::new(format_args!("sha256 {}", approval.arguments_digest)));
         record.print(self.style)?;
-        terminal::line(approval.shown.as_deref().unwrap_or_default())?;
+        let shown = approval.shown.as_ref().or(approval.arguments_error.as_ref());
+        terminal::line(shown.context("the gateway did not send the arguments of this call")?)?;
         Ok(())
     }
 
-    fn rules(self, rules: &[ApprovalRuleRow]) -> anyhow::Result<()> {
+    fn rules(self, rules: &[RuleView]) -> anyhow::Result<()> {
         if self.as_json {
             return Ok(terminal::record(&rules)?);
         }
@@ -296,7 +298,7 @@ impl Printer {
         }
         let headers = ["ID", "TOOL", "CALLER", "ENDS IN", "USED", "BY", "RUN", "ARGUMENTS"];
         let mut table = Table::new(headers).right(["USED"]).cut(["CALLER", "BY", "ARGUMENTS"]);
-        for rule in rules {
+        for RuleView { rule, .. } in rules {
             let arguments = match &rule.arguments {
                 Some(arguments) => Cell::new(one_line(&clean::visible_json(arguments))),
                 None => Cell::new("any arguments").tone(Tone::Doubtful),
@@ -330,8 +332,11 @@ fn state(approval: &ApprovalView) -> Cell {
 }
 
 fn arguments(approval: &ApprovalView) -> String {
-    let arguments = approval.shown.as_deref().map(one_line);
-    arguments.unwrap_or_else(|| format!("{} bytes of arguments", approval.arguments_bytes))
+    match (&approval.shown, &approval.arguments_error) {
+        (Some(shown), _) => one_line(shown),
+        (None, Some(_)) => "damaged arguments".to_owned(),
+        (None, None) => format!("{} bytes of arguments", approval.arguments_bytes),
+    }
 }
 
 /// Enough of the arguments to recognise the call; `show` has all.

@@ -112,7 +112,7 @@ impl Check {
     }
 }
 
-/// What was looked at.
+/// The files, servers and tools that were checked.
 #[derive(Default, Serialize)]
 struct Checked {
     /// The config file; none if there is none, or if it cannot be used.
@@ -227,7 +227,7 @@ async fn try_example(strip: &Strip, canned: &CannedCall) -> Option<Finding> {
         strip.call(call)
     };
     let message = match ask(false).await.result {
-        // What changes from call to call cannot be asked twice.
+        // Answers that change from call to call cannot be compared.
         Ok(data) if *data == canned.data && !canned.deterministic => return None,
         Ok(data) if *data == canned.data => match ask(true).await.result {
             Ok(_) => return None,

@@ -17,7 +17,7 @@ use crate::access::Access;
 use crate::context::Context;
 use crate::exit::FAILED;
 use crate::telemetry::Telemetry;
-pub(crate) use files::{Files, Found, Skipped};
+pub(crate) use files::{Files, Skipped, SourceFile};
 use terminal::progress::Progress;
 use terminal::table::{Cell, Table};
 use terminal::{Style, Tone, shown, time};
@@ -183,7 +183,7 @@ async fn add(
     let Files { found, skipped } = all;
     let mut files: Vec<AddedFile> = skipped.into_iter().map(added_file).collect();
     let all = found.len();
-    for (number, Found { path, source }) in (1..).zip(found) {
+    for (number, SourceFile { path, source }) in (1..).zip(found) {
         let progress = Progress::start(format!("reading {}, {number} of {all}", shown(&source)));
         let input = AddFileInput { name: name.to_owned(), path, source };
         let added = access.run_unsettled::<AddFile>(&input).await;

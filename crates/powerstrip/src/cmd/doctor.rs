@@ -31,13 +31,13 @@ pub(crate) struct Doctor {}
 struct Report {
     ok: bool,
     version: &'static str,
-    checks: Vec<Found>,
+    checks: Vec<CheckResult>,
     sandbox: Sandbox,
     programs: Vec<Program>,
 }
 
 #[derive(Serialize)]
-struct Found {
+struct CheckResult {
     what: &'static str,
     ok: bool,
     /// Whether the gateway can run, but not all of it works.
@@ -65,7 +65,7 @@ impl Doctor {
                     .file
                     .as_ref()
                     .map_or("none: defaults".to_owned(), |file| file.display().to_string());
-                checks.push(Found { what: "config", ok: true, warning: false, detail });
+                checks.push(CheckResult { what: "config", ok: true, warning: false, detail });
                 checks.extend(loaded.invalid.iter().map(invalid_server));
                 let (found, owner) = data_folder(&loaded.config.data_dir);
                 let usable = found.ok;
@@ -76,7 +76,7 @@ impl Doctor {
                     checks.extend(servers::check(context, loaded).await);
                 }
             }
-            Err(faults) => checks.push(Found {
+            Err(faults) => checks.push(CheckResult {
                 what: "config",
                 ok: false,
                 warning: false,
@@ -103,14 +103,14 @@ impl Doctor {
 }
 
 /// A server whose entry is wrong. The gateway runs without it.
-fn invalid_server((name, faults): (&String, &Vec<Fault>)) -> Found {
+fn invalid_server((name, faults): (&String, &Vec<Fault>)) -> CheckResult {
     let faults: Vec<_> = faults.iter().map(ToString::to_string).collect();
     let detail = format!("`{name}` is not used: {}", faults.join("; "));
-    Found { what: "server", ok: true, warning: true, detail }
+    CheckResult { what: "server", ok: true, warning: true, detail }
 }
 
 /// Whether the data folder can be used, and the process that uses it now.
-fn data_folder(path: &Path) -> (Found, Option<u32>) {
+fn data_folder(path: &Path) -> (CheckResult, Option<u32>) {
     let existed = path.exists();
     let mut owner = None;
     let (ok, detail) = match DataFolder::claim(path) {
@@ -129,11 +129,11 @@ fn data_folder(path: &Path) -> (Found, Option<u32>) {
         }
         Err(error) => (false, error.to_string()),
     };
-    (Found { what: "data folder", ok, warning: false, detail }, owner)
+    (CheckResult { what: "data folder", ok, warning: false, detail }, owner)
 }
 
 /// Whether the gateway can listen, or already does.
-fn address(listen: Listen, owner: Option<u32>) -> Found {
+fn address(listen: Listen, owner: Option<u32>) -> CheckResult {
     let (ok, detail) = match TcpListener::bind(listen.0) {
         Ok(_) if listen.0.port() == 0 => (true, format!("{listen}: `serve` takes a free port")),
         Ok(_) => (true, format!("{listen} is free")),
@@ -161,7 +161,7 @@ fn address(listen: Listen, owner: Option<u32>) -> Found {
         }
         Err(error) => (false, format!("{listen}: {error}")),
     };
-    Found { what: "address", ok, warning: false, detail }
+    CheckResult { what: "address", ok, warning: false, detail }
 }
 
 /// The width of the column of names.
@@ -171,9 +171,9 @@ fn print(report: &Report, style: Style) -> anyhow::Result<()> {
     terminal::line(format_args!("powerstrip {}", report.version))?;
     for found in &report.checks {
         let mark = match found {
-            Found { ok: false, .. } => style.bad("FAIL"),
-            Found { warning: true, .. } => style.doubtful("warn"),
-            Found { .. } => style.good("ok  "),
+            CheckResult { ok: false, .. } => style.bad("FAIL"),
+            CheckResult { warning: true, .. } => style.doubtful("warn"),
+            CheckResult { .. } => style.good("ok  "),
         };
         row(&mark, found.what, &found.detail, style)?;
     }

@@ -48,7 +48,7 @@ impl Import {
         let named = |why: String| Usage(format!("{}: {why}", file.display()));
         let mut imported = importer.read(file).map_err(named)?;
         imported.relative_to(&installer.folder());
-        // What `connect` has written is this gateway.
+        // The entry that `connect` has written is this gateway.
         imported.notes.retain(|note| !note.starts_with(&format!("{ENTRY}: skipped")));
         for name in remove_gateways(&mut imported, &installer).await? {
             terminal::note(format_args!("`{name}` is this gateway and is left out"));

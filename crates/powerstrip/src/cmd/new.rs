@@ -229,7 +229,7 @@ impl Draft {
         for (path, text) in &self.0 {
             if let Err(error) = write_new(path, text) {
                 for path in written {
-                    // What could not be completed is taken back as far as possible.
+                    // Remove the files of an incomplete pack as far as possible.
                     let _ = fs::remove_file(path);
                 }
                 return Err(error);

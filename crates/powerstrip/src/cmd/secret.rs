@@ -4,7 +4,6 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
-use auth::Secret;
 use auth::secrets::operations::{
     ListOwnSecrets, ListSecrets, PersonalSecretList, PersonalSecretView, RemoveOwnSecret,
     RemoveSecret, SecretInput, SecretText, SecretView, SetOwnSecret, SetSecret, SetSecretInput,
@@ -12,6 +11,7 @@ use auth::secrets::operations::{
 use clap::{Args, Subcommand};
 use http::Method;
 use operations::NoInput;
+use proto::Secret;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use serde_json::{Value, json};
 use url::Url;

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
+use documents::Form;
 use egress::process::Runner;
-use reading::{Bounds, Document, Form, Readers};
+use reading::{Bounds, Document, Readers};
 use serde_json::json;
 
 use crate::context::Context;

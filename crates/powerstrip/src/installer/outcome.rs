@@ -19,7 +19,7 @@ const WAIT: Duration = Duration::from_secs(10);
 
 const POLL: Duration = Duration::from_millis(100);
 
-/// What is expected of a server.
+/// The state that a server should reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     Up,
@@ -35,7 +35,7 @@ struct Seen {
     tools: u64,
 }
 
-/// What became of the servers.
+/// The states of the changed servers.
 pub(crate) enum Outcome {
     /// No gateway runs on this data folder.
     NotRunning,
@@ -178,7 +178,7 @@ impl Outcome {
         matches!(self, Self::Servers(_))
     }
 
-    /// The same for programs: the state of each server, null where no gateway runs.
+    /// The outcome for programs: the state of each server, null where no gateway runs.
     pub(crate) fn json(&self) -> Value {
         match self {
             Self::NotRunning => Value::Null,

@@ -97,7 +97,7 @@ impl Session {
         let handover_listener = HandoverListener::open(folder.path())
             .inspect_err(|error| tracing::warn!(%error, "the data folder cannot be released"))
             .ok();
-        // What is in force may have changed since this process started.
+        // The config in force may have changed since this process started.
         let loaded = context.load().unwrap_or_else(|_| loaded.clone());
         let process = context.process();
         let foundation = Foundation::open(&process, &loaded, folder).await?;

@@ -32,7 +32,7 @@ fn every_listing_is_complete_and_can_be_added() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn missing_values_are_named() {
     let listed = listings();
     let one = |name: &str| listed.iter().find(|listing| listing.name == name).unwrap();
     let refused = |name: &str| one(name).recipe(&[], &BTreeMap::new()).unwrap_err();

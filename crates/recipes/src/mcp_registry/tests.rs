@@ -122,7 +122,7 @@ fn entries_that_could_run_or_reach_something_else_are_refused() {
 }
 
 #[test]
-fn what_an_entry_says_about_its_runner_is_left_out_and_named() {
+fn runner_arguments_of_an_entry_are_left_out_and_named() {
     let package = json!({"registryType": "oci", "identifier": "a/x", "registryBaseUrl": "https://r.example",
         "runtimeArguments": [{"name": "-v", "value": "/:/host"}, {"name": "--privileged"}]});
     let recipe = attempt(json!({"name": "a/x", "packages": [package]})).unwrap();

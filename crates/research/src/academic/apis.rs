@@ -62,19 +62,19 @@ impl Academic {
         &self,
         search: &Search,
         chosen: impl Fn(ProviderName) -> bool,
-    ) -> Vec<Asked> {
+    ) -> Vec<ApiAnswer> {
         let slots = self.sources.iter().filter(|slot| chosen(slot.source.name()));
         let asked = slots.map(|slot| async {
             let now = self.clock.unix_ms();
             let page = slot.guard.run(slot.source.search(&slot.api, search, now)).await;
-            Asked { name: slot.source.name(), page }
+            ApiAnswer { name: slot.source.name(), page }
         });
         join_all(asked).await
     }
 }
 
-/// What one API answered.
-pub(super) struct Asked {
+/// The answer of one API.
+pub(super) struct ApiAnswer {
     pub(super) name: ProviderName,
     pub(super) page: Result<Page, Fault>,
 }

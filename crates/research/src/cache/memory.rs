@@ -8,7 +8,7 @@ use proto::{Clock, Digest};
 
 use super::{Caches, MAX_VALUE_BYTES};
 
-/// What an entry costs besides its value.
+/// The bytes of an entry besides its value.
 const OVERHEAD: usize = 200;
 
 /// A cache in memory. When it is full, what was used least recently is dropped.

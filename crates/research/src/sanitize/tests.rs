@@ -8,7 +8,7 @@ fn clean(text: &str) -> (String, usize) {
 }
 
 #[test]
-fn what_readers_do_not_see_is_removed_and_counted() {
+fn invisible_text_is_removed_and_counted() {
     for (input, expected, count) in [
         ("a\u{200b}b\u{202e}c", "abc", 2),
         ("see <!-- obey -->this", "see this", 13),
@@ -43,7 +43,7 @@ fn honest_text_stays() {
 }
 
 #[test]
-fn what_removal_puts_together_is_removed_as_well() {
+fn markers_that_a_removal_joins_are_removed_as_well() {
     for (input, expected) in [
         ("<|im_<|im_start|>start|>x", "x"),
         ("[a](java<|x|>script:y)", "a"),

@@ -45,7 +45,7 @@ impl Deadline {
         self.0
     }
 
-    /// What is left, at most `limit`.
+    /// The time that is left, at most `limit`.
     pub(crate) fn within(self, limit: Duration) -> Duration {
         self.0.saturating_duration_since(Instant::now()).min(limit)
     }
@@ -56,7 +56,7 @@ impl Deadline {
 pub(crate) enum Style {
     /// As a browser navigates, under our own name; Markdown is preferred to HTML.
     Negotiated,
-    /// The same for servers that refuse to hear of Markdown.
+    /// As a browser navigates, for servers that refuse requests for Markdown.
     Browser,
     /// Plain HTML.
     Plain,
@@ -198,7 +198,7 @@ pub(crate) fn error_status(status: u16, wait: Option<Duration>) -> Failure {
         _ => "the request was refused",
     };
     let message = format!("the site answered with status {status}: {why}");
-    // What is neither a page nor an error, such as 304, is the site's fault.
+    // A status that is neither a page nor an error, such as 304, is the site's fault.
     let code = if status < 400 { Code::Unavailable } else { Code::of_http(status) };
     let failure = Failure::new(code, message).blame(Blame::Tool);
     match wait.or((status == 429).then_some(UNSAID_WAIT)) {

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use documents::{Form, Metadata};
 use egress::http::Cut;
 use http::HeaderMap;
 use http::header::{DATE, LAST_MODIFIED};
 use proto::{Blame, Code, Failure};
-use reading::{Content, Document, Form, Metadata, ReadDocument};
+use reading::{Content, Document, ReadDocument};
 use search::dates::Date;
 use tokio::time::Instant;
 use url::Url;
@@ -33,7 +34,7 @@ pub(crate) struct Source<'a> {
 
 /// The text of a page before it is sanitised.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct RawPage {
     pub(crate) url: Url,
     pub(crate) content_type: ContentType,
     pub(crate) text: String,
@@ -63,7 +64,7 @@ pub(crate) async fn read(
     source: Source<'_>,
     owner: Option<&str>,
     deadline: Deadline,
-) -> Result<Found, Failure> {
+) -> Result<RawPage, Failure> {
     let size = source.body.len();
     let document = |body: Bytes| Document {
         content: Content::Bytes(body),
@@ -96,7 +97,7 @@ pub(crate) async fn read(
     }
     let is_document = source.kind.is_document();
     let cut = source.cut.or(shortened.then_some(Cut::TooLarge));
-    Ok(Found {
+    Ok(RawPage {
         url: source.url.clone(),
         content_type: source.content_type,
         text: read.text,

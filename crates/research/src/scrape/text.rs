@@ -11,7 +11,7 @@ use crate::robots;
 use crate::settings::Robots;
 use crate::tools::{CitationMetadata, ContentType, ScrapeMode};
 
-/// Who chose the page.
+/// How the page was chosen: by the caller or by a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadFor {
     /// The caller named it: robots.txt is asked where the settings say `always`.

@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use search::settings::{ProviderName, ProviderSettings};
+
 use super::*;
 
 fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {

@@ -22,7 +22,7 @@ const LOADING: &str = r"(?im)^[\W_]*(loading|please wait|wait\b|one moment|just 
 /// Words about consent to cookies.
 const CONSENT: &str = r"(?i)cookie|consent|gdpr|tracking|personal data|personalis|personaliz|privacy|our partners|vendors|datenschutz|einwilligung|zustimm|partnern|donn[ée]es personnelles|confidentialit|consentement|privacidad|consentimiento|datos personales|consenso|dati personali|privacidade|toestemming|согласи|クッキー";
 
-/// What a person does about it.
+/// Labels of buttons that accept a consent dialog.
 const ACCEPT: &str = r"(?i)\b(accept|agree|allow|consent|akzeptier|zustimm|einverstanden|accepter|j'accepte|acepta|acett|accetta|aceitar|akkoord|accepteer|zgadzam|принять)|同意";
 
 /// What a page shows instead of its content.

@@ -3,14 +3,14 @@
 use proto::{Blame, Code, Failure};
 use serde_json::{Value, json};
 
-use crate::scrape::read::Found;
+use crate::scrape::read::RawPage;
 
 /// The tiers that were tried.
 #[derive(Default)]
 pub(super) struct Tried {
     tiers: Vec<(u8, String)>,
     /// The best text that was too short or broke off.
-    best: Option<Found>,
+    best: Option<RawPage>,
     /// The status of a challenge.
     status: Option<u16>,
     challenged: bool,
@@ -29,7 +29,7 @@ impl Tried {
     }
 
     /// A tier gave too little, which is better than nothing.
-    pub(super) fn keep(&mut self, tier: u8, why: impl Into<String>, found: Found) {
+    pub(super) fn keep(&mut self, tier: u8, why: impl Into<String>, found: RawPage) {
         self.note(tier, why);
         let better = self.best.as_ref().is_none_or(|best| best.text.len() < found.text.len());
         if better && !found.text.trim().is_empty() {
@@ -43,7 +43,7 @@ impl Tried {
         self.note(tier, format!("a challenge page{with}"));
         self.status = status.or(self.status);
         self.challenged = true;
-        // What came before may be a part of the challenge.
+        // Earlier content may be a part of the challenge.
         self.best = None;
     }
 
@@ -59,7 +59,7 @@ impl Tried {
     }
 
     /// The page as far as it was found, or why there is none.
-    pub(super) fn conclude(&mut self) -> Result<Found, Failure> {
+    pub(super) fn conclude(&mut self) -> Result<RawPage, Failure> {
         let (last, why) = self.tiers.last().map_or((0, ""), |(tier, why)| (*tier, why.as_str()));
         if let Some(mut found) = self.best.take() {
             // This may be the shell of a page whose text is made by scripts.

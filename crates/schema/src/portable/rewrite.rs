@@ -5,7 +5,7 @@ use super::flat::Flat;
 use super::gemini::formats;
 use crate::{MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH};
 
-/// What one schema counts at least, so that many small ones are bounded, too.
+/// The least size that one schema counts, so that many small ones are bounded as well.
 const NODE_BYTES: usize = 32;
 
 /// The longest text about keywords that are left out of one schema.
@@ -421,7 +421,7 @@ fn join_words(forms: Vec<Node>) -> Vec<Node> {
     vec![joined]
 }
 
-/// What keywords say that cannot be kept.
+/// Sentences that describe keywords which cannot be kept.
 #[derive(Clone, Default)]
 struct Notes(Vec<String>);
 

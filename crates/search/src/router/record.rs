@@ -1,9 +1,9 @@
 //! How fast a provider answered lately, and how often it found something: pure, time comes in.
 
-/// What the latest search counts.
+/// The weight of the latest search in averages.
 const NEW: f64 = 0.3;
 
-/// What is assumed of a provider that was not asked yet, in milliseconds.
+/// The assumed latency of a provider that was not asked yet, in milliseconds.
 const UNKNOWN: f64 = 1_000.0;
 
 /// The least yield that is assumed, so that a provider without results is not put off for ever.

@@ -135,9 +135,9 @@ fn short_pause(reply: &Reply) -> Option<Duration> {
     (reply.status == 429 && pause <= longest).then_some(pause)
 }
 
-/// What a search found.
+/// The results of a search.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct SearchHits {
     /// Best first, each page once.
     pub hits: Vec<Hit>,
     /// What callers should know about the results.
@@ -186,7 +186,7 @@ impl Slot {
     }
 
     /// Asks the provider.
-    pub(super) async fn search(&self, kind: Kind, query: &Query) -> Result<Found, Fault> {
+    pub(super) async fn search(&self, kind: Kind, query: &Query) -> Result<SearchHits, Fault> {
         let started = Instant::now();
         let outcome = self.guard.run(self.ask(kind, query)).await;
         let latency = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -197,7 +197,7 @@ impl Slot {
         outcome
     }
 
-    async fn ask(&self, kind: Kind, query: &Query) -> Result<Found, Fault> {
+    async fn ask(&self, kind: Kind, query: &Query) -> Result<SearchHits, Fault> {
         let request = || self.provider.request(self.api.base(), kind, query);
         let mut reply = self.api.send(request(), query.now).await?;
         if let Some(pause) = short_pause(&reply) {
@@ -209,6 +209,6 @@ impl Slot {
         }
         let hits = self.provider.read(kind, &reply)?;
         let warnings = self.provider.warning(query, &reply).into_iter().collect();
-        Ok(Found { hits, warnings, incomplete: false })
+        Ok(SearchHits { hits, warnings, incomplete: false })
     }
 }

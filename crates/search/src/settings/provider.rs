@@ -10,7 +10,7 @@ use url::Url;
 use super::InvalidSetting;
 use super::table::{ProviderName, Target};
 
-/// What is set for one provider.
+/// The settings of one provider.
 #[derive(Clone, Debug, Default)]
 pub struct ProviderSettings {
     pub key: Option<Secret>,

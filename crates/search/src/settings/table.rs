@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// What is known about a provider before it is set up.
 #[derive(Debug)]
 pub struct ProviderRow {
-    /// What it finds.
+    /// The kinds of results that it finds.
     pub finds: Finds,
     /// The public address of its API. None: every instance has its own.
     pub url: Option<&'static str>,
@@ -18,7 +18,7 @@ pub struct ProviderRow {
     /// The settings without which it cannot be asked.
     pub needs: &'static [Target],
     /// When the router asks it although no routing is set.
-    pub asked: Asked,
+    pub default_routing: DefaultRouting,
     /// How to set it up, for messages and the guide.
     pub setup: &'static str,
 }
@@ -42,7 +42,7 @@ pub enum Finds {
 
 /// When the router asks a provider although no routing is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum DefaultRouting {
     /// If it has what it needs, in the order of the table.
     WhenSetUp,
     /// After all others.
@@ -96,7 +96,7 @@ providers! {
         url: Some("https://api.search.brave.com"),
         variables: &[("BRAVE_API_KEY", Target::Key)],
         needs: &[Target::Key],
-        asked: Asked::WhenSetUp,
+        default_routing: DefaultRouting::WhenSetUp,
         setup: "Get a key at https://api-dashboard.search.brave.com and set BRAVE_API_KEY.",
     };
     Serper "serper" ProviderRow {
@@ -104,7 +104,7 @@ providers! {
         url: Some("https://google.serper.dev"),
         variables: &[("SERPER_API_KEY", Target::Key)],
         needs: &[Target::Key],
-        asked: Asked::WhenSetUp,
+        default_routing: DefaultRouting::WhenSetUp,
         setup: "Get a key at https://serper.dev and set SERPER_API_KEY.",
     };
     Tavily "tavily" ProviderRow {
@@ -112,7 +112,7 @@ providers! {
         url: Some("https://api.tavily.com"),
         variables: &[("TAVILY_API_KEY", Target::Key)],
         needs: &[Target::Key],
-        asked: Asked::WhenSetUp,
+        default_routing: DefaultRouting::WhenSetUp,
         setup: "Get a key at https://app.tavily.com and set TAVILY_API_KEY.",
     };
     Exa "exa" ProviderRow {
@@ -120,7 +120,7 @@ providers! {
         url: Some("https://api.exa.ai"),
         variables: &[("EXA_API_KEY", Target::Key)],
         needs: &[Target::Key],
-        asked: Asked::WhenSetUp,
+        default_routing: DefaultRouting::WhenSetUp,
         setup: "Get a key at https://dashboard.exa.ai and set EXA_API_KEY.",
     };
     Searxng "searxng" ProviderRow {
@@ -128,7 +128,7 @@ providers! {
         url: None,
         variables: &[("SEARXNG_URL", Target::Url)],
         needs: &[Target::Url],
-        asked: Asked::WhenSetUp,
+        default_routing: DefaultRouting::WhenSetUp,
         setup: "Set SEARXNG_URL to your instance, which may have a private address; `search.formats` in its \
                 `settings.yml` must contain `json`.",
     };
@@ -137,7 +137,7 @@ providers! {
         url: Some("https://html.duckduckgo.com"),
         variables: &[],
         needs: &[],
-        asked: Asked::Last,
+        default_routing: DefaultRouting::Last,
         setup: "It needs no key; keep it in `research.search.routing`.",
     };
     Google "google" ProviderRow {
@@ -148,7 +148,7 @@ providers! {
             ("GOOGLE_CUSTOM_SEARCH_ID", Target::Cx),
         ],
         needs: &[Target::Key, Target::Cx],
-        asked: Asked::WhenNamed,
+        default_routing: DefaultRouting::WhenNamed,
         setup: "Set GOOGLE_CUSTOM_SEARCH_API_KEY and GOOGLE_CUSTOM_SEARCH_ID \
                 (https://programmablesearchengine.google.com). Google closes this service on 1 January 2027.",
     };
@@ -157,7 +157,7 @@ providers! {
         url: Some("https://api.crossref.org"),
         variables: &[("CROSSREF_MAILTO", Target::Mailto)],
         needs: &[],
-        asked: Asked::WhenSetUp,
+        default_routing: DefaultRouting::WhenSetUp,
         setup: "It needs no key; CROSSREF_MAILTO with your address gives faster answers.",
     };
     Arxiv "arxiv" ProviderRow {
@@ -165,7 +165,7 @@ providers! {
         url: Some("https://export.arxiv.org"),
         variables: &[],
         needs: &[],
-        asked: Asked::WhenSetUp,
+        default_routing: DefaultRouting::WhenSetUp,
         setup: "It needs no key.",
     };
     Pubmed "pubmed" ProviderRow {
@@ -173,7 +173,7 @@ providers! {
         url: Some("https://eutils.ncbi.nlm.nih.gov"),
         variables: &[("NCBI_API_KEY", Target::Key)],
         needs: &[],
-        asked: Asked::WhenSetUp,
+        default_routing: DefaultRouting::WhenSetUp,
         setup: "It needs no key; NCBI_API_KEY (https://account.ncbi.nlm.nih.gov/settings) allows more requests.",
     };
     SemanticScholar "semantic_scholar" ProviderRow {
@@ -181,7 +181,7 @@ providers! {
         url: Some("https://api.semanticscholar.org"),
         variables: &[("SEMANTIC_SCHOLAR_API_KEY", Target::Key)],
         needs: &[],
-        asked: Asked::WhenSetUp,
+        default_routing: DefaultRouting::WhenSetUp,
         setup: "It needs no key; SEMANTIC_SCHOLAR_API_KEY (https://www.semanticscholar.org/product/api) allows more \
                 requests.",
     };
@@ -190,7 +190,7 @@ providers! {
         url: Some("https://api.openalex.org"),
         variables: &[("OPENALEX_API_KEY", Target::Key)],
         needs: &[Target::Key],
-        asked: Asked::WhenSetUp,
+        default_routing: DefaultRouting::WhenSetUp,
         setup: "Get a key at https://openalex.org and set OPENALEX_API_KEY.",
     };
 }

@@ -39,7 +39,7 @@ pub(super) struct Memory {
 struct Shard {
     entries: HashMap<Digest, Entry>,
     order: Order,
-    /// The same by account.
+    /// The order of entries by account.
     of_caller: HashMap<usize, Order>,
     count: u64,
 }

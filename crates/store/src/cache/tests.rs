@@ -44,7 +44,7 @@ async fn values_expire_by_the_given_clock() {
 }
 
 #[tokio::test]
-async fn what_has_expired_makes_room() {
+async fn expired_answers_make_room() {
     let clock = Clock::manual(0);
     let cache = Cache::memory(1 << 20, clock.clone());
     let Kind::Memory(memory) = &cache.0;
@@ -120,7 +120,7 @@ async fn the_bytes_are_bounded_for_all_and_for_each_caller() {
 
 /// An array of small numbers takes many times its text.
 #[tokio::test]
-async fn what_counts_is_the_memory_and_not_the_text() {
+async fn the_cache_counts_memory_and_not_text() {
     let cache = Cache::memory(400_000, Clock::manual(0));
     let (small, large) = (digest(b"small"), digest(b"large"));
     assert!(cache.put(small, &caller("ann"), answer(json!(vec![1; 1_000])), MINUTE).await);
@@ -132,7 +132,7 @@ async fn what_counts_is_the_memory_and_not_the_text() {
 }
 
 #[tokio::test]
-async fn what_is_in_use_stays_longer() {
+async fn used_answers_stay_longer() {
     let cache = Cache::memory(400_000, Clock::manual(0));
     let used = digest(b"used");
     cache.put(used, &caller("ann"), long(1_000), MINUTE).await;

@@ -20,7 +20,7 @@ impl Recorded {
     }
 }
 
-/// What a value keeps on the heap.
+/// The heap memory of a value, in bytes.
 fn heap_bytes(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,

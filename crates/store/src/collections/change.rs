@@ -47,7 +47,7 @@ pub struct NewChunks<'a> {
     pub collection: &'a str,
     /// They take the place of chunks with the same ids. No id occurs twice.
     pub chunks: &'a [ChunkRow],
-    /// Whatever else the collection has of this source is removed.
+    /// All other chunks of this source are removed.
     pub replaced_source: Option<&'a str>,
     /// The codes of their languages.
     pub languages: &'a [&'a str],
@@ -57,7 +57,7 @@ pub struct NewChunks<'a> {
     pub now_unix_ms: u64,
 }
 
-/// What became of new chunks.
+/// The result of adding chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AddedChunks {
     Stored {

@@ -20,7 +20,7 @@ static TERMS: LazyLock<Batch> = LazyLock::new(|| {
     Batch::insert_into(WIDEST, table, 4, conflict)
 });
 
-/// What is taken out of a collection with a stored chunk.
+/// The fields of a stored chunk that are needed to remove it from a collection.
 pub(super) struct Stored {
     pub(super) seq: i64,
     pub(super) terms: String,

@@ -8,7 +8,7 @@ use crate::{AuditRow, CallChange, CallDetail, RunChanges};
 /// The most changes in memory, those being committed included; further callers wait.
 pub(super) const MAX_ROWS: usize = 32_768;
 
-/// So many bytes of an answer take as much memory as a row.
+/// One permit of the queue covers a row or this many bytes of an answer.
 const BYTES_OF_ROW: usize = 1024;
 
 /// A change that the writer commits, in the order in which changes were submitted.

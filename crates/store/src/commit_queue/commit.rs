@@ -12,7 +12,7 @@ use crate::calls::{self, ANSWER_BUDGET, BegunRow};
 use crate::sql::{Connection, query};
 use crate::{Database, StoreError, audit, runs, workflows};
 
-/// What a writer noted is of use only to its own retries, which do not come days later.
+/// The lifetime of a writer's notes. Only its own retries use them, and those do not come days later.
 const WRITER_NOTE_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// After so many bytes of new answers the budget is enforced again.

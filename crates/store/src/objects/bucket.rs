@@ -110,7 +110,7 @@ impl Bucket {
                 Some(parts) => parts.put(chunk).await?,
                 None => {
                     first.push(chunk);
-                    // What fits into one part needs one request.
+                    // An object that fits into one part needs one request.
                     if size >= PART as u64 {
                         let upload = self.store.put_multipart(&path).await.map_err(fault)?;
                         let mut begun =
@@ -179,7 +179,7 @@ impl Bucket {
         let met = listed.try_filter_map(|object| async move {
             let rest = object.location.filename().unwrap_or_default();
             let at_ms = u64::try_from(object.last_modified.timestamp_millis()).unwrap_or(0);
-            // What is not ours is left alone.
+            // Objects with other names do not belong to the gateway.
             Ok(format!("{shard}{rest}").parse().ok().map(|key| ListedObject { key, at_ms }))
         });
         met.try_collect().await.map_err(fault)

@@ -21,7 +21,7 @@ const READ: usize = 256 << 10;
 
 const SPOOL: &str = "spool-";
 
-/// What came of an attempt to go on with an upload.
+/// The outcome of adding to an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Appended {
     /// It now has so many bytes.
@@ -41,7 +41,7 @@ impl Drafts {
             private_folder(path)?;
             for entry in fs::read_dir(path)? {
                 let entry = entry?;
-                // What an earlier process spooled, and did not live to remove.
+                // A file that an earlier process spooled and did not remove before it ended.
                 if entry.file_name().to_string_lossy().starts_with(SPOOL) {
                     fs::remove_file(entry.path())?;
                 }

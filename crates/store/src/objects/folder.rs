@@ -33,7 +33,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// What an earlier process did not finish writing is thrown away: one process owns the folder.
+    /// Opens the folder and deletes unfinished files of an earlier process: one process owns the folder.
     pub(super) fn open(root: &Path) -> Result<Self, StoreError> {
         let opened = || {
             private_folder(root)?;
@@ -145,7 +145,7 @@ impl Folder {
             for entry in entries {
                 let entry = entry?;
                 let name = format!("{shard}{}", entry.file_name().to_string_lossy());
-                // What is not ours is left alone.
+                // Files with other names do not belong to the gateway.
                 let Ok(key) = name.parse() else { continue };
                 // A copy is a second name of an old file; when it got that name is the time of its last change.
                 let seconds = u64::try_from(entry.metadata()?.ctime()).unwrap_or(0);

@@ -59,6 +59,8 @@ impl Dialect {
                 include_str!("../../migrations/sqlite/0008_collections.sql"),
                 include_str!("../../migrations/sqlite/0009_question_checks.sql"),
                 include_str!("../../migrations/sqlite/0010_files_of_runs.sql"),
+                include_str!("../../migrations/sqlite/0011_digest_names.sql"),
+                include_str!("../../migrations/sqlite/0012_answered_by.sql"),
             ],
             Self::Postgres => &[
                 include_str!("../../migrations/postgres/0001_first.sql"),
@@ -71,6 +73,8 @@ impl Dialect {
                 include_str!("../../migrations/postgres/0008_collections.sql"),
                 include_str!("../../migrations/postgres/0009_question_checks.sql"),
                 include_str!("../../migrations/postgres/0010_files_of_runs.sql"),
+                include_str!("../../migrations/postgres/0011_digest_names.sql"),
+                include_str!("../../migrations/postgres/0012_answered_by.sql"),
             ],
         }
     }

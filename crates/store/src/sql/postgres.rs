@@ -46,7 +46,7 @@ const OLDEST_VERSION: i64 = 15;
 pub(crate) struct Postgres {
     pool: PgPool,
     shared: Arc<Shared>,
-    keeper: Arc<Keeper>,
+    keeper: Arc<AbortOnDrop>,
 }
 
 /// What all connections have in common.
@@ -60,11 +60,11 @@ struct Shared {
     taken_over: AtomicBool,
 }
 
-/// Ends the task that holds a connection.
+/// Ends a task when it is dropped: the one that holds a connection.
 #[derive(Debug)]
-struct Keeper(AbortHandle);
+struct AbortOnDrop(AbortHandle);
 
-impl Drop for Keeper {
+impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -94,7 +94,7 @@ impl Postgres {
         // The claim is held by a connection of the pool from here on.
         drop(connection);
         claiming.close().await;
-        let keeper = Arc::new(Keeper(tokio::spawn(hold(pool.clone(), held)).abort_handle()));
+        let keeper = Arc::new(AbortOnDrop(tokio::spawn(hold(pool.clone(), held)).abort_handle()));
         Ok(Self { pool, shared, keeper })
     }
 

@@ -107,6 +107,16 @@ impl Column for u64 {
     }
 }
 
+impl Column for u32 {
+    fn read(row: &Row, column: &'static str) -> Result<Option<Self>, StoreError> {
+        let number = u64::read(row, column)?;
+        let count = |number: u64| {
+            Self::try_from(number).map_err(|_| unreadable(column, &number.to_string()))
+        };
+        number.map(count).transpose()
+    }
+}
+
 impl Column for bool {
     fn read(row: &Row, column: &'static str) -> Result<Option<Self>, StoreError> {
         row.raw(column)

@@ -57,8 +57,19 @@ impl Database {
             .push(" OFFSET ")
             .push_bind(filter.offset);
         let rows = self.sql.all(select).await?;
-        let ids = rows.iter().map(|row| row.get::<String>("run").map(|run| workflow_of(&run)));
-        ids.filter_map(Result::transpose).collect()
+        let mut ids = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let run: String = row.get("run")?;
+            match workflow_of(&run) {
+                Some(id) => ids.push(id),
+                // One damaged row must not hide the others.
+                None => tracing::error!(
+                    run,
+                    "a stored workflow is left out of the list: its id is damaged"
+                ),
+            }
+        }
+        Ok(ids)
     }
 }
 

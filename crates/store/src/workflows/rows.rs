@@ -50,8 +50,8 @@ static ANSWERS: LazyLock<Batch> = LazyLock::new(|| {
     Batch::new(WIDEST, ANSWER_COLUMNS, |_, values| {
         format!(
             "INSERT INTO workflow_answers \
-                 (workflow_id, tenant, owner, agent, client_key, start_sum, answer, expires_at) \
-             SELECT workflow_id, tenant, owner, agent, client_key, start_sum, column2, column3 \
+                 (workflow_id, tenant, owner, agent, client_key, start_digest, answer, expires_at) \
+             SELECT workflow_id, tenant, owner, agent, client_key, start_digest, column2, column3 \
              FROM ({values}) AS ended, workflow_dags WHERE workflow_id = column1 \
              ON CONFLICT (workflow_id) DO UPDATE SET answer = excluded.answer, expires_at = excluded.expires_at"
         )
@@ -146,7 +146,7 @@ pub(super) async fn insert(
                 row.lease_owner.as_deref().into(),
                 row.lease_until_unix_ms.into(),
                 row.fence.into(),
-                row.start_sum.as_ref().into(),
+                row.start_digest.as_ref().into(),
                 row.crashes.in_a_row.into(),
                 row.crashes.in_all.into(),
             ]

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use proto::digest;
-use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling};
+use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling, StoreError};
 
 use crate::support::on_both_engines;
 
@@ -20,7 +20,7 @@ fn row(n: u64, tenant: &str) -> ApprovalRow {
         idempotency_key: n.is_multiple_of(5).then(|| "a key".to_owned()),
         request_reason: n.is_multiple_of(3).then(|| "it is final".to_owned()),
         arguments_bytes: arguments.len() as u64,
-        arguments_sum: digest(arguments.as_bytes()),
+        arguments_digest: digest(arguments.as_bytes()),
         fingerprint: digest(arguments.as_bytes()),
         arguments: Some(arguments),
         files: "[]".to_owned(),
@@ -100,7 +100,7 @@ on_both_engines! {
 
     async fn ten_thousand_pending_are_paged_quickly_and_each_is_listed_once(test) {
         let database = test.open().await;
-        let columns = "id, tenant, owner, decider, tool, version, definition, arguments, arguments_sum, files, \
+        let columns = "id, tenant, owner, decider, tool, version, definition, arguments, arguments_digest, files, \
             fingerprint, trace, door, created_ms, deadline_ms, state";
         let values = test.pick(
             "WITH RECURSIVE counted(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM counted WHERE n < 19999) \
@@ -142,6 +142,14 @@ on_both_engines! {
         assert!(database.add_approval(&more, 5_001).await.unwrap());
     }
 
+    async fn an_approval_without_arguments_is_not_stored(test) {
+        let database = test.open().await;
+        let without = ApprovalRow { arguments: None, ..row(0, "acme") };
+        let refused = database.add_approval(&without, 1).await;
+        assert!(matches!(refused, Err(StoreError::NoArguments)), "{refused:?}");
+        assert_eq!(database.pending_approvals().await.unwrap(), []);
+    }
+
     async fn a_standing_rule_is_stored_with_its_decision_or_not_at_all(test) {
         let database = test.open().await;
         assert!(database.add_approval(&row(0, "acme"), 1).await.unwrap());
@@ -153,7 +161,7 @@ on_both_engines! {
             tool: "crm.write".to_owned(),
             definition: digest(b"definition"),
             code: Some(digest(b"code")),
-            arguments_sum: None,
+            arguments_digest: None,
             arguments: None,
             run: None,
             created_by: "me".to_owned(),

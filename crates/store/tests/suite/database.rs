@@ -166,7 +166,7 @@ on_both_engines! {
         assert!(error.to_string().contains("0102"), "{error}");
     }
 
-    async fn what_calls_have_in_common_is_written_once(test) {
+    async fn common_columns_of_calls_are_written_once(test) {
         let database = test.containing(&[row(1), row(2), AuditRow { blame: Some("".into()), ..row(3) }]).await;
         database.close().await;
         let reopened = test.open().await;

@@ -88,7 +88,7 @@ fn folders_of_ours_are_closed_to_others_and_foreign_ones_left_alone() {
 }
 
 #[test]
-fn what_cannot_be_a_folder_is_an_error() {
+fn claiming_a_file_as_the_data_folder_fails() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let error = DataFolder::claim(file.path()).unwrap_err();
     assert!(matches!(error, StoreError::Folder { .. }), "{error}");

@@ -48,7 +48,11 @@ on_both_engines! {
 }
 
 fn detailed(message: &str) -> Option<Box<CallDetail>> {
-    Some(Box::new(CallDetail { message: Some(message.to_owned()), ..CallDetail::default() }))
+    Some(Box::new(CallDetail {
+        message: Some(message.to_owned()),
+        answered_by: Some("crm".to_owned()),
+        ..CallDetail::default()
+    }))
 }
 
 on_both_engines! {
@@ -57,6 +61,7 @@ on_both_engines! {
         let failed = AuditRow { outcome: "TIMEOUT".into(), decision: "failed".into(), ..row(2) };
         let content = CallDetail {
             message: None,
+            answered_by: None,
             arguments: Some("{\"a\":1}".to_owned()),
             result: Some("[2".to_owned()),
             truncated: true,

@@ -87,7 +87,7 @@ fn approval(n: u64) -> ApprovalRow {
         request_reason: None,
         arguments: Some("{}".to_owned()),
         arguments_bytes: 2,
-        arguments_sum: digest(b"{}"),
+        arguments_digest: digest(b"{}"),
         files: "[]".to_owned(),
         fingerprint: digest(&n.to_le_bytes()),
         trace: "trace".to_owned(),

@@ -23,7 +23,7 @@ pub(crate) fn workflow(client_key: Option<&str>) -> WorkflowRow {
         agent: None,
         principal: r#"{"tenant":"acme"}"#.to_owned(),
         client_key: client_key.map(str::to_owned),
-        start_sum: client_key.map(|key| proto::digest(key.as_bytes())),
+        start_digest: client_key.map(|key| proto::digest(key.as_bytes())),
         dag: "{\"tasks\":[\"nul \\u0000 and \u{0}\"]}".to_owned(),
         intent: None,
         config: "{}".to_owned(),
@@ -285,9 +285,9 @@ on_both_engines! {
         save(&queue, insert(&of_agent)).await.unwrap();
         let find = async |owner, key| database.workflow_by_client_key(owner, key).await.unwrap();
         let bot = WorkflowOwner { agent: Some("bot"), ..ANN };
-        let sum = first.start_sum;
-        assert_eq!(find(ANN, "key").await, Some((first.id, sum)));
-        assert_eq!(find(bot, "key").await, Some((of_agent.id, sum)));
+        let digest = first.start_digest;
+        assert_eq!(find(ANN, "key").await, Some((first.id, digest)));
+        assert_eq!(find(bot, "key").await, Some((of_agent.id, digest)));
         assert_eq!(find(WorkflowOwner { tenant: "other", ..ANN }, "key").await, None);
         assert_eq!(find(ANN, "other").await, None);
 
@@ -297,7 +297,7 @@ on_both_engines! {
             ..step(first.id, 1)
         };
         save(&queue, end).await.unwrap();
-        assert_eq!(find(ANN, "key").await, Some((first.id, sum)), "its answer is kept");
+        assert_eq!(find(ANN, "key").await, Some((first.id, digest)), "its answer is kept");
         assert_eq!(database.forget_workflow_answers(8).await.unwrap(), 0);
         assert_eq!(database.forget_workflow_answers(9).await.unwrap(), 1);
         assert_eq!(find(ANN, "key").await, None);
@@ -413,6 +413,17 @@ on_both_engines! {
         assert_eq!(database.workflows_paused_at(kinds).await.unwrap(), waiting);
     }
 
+    async fn a_count_that_no_task_can_have_is_damage(test) {
+        let (database, queue) = test.started().await;
+        let row = workflow(None);
+        let tasks = vec![task(row.id, "a", -1, None)];
+        save(&queue, insert(&row)).await.unwrap();
+        save(&queue, WorkflowChange { tasks, ..step(row.id, 1) }).await.unwrap();
+        test.execute("UPDATE workflow_tasks SET attempt = 4294967296").await.unwrap();
+        let error = database.workflow_tasks(row.id).await.unwrap_err();
+        assert!(matches!(error, StoreError::Unreadable { column: "attempt", .. }), "{error}");
+    }
+
     async fn workflows_are_listed_by_their_last_change(test) {
         let (database, queue) = test.started().await;
         let row = |phase, updated_unix_ms| WorkflowRow { phase, updated_unix_ms, ..workflow(None) };
@@ -447,4 +458,15 @@ on_both_engines! {
         let elsewhere = WorkflowFilter { tenant: Some("other".to_owned()), ..all };
         assert_eq!(list(elsewhere).await, Vec::<Uuid>::new());
     }
+}
+
+/// Older versions left rows for the next start under this name.
+#[test]
+fn a_workflow_of_an_older_version_keeps_the_digest_of_its_start() {
+    let row = workflow(Some("key"));
+    let mut left = serde_json::to_value(&row).unwrap();
+    let members = left.as_object_mut().unwrap();
+    let digest = members.remove("start_digest").unwrap();
+    members.insert("start_sum".to_owned(), digest);
+    assert_eq!(serde_json::from_value::<WorkflowRow>(left).unwrap(), row);
 }

@@ -77,7 +77,7 @@ impl Views {
         }
     }
 
-    /// The same for a caller with its own instances of servers.
+    /// The view of a caller with its own instances of servers.
     pub(crate) fn of_own(
         &self,
         principal: &Principal,

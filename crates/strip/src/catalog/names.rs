@@ -51,7 +51,7 @@ impl WireNames {
         names
     }
 
-    /// The same with stored pairs of (bare name, owners).
+    /// Adds stored pairs of (bare name, owners).
     pub fn with_bare(
         mut self,
         pairs: impl IntoIterator<Item = (String, String)>,

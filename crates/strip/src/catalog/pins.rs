@@ -41,7 +41,7 @@ const FIRST_ANNOTATIONS: [&str; 6] =
 /// The key of a tool's file rule among its annotations.
 const FILES: &str = "files";
 
-/// Whose tool it is, and whether it is trusted on first use.
+/// The server of a tool, and whether its tools are trusted on first use.
 #[derive(Clone, Copy, Debug)]
 pub struct Pinning<'a> {
     pub server: &'a str,

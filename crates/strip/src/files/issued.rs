@@ -5,12 +5,11 @@ use std::sync::Arc;
 use super::resolver::FileResolver;
 use crate::{Job, Output, Request};
 use bytes::Bytes;
-use files::{
-    FileRecord, FileStream, Files, ForeignReference, IssuedReference, NewFile, Origin, decode_text,
-};
+use files::{FileRecord, FileStream, Files, IssuedReference, NewFile, decode_text};
 use futures_util::{StreamExt as _, stream};
 use proto::{Blame, Code, Failure, FileId, FileKind, Principal};
 use serde_json::{Value, json};
+use store::{ForeignReference, Origin};
 
 /// The most references of one answer that are remembered.
 const MAX_ISSUED: usize = 32;

@@ -4,13 +4,14 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::files::FileRecord;
 use ::operations::scope::{FILES_READ, FILES_WRITE};
 use ::operations::{Caller, Operation, OperationError, Route, Table};
 use proto::{Failure, FileId, FileKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FileRecord, FileUse, Files, Listing, hex, uri};
+use super::{FileUse, Files, Listing, hex, uri};
 use crate::{Door, Strip};
 
 /// The operations on files.

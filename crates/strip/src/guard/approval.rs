@@ -25,6 +25,7 @@ use crate::{Job, Output};
 
 pub(crate) use error::ApprovalError;
 use resume::take_answer;
+use wait::ClientAnswer;
 
 /// The result of the gate.
 pub(crate) enum Passage {
@@ -127,7 +128,7 @@ impl Gate<'_> {
         // Before the row is written: the caller may leave in between.
         let claim = self.claim(&row.id);
         let decided = self.approvals.create(&row, self.timeout).await?;
-        self.wait(job, row, claim, decided, false).await
+        self.wait(job, row, claim, decided, ClientAnswer::Missing).await
     }
 
     fn claim(&self, id: &str) -> ClaimGuard {

@@ -5,18 +5,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use proto::{
-    Clock, Code, Digest, Failure, MASK, Principal, Scrubber, TraceId, clean, is_secret_name,
-};
+use proto::{Clock, Code, Digest, Failure, MASK, Scrubber, clean, is_secret_name};
 use serde_json::Value;
 use store::{AuditRow, BegunCall, CallDetail, CommitQueue};
 
 use super::arguments::Arguments;
-use crate::Job;
 use crate::catalog::Entry;
+use crate::{Job, Request};
 
 /// The longest message of a failure that is kept.
 const MAX_MESSAGE_BYTES: usize = 2_048;
+
+/// The longest name of what a row is about, in characters.
+const MAX_NAME: usize = 200;
 
 /// The longest arguments, and the longest result, that are kept whole.
 const MAX_PAYLOAD_BYTES: usize = 16 * 1024;
@@ -61,10 +62,9 @@ pub(crate) struct Audit {
 }
 
 /// The content of a call, where it is kept.
-#[derive(Clone, Copy)]
-pub(crate) struct Content<'a> {
-    pub(crate) arguments: &'a Value,
-    pub(crate) result: Option<&'a Value>,
+pub(crate) struct Content {
+    pub(crate) arguments: Arc<Value>,
+    pub(crate) result: Option<Arc<Value>>,
 }
 
 impl Audit {
@@ -95,7 +95,7 @@ impl Audit {
     fn detail(
         &self,
         failure: Option<&Failure>,
-        content: Option<Content<'_>>,
+        content: Option<Content>,
     ) -> Option<Box<CallDetail>> {
         if failure.is_none() && content.is_none() {
             return None;
@@ -107,12 +107,13 @@ impl Audit {
             let message = clean::line(&failure.message);
             detail.message =
                 Some(shorten(secrets.text(&message).into_owned(), MAX_MESSAGE_BYTES).0);
+            detail.answered_by = failure.answered_by().map(str::to_owned);
         }
         if let Some(content) = content {
-            let (arguments, cut) = redact(content.arguments, &secrets);
+            let (arguments, cut) = redact(&content.arguments, &secrets);
             (detail.arguments, detail.truncated) = (Some(arguments), cut);
             if let Some(result) = content.result {
-                let (result, cut) = redact(result, &secrets);
+                let (result, cut) = redact(&result, &secrets);
                 detail.result = Some(result);
                 detail.truncated |= cut;
             }
@@ -125,68 +126,62 @@ impl Audit {
         self.commits.failing()
     }
 
-    /// Opens the row of a call.
-    pub(crate) fn open(
-        self: &Arc<Self>,
-        job: &Job,
-        arguments: &Arguments,
-        entry: Option<&Arc<Entry>>,
-    ) -> OpenRow {
-        let call = job.request();
+    /// Opens the row of a call, under the name that its caller gave.
+    pub(crate) fn open(self: &Arc<Self>, job: &Job) -> OpenRow {
         OpenRow {
             audit: Arc::clone(self),
             began: Instant::now(),
             begun: None,
             row: Some(Facts {
-                trace: call.trace,
+                request: job.share_request(),
                 at_unix_ms: self.clock.unix_ms(),
-                principal: Arc::clone(&call.principal),
-                door: call.door.as_str(),
-                tool: named(job, entry),
-                version: entry.map(|e| Arc::clone(&e.version)).unwrap_or_default(),
-                definition: entry.map(|e| e.definition),
-                arguments: arguments.digest,
+                entry: None,
+                name: job.renamed.as_deref().map(shorten_name),
+                arguments: None,
             }),
         }
     }
 }
 
-fn named(job: &Job, entry: Option<&Arc<Entry>>) -> Arc<str> {
-    match entry {
-        Some(entry) => entry.descriptor.id.shared(),
-        None => job.tool().chars().take(200).collect::<String>().into(),
-    }
+fn shorten_name(name: &str) -> Arc<str> {
+    name.chars().take(MAX_NAME).collect::<String>().into()
 }
 
-#[derive(Clone)]
+/// What is known of a call. The texts of its row are made when it is closed, so that opening one costs no allocation.
 struct Facts {
-    trace: TraceId,
+    request: Arc<Request>,
     at_unix_ms: u64,
-    principal: Arc<Principal>,
-    door: &'static str,
-    tool: Arc<str>,
-    version: Arc<str>,
-    definition: Option<Digest>,
-    arguments: Digest,
+    /// The tool, once it is found.
+    entry: Option<Arc<Entry>>,
+    /// What the row is about, if neither the tool nor the name that the caller gave says it.
+    name: Option<Arc<str>>,
+    /// The digest of the tool's arguments, once they are known.
+    arguments: Option<Digest>,
 }
 
 impl Facts {
     fn row(
-        self,
+        &self,
         decision: &'static str,
         outcome: &'static str,
         blame: Option<&'static str>,
         began: Instant,
     ) -> AuditRow {
+        let Self { request, entry, .. } = self;
+        let tool = match (&self.name, entry) {
+            (Some(name), _) => Arc::clone(name),
+            (None, Some(entry)) => entry.descriptor.id.shared(),
+            (None, None) => shorten_name(&request.tool),
+        };
         AuditRow {
-            trace: self.trace,
+            trace: request.trace,
             at_unix_ms: self.at_unix_ms,
-            caller: self.principal,
-            door: self.door.into(),
-            tool: self.tool,
-            version: self.version,
-            definition: self.definition,
-            arguments: self.arguments,
+            caller: Arc::clone(&request.principal),
+            door: request.door.as_str().into(),
+            tool,
+            version: entry.as_ref().map(|entry| Arc::clone(&entry.version)).unwrap_or_default(),
+            definition: entry.as_ref().map(|entry| entry.definition),
+            arguments: self.arguments.unwrap_or_else(|| Arguments::of(&request.input).digest),
             decision: decision.into(),
             outcome: outcome.into(),
             blame: blame.map(Into::into),
@@ -218,7 +213,7 @@ pub(crate) enum Begin {
 impl OpenRow {
     /// Records that the call's tool is about to run, so that the trail has the call even if the process ends first.
     pub(crate) async fn begin(&mut self, begin: Begin) -> Result<(), Failure> {
-        let Some(facts) = self.row.clone() else { return Ok(()) };
+        let Some(facts) = &self.row else { return Ok(()) };
         let row = facts.row("interrupted", Code::Unavailable.as_str(), Some("gateway"), self.began);
         let commits = &self.audit.commits;
         if begin == Begin::Trailing {
@@ -237,10 +232,26 @@ impl OpenRow {
         self.began
     }
 
+    /// Completes the row with the arguments for the tool, and with the tool if one was found.
+    pub(crate) fn complete(
+        &mut self,
+        job: &Job,
+        arguments: &Arguments,
+        entry: Option<&Arc<Entry>>,
+    ) {
+        let Some(facts) = &mut self.row else { return };
+        facts.arguments = Some(arguments.digest);
+        facts.entry = entry.cloned();
+        facts.name = match entry {
+            Some(_) => None,
+            None => job.renamed.as_deref().map(shorten_name),
+        };
+    }
+
     /// Sets what the row is about, if that is known only at the end.
     pub(crate) fn is_about(&mut self, name: &str) {
         if let Some(facts) = &mut self.row {
-            facts.tool = name.into();
+            facts.name = Some(name.into());
         }
     }
 
@@ -249,7 +260,7 @@ impl OpenRow {
         mut self,
         decision: Decision,
         failure: Option<&Failure>,
-        content: Option<Content<'_>>,
+        content: Option<Content>,
         wait: bool,
     ) -> Result<(), Failure> {
         let Some(facts) = self.row.take() else { return Ok(()) };

@@ -62,28 +62,31 @@ impl RateGuard {
         }
     }
 
-    /// Counts a call; one for a tool that does not exist counts for its principal too.
-    pub(crate) fn check(
-        &self,
-        principal: &Principal,
-        entry: Option<&Entry>,
-    ) -> Result<(), Failure> {
-        if self.principal.is_none() && self.tool.is_none() && self.tools.is_empty() {
-            return Ok(());
-        }
-        let caller = || (principal.tenant.clone(), principal.subject.clone());
+    /// Counts a call or request of a principal, also one for a tool that does not exist.
+    pub(crate) fn check_caller(&self, principal: &Principal) -> Result<(), Failure> {
         if let Some(limiter) = &self.principal {
-            limiter.check(&caller(), "this caller")?;
-        }
-        let Some(entry) = entry else { return Ok(()) };
-        let id = &entry.descriptor.id;
-        if let Some(limiter) = self.tools.get(id.as_str()) {
-            limiter.check(&caller(), "this tool")?;
-        } else if let Some(limiter) = &self.tool {
-            limiter.check(&(caller(), id.clone()), "this tool")?;
+            limiter.check(&caller(principal), "this caller")?;
         }
         Ok(())
     }
+
+    /// Counts a call of a tool by a principal.
+    pub(crate) fn check_tool(&self, principal: &Principal, entry: &Entry) -> Result<(), Failure> {
+        if self.tool.is_none() && self.tools.is_empty() {
+            return Ok(());
+        }
+        let id = &entry.descriptor.id;
+        if let Some(limiter) = self.tools.get(id.as_str()) {
+            limiter.check(&caller(principal), "this tool")?;
+        } else if let Some(limiter) = &self.tool {
+            limiter.check(&(caller(principal), id.clone()), "this tool")?;
+        }
+        Ok(())
+    }
+}
+
+fn caller(principal: &Principal) -> Caller {
+    (principal.tenant.clone(), principal.subject.clone())
 }
 
 impl<K: std::hash::Hash + Eq + Clone> Limiter<K> {

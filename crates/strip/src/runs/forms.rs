@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use proto::{Code, Failure, clean, digest_of_parts};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use store::QuestionRow;
+use store::{QuestionRow, QuestionState};
 use uuid::Uuid;
 
 use super::{NewQuestion, Run, RunOf, Runs, SlotType};
@@ -54,7 +54,7 @@ struct Field {
     required: bool,
 }
 
-/// What a task that is repeated does.
+/// How a repeated task goes on.
 enum Repeated {
     /// It continues with the answers.
     Continue(Resume),
@@ -130,14 +130,13 @@ pub(crate) fn repeat_task(runs: &Runs, job: &mut Job) -> Result<Option<Output>, 
     Ok(None)
 }
 
-/// What a task does that is repeated after questions.
+/// Decides how a task that is repeated after questions goes on.
 fn repeat(runs: &Runs, run: &Run, resume: &Value) -> Result<Repeated, Failure> {
     let interruption = Interruption::read(resume)?;
     let slots = interruption.forms.iter().flat_map(|form| &form.fields).map(|field| &field.slot);
-    let open: Vec<_> = slots
-        .filter(|slot| run.settled_question(slot).is_none())
-        .filter_map(|slot| run.question(slot))
-        .collect();
+    let questions: Vec<_> = slots.map(|slot| question(run, slot)).collect::<Result<_, _>>()?;
+    let open: Vec<_> =
+        questions.into_iter().filter(|asked| asked.state == QuestionState::Open).collect();
     if !open.is_empty() {
         return Ok(Repeated::Wait(parked(&open, Some(resume.clone()))));
     }
@@ -145,11 +144,22 @@ fn repeat(runs: &Runs, run: &Run, resume: &Value) -> Result<Repeated, Failure> {
     if interruption.process != *PROCESS || age > STATE_VALID_MS {
         return Ok(Repeated::Begin);
     }
-    let responses = interruption.forms.into_iter().map(|form| {
-        let response = form.response(run);
-        (form.name, response)
-    });
-    Ok(Repeated::Continue(Resume { responses: responses.collect(), state: interruption.state }))
+    let mut responses = Map::new();
+    for form in interruption.forms {
+        let response = form.response(run)?;
+        responses.insert(form.name, response);
+    }
+    Ok(Repeated::Continue(Resume { responses, state: interruption.state }))
+}
+
+/// A question of the task. A missing one counts neither as open nor as declined.
+fn question(run: &Run, slot: &str) -> Result<QuestionRow, Failure> {
+    run.question(slot).ok_or_else(|| {
+        let message = format!(
+            "the question `{slot}` of the task is missing from its run, so the tool cannot be given the answer"
+        );
+        Failure::new(Code::Internal, message)
+    })
 }
 
 fn parked(open: &[QuestionRow], resume: Option<Value>) -> Output {
@@ -174,18 +184,17 @@ impl Interruption {
 
 impl Form {
     /// The response to the form, from the answers. It is declined if a person declined what it requires.
-    fn response(&self, run: &Run) -> Value {
+    fn response(&self, run: &Run) -> Result<Value, Failure> {
         let mut content = Map::new();
         for field in &self.fields {
-            let answer = run.settled_question(&field.slot).and_then(|question| question.answer);
-            match (&field.property, answer) {
+            match (&field.property, question(run, &field.slot)?.answer) {
                 (Some(property), Some(answer)) => drop(content.insert(property.clone(), answer)),
                 (None, Some(Value::Bool(true))) => {}
                 (Some(_), None) if !field.required => {}
-                _ => return json!({"action": "decline"}),
+                _ => return Ok(json!({"action": "decline"})),
             }
         }
-        json!({"action": "accept", "content": content})
+        Ok(json!({"action": "accept", "content": content}))
     }
 }
 

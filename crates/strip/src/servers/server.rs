@@ -35,7 +35,7 @@ impl<'a> ServerRequest<'a> {
 pub trait Server: Send + Sync + 'static {
     fn name(&self) -> &str;
 
-    /// What it offered last.
+    /// Its latest lists of prompts and resources.
     fn offering(&self) -> Arc<Offering>;
 
     /// The time that one request to it may take, if the operator set one.

@@ -191,7 +191,7 @@ async fn the_strictest_skill_is_known_for_every_tool() {
 }
 
 #[tokio::test]
-async fn what_was_used_with_success_is_remembered_for_each_caller() {
+async fn successful_tools_are_remembered_for_each_caller() {
     let failing =
         tool("t.fails", |_| Box::pin(async { Err(Failure::new(Code::Unavailable, "not today")) }));
     let setup = setup(vec![echo("t.echo"), failing]).await;

@@ -1,6 +1,7 @@
 //! Calls that a person must approve, with a real store behind them.
 
 mod covered;
+mod damaged;
 mod fetched_files;
 mod grants;
 mod parked;

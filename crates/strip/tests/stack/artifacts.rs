@@ -78,7 +78,7 @@ async fn an_artifact_comes_as_text_as_base64_or_as_a_reference() {
 }
 
 #[tokio::test]
-async fn what_is_not_exactly_one_content_is_refused_and_leaves_nothing() {
+async fn store_artifact_refuses_all_but_one_content_and_stores_nothing() {
     let setup = setup(Vec::new()).await.with_control();
     let foreign = reference(&setup, "globex", b"secret").await;
     let own = reference(&setup, "acme", b"ours").await;

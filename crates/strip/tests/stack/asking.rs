@@ -17,11 +17,12 @@ pub(crate) struct Person {
     asking: AskMode,
     says: std::sync::Mutex<Vec<Value>>,
     asked: std::sync::Mutex<Vec<Value>>,
-    progress: std::sync::Mutex<usize>,
+    /// The messages about its progress.
+    progress: std::sync::Mutex<Vec<String>>,
 }
 
 impl Person {
-    /// One who is never asked, and whose client can do these things.
+    /// A person who is never asked, with a client of these capabilities.
     pub(crate) fn speaking(capabilities: Value) -> Arc<Self> {
         let Value::Object(capabilities) = capabilities else { panic!("{capabilities}") };
         Arc::new(Self {
@@ -33,7 +34,7 @@ impl Person {
         })
     }
 
-    fn new(asking: AskMode, mut says: Vec<Value>) -> Arc<Self> {
+    pub(crate) fn new(asking: AskMode, mut says: Vec<Value>) -> Arc<Self> {
         says.reverse();
         Arc::new(Self {
             capabilities: Map::from_iter([("elicitation".to_owned(), json!({}))]),
@@ -42,6 +43,18 @@ impl Person {
             asked: std::sync::Mutex::default(),
             progress: std::sync::Mutex::default(),
         })
+    }
+}
+
+impl Person {
+    /// What it was asked.
+    pub(crate) fn asked(&self) -> Vec<Value> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// The notices about its progress.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.progress.lock().unwrap().clone()
     }
 }
 
@@ -63,8 +76,9 @@ impl Client for Person {
         true
     }
 
-    fn progress(&self, _report: Map<String, Value>) {
-        *self.progress.lock().unwrap() += 1;
+    fn progress(&self, report: Map<String, Value>) {
+        let message = report["message"].as_str().unwrap_or_default().to_owned();
+        self.progress.lock().unwrap().push(message);
     }
 
     fn log_level(&self) -> Option<LogLevel> {
@@ -106,7 +120,10 @@ async fn a_client_of_an_earlier_era_is_asked_directly() {
         json!(["plain", "warm"])
     );
     assert!(asked[1]["message"].as_str().unwrap().contains("`plain`, `warm`"), "{asked:?}");
-    assert!(*person.progress.lock().unwrap() > 0, "it is notified that a person is waited for");
+    assert!(
+        !person.progress.lock().unwrap().is_empty(),
+        "it is notified that a person is waited for"
+    );
 
     // Another person may answer before the person at the client.
     works(&setup, "s", 2).await;

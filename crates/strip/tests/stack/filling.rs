@@ -57,7 +57,7 @@ async fn a_call_names_32_files_at_most_by_whatever_argument() {
 }
 
 #[tokio::test]
-async fn what_was_answered_about_a_file_is_not_said_again_when_it_is_gone() {
+async fn a_cached_answer_is_not_repeated_after_its_file_is_deleted() {
     let setup = setup(vec![taking().with(|descriptor| descriptor.deterministic = true)]).await;
     let id = file(&setup, 30).await;
     for _ in 0..2 {

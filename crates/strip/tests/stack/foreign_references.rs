@@ -19,7 +19,7 @@ use crate::support::{Fake, Setup, ask, code, principal, rate, settings, setup, t
 
 /// A server that keeps one text.
 pub(crate) struct TextServer {
-    name: &'static str,
+    pub(crate) name: &'static str,
     pub(crate) keeps: Mutex<&'static str>,
 }
 
@@ -158,7 +158,7 @@ async fn a_reference_is_valid_for_the_caller_that_received_it() {
     for who in [&bob, &agent("outsider"), &eve] {
         refused(&setup, who, Code::NotFound).await;
     }
-    // What was kept of it does not outlive the right to the server.
+    // A fetched copy is not served after the caller loses the right to the server.
     setup.strip.set_agents(profiles(&[("insider", &["far"], &[])]));
     refused(&setup, &agent("insider"), Code::NotFound).await;
     let reads = |row: &&store::AuditRow| &*row.tool == "hr:resources/read";
@@ -194,7 +194,7 @@ async fn a_reference_that_two_servers_issued_is_neithers() {
     let answer = by(&setup, &ann, "far:take", json!({"file_id": "item-7"})).await;
     let said = answer.result.unwrap_err().message;
     assert!(said.contains("more than one server") && said.contains("evil, hr"), "{said}");
-    // What one says to one caller is nothing to another.
+    // A reference issued to one caller does not name a file for another.
     let bob = principal("acme", "bob");
     by(&setup, &bob, "hr:issue", json!({})).await.result.unwrap();
     let answer = by(&setup, &bob, "far:take", json!({"file_id": "item-7"})).await;

@@ -91,7 +91,7 @@ async fn a_tool_whose_code_or_index_changed_runs_again() {
 }
 
 #[tokio::test]
-async fn what_is_not_deterministic_runs_each_time() {
+async fn a_nondeterministic_tool_runs_each_time() {
     let (fake, _) = counter("t.send");
     let setup = setup(vec![fake.with(|d| d.deterministic = false)]).await;
     assert_eq!(run_of(setup.call("t.send", json!({})).await), 1);

@@ -266,7 +266,7 @@ async fn completing_waits_for_calls_in_flight_and_then_nothing_more_runs() {
     });
     begun.notified().await;
 
-    // It does not wait for ever, and says for what it waited.
+    // The end of a run has a time limit, and its failure names the calls that were still running.
     let mut hasty = end("r");
     hasty.timeout = Some(Duration::from_millis(50));
     let failure = strip.call(hasty).await.result.unwrap_err();
@@ -333,7 +333,7 @@ async fn completing_withdraws_what_is_still_asked() {
 }
 
 #[tokio::test]
-async fn who_names_no_run_has_one_until_thirty_idle_minutes_or_its_end() {
+async fn a_caller_without_a_named_run_has_one_until_it_ends_or_is_idle_for_thirty_minutes() {
     let setup = setup(tools()).await.with_control();
     let current = |tool: &str, input: Value| {
         let mut call = ask(tool, input);

@@ -152,7 +152,7 @@ pub(crate) async fn setup_with(settings: Settings, tools: Vec<Fake>) -> Setup {
     setup_with_cache(settings, 64 << 20, tools).await
 }
 
-/// The same with a cache of this many bytes.
+/// A setup with a cache of this many bytes.
 pub(crate) async fn setup_with_cache(
     settings: Settings,
     cache_bytes: u64,
@@ -196,7 +196,7 @@ pub(crate) fn ask(tool: &str, input: Value) -> Request {
 }
 
 impl Setup {
-    /// The same with the control-flow tools.
+    /// Adds the control-flow tools.
     pub(crate) fn with_control(self) -> Self {
         self.strip.catalog().publish(control::SOURCE, control::tools(&self.strip));
         self

@@ -112,7 +112,7 @@ impl Drop for YouTube {
 }
 
 #[derive(Debug, Deserialize)]
-struct Asked {
+struct VideoQuery {
     #[serde(default)]
     v: String,
     #[serde(default)]
@@ -125,7 +125,7 @@ struct Asked {
 }
 
 impl Record {
-    fn note(&self, path: &str, asked: &Asked) {
+    fn note(&self, path: &str, asked: &VideoQuery) {
         let line =
             format!("{path}?v={}&lang={}&fmt={}&pot={}", asked.v, asked.lang, asked.fmt, asked.pot);
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(line);
@@ -139,7 +139,7 @@ impl Record {
     }
 }
 
-async fn watch(State(record): State<Arc<Record>>, Query(asked): Query<Asked>) -> Response {
+async fn watch(State(record): State<Arc<Record>>, Query(asked): Query<VideoQuery>) -> Response {
     record.note("/watch", &asked);
     let Some(shape) = Captions::of(&asked.v) else { return StatusCode::NOT_FOUND.into_response() };
     let id = shape.video();
@@ -182,7 +182,7 @@ async fn watch(State(record): State<Arc<Record>>, Query(asked): Query<Asked>) ->
     ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
 }
 
-async fn timedtext(State(record): State<Arc<Record>>, Query(asked): Query<Asked>) -> Response {
+async fn timedtext(State(record): State<Arc<Record>>, Query(asked): Query<VideoQuery>) -> Response {
     record.note("/api/timedtext", &asked);
     let Some(shape) = Captions::of(&asked.v) else { return StatusCode::NOT_FOUND.into_response() };
     let (first, second) = YouTube::TRANSCRIPT.split_once(". ").expect("two sentences");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::Value;
 
-/// What the column's phrases mean: packages that a crate must not link, directly or through another.
+/// The meaning of the column's phrases: packages that a crate must not link, directly or through another.
 const NOT_LINKED: [(&str, &[&str]); 19] = [
     ("HTTP", &["axum", "http", "hyper"]),
     ("a runtime", &["tokio"]),
@@ -27,9 +27,12 @@ const NOT_LINKED: [(&str, &[&str]); 19] = [
     ("transports", &["doors", "upstream"]),
 ];
 
-/// What a crate below hides, so that it is linked: packages that a crate must not depend on directly.
-const NOT_USED: [(&str, &[&str]); 3] =
-    [("SQL", &["sqlx"]), ("processes", &["egress"]), ("sockets", &["hyper", "tokio"])];
+/// Packages that a crate links through a crate below which hides them, but must not depend on directly.
+const NOT_USED: [(&str, &[&str]); 3] = [
+    ("SQL of its own", &["sqlx"]),
+    ("processes of its own", &["egress"]),
+    ("sockets of its own", &["hyper", "tokio"]),
+];
 
 const NO_OTHER: &str = "any other crate of ours";
 
@@ -80,13 +83,13 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// What is wrong with the rows of the page's table of crates, whose names are `ours`.
+/// The faults of the page's table of crates, which has one row for each crate of `ours`.
 pub(super) fn faults<'a>(page: &'a str, graph: &Graph<'a>, ours: &[&str]) -> Vec<String> {
-    let mut faults = Vec::new();
-    for row in page.lines().filter(|line| line.starts_with("| `")) {
-        let cells: Vec<_> = row.trim_matches(['|', ' ']).split(" | ").collect();
-        let [name, .., unknown] = cells[..] else { continue };
-        let name = name.trim_matches('`');
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    let rows: Vec<_> = rows.filter_map(cells).collect();
+    let listed = rows.iter().map(|(name, _)| *name);
+    let mut faults = differences(listed, ours.iter().copied());
+    for (name, unknown) in rows {
         for phrase in unknown.split([';', ',']).map(str::trim).filter(|phrase| *phrase != "–") {
             let meaning = |table: &[(&str, &'static [&'static str])]| {
                 table.iter().find(|(known, _)| *known == phrase).map(|(_, packages)| *packages)
@@ -113,4 +116,22 @@ pub(super) fn faults<'a>(page: &'a str, graph: &Graph<'a>, ours: &[&str]) -> Vec
         }
     }
     faults
+}
+
+/// The name of a crate and what it must not know, from a row of the table.
+fn cells(row: &str) -> Option<(&str, &str)> {
+    let cells: Vec<_> = row.trim_matches(['|', ' ']).split(" | ").collect();
+    let [name, _, unknown] = cells[..] else { return None };
+    Some((name.trim_matches('`'), unknown))
+}
+
+/// The names that only one of the lists has, or that the first has twice.
+fn differences<'a>(
+    listed: impl Iterator<Item = &'a str>,
+    ours: impl Iterator<Item = &'a str>,
+) -> Vec<String> {
+    let mut missing: BTreeSet<_> = ours.collect();
+    let surplus = listed.filter(|name| !missing.remove(name)).collect::<Vec<_>>();
+    let surplus = surplus.iter().map(|name| format!("`{name}` is no crate, or is listed twice"));
+    surplus.chain(missing.iter().map(|name| format!("`{name}` has no row"))).collect()
 }

@@ -36,9 +36,12 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
             "proto",
             "store",
             "dag",
+            "files",
+            "runs",
             "strip",
             "workflow",
             "operations",
+            "documents",
             "reading",
             "search",
             "research",
@@ -69,7 +72,7 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
     ("extraction", &[]),
     ("pdf", &["extraction"]),
     ("documents", &["proto", "extraction", "pdf"]),
-    ("builtin", &["proto", "schema", "jsonpath", "files", "prompts", "strip", "language"]),
+    ("builtin", &["proto", "schema", "jsonpath", "files", "runs", "prompts", "strip", "language"]),
     ("http-server", &["proto", "auth"]),
     (
         "doors",
@@ -106,7 +109,10 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
     ("terminal", &["proto", "operations", "environment"]),
     ("reading", &["proto", "egress", "documents"]),
     ("research", &["proto", "userfiles", "egress", "documents", "language", "reading", "search"]),
-    ("webtools", &["proto", "egress", "schema", "strip", "config", "reading", "research"]),
+    (
+        "webtools",
+        &["proto", "egress", "schema", "strip", "config", "reading", "search", "research"],
+    ),
     ("recipes", &["environment", "proto", "egress", "operations", "schema", "config", "terminal"]),
     ("remote", &["proto", "egress", "environment"]),
     (
@@ -200,7 +206,8 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("careers", &[]),
     ("typeset", &["markup"]),
-    ("analysis", &["schema", "language", "extraction", "documents"]),
+    ("pii", &["language"]),
+    ("analysis", &["schema", "language", "extraction", "documents", "pii"]),
     ("testkit", &[]),
     ("kit", &["proto", "egress", "documents", "environment", "reading", "userfiles"]),
     ("fixture", &["kit"]),
@@ -212,7 +219,7 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
     ("keyphrases", &["language"]),
     ("text-analysis", &["kit", "language", "keyphrases"]),
     ("doc-parser", &["proto", "documents", "analysis", "language", "kit"]),
-    ("audit-compliance", &["kit", "language", "analysis", "documents"]),
+    ("audit-compliance", &["kit", "language", "analysis", "documents", "pii"]),
     ("job-search", &["kit", "language", "careers"]),
     (
         "media-transform",
@@ -220,7 +227,7 @@ pub(crate) const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("social-intelligence", &["kit", "creatives", "ocr"]),
     ("resume-profile", &["kit", "language", "documents", "careers", "markup", "typeset"]),
-    ("web-research", &["proto", "egress", "schema", "reading", "research", "kit"]),
+    ("web-research", &["proto", "egress", "schema", "reading", "search", "research", "kit"]),
     (
         "powerstrip-bench",
         &[

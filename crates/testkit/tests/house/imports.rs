@@ -8,7 +8,7 @@ use std::path::Path;
 type Module = Vec<String>;
 
 #[derive(Clone, Debug, PartialEq)]
-enum Token {
+pub(crate) enum Token {
     Word(String),
     /// `::`
     Separator,
@@ -129,7 +129,7 @@ fn word(text: &str) -> Token {
 }
 
 /// Splits Rust code into tokens, without comments, literals and lifetimes.
-fn lex(text: &str) -> Vec<Token> {
+pub(crate) fn lex(text: &str) -> Vec<Token> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
     let mut at = 0;

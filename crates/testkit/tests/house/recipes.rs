@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// `**Add a guard** (4 files).` and its line `Example: `NAME`: `file`, `file`.`
+/// `**Add a guard** (4 files; 8 with numbers).` has a line `Example: `NAME`: `file`, `file`.` for the first number, and
+/// `Example with numbers: …` for the second. Each is a recipe of its own.
 pub(crate) struct Recipe {
     pub(crate) title: String,
     pub(crate) count: usize,
@@ -14,25 +15,44 @@ pub(crate) struct Recipe {
 pub(crate) fn recipes(page: &str) -> Result<Vec<Recipe>, String> {
     let section = page.split("\n## ").find(|part| part.starts_with("How to\n"));
     let section = section.ok_or("there is no section `How to`")?;
-    section.split("\n**Add ").skip(1).map(recipe).collect()
+    let recipes: Result<Vec<_>, _> = section.split("\n**Add ").skip(1).map(read).collect();
+    Ok(recipes?.into_iter().flatten().collect())
 }
 
-fn recipe(text: &str) -> Result<Recipe, String> {
+fn read(text: &str) -> Result<Vec<Recipe>, String> {
     let unclear = |what: &str| format!("`Add {}`: {what}", text.lines().next().unwrap_or_default());
     let (title, rest) = text.split_once("** (").ok_or_else(|| unclear("no `** (N files`"))?;
-    let count = rest.split_once(" files").and_then(|(count, _)| count.parse().ok());
-    let example = text.split_once("\nExample: ").ok_or_else(|| unclear("no `Example:`"))?.1;
-    let example = example.split("\n\n").next().unwrap_or(example);
-    let mut quoted = example.split('`').skip(1).step_by(2).map(str::to_owned);
-    Ok(Recipe {
-        title: title.to_owned(),
-        count: count.ok_or_else(|| unclear("no number of files"))?,
-        example: quoted.next().ok_or_else(|| unclear("no name of the example"))?,
-        files: quoted.collect(),
-    })
+    let (counts, _) = rest.split_once(')').ok_or_else(|| unclear("no `)` after the numbers"))?;
+    let mut recipes = Vec::new();
+    let (first, others) = counts.split_once("; ").unwrap_or((counts, ""));
+    let others = others.split("; ").filter(|count| count.contains(" with "));
+    for count in std::iter::once(first).chain(others) {
+        let (number, case) = match count.split_once(" with ") {
+            Some((number, case)) => (number, format!(" with {case}")),
+            None => (count.split(" files").next().unwrap_or_default(), String::new()),
+        };
+        let start = format!("\nExample{case}: ");
+        let (_, example) =
+            text.split_once(&start).ok_or_else(|| unclear(&format!("no `{}`", start.trim())))?;
+        let example = example.split("\n\n").next().unwrap_or(example);
+        let example = example.split("\nExample").next().unwrap_or(example);
+        let mut quoted = example.split('`').skip(1).step_by(2).map(str::to_owned);
+        recipes.push(Recipe {
+            title: format!("{title}{case}"),
+            count: number.parse().map_err(|_| unclear(&format!("no number in `{count}`")))?,
+            example: quoted.next().ok_or_else(|| unclear("no name of the example"))?,
+            files: quoted.collect(),
+        });
+    }
+    let examples = text.matches("\nExample").count();
+    if examples == recipes.len() {
+        Ok(recipes)
+    } else {
+        Err(unclear(&format!("{} numbers of files, but {examples} examples", recipes.len())))
+    }
 }
 
-/// What is wrong with a recipe: files that are missing from its example, or that do not belong to it.
+/// The faults of a recipe: files that are missing from its example, or that do not belong to it.
 pub(crate) fn faults(recipe: &Recipe, root: &Path, sources: &[std::path::PathBuf]) -> Vec<String> {
     let Recipe { title, count, example, files } = recipe;
     let mut faults = Vec::new();
@@ -55,12 +75,18 @@ pub(crate) fn faults(recipe: &Recipe, root: &Path, sources: &[std::path::PathBuf
         let looked_at = path.contains("/src/") && (everywhere || path.starts_with(folder));
         if looked_at && !files.contains(&path) {
             let text = std::fs::read_to_string(source).expect("a source file");
-            if names(&text, example) {
+            if names(&code_of(&text), example) {
                 faults.push(format!("Add {title}: {path} names `{example}`, too"));
             }
         }
     }
     faults
+}
+
+/// A source file without its comments, which may use a name in its plain meaning.
+fn code_of(text: &str) -> String {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    code.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether code contains a name as a whole word.

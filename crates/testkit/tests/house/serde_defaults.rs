@@ -13,17 +13,53 @@ const CONVERSIONS: [&str; 5] = [
 const DEFAULTS: [&str; 4] = ["unwrap_or", "unwrap_or_default", "unwrap_or_else", "map_or"];
 
 /// Comments on the line before that say why a default is right.
-const REASONS: [&str; 2] = ["// cannot fail: ", "// may fail: "];
+const REASONS: [&str; 2] = ["// cannot fail: ", MAY_FAIL];
+pub(crate) const MAY_FAIL: &str = "// may fail: ";
+
+/// The crates that decide by what is stored: what is damaged must not look like what is absent.
+pub(crate) const STORED: [&str; 5] = ["approvals", "dag", "runs", "store", "workflow"];
+
+/// The only reasons in those crates for a stored value that cannot be read.
+pub(crate) const STORED_MAY_FAIL: [&str; 1] =
+    ["the decision is audited even if the trace of its call cannot be read."];
 
 /// The lines of a source file that replace an error of serde by a default and give no reason.
 pub(crate) fn silent_defaults(code: &str) -> Vec<usize> {
-    let mut lines: Vec<usize> = CONVERSIONS
+    lines_of_calls(code, &CONVERSIONS, |call| drops_error(call.after, false))
+}
+
+/// The lines of a file in one of the crates [`STORED`] that make a damaged value an absent one: by `ok()` or a default, also
+/// in the next statement, or by `if let Ok(…)`. Texts that are parsed count if they are a row's.
+pub(crate) fn hidden_damage(code: &str) -> Vec<usize> {
+    let calls: Vec<&str> = CONVERSIONS.into_iter().chain([".parse(", ".parse::<"]).collect();
+    lines_of_calls(code, &calls, |call| {
+        let is_stored = !call.name.starts_with(".parse") || call.head.contains("row.");
+        let is_condition = ["if let Ok(", "&& let Ok("].iter().any(|test| call.head.contains(test));
+        is_stored && (is_condition || drops_error(call.after, true) || drops_later(call))
+    })
+}
+
+/// A call in a source file.
+struct Call<'a> {
+    name: &'a str,
+    /// The statement up to the call, or the part of it since the last brace.
+    head: &'a str,
+    /// What follows the arguments.
+    after: &'a str,
+}
+
+/// The lines of the calls that are checked, without those that have a reason.
+fn lines_of_calls(code: &str, calls: &[&str], is_checked: impl Fn(&Call) -> bool) -> Vec<usize> {
+    let mut lines: Vec<usize> = calls
         .iter()
-        .flat_map(|call| code.match_indices(call))
-        .filter_map(|(start, call)| {
+        .flat_map(|name| code.match_indices(name))
+        .filter_map(|(start, name)| {
+            let before = &code[..start];
+            let head = &before[before.rfind([';', '{', '}']).map_or(0, |end| end + 1)..];
             // The name may go on, and have type arguments.
-            let open = start + call.len() - 1 + code[start + call.len() - 1..].find('(')?;
-            drops_error(&code[end_of_group(code, open)?..]).then_some(start)
+            let open = start + name.len() - 1 + code[start + name.len() - 1..].find('(')?;
+            let after = &code[end_of_group(code, open)?..];
+            is_checked(&Call { name, head, after }).then_some(start)
         })
         .filter(|start| !has_reason(&code[..*start]))
         .map(|start| code[..start].matches('\n').count() + 1)
@@ -34,13 +70,13 @@ pub(crate) fn silent_defaults(code: &str) -> Vec<usize> {
 }
 
 /// Whether the methods that follow a call replace its error. An `ok()` that ends the function, or is followed by `?`, hands
-/// the absence to the caller.
-fn drops_error(mut rest: &str) -> bool {
+/// the absence to the caller, which is no excuse in a `strict` crate.
+fn drops_error(mut rest: &str, strict: bool) -> bool {
     let mut absent = false;
     loop {
         rest = rest.trim_start();
         let Some(method) = rest.strip_prefix('.') else {
-            return absent && !rest.starts_with(['?', '}']);
+            return absent && (strict || !rest.starts_with(['?', '}']));
         };
         let name = method.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
         if DEFAULTS.contains(&name) {
@@ -51,6 +87,21 @@ fn drops_error(mut rest: &str) -> bool {
         let Some(end) = end else { return false };
         rest = &method[end..];
     }
+}
+
+/// Whether a result that a `let` names loses its error in the next statement.
+fn drops_later(call: &Call) -> bool {
+    let Some((rest, next)) = call.after.split_once(';') else { return false };
+    let Some((_, name)) = call.head.rsplit_once("let ") else { return false };
+    let name = name.trim_start_matches("mut ");
+    let name = name.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
+    if name.is_empty() || rest.contains('?') {
+        return false;
+    }
+    let next = next.split_once(';').map_or(next, |(next, _)| next);
+    let begins_word = |at: usize| !next[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    let mut uses = next.match_indices(name).filter(|(at, _)| begins_word(*at));
+    uses.any(|(at, _)| drops_error(&next[at + name.len()..], true))
 }
 
 /// The end of the group that the parenthesis at `open` begins.
@@ -103,4 +154,27 @@ fn only_errors_that_vanish_without_a_reason_are_found() {
         fn k(text: &str) -> Option<Value> { serde_json::from_str(text).ok() }
     "#;
     assert_eq!(silent_defaults(code), [2, 3, 6, 7, 17]);
+}
+
+#[test]
+fn damage_that_would_look_like_absence_is_found() {
+    let code = r#"
+        let a: Option<Plan> = serde_json::from_str(&row.dag).ok();
+        let b = serde_json::from_slice::<Map>(&bytes).ok()?;
+        let parsed = strip::run_blocking(1, || serde_json::from_slice(&bytes));
+        let c = parsed.unwrap_or_else(|_| text.into());
+        if let Ok(d) = serde_json::from_str::<Value>(&row.data) { show(d) }
+        let attempt = row.attempt.parse().unwrap_or(1);
+        fn f(row: &Row) -> Option<Note> { serde_json::from_str(&row.note).ok() }
+        // cannot fail: two plain fields.
+        let g = serde_json::from_str(text).unwrap_or_default();
+        let h = snapshot.map(|row| serde_json::from_str::<Last>(&row.data));
+        let h = h.transpose().map_err(damaged)?.unwrap_or_default();
+        let limit: Option<u32> = serde_json::from_str(&row.limit)?;
+        let limit = limit.unwrap_or(50);
+        let Ok(k) = serde_json::from_str(&row.state) else { return Err(damaged(&row)) };
+        let port = given.parse().unwrap_or(0);
+        let m = serde_json::from_str(&row.dag).map_err(damaged)?;
+    "#;
+    assert_eq!(hidden_damage(code), [2, 3, 4, 6, 7, 8]);
 }

@@ -13,7 +13,6 @@ const WORDS: &[&str] = &[
     "bystander",
     "confirmation",
     "confirmations",
-    "courier",
     "desk",
     "desks",
     "duel",
@@ -23,8 +22,6 @@ const WORDS: &[&str] = &[
     "ears",
     "errand",
     "errands",
-    "guest",
-    "guests",
     "handed",
     "heard",
     "hearing",
@@ -39,7 +36,6 @@ const WORDS: &[&str] = &[
     "lenders",
     "lends",
     "lent",
-    "letters",
     "meant",
     "mend",
     "mended",
@@ -53,8 +49,6 @@ const WORDS: &[&str] = &[
     "owed",
     "owes",
     "pantry",
-    "paper",
-    "papers",
     "patience",
     "quarrel",
     "seat",
@@ -89,29 +83,23 @@ const WORDS: &[&str] = &[
 ];
 
 /// Phrases in which a listed word has its usual meaning.
-const ALLOWED: &[&str] = &[
-    "letters, digits",
-    "letters and digits",
-    "latin letters",
-    "letters or digits",
+pub(crate) const ALLOWED: &[&str] = &[
+    // Numbers that are added up, and stored names of older versions.
+    "log_sum",
+    "below_sum",
+    "    arguments_sum ",
+    "column arguments_sum",
+    "column start_sum",
+    "\"start_sum\"",
     // Names and values of other people.
     "sha256 sums",
-    "\"papers\"",
-    "/paper/",
-    "academic paper",
     "\"jar\"",
-    "\"guest\"",
-    "\"guests\"",
     "alias = \"beside\"",
-    "courier",
+    "\"anybody\"",
     "\"nobody\"",
     // A prompt whose text is pinned.
     "the smallest change that mends it",
     // Text of documents that tests read.
-    "printed on paper",
-    "nïted paper",
-    "\\\"paper\\\"",
-    "\"paper\"",
     "the second paragraph stands apart",
     "hiddenslide unseen",
     "\"unseen\"",
@@ -128,8 +116,23 @@ pub(crate) fn occurrences(text: &str) -> Vec<(usize, &'static str)> {
         let words = line.split(|letter: char| !letter.is_ascii_alphabetic());
         let listed = words.filter_map(|word| WORDS.binary_search(&word).ok());
         found.extend(listed.map(|at| (number + 1, WORDS[at])));
+        let mut names = line.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        if names.any(is_sum) {
+            found.push((number + 1, "sum, for a digest"));
+        }
     }
     found
+}
+
+/// Whether a name calls what it holds a sum.
+fn is_sum(name: &str) -> bool {
+    name.ends_with("_sum") || name.starts_with("sum_of")
+}
+
+/// Whether a text has a phrase in which a listed word is allowed. A phrase of one bare word would switch that word off.
+pub(crate) fn excuses(phrase: &str, text: &str) -> bool {
+    WORDS.binary_search(&phrase).is_err()
+        && text.lines().any(|line| split_names(line).contains(phrase))
 }
 
 /// The line in lower case, with the parts of `snake_case` and `CamelCase` names apart.

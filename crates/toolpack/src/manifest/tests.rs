@@ -100,7 +100,7 @@ fn faults_name_the_line_and_the_nearest_name() {
 }
 
 #[test]
-fn what_is_required_is_asked_for() {
+fn missing_and_malformed_keys_are_reported() {
     for (text, words) in [
         ("", ""),
         ("[]", ""),

@@ -78,7 +78,7 @@ fn references_in_data_are_data() {
 }
 
 #[test]
-fn what_leads_out_is_refused() {
+fn references_out_of_the_folder_are_refused() {
     let folder = Folder::new(&[("tools/inside.json", json!({"$ref": "../../outside.json"}))]);
     fs::write(folder.dir.path().join("outside.json"), "{}").unwrap();
     std::os::unix::fs::symlink(

@@ -39,7 +39,7 @@ pub(super) struct VerifiedCopy {
 struct Launch {
     program: PathBuf,
     digest: Sha256,
-    /// What comes between the program and the arguments: the argument of the shebang line, and the script.
+    /// The words between the program and the arguments: the argument of the shebang line, and the script.
     words: Vec<OsString>,
     script: Option<PathBuf>,
 }

@@ -62,7 +62,7 @@ async fn flags_and_files_are_refused() {
 }
 
 #[tokio::test]
-async fn what_the_author_wrote_or_allowed_passes() {
+async fn leading_dashes_that_the_author_wrote_or_allowed_pass() {
     let setup = setup("'-n', '--q={{input.q}}', '@{{input.q}}'", "").await;
     assert_eq!(setup.data("x", json!({"q": "-x"})).await, json!(["-n", "--q=-x", "@-x"]));
     let setup = self::setup("'{{input.q}}'", ", allowLeadingDash: true").await;

@@ -53,7 +53,7 @@ fn as_few_parts_as_needed_are_left_out() {
 }
 
 #[test]
-fn what_may_not_be_left_out_is_never_dropped() {
+fn required_parts_are_never_dropped() {
     let refused = fit_resume(&resume(90, 1), ResumeTemplate::Compact, PageSize::A4, 1);
     let limit = TypesetError::TooLarge { what: "pages that cannot be shortened", limit: 1 };
     assert_eq!(refused, Err(limit));

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::grid::{markdown, rows};
-use super::{Cell, Found, Method, Region, Table};
+use super::{Cell, Method, ReadTables, Region, Table};
 use crate::pages::{MOST_PAGES, Pages};
 
 /// The most cells of all tables together; an answer has a few hundred bytes for each.
@@ -19,14 +19,14 @@ const MOST_CELLS: usize = 100_000;
 const MOST_PLACES: usize = 1_000_000;
 
 #[derive(Deserialize)]
-struct Asked {
+struct TableOptions {
     media_type: String,
     pages: Vec<(usize, usize)>,
     regions: Vec<Region>,
 }
 
 pub(super) fn read(options: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
-    let asked: Asked = serde_json::from_value(options)
+    let asked: TableOptions = serde_json::from_value(options)
         .map_err(|error| Refused::new("unsupported", format!("its options: {error}")))?;
     let mut found = if asked.media_type == "application/pdf" {
         of_pdf(&asked, bytes)?
@@ -55,7 +55,7 @@ pub(super) fn read(options: Value, bytes: Vec<u8>) -> Result<Done, Refused> {
     Ok(Done::new(value))
 }
 
-fn of_pdf(asked: &Asked, bytes: Vec<u8>) -> Result<Found, Refused> {
+fn of_pdf(asked: &TableOptions, bytes: Vec<u8>) -> Result<ReadTables, Refused> {
     let pages = Pages::of_ranges(asked.pages.clone());
     let is_asked = |number: usize| {
         let region = asked.regions.iter().any(|region| region.page == number);
@@ -75,7 +75,7 @@ fn of_pdf(asked: &Asked, bytes: Vec<u8>) -> Result<Found, Refused> {
         asked.regions.iter().filter_map(|region| in_region(&layouts, region)).collect()
     };
     let truncated = cut || (page_count > MOST_PAGES && asked.regions.is_empty());
-    Ok(Found { tables, page_count, truncated })
+    Ok(ReadTables { tables, page_count, truncated })
 }
 
 fn in_region(layouts: &[PageLayout], region: &Region) -> Option<Table> {
@@ -97,7 +97,7 @@ fn of_page(page: &PageLayout, table: Option<tables::Table>) -> Table {
     written(page.number, bbox, cells, header_rows, method)
 }
 
-fn of_others(asked: &Asked, bytes: &[u8]) -> Result<Found, Refused> {
+fn of_others(asked: &TableOptions, bytes: &[u8]) -> Result<ReadTables, Refused> {
     let options = Options::new(&asked.media_type);
     let (native, page_count) = documents::tables(bytes, &options, &Limits::default())?;
     let pages = Pages::of_ranges(asked.pages.clone());
@@ -106,7 +106,7 @@ fn of_others(asked: &Asked, bytes: &[u8]) -> Result<Found, Refused> {
         .filter(|table| pages.contains(table.page))
         .map(|table| written(table.page, None, table.cells, table.header_rows, Method::Native))
         .collect();
-    Ok(Found { tables, page_count, truncated: false })
+    Ok(ReadTables { tables, page_count, truncated: false })
 }
 
 fn written(

@@ -23,4 +23,5 @@ fn an_answer_has_the_schema_and_the_json_of_its_type() {
     assert_eq!(serde_json::to_value(&answer).unwrap(), json!({"words": 2}));
     let schema = crate::answer::schema_of_answers::<Computed<Count>>();
     assert_eq!(schema, crate::answer::schema_of_answers::<Count>());
+    assert_eq!(answer.read().unwrap().words, 2);
 }

@@ -68,7 +68,7 @@ async fn the_gateway_of_the_server_is_allowed() {
 }
 
 #[tokio::test]
-async fn what_is_refused_says_why_without_the_url() {
+async fn a_refused_url_is_explained_without_naming_it() {
     let address = serve().await;
     let allowed = fetcher(&[address.to_string()], None, 5);
     let closed = fetcher(&[], None, 5);

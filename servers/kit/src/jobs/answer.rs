@@ -1,4 +1,4 @@
-//! What calls about jobs answer.
+//! The answers to calls about jobs.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -212,7 +212,7 @@ async fn a_job_whose_end_cannot_be_stored_is_not_run_again() {
 async fn a_job_whose_process_died_is_begun_again_twice() {
     let folder = tempfile::tempdir().unwrap();
     let runs = Arc::default();
-    // What a killed process leaves: a running job without a lock.
+    // A killed process leaves a running job without a lock.
     let mut record = Record::new("echo", json!({"input": 1}));
     record.state = JobState::Running;
     let mut hopeless = Record::new("echo", json!({}));

@@ -131,7 +131,7 @@ async fn run_operation(jobs: &Jobs, record: &mut Record) -> Outcome {
         cancel: cancel.clone(),
         step,
     };
-    // Whatever ends this future ends the job's programs.
+    // The job's programs end when this future ends or is dropped.
     let _guard = cancel.drop_guard();
     let work = (jobs.0.operations.0)(record.operation.clone(), record.arguments.clone(), ctx);
     let work = tokio::time::timeout(DEADLINE, AssertUnwindSafe(work).catch_unwind());

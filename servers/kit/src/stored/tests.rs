@@ -46,7 +46,7 @@ async fn the_oldest_is_removed_when_a_limit_is_exceeded() {
     assert!(small.find(&first.ref_id).await.is_err() && small.find(&second.ref_id).await.is_ok());
     let large = small.store("kept", Bytes::from_static(b"123456789"), "text/plain", "x").await;
     assert!(large.unwrap_err().to_string().contains("9 bytes"));
-    // What does not fit pushes nothing out.
+    // A file that does not fit evicts nothing.
     assert!(small.find(&second.ref_id).await.is_ok());
 }
 

@@ -1,4 +1,4 @@
-//! Who may come in.
+//! Which requests the HTTP door of a server admits.
 
 use kit::{Blocks, Ctx, Fault, NoInput, Server, ToolSpec};
 use serde_json::{Value, json};

@@ -21,7 +21,7 @@ const PAGE: Name<'_> = Name(b"P");
 /// Merges PDFs.
 pub(crate) const MERGE: Work = Work::new("merge", run);
 
-/// What was done.
+/// The result of a merge.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Report {
     pub(super) pages: usize,

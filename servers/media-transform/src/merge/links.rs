@@ -15,7 +15,7 @@ pub(super) struct Link {
     pub(super) url: Vec<u8>,
 }
 
-/// What else lies on a page.
+/// The annotations of a page that are not links to keep.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Others {
     /// Links to places of the same document.
@@ -38,7 +38,7 @@ pub(super) fn links_of(page: &Page<'_>) -> (Vec<Link>, Others) {
                 Some(link) => links.push(link),
                 None => others.links += 1,
             },
-            // What belongs to another mark.
+            // A pop-up belongs to another annotation.
             b"Popup" => {}
             _ => others.marks += 1,
         }

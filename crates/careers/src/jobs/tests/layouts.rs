@@ -127,7 +127,7 @@ fn a_known_role_in_a_sentence_counts_more_than_the_first_line() {
 }
 
 #[test]
-fn what_is_sought_without_requirements_is_no_job() {
+fn a_search_without_requirements_is_no_job() {
     for text in [
         "Wir suchen eine Wohnung in Köln, gerne mit Balkon. Bis zu 900 € im Monat.",
         "Northbeam is looking for a Site in Leeds. The lease is £40,000 per year, parking would be nice.",

@@ -26,7 +26,7 @@ pub(crate) fn tables(bytes: &[u8], limits: &Limits) -> Result<(Vec<Table>, usize
         let Some(xml) = package.part(&relation.part)? else { continue };
         shown += 1;
         let cells = Cells { strings: &strings, formats: &formats, hidden: false };
-        let found = Found::read(&cells, &xml, limits)?;
+        let found = SheetCells::read(&cells, &xml, limits)?;
         tables.extend(found.table(shown));
     }
     Ok((tables, shown))
@@ -34,7 +34,7 @@ pub(crate) fn tables(bytes: &[u8], limits: &Limits) -> Result<(Vec<Table>, usize
 
 /// The cells of a sheet with text, and what is merged or hidden.
 #[derive(Default)]
-struct Found {
+struct SheetCells {
     cells: Vec<(usize, usize, String)>,
     /// The last row and column of merged cells, by the first ones.
     merged: HashMap<(usize, usize), (usize, usize)>,
@@ -42,7 +42,7 @@ struct Found {
     hidden_columns: HashSet<usize>,
 }
 
-impl Found {
+impl SheetCells {
     fn read(cells: &Cells<'_>, sheet: &str, limits: &Limits) -> Result<Self, Unreadable> {
         let mut found = Self::default();
         let mut xml = Xml::new(sheet, limits);

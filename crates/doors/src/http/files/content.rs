@@ -24,7 +24,7 @@ use crate::http::{Shared, reply};
 
 const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
-/// What others wrote is saved, not shown; and shown all the same, it can do nothing.
+/// Headers that make browsers save a file instead of showing it, and that disable scripts if it is shown anyway.
 const GUARDS: [(HeaderName, HeaderValue); 4] = [
     (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox")),

@@ -24,7 +24,7 @@ const OFFSET: HeaderName = HeaderName::from_static("upload-offset");
 /// How many bytes an upload will have.
 const LENGTH: HeaderName = HeaderName::from_static("upload-length");
 
-/// What begins an upload fits into this.
+/// The largest body of a request that begins an upload.
 const MAX_BODY: usize = 16 << 10;
 
 #[derive(Deserialize)]

@@ -86,15 +86,10 @@ async fn call(
         return None;
     }
     // If the client disconnects, this future is dropped, which the audit row of the call records.
-    let answered = match params.into_request(parts, principal, RunOf::Current) {
-        Ok(mut request) => {
-            request.cancel = state.strip().call_token(request.trace);
-            request.modern = true;
-            mcp::call(state, request).await
-        }
-        Err(invalid) => Err(invalid),
-    };
-    Some(write_answer(message.id, answered))
+    let mut request = params.into_request(parts, principal, RunOf::Current).ok()?;
+    request.cancel = state.strip().call_token(request.trace);
+    request.modern = true;
+    Some(write_answer(message.id, mcp::call(state, request).await))
 }
 
 /// Whether the headers of a request ask for nothing that only the library does.

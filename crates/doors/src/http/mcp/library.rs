@@ -172,7 +172,7 @@ impl RequestContext<'_> {
             door: Door::McpHttp,
             trace: self.trace,
         };
-        self.shared.strip.record_refusal(request, &failure).await;
+        let failure = self.shared.strip.record_refusal(request, failure).await;
         errors::refuse_with(reply::usual_status(&failure), &failure)
     }
 }

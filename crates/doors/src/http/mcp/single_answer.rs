@@ -11,6 +11,7 @@ use futures_util::{Stream, StreamExt as _, stream};
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
 use http::response::Parts;
+use proto::sse::{Events, PlainData};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use tokio::time::timeout;
@@ -64,7 +65,7 @@ where
     Response::from_parts(head, Body::from_stream(before.chain(events)))
 }
 
-/// Reads until an event has data, and returns that; none if the stream ends before.
+/// Reads until an event has data, and returns that; none if the stream ends before, or is none that the library writes.
 async fn read_first_message<S, E>(
     events: &mut S,
     read: &mut BytesMut,
@@ -73,28 +74,26 @@ async fn read_first_message<S, E>(
 where
     S: Stream<Item = Result<Bytes, E>> + Unpin,
 {
+    let mut parser = Events::<PlainData<{ usize::MAX }>>::default();
     while let Some(part) = events.next().await {
-        match part {
-            Ok(part) => read.extend_from_slice(&part),
+        let part = match part {
+            Ok(part) => part,
             Err(error) => {
                 *failed = Some(error);
                 return None;
             }
-        }
-        if read.ends_with(b"\n\n")
-            && let Some(message) = first_data(read)
-        {
-            return Some(message);
+        };
+        read.extend_from_slice(&part);
+        let mut message = None;
+        let fed = parser.feed(&part, |_, data| {
+            message = Some(data).filter(|data| !data.trim_ascii().is_empty());
+            message.is_none()
+        });
+        if fed.is_err() || message.is_some() {
+            return message.map(Bytes::from);
         }
     }
     None
-}
-
-/// The data of the first event that has some. The library writes each message as one line.
-fn first_data(events: &[u8]) -> Option<Bytes> {
-    let lines = events.split(|byte| *byte == b'\n');
-    let mut data = lines.filter_map(|line| line.strip_prefix(b"data:")).map(<[u8]>::trim_ascii);
-    data.find(|data| !data.is_empty()).map(Bytes::copy_from_slice)
 }
 
 fn is_answer(message: &[u8]) -> bool {

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_argument_is_refused_with_the_form() {
+    fn bad_arguments_are_refused_with_the_expected_form() {
         for (arguments, part) in [
             (&["hello"][..], "is not KEY=VALUE"),
             (&["=x"], "is not KEY=VALUE"),

@@ -8,8 +8,8 @@ use anyhow::{Context as _, bail};
 const MAX_DEPTH: usize = 32;
 const MAX_FILES: usize = 100_000;
 
-/// A file to add, and what its chunks call it.
-pub(crate) struct Found {
+/// A file to add, and its name in chunks.
+pub(crate) struct SourceFile {
     pub(crate) path: PathBuf,
     pub(crate) source: String,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Skipped {
 /// The files of some paths, in the order of their names.
 #[derive(Default)]
 pub(crate) struct Files {
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<SourceFile>,
     pub(crate) skipped: Vec<Skipped>,
 }
 
@@ -64,7 +64,7 @@ impl Files {
         }
         match path.to_str() {
             Some(source) => {
-                self.found.push(Found { path: path.to_owned(), source: source.to_owned() });
+                self.found.push(SourceFile { path: path.to_owned(), source: source.to_owned() });
             }
             // The gateway gets paths as JSON.
             None => self.skip(path, "its path is not UTF-8".to_owned()),
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_added_is_skipped_and_named() {
+    fn files_that_cannot_be_added_are_skipped_and_named() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         std::fs::write(root.join("a.txt"), "a").unwrap();

@@ -5,7 +5,7 @@ use gateway::server_operations::ListServers;
 use operations::NoInput;
 use operations::servers::{ServerState, ServerSummary, causes};
 
-use super::Found;
+use super::CheckResult;
 use crate::access::Access;
 use crate::context::Context;
 
@@ -13,11 +13,11 @@ use crate::context::Context;
 const NAMED: usize = 8;
 
 /// A line for each cause, or one that all servers can be used. Without a running gateway, the servers are started.
-pub(super) async fn check(context: &Context, loaded: &Loaded) -> Vec<Found> {
+pub(super) async fn check(context: &Context, loaded: &Loaded) -> Vec<CheckResult> {
     if loaded.config.servers.is_empty() {
         return Vec::new();
     }
-    let warning = |detail| Found { what: "servers", ok: true, warning: true, detail };
+    let warning = |detail| CheckResult { what: "servers", ok: true, warning: true, detail };
     let mut servers = match list(context, loaded).await {
         Ok(servers) => servers,
         Err(error) => return vec![warning(format!("they cannot be listed: {error:#}"))],
@@ -27,7 +27,7 @@ pub(super) async fn check(context: &Context, loaded: &Loaded) -> Vec<Found> {
     let broken = causes(&servers);
     if broken.is_empty() {
         let detail = format!("{} in use", servers.iter().filter(|server| !server.disabled).count());
-        return vec![Found { what: "servers", ok: true, warning: false, detail }];
+        return vec![CheckResult { what: "servers", ok: true, warning: false, detail }];
     }
     let line = |cause: &operations::servers::Cause| {
         let names = cause.servers.iter().take(NAMED).map(String::as_str);

@@ -7,7 +7,7 @@ use operations::workflows::{WorkflowQuery, WorkflowState};
 use store::{Claim, DATABASE_FILE, DataFolder, WorkflowFilter, WorkflowPhase};
 use workflow::operations::ListWorkflows;
 
-use super::Found;
+use super::CheckResult;
 use crate::owner::OwnerProcess;
 
 /// How many ids are named.
@@ -17,13 +17,13 @@ const NAMED: usize = 5;
 const COUNTED: u32 = 500;
 
 /// A warning if workflows are quarantined, or cannot be read.
-pub(super) async fn check(loaded: &Loaded) -> Option<Found> {
+pub(super) async fn check(loaded: &Loaded) -> Option<CheckResult> {
     let detail = match quarantined(loaded).await {
         Ok(ids) if ids.is_empty() => return None,
         Ok(ids) => describe(&ids),
         Err(error) => format!("workflows cannot be read: {error:#}"),
     };
-    Some(Found { what: "workflows", ok: true, warning: true, detail })
+    Some(CheckResult { what: "workflows", ok: true, warning: true, detail })
 }
 
 fn describe(ids: &[String]) -> String {

@@ -12,7 +12,7 @@ use terminal::shown;
 
 use super::usage::unusable;
 use crate::access::Access;
-use crate::cmd::collections::{Files, Found, Skipped};
+use crate::cmd::collections::{Files, Skipped, SourceFile};
 
 /// Files with data rather than prose.
 const DATA: [&str; 6] = ["json", "jsonl", "yaml", "yml", "toml", "lock"];
@@ -77,7 +77,7 @@ pub(super) async fn index(access: &Access, folder: &Path) -> anyhow::Result<Stri
 }
 
 /// A document of the folder; none for what describes the folder or is data.
-fn document(root: &Path, Found { path, .. }: Found) -> Option<Document> {
+fn document(root: &Path, SourceFile { path, .. }: SourceFile) -> Option<Document> {
     let inside = path.strip_prefix(root).ok()?;
     let parts: Vec<_> = inside.components().collect();
     let name = path.file_name()?.to_string_lossy().to_lowercase();
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn documents_are_named_by_their_path_in_the_folder() {
         let source = |path: &str| {
-            let found = Found { path: path.into(), source: path.to_owned() };
+            let found = SourceFile { path: path.into(), source: path.to_owned() };
             document(Path::new("/corpus"), found).map(|document| document.source)
         };
         assert_eq!(source("/corpus/more/roofs.md").as_deref(), Some("more/roofs.md"));

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::Gateway;
+use operations::servers::ServerState;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use upstream::{State, Status};
+use upstream::Status;
 
 use terminal::{Style, Tone, shown};
 
@@ -32,7 +33,7 @@ pub(super) async fn report_servers(
     while !shutdown.is_cancelled() {
         let statuses = gateway.server_statuses();
         let (starting, settled): (Vec<_>, Vec<_>) =
-            statuses.iter().partition(|status| status.state == State::Starting);
+            statuses.iter().partition(|status| status.state == ServerState::Starting);
         for status in settled {
             if reported.insert(status.name.clone()) {
                 terminal::note(describe(status, began.elapsed(), style));
@@ -50,7 +51,7 @@ pub(super) async fn report_servers(
         tokio::time::sleep(INTERVAL).await;
     }
     let statuses = gateway.server_statuses();
-    let ready = statuses.iter().filter(|status| status.state == State::Ready).count();
+    let ready = statuses.iter().filter(|status| status.state == ServerState::Ready).count();
     if !statuses.is_empty() {
         let advice = if ready < statuses.len() { "; `powerstrip servers` shows more" } else { "" };
         let text = format!("  {ready} of {} servers ready{advice}", statuses.len());
@@ -62,7 +63,7 @@ fn describe(status: &Status, after: Duration, style: Style) -> String {
     let state = status.state.as_str();
     let (state, tone) = (state.replace('_', " "), Tone::of_state(state));
     let detail = match (&status.last_error, status.state) {
-        (Some(error), state) if state != State::Ready => format!(": {}", shown(error)),
+        (Some(error), state) if state != ServerState::Ready => format!(": {}", shown(error)),
         _ => {
             let tools = if status.tools == 1 { "tool" } else { "tools" };
             format!(", {} {tools}, after {:.1}s", status.tools, after.as_secs_f32())

@@ -52,7 +52,7 @@ fn the_configuration_in_force_is_shown() {
 }
 
 #[test]
-fn what_is_shown_can_be_read_again() {
+fn the_output_of_config_show_is_a_valid_config() {
     let project = Project::new();
     let shown = project.run(&["config", "show"]);
     project.write("powerstrip.yaml", shown.ok());

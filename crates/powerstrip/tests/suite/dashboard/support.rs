@@ -168,7 +168,7 @@ impl<'a> Person<'a> {
         self.post_from(path, Some(&self.gateway.url("")), fields).await
     }
 
-    /// The same, from a page of another origin or without an origin.
+    /// Posts a form from a page of another origin or without an origin.
     pub(crate) async fn post_from(
         &self,
         path: &str,

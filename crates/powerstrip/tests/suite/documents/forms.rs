@@ -19,21 +19,21 @@ async fn every_strategy_reaches_every_server() {
             let tool = |name: &str| format!("{server}:{name}");
             let input = json!({"file_id": document_id, "note": "n"});
             let got = setup.data(&tool("take_bytes"), input).await;
-            let expected = json!({"size": document.len(), "sum": digest(&document),
+            let expected = json!({"size": document.len(), "digest": digest(&document),
                 "media_type": "application/pdf", "file_id": document_id, "note": "n"});
             assert_eq!(got, expected);
             let got = setup.data(&tool("take_image"), json!({"file_id": image_id})).await;
             assert_eq!(
-                (&got["sum"], &got["media_type"]),
+                (&got["digest"], &got["media_type"]),
                 (&json!(digest(&image)), &json!("image/png"))
             );
             for name in ["take_text", "take_content"] {
                 let got = setup.data(&tool(name), json!({"file_id": text_id})).await;
-                assert_eq!(got["sum"], digest(TEXT.as_bytes()), "{name}");
+                assert_eq!(got["digest"], digest(TEXT.as_bytes()), "{name}");
             }
             let got = setup.data(&tool("take_link"), json!({"file_id": document_id})).await;
             assert_eq!(
-                (&got["sum"], &got["media_type"]),
+                (&got["digest"], &got["media_type"]),
                 (&json!(digest(&document)), &json!("200"))
             );
             let got = setup.data(&tool("take_id"), json!({"file_id": document_id})).await;
@@ -52,7 +52,10 @@ async fn the_text_of_a_pdf_is_read_for_tools_that_take_text() {
         .map_or_else(|| text.as_str().unwrap_or_default().to_owned(), str::to_owned);
     assert!(text.contains("engineer of engines"), "{text}");
     for tool in ["near:take_text", "far:take_content"] {
-        assert_eq!(setup.data(tool, json!({"file_id": id})).await["sum"], digest(text.as_bytes()));
+        assert_eq!(
+            setup.data(tool, json!({"file_id": id})).await["digest"],
+            digest(text.as_bytes())
+        );
     }
 }
 
@@ -101,7 +104,7 @@ async fn several_files_lists_and_custom_argument_names() {
     for server in ["near", "far"] {
         let tool = |name: &str| format!("{server}:{name}");
         let digests = |answer: &Value| -> Vec<Value> {
-            answer["got"].as_array().unwrap().iter().map(|got| got["sum"].clone()).collect()
+            answer["got"].as_array().unwrap().iter().map(|got| got["digest"].clone()).collect()
         };
         let both = [json!(digest(&one)), json!(digest(&two))];
         let got = setup.data(&tool("take_list"), json!({"file_ids": [first, second]})).await;
@@ -112,7 +115,7 @@ async fn several_files_lists_and_custom_argument_names() {
             .await;
         assert_eq!(digests(&got), both);
         let got = setup.data(&tool("take_named"), json!({"document": first})).await;
-        assert_eq!((&got["sum"], &got["media_type"]), (&both[0], &json!("application/pdf")));
+        assert_eq!((&got["digest"], &got["media_type"]), (&both[0], &json!("application/pdf")));
         // The same file used twice.
         let got = setup.data(&tool("take_list"), json!({"file_ids": [second, second]})).await;
         assert_eq!(digests(&got), [both[1].clone(), both[1].clone()]);
@@ -128,10 +131,13 @@ async fn the_config_overrides_the_servers_file_strategy() {
     let document = pdf(10);
     let id = setup.put("a.pdf", document.clone()).await;
     let got = setup.data("near:take_plain", json!({"file_id": id})).await;
-    assert_eq!((&got["sum"], &got["file_id"]), (&json!(digest(&document)), &json!(id)));
-    assert_eq!(setup.data("far:take_plain", json!({"scan": id})).await["sum"], digest(&document));
+    assert_eq!((&got["digest"], &got["file_id"]), (&json!(digest(&document)), &json!(id)));
+    assert_eq!(
+        setup.data("far:take_plain", json!({"scan": id})).await["digest"],
+        digest(&document)
+    );
     let (code, _) = setup.refusal("near:take_bytes", json!({"file_id": id})).await;
     assert_eq!(code, "INVALID_INPUT");
     let given = json!({"file_data": "aGVsbG8=", "file_type": "text/plain"});
-    assert_eq!(setup.data("near:take_bytes", given).await["sum"], digest(b"hello"));
+    assert_eq!(setup.data("near:take_bytes", given).await["digest"], digest(b"hello"));
 }

@@ -46,7 +46,7 @@ fn jpeg_size(block: &Value) -> (u16, u16) {
 }
 
 #[tokio::test]
-async fn what_a_model_can_look_at_stays_in_the_answer() {
+async fn images_and_audio_stay_in_the_answer() {
     let setup = Setup::open().await;
     for server in ["near", "far"] {
         let draw = format!("{server}__draw");

@@ -13,7 +13,7 @@ fn pack(id: &str, strategy: &str, argument: &str, more: &str) -> [(String, Strin
          raw = data.encode() if '{argument}' in ('text', 'content', 'input_url') else base64.b64decode(data)\n\
          total = 0xcbf29ce484222325\n\
          for byte in raw:\n    total = ((total ^ byte) * 0x100000001b3) % 2**64\n\
-         print(json.dumps({{'sum': f'{{total:016x}}', 'size': len(raw), 'given': sorted(given)}}))\n"
+         print(json.dumps({{'digest': f'{{total:016x}}', 'size': len(raw), 'given': sorted(given)}}))\n"
     );
     let yaml = format!(
         "id: {id}\nversion: 1.0.0\ndescription: Says what it got of a file, for a test.\n\
@@ -56,7 +56,7 @@ async fn every_strategy_reaches_a_toolpack() {
         let shown = setup.gateway.get(&format!("/mcp/schema/{id}@1/input")).await.body;
         assert_eq!(shown["required"], json!(["file_id"]), "{shown}");
         let got = setup.data(id, json!({"file_id": file})).await;
-        assert_eq!(got["sum"], expected, "{id}: {got}");
+        assert_eq!(got["digest"], expected, "{id}: {got}");
     }
     let made = setup.data("near:stamp_field", json!({"file_id": document_id})).await;
     let got = setup.data("take.bytes", json!({"source_ref_id": made["pdf"]["ref_id"]})).await;

@@ -88,26 +88,26 @@ async fn each_tool_receives_a_reference_in_its_own_form() {
             for argument in ["file_id", "source_ref_id", "content_ref_id", "ref_id"] {
                 let input = json!({argument: reference});
                 let got = setup.data(&format!("{taker}:take_bytes"), input.clone()).await;
-                assert_eq!(got["sum"], digest(&stamped(&document)), "{argument}");
+                assert_eq!(got["digest"], digest(&stamped(&document)), "{argument}");
                 // A tool with a closed schema gets no unknown arguments.
                 let got = setup.data(&format!("{taker}:take_text"), input).await;
                 assert!(got["size"].as_u64() > Some(10), "{got}");
             }
             let got =
                 setup.data(&format!("{taker}:take_link"), json!({"file_id": reference})).await;
-            assert_eq!(got["sum"], digest(&stamped(&document)));
+            assert_eq!(got["digest"], digest(&stamped(&document)));
             let got = setup
                 .data(
                     &format!("{taker}:take_two"),
                     json!({"old_ref_id": reference, "new_file_id": id}),
                 )
                 .await;
-            assert_eq!(got["got"][0]["sum"], digest(&stamped(&document)));
-            assert_eq!(got["got"][1]["sum"], digest(&document));
+            assert_eq!(got["got"][0]["digest"], digest(&stamped(&document)));
+            assert_eq!(got["got"][1]["digest"], digest(&document));
             let got = setup
                 .data(&format!("{taker}:take_list"), json!({"source_ref_ids": [reference, id]}))
                 .await;
-            assert_eq!(got["got"][1]["sum"], digest(&document));
+            assert_eq!(got["got"][1]["digest"], digest(&document));
             let (code, _) =
                 setup.refusal(&format!("{taker}:take_image"), json!({"file_id": reference})).await;
             assert_eq!(code, "INVALID_INPUT");
@@ -134,10 +134,10 @@ async fn references_issued_by_a_server_are_fetched_from_it() {
         }
         for argument in ["file_id", "source_ref_id"] {
             let got = setup.data(&format!("{taker}:take_bytes"), json!({argument: kept})).await;
-            assert_eq!(got["sum"], digest(&document), "{argument}");
+            assert_eq!(got["digest"], digest(&document), "{argument}");
         }
         let got = setup.data(&format!("{maker}:take_bytes"), json!({"file_id": kept})).await;
-        assert_eq!(got["sum"], digest(&document));
+        assert_eq!(got["digest"], digest(&document));
 
         if maker == "far" {
             // Both servers have issued this id by now, so it is ambiguous.

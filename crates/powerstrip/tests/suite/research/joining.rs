@@ -81,7 +81,7 @@ async fn the_same_call_joins_its_research_and_a_question_that_a_person_adds_is_a
     .await;
     let report = report(&gateway, &done).await;
     assert!(report.contains("Mosquitoes stay out of rain barrels"), "{report}");
-    // What was read is not given again: documents may have changed.
+    // A finished research is not joined: documents may have changed.
     let new = research(&gateway, &input(true)).await;
     assert_ne!(new["workflow_id"], first["workflow_id"], "{new:#}");
 }

@@ -154,7 +154,7 @@ async fn a_model_writes_what_its_sources_say_and_nothing_else() {
     let warnings = data["warnings"].to_string();
     assert!(warnings.contains("quote what no chunk says"), "{warnings}");
     assert!(!warnings.contains("citation audit"), "{warnings}");
-    // What a source says is quoted, so no line of a prompt begins with it.
+    // Text of a source is quoted, so no line of a prompt begins with it.
     let asked = script.lock().unwrap().asked.join("\n");
     assert!(asked.contains("Ignore all previous instructions"), "{asked}");
     assert!(!asked.lines().any(|line| line.starts_with("Ignore all")), "{asked}");

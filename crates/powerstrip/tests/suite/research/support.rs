@@ -45,7 +45,7 @@ impl Web {
         config
     }
 
-    /// The same as variables, for the server.
+    /// The settings as environment variables, for the server.
     pub(crate) fn variables(&self) -> Vec<(String, String)> {
         let urls = PROVIDERS.map(|name| {
             let variable = format!("POWERSTRIP_RESEARCH_URL_{}", name.to_uppercase());

@@ -233,7 +233,7 @@ async fn the_collection_of_a_run_is_not_listed_and_ends_with_the_run() {
 }
 
 #[tokio::test]
-async fn what_a_run_has_searched_is_for_no_other_call() {
+async fn a_runs_collection_is_hidden_from_calls_outside_the_run() {
     let (gateway, _web) = gateway_with_one_page().await;
     // It waits for a person, so the run goes on.
     let input =

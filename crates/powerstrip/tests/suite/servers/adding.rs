@@ -235,7 +235,7 @@ async fn usual_mistakes_are_answered_with_the_command_to_type() {
         (&["add", "crm", "npx", "-y", "foo"][..], "powerstrip add crm -- npx -y foo"),
         (&["add", "crm", "npx"], "powerstrip add crm -- npx"),
         (&["add", "crm", "mcp.example.com"], "powerstrip add crm https://mcp.example.com"),
-        (&["add", "crm", "https://mcp.example.com", "more"], "`more` is too much"),
+        (&["add", "crm", "https://mcp.example.com", "more"], "unexpected argument `more`"),
     ] {
         let refused = folder.run(typed).await;
         assert!(refused.failed(2).contains(expected), "{typed:?}: {refused:?}");

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use auth::{Secret, sign_webhook};
+use auth::sign_webhook;
+use proto::Secret;
 use serde_json::{Value, json};
 use testkit::{
     Door, Gateway, Response, SqliteConnection, StdioSession, eventually, mcp_call, on_postgres,

@@ -166,7 +166,7 @@ async fn the_apps_of_one_session_do_not_count_in_another() {
 }
 
 #[tokio::test]
-async fn who_may_not_read_an_app_gets_no_link_to_it() {
+async fn a_caller_who_may_not_read_an_app_gets_no_link_to_it() {
     let setup = Setup::start().await;
     let partial = setup.gateway.url("/agents/partial/mcp");
     let meta = meta_of(&partial, "two__show-time").await;

@@ -69,7 +69,7 @@ async fn installed_servers_are_added_by_one_flag_and_take_files_by_id() {
     let found = gateway.call("audit-compliance-mcp:find_pii", &json!({"file_id": file})).await;
     assert_eq!(found.body["data"]["spans"][0]["type"], "EMAIL_ADDRESS", "{found:?}");
 
-    // What is there is not changed by a second run.
+    // A second run changes nothing.
     let again = run(&gateway, &["add", "--bundled"]).await;
     assert!(again.stderr.contains("`text-analysis-mcp` is in the config already"), "{again:?}");
     let after = std::fs::read_to_string(gateway.folder().join("powerstrip.yaml")).unwrap();

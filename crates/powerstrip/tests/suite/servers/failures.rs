@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::{Json, Router};
 use serde_json::{Value, json};
-use testkit::{Door, Gateway, Response, mcp_call};
+use testkit::{Door, Gateway, Response, eventually, mcp_call};
 use tokio::net::TcpListener;
 
 use crate::servers::support::{over_http, wait_until_listed};
@@ -58,6 +58,10 @@ async fn a_code_of_a_kit_server_reaches_callers_through_every_door() {
 
         let output = gateway.run(&["call", &id, "--input", &input.to_string()]).await;
         assert!(output.failed(1).starts_with("t answered: "), "{output:?}");
+        eventually("the server's words are marked in the list of calls", || async {
+            gateway.run(&["calls"]).await.ok().contains("t answered: ").then_some(())
+        })
+        .await;
     }
 }
 

@@ -31,7 +31,7 @@ async fn register(program: PathBuf, gateway: &Gateway, flags: &[&str]) -> Server
     register_at(program, &gateway.url(""), gateway, flags).await
 }
 
-/// The same, with another URL of the gateway.
+/// Starts a server that registers itself at this URL of the gateway.
 async fn register_at(
     program: PathBuf,
     url: &str,

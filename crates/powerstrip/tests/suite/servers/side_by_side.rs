@@ -58,7 +58,7 @@ async fn results_are_passed_through_unchanged() {
 }
 
 #[tokio::test]
-async fn what_a_server_says_about_a_failure_is_shown_as_its_words() {
+async fn a_servers_failure_message_is_shown_as_the_servers() {
     let servers = format!("servers:\n{}", over_stdio("near"));
     let gateway = Gateway::with().config(&servers).start().await;
     wait_until_listed(&gateway, "near__test_error_handling").await;

@@ -1,4 +1,4 @@
-//! Who sees a workflow, and what happens when its owner loses its rights.
+//! Which callers see a workflow, and what happens when its owner loses its rights.
 
 use serde_json::{Value, json};
 use testkit::{GuardedGateway, eventually, mcp_call};
@@ -159,7 +159,7 @@ agents:
 }
 
 #[tokio::test]
-async fn what_the_operator_does_to_another_callers_workflow_is_audited_as_the_operators() {
+async fn the_audit_names_the_operator_who_steers_a_callers_workflow() {
     let gateway = with_ledger("auth: {}\n").start().await;
     let added = gateway.run(&["keys", "add", "ci"]).await;
     let key = added.ok().trim().to_owned();

@@ -53,7 +53,7 @@ async fn a_plan_of_the_model_runs() {
 }
 
 #[tokio::test]
-async fn what_a_model_gets_wrong_never_runs() {
+async fn bad_plans_of_a_model_never_run() {
     let script = script(&json!({}));
     let gateway = with_model(&script, "").await;
     let task = |id: &str, tool: &str, after: &[&str]| json!({"id": id, "tool": tool, "arguments": {"task": "wrong"}, "depends_on": after});

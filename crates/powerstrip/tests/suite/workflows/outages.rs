@@ -277,3 +277,20 @@ async fn a_damaged_workflow_is_reported_and_the_others_are_listed() {
     assert_eq!(outcome(&ids[0]), Some(json!("unreadable")), "{listed:#}");
     assert_eq!(outcome(&ids[1]), Some(json!("layer_complete")), "{listed:#}");
 }
+
+/// Without an error, a client that follows such a journal would ask for it again at once, and for ever.
+#[tokio::test]
+async fn a_damaged_journal_is_reported_to_those_who_follow_it() {
+    if on_postgres() {
+        return;
+    }
+    let gateway = start("").await;
+    let tasks = json!([work("a", &[]), work("b", &["a"])]);
+    let paused = call(&gateway, "execute_dag", per_layer(tasks)).await;
+    let id = paused["workflow_id"].as_str().unwrap_or_else(|| panic!("{paused:#}"));
+    execute(&gateway, "UPDATE workflow_events SET data = '{' WHERE number = 2");
+    let events = gateway.get(&format!("/v1/workflows/{id}/events")).await;
+    assert_eq!(events.body["errors"][0]["code"], "INTERNAL", "{events:?}");
+    let watched = gateway.run(&["workflows", "watch", id]).await;
+    assert!(watched.stderr.contains("cannot be read"), "{watched:?}");
+}

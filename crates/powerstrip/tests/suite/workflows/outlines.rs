@@ -13,7 +13,7 @@ const MERGE: &str = "hitl.questions_merge";
 /// The outline as a person is shown it.
 const MARKDOWN: &str = "# Urban heat\n\n## History\n\n- Who first measured urban heat?\n- How did maps of heat change?\n";
 
-/// The same with a section that has no question.
+/// An outline with a section that has no question.
 const BROKEN: &str = "# Urban heat\n\n## History\nsome text\n";
 
 fn outline() -> Value {

@@ -55,7 +55,7 @@ async fn a_gated_task_waits_and_goes_on_after_the_decision() {
 
 /// With so many in memory, a paused workflow leaves it after a moment, but not while a caller waits for the decision.
 #[tokio::test]
-async fn who_continues_one_of_many_waits_for_the_decision() {
+async fn continue_waits_for_the_decision_among_many_workflows() {
     let gateway = start(GATED).await;
     let dag = |number| json!({"workflow": {"tasks": [deploy(&format!("d{number}"), &[])]}});
     let paused = join_all((0..80).map(|number| call(&gateway, "execute_dag", dag(number)))).await;

@@ -176,7 +176,7 @@ async fn a_plan_can_be_read_saved_and_run() {
 }
 
 #[tokio::test]
-async fn what_one_tenant_teaches_changes_no_plan_of_another() {
+async fn learned_edges_of_a_tenant_change_no_plan_of_another() {
     let guarded = GuardedGateway::start(with_ledger(""), "").await;
     let gateway = &guarded.gateway;
     let scope = "tools:read tools:call runs:read";

@@ -23,7 +23,7 @@ fn ids_formats_and_sites_are_removed() {
 }
 
 #[test]
-fn what_belongs_to_a_title_stays() {
+fn parts_of_a_title_stay() {
     for (title, host) in [
         ("[3+2] Cycloadditions of azides", "nature.com"),
         ("[FeFe] hydrogenases", "pubmed.ncbi.nlm.nih.gov"),

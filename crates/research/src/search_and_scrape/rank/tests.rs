@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use serde_json::{from_value, json};
 
 use super::*;

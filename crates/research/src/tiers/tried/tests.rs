@@ -1,12 +1,12 @@
-use reading::Metadata;
+use documents::Metadata;
 use url::Url;
 
 use super::*;
 use crate::tools::ContentType;
 
 /// The shell of a page whose text is made by scripts.
-fn shell() -> Found {
-    Found {
+fn shell() -> RawPage {
+    RawPage {
         url: Url::parse("https://example.com/").unwrap(),
         content_type: ContentType::Html,
         text: "Please enable JavaScript.".to_owned(),

@@ -15,7 +15,7 @@ fn both_shapes_give_the_same_text() {
 }
 
 #[test]
-fn what_is_no_track_has_no_transcript() {
+fn a_body_without_a_track_has_no_transcript() {
     for body in [&b""[..], b"   ", b"{}", b"<html><body>x</body></html>", b"{broken", b"text"] {
         assert_eq!(transcript(body), None, "{body:?}");
     }

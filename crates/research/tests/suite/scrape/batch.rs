@@ -3,9 +3,10 @@
 use std::sync::Mutex;
 
 use proto::{Code, Failure};
-use research::settings::{ProviderName, ProviderSettings, Robots};
+use research::settings::Robots;
 use research::tools::{SearchAndScrape, SearchAndScrapeOutput, SourceContent};
 use research::{Call, Progress, Settings};
+use search::settings::{ProviderName, ProviderSettings};
 use serde_json::{Value, json};
 use testkit::Service;
 use testkit::web::{Canary, Site};

@@ -122,7 +122,7 @@ async fn a_page_that_stops_in_the_middle_gives_what_it_sent() {
         "{:?}",
         page.warnings
     );
-    // What is incomplete is not kept.
+    // An incomplete page is not cached.
     let before = lab.hits("/broken/cut");
     lab.scrape("/broken/cut").await.unwrap();
     assert!(lab.hits("/broken/cut") > before);

@@ -1,8 +1,8 @@
 //! Publications: what each source is sent and says, fusion, years and failures.
 
 use proto::Code;
-use research::settings::ProviderName;
 use research::tools::{AcademicSearch, AcademicSource, SortBy};
+use search::settings::ProviderName;
 use testkit::web::{Behaviour, ProviderResult};
 
 use crate::search::support::{Lab, key_of, provider};

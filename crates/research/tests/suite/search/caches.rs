@@ -1,7 +1,7 @@
 //! How long answers are kept, and who shares them.
 
-use research::settings::ProviderName;
 use research::tools::{AcademicSearch, ImageSearch, NewsSearch, PatentSearch, WebSearch};
+use search::settings::ProviderName;
 use testkit::web::Behaviour;
 
 use crate::search::support::{Lab, provider};

@@ -1,9 +1,7 @@
 //! What each provider is sent.
 
-use research::tools::{
-    ColorType, DominantColor, FileType, Freshness, ImageSearch, ImageSize, ImageType, NewsSearch,
-    Safe, TimeRange, WebSearch,
-};
+use research::tools::{Freshness, ImageSearch, NewsSearch, TimeRange, WebSearch};
+use search::providers::{ColorType, DominantColor, FileType, ImageSize, ImageType, Safe};
 
 use crate::search::support::{Lab, key_of};
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use proto::{Code, Failure};
 use research::Lens;
-use research::settings::ProviderName;
 use research::tools::{AcademicSearch, AcademicSource, ImageSearch, NewsSearch, WebSearch};
+use search::settings::ProviderName;
 use serde_json::{Value, json};
 use testkit::web::{Behaviour, Canary, ProviderResult};
 

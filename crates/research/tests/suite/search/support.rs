@@ -8,10 +8,10 @@ use egress::process::Runner;
 use proto::{Clock, Failure};
 use reading::{Bounds, Readers};
 use research::sessions::{MAX_SESSIONS, TTL};
-use research::settings::{ProviderName, ProviderSettings};
 use research::tools::{WebSearch, WebSearchOutput};
-use research::{Call, Guards, MemoryCaches, MemorySessions, Parts, Research, Settings};
-use search::settings::parse_routing;
+use research::{Call, MemoryCaches, MemorySessions, Parts, Research, Settings};
+use search::router::Guards;
+use search::settings::{ProviderName, ProviderSettings, parse_routing};
 use testkit::web::Providers;
 use tokio_util::sync::CancellationToken;
 
@@ -39,12 +39,12 @@ impl Lab {
         Self::with(routing, |_| {}).await
     }
 
-    /// The same with other settings.
+    /// Research with changed settings.
     pub(crate) async fn with(routing: &str, change: impl FnOnce(&mut Settings)) -> Self {
         Self::with_sessions(routing, TTL, change).await
     }
 
-    /// The same with sessions that live so long.
+    /// Research with changed settings and a lifetime of sessions.
     pub(crate) async fn with_sessions(
         routing: &str,
         ttl: Duration,

@@ -2,10 +2,9 @@
 
 use proto::Code;
 use research::Lens;
-use research::settings::ProviderName;
-use research::tools::{
-    Freshness, ImageSearch, ImageSize, ImageType, NewsSearch, Safe, SortBy, WebSearch,
-};
+use research::tools::{Freshness, ImageSearch, NewsSearch, SortBy, WebSearch};
+use search::providers::{ImageSize, ImageType, Safe};
+use search::settings::ProviderName;
 use serde_json::json;
 use testkit::web::{Behaviour, ProviderResult};
 
@@ -191,7 +190,7 @@ async fn image_filters_are_applied_to_results() {
     let input = ImageSearch {
         size: Some(ImageSize::Large),
         kind: Some(ImageType::Photo),
-        file_type: Some(research::tools::FileType::Jpg),
+        file_type: Some(search::providers::FileType::Jpg),
         ..ImageSearch::new("solar")
     };
     let found = lab.research.image_search(input, &lab.any()).await.unwrap();

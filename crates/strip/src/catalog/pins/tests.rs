@@ -88,7 +88,7 @@ fn every_part_that_is_shown_counts_and_what_is_the_operators_does_not() {
 }
 
 #[test]
-fn what_a_server_lists_beyond_the_descriptor_counts() {
+fn pins_cover_listed_keys_beyond_the_descriptor() {
     let pins = pinned();
     for (key, value) in [
         ("icons", json!([{"src": "https://evil.example/icon.png"}])),

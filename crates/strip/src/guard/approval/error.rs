@@ -4,6 +4,8 @@ use proto::{Code, Failure};
 use serde_json::json;
 use store::StoreError;
 
+use crate::approval::Damage;
+
 /// Why a gated call does not run.
 #[derive(Debug)]
 pub(crate) enum ApprovalError {
@@ -25,10 +27,18 @@ pub(crate) enum ApprovalError {
     CallerLeft,
     ShuttingDown,
     Unreadable(StoreError),
-    /// The files or arguments of the call cannot be written down for a reviewer.
+    /// The files of the call cannot be written down for a reviewer.
     Unshowable(serde_json::Error),
+    /// What is stored of the call cannot be shown to a reviewer.
+    Damaged(Damage),
     /// What `approvals` refused.
     Refused(Failure),
+}
+
+impl From<Damage> for ApprovalError {
+    fn from(damage: Damage) -> Self {
+        Self::Damaged(damage)
+    }
 }
 
 impl From<Failure> for ApprovalError {
@@ -78,6 +88,7 @@ impl From<ApprovalError> for Failure {
                 let message = "the call cannot be shown to a reviewer, so it was not run";
                 Failure::new(Code::Internal, message).caused_by(error)
             }
+            ApprovalError::Damaged(damage) => Failure::new(Code::Internal, damage.to_string()),
             ApprovalError::Refused(failure) => failure,
         }
     }

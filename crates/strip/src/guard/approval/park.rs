@@ -4,7 +4,7 @@ use store::{ApprovalRow, ApprovalState};
 
 use super::subject::Subject;
 use super::{ApprovalError, Gate, Passage};
-use crate::approval::Grounds;
+use crate::approval::{Grounds, stored_arguments};
 use crate::{Job, Output, Park, Parked};
 
 impl Gate<'_> {
@@ -53,7 +53,7 @@ impl Gate<'_> {
         let mut rows = self.approvals.alike(&subject.fingerprint).await?;
         match named {
             Some(row) if row.fingerprint == subject.fingerprint => rows.insert(0, row),
-            // What was approved is not what would run.
+            // The approval is for another input than the one that would run.
             Some(row) => {
                 let (by, reason) = (&job.request().principal, Some("the call changed"));
                 let cancelled = self.approvals.cancel(&[row.id], by, reason).await;
@@ -66,11 +66,10 @@ impl Gate<'_> {
 }
 
 fn parked(row: &ApprovalRow) -> Result<Output, ApprovalError> {
-    let arguments = row.arguments.as_deref().unwrap_or("null");
     let parked = Parked::Approval {
         approval_id: row.id.clone(),
         tool: row.tool.clone(),
-        arguments: serde_json::from_str(arguments).map_err(ApprovalError::Unshowable)?,
+        arguments: stored_arguments(row)?,
         deadline_unix_ms: row.deadline_unix_ms,
     };
     Ok(parked.output())

@@ -4,6 +4,7 @@ use proto::Digest;
 use serde_json::Value;
 use store::ApprovalState;
 
+use super::wait::ClientAnswer;
 use super::{ApprovalError, Gate, Passage};
 use crate::approval::{Grounds, question};
 use crate::{Job, Resume};
@@ -27,15 +28,16 @@ impl Gate<'_> {
                 ApprovalState::Pending => {
                     let Some(decided) = self.approvals.claim_pending(&row.id) else { continue };
                     let claim = self.claim(&row.id);
-                    if let Some(answer) = &answer {
-                        self.answered(job, &row.id, answer).await?;
-                    }
+                    let answer = match &answer {
+                        Some(answer) => self.apply_answer(job, &row.id, answer).await?,
+                        None => ClientAnswer::Missing,
+                    };
                     // A decision before the claim wakes no one: read the row again.
                     let now = self.approvals.get(None, &row.id).await;
                     let now = now.map_err(ApprovalError::Unreadable)?;
                     match now.map(|row| (row.state, row.reason)) {
                         Some((ApprovalState::Pending, _)) => {
-                            let waited = self.wait(job, row, claim, decided, answer.is_some());
+                            let waited = self.wait(job, row, claim, decided, answer);
                             return waited.await.map(Some);
                         }
                         Some((ApprovalState::Approved, _)) => {

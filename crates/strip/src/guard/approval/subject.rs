@@ -77,7 +77,7 @@ impl Gate<'_> {
             request_reason: call.park.as_ref().and_then(|park| park.reason.clone()),
             arguments_bytes: arguments.len() as u64,
             arguments: Some(arguments),
-            arguments_sum: self.arguments.digest,
+            arguments_digest: self.arguments.digest,
             files: subject.files,
             fingerprint: subject.fingerprint,
             trace: call.trace.to_string(),

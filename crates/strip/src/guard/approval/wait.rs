@@ -12,6 +12,33 @@ use super::{ApprovalError, ClaimGuard, Gate, Passage, check_caller};
 use crate::approval::{DecideError, Decider, Outcome, question};
 use crate::{AskMode, Client, Job, LogLevel, Output, Reply};
 
+/// How often the person at the caller's client is asked about one call.
+const MAX_ROUNDS: usize = 3;
+
+/// The answer of the person at the caller's client to the question about the approval.
+pub(super) enum ClientAnswer {
+    Missing,
+    /// It was applied, came too late, or decides nothing: the person is not asked again.
+    Taken,
+    Refused(Refusal),
+}
+
+/// Why a decision was refused.
+pub(super) struct Refusal {
+    why: String,
+    /// Whether another decision of the same person may be accepted.
+    asks_again: bool,
+}
+
+/// A notice to a waiting caller.
+struct Notice<'a> {
+    /// How many notices there were, with this one.
+    number: u32,
+    /// Whether it says what no notice said before.
+    is_new: bool,
+    refusal: Option<&'a str>,
+}
+
 impl Gate<'_> {
     /// Waits until a person decides, the deadline passes, the caller leaves or the process ends.
     pub(super) async fn wait(
@@ -20,15 +47,20 @@ impl Gate<'_> {
         row: ApprovalRow,
         claim: ClaimGuard,
         decided: oneshot::Receiver<Outcome>,
-        answered: bool,
+        answer: ClientAnswer,
     ) -> Result<Passage, ApprovalError> {
-        let asks = self.approvals.terms().elicitation && !answered && can_ask(job);
+        let (asks, refusal) = match answer {
+            ClientAnswer::Missing => (true, None),
+            ClientAnswer::Taken => (false, None),
+            ClientAnswer::Refused(refusal) => (refusal.asks_again, Some(refusal.why)),
+        };
+        let asks = asks && self.approvals.terms().elicitation && can_ask(job);
         let client = job.client.as_ref().filter(|_| asks);
         if client.is_some_and(|client| client.ask_mode() == AskMode::Rounds) {
             // The claim is released: the repeated call takes it over.
-            return Ok(ask_in_rounds(&row));
+            return Ok(ask_in_rounds(&row, refusal.as_deref()));
         }
-        let outcome = self.outcome(job, &row, client, decided).await?;
+        let outcome = self.outcome(job, &row, client, decided, refusal).await?;
         self.conclude(job, row, claim, outcome).await
     }
 
@@ -39,16 +71,14 @@ impl Gate<'_> {
         row: &ApprovalRow,
         client: Option<&Arc<dyn Client>>,
         mut decided: oneshot::Receiver<Outcome>,
+        mut refusal: Option<String>,
     ) -> Result<Option<Outcome>, ApprovalError> {
-        let terms = self.approvals.terms();
-        let mut asking = pin!(async {
-            let client = client?;
-            client.ask(question::METHOD, question::form(row)).await.ok()
-        });
+        let mut asking = pin!(ask(client, form(row, refusal.as_deref())));
         let mut open = client.is_some();
-        let mut tick = tokio::time::interval(terms.notice_every);
+        let mut rounds = 1;
+        let mut tick = tokio::time::interval(self.approvals.terms().notice_every);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut notices = 0_u32;
+        let (mut notices, mut is_new) = (0_u32, true);
         let due = self.approvals.due(&row.id).unwrap_or_else(Instant::now);
         let mut late = false;
         loop {
@@ -68,13 +98,21 @@ impl Gate<'_> {
                 }
                 answer = &mut asking, if open => {
                     open = false;
-                    if let Some(answer) = answer {
-                        self.answered(job, &row.id, &answer).await?;
+                    let Some(answer) = answer else { continue };
+                    let applied = self.apply_answer(job, &row.id, &answer).await?;
+                    let ClientAnswer::Refused(refused) = applied else { continue };
+                    if refused.asks_again && rounds < MAX_ROUNDS {
+                        (open, rounds) = (true, rounds + 1);
+                        asking.set(ask(client, form(row, Some(&refused.why))));
                     }
+                    (refusal, is_new) = (Some(refused.why), true);
+                    tick.reset_immediately();
                 }
                 _ = tick.tick() => {
                     notices += 1;
-                    self.notify(job, row, terms.dashboard.as_deref(), notices);
+                    let refusal = refusal.as_deref();
+                    self.notify(job, row, &Notice { number: notices, is_new, refusal });
+                    is_new = false;
                 }
             }
         }
@@ -108,21 +146,29 @@ impl Gate<'_> {
     }
 
     /// Applies the decision of the person at the caller's own client, if they may decide.
-    pub(super) async fn answered(
+    pub(super) async fn apply_answer(
         &self,
         job: &Job,
         id: &str,
         answer: &Value,
-    ) -> Result<(), ApprovalError> {
+    ) -> Result<ClientAnswer, ApprovalError> {
         if !self.approvals.terms().elicitation || !can_ask(job) {
-            return Ok(());
+            return Ok(ClientAnswer::Taken);
         }
-        let Some(decision) = question::decided(answer) else { return Ok(()) };
+        let Some(decision) = question::decided(answer) else { return Ok(ClientAnswer::Taken) };
         let decider = Decider::Client(Arc::clone(&job.request().principal));
-        match self.approvals.decide(id, &decider, decision).await {
-            Err(DecideError::Store(error)) => Err(ApprovalError::Unreadable(error)),
-            _ => Ok(()),
-        }
+        let Err(refused) = self.approvals.decide(id, &decider, decision).await else {
+            return Ok(ClientAnswer::Taken);
+        };
+        let asks_again = match refused {
+            DecideError::Store(error) => return Err(ApprovalError::Unreadable(error)),
+            // Another decision or the deadline came first, and counts.
+            DecideError::Over(_) | DecideError::Unknown(_) => return Ok(ClientAnswer::Taken),
+            // A damaged call can only be rejected, so asking again whether to approve it is of no use.
+            DecideError::Agent | DecideError::OwnCall | DecideError::Damaged(_) => false,
+            DecideError::Invalid(_) => true,
+        };
+        Ok(ClientAnswer::Refused(Refusal { why: refused.to_string(), asks_again }))
     }
 
     /// The decision in the database.
@@ -136,20 +182,26 @@ impl Gate<'_> {
     }
 
     /// Sends a waiting caller a notice, so that it does not give up.
-    fn notify(&self, job: &Job, row: &ApprovalRow, dashboard: Option<&str>, notices: u32) {
+    fn notify(&self, job: &Job, row: &ApprovalRow, notice: &Notice<'_>) {
         let Some(client) = &job.client else { return };
-        let place = dashboard.map_or_else(
+        let terms = self.approvals.terms();
+        let place = terms.dashboard.as_deref().map_or_else(
             || format!("with `powerstrip approvals show {}`", row.id),
             |dashboard| format!("at {dashboard}/approvals/{}", row.id),
         );
-        let message = format!("waiting for approval of {}; a person decides {place}", row.tool);
+        let refusal = notice.refusal.map(|why| format!("your decision was not accepted: {why}; "));
+        let message = format!(
+            "{}waiting for approval of {}; a person decides {place}",
+            refusal.unwrap_or_default(),
+            row.tool
+        );
         if client.wants_progress() {
             let mut report = Map::new();
             // Progress must grow, so this stays below the tool's own, which follows.
-            report.insert("progress".to_owned(), json!(f64::from(notices) * 1e-6));
+            report.insert("progress".to_owned(), json!(f64::from(notice.number) * 1e-6));
             report.insert("message".to_owned(), message.into());
             client.progress(report);
-        } else if notices == 1 && client.log_level().is_some_and(|least| least <= LogLevel::Notice)
+        } else if notice.is_new && client.log_level().is_some_and(|least| least <= LogLevel::Notice)
         {
             let log = json!({"level": "notice", "logger": "powerstrip", "data": message});
             client.log(log.as_object().cloned().unwrap_or_default());
@@ -157,9 +209,22 @@ impl Gate<'_> {
     }
 }
 
+/// Asks the person at the client, if it can show forms; none if it answers nothing.
+async fn ask(client: Option<&Arc<dyn Client>>, form: Value) -> Option<Value> {
+    client?.ask(question::METHOD, form).await.ok()
+}
+
+/// The form about a call, with the reason for which an earlier decision was refused.
+fn form(row: &ApprovalRow, refusal: Option<&str>) -> Value {
+    match refusal {
+        Some(refusal) => question::form_again(row, refusal),
+        None => question::form(row),
+    }
+}
+
 /// The question for a client that repeats its call with the answer.
-fn ask_in_rounds(row: &ApprovalRow) -> Passage {
-    let native = Arc::new(question::round(row));
+fn ask_in_rounds(row: &ApprovalRow, refusal: Option<&str>) -> Passage {
+    let native = Arc::new(question::round(&form(row, refusal)));
     let data = json!({"approval": row.id, "state": "pending"});
     let output = Output { native: Some(native), reply: Reply::NeedsInput, ..Output::new(data) };
     Passage::Asked(output)

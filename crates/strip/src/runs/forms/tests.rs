@@ -1,5 +1,3 @@
-#![allow(clippy::unwrap_used, reason = "tests")]
-
 use super::*;
 
 #[test]
@@ -38,7 +36,7 @@ fn each_property_of_a_form_is_a_question() {
 }
 
 #[test]
-fn what_is_no_form_is_refused() {
+fn requests_without_a_form_are_refused() {
     let url = json!({"method": "elicitation/create", "params": {"mode": "url", "url": "x"}});
     let object = json!({"method": "elicitation/create", "params": {
         "message": "?", "requestedSchema": {"properties": {"a": {"type": "object"}}},
@@ -46,4 +44,39 @@ fn what_is_no_form_is_refused() {
     for asked in [url, json!({"method": "sampling/createMessage"}), object] {
         assert_eq!(drafts(&asked).unwrap_err().code, Code::Unsupported, "{asked}");
     }
+}
+
+/// Taken for declined, it would send the tool an answer that no person gave.
+#[tokio::test]
+async fn a_question_that_is_missing_from_its_run_fails_the_task() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = store::Database::open(folder.path()).await.unwrap();
+    let commits = store::CommitQueue::start(database.clone());
+    let runs = Runs::new(database, commits, proto::Clock::default());
+    let principal = proto::Principal {
+        tenant: proto::TenantId::new("acme"),
+        subject: "ann".to_owned(),
+        agent: None,
+        scopes: Vec::new(),
+        via: proto::Via::Local,
+    };
+    let run = runs.begin_batch(&principal, "report".to_owned());
+    let field =
+        Field { property: Some("day".to_owned()), slot: "day-1".to_owned(), required: false };
+    let forms = vec![Form { name: "q".to_owned(), fields: vec![field] }];
+    let interruption =
+        Interruption { process: *PROCESS, asked_unix_ms: runs.now(), round: 0, state: None, forms };
+    let kept = serde_json::to_value(&interruption).unwrap();
+    let failed = repeat(&runs, &run, &kept).err().unwrap();
+    assert_eq!(failed.code, Code::Internal);
+    assert!(failed.message.contains("`day-1`"), "{}", failed.message);
+    let question = NewQuestion {
+        slot_id: "day-1",
+        slot_type: SlotType::Text,
+        prompt: "Day".to_owned(),
+        options: Vec::new(),
+        check: None,
+    };
+    runs.ask(&run, question).await.unwrap();
+    assert!(matches!(repeat(&runs, &run, &kept), Ok(Repeated::Wait(_))));
 }

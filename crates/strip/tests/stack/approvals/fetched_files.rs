@@ -47,7 +47,7 @@ async fn a_fetched_file_is_shown_and_is_what_runs() {
 }
 
 #[tokio::test]
-async fn what_is_put_in_the_place_of_an_approved_file_does_not_run() {
+async fn a_file_that_replaces_an_approved_one_does_not_run() {
     let (gate, hr) = gate().await;
     let call = gate.begin(take());
     let row = gate.waits(1).await.remove(0);

@@ -39,7 +39,7 @@ async fn a_recorded_answer_never_spends_or_skips_an_approval() {
 }
 
 #[tokio::test]
-async fn who_decides_too_late_takes_nothing_away() {
+async fn a_late_decision_changes_nothing() {
     let gate = Gate::within(30.0).await;
     let row = gate.abandoned(write(1)).await;
     gate.approve(&row.id).await.unwrap();
@@ -136,7 +136,7 @@ async fn standing_rules_hold_for_what_they_say_until_they_end_or_are_removed() {
     gate.reject(&row.id, "not bob's").await.unwrap();
     assert_eq!(code(&bobs.await.unwrap()), Some(Code::Denied));
 
-    let any = gate.approvals.rules(None).into_iter().find(|rule| rule.arguments_sum.is_none());
+    let any = gate.approvals.rules(None).into_iter().find(|rule| rule.arguments_digest.is_none());
     assert!(gate.approvals.remove_rule(None, &any.unwrap().id).await.unwrap());
     let removed = gate.begin(write(3));
     gate.waits(1).await;

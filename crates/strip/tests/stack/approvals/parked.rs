@@ -106,7 +106,7 @@ async fn a_rejected_expired_or_cancelled_task_is_denied_however_often_it_is_repe
 }
 
 #[tokio::test]
-async fn what_changed_after_the_approval_is_asked_about_again() {
+async fn a_task_changed_after_its_approval_needs_another() {
     let gate = Gate::within(60.0).await;
     let id = parked(&gate.setup.strip.call(task("w/a/1", None)).await);
     let mut changed = task("w/a/1", Some(&id));

@@ -67,7 +67,7 @@ impl Ledger {
         (all, all - self.0.len() as u64)
     }
 
-    /// What holds at any time: no run but those that a crash made necessary.
+    /// Checks the invariant of any time: no run but those that a crash made necessary.
     pub(crate) fn check(&self, spec: &Spec, record: &Record) -> Result<(), String> {
         let mut keys: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for (key, runs) in &self.0 {
@@ -130,7 +130,7 @@ impl Ledger {
         }
     }
 
-    /// What holds of a workflow that has ended: everything that it reports has run.
+    /// Checks the invariant of a workflow that has ended: everything that it reports has run.
     pub(crate) fn check_end(&self, spec: &Spec, record: &Record) -> Result<(), String> {
         for (id, status) in &record.statuses {
             let Some(task) = spec.tasks.iter().find(|task| task.id == *id) else {

@@ -22,7 +22,7 @@ pub(crate) struct Record {
     /// Approvals that were requested.
     pub(crate) approvals: BTreeMap<String, Requested>,
     /// Questions that were asked.
-    pub(crate) questions: BTreeMap<String, Asked>,
+    pub(crate) questions: BTreeMap<String, AskedQuestion>,
     /// Whether an abort was sent, which cancels its approvals even if the answer was lost.
     pub(crate) aborting: bool,
     pub(crate) ended: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Requested {
 
 /// A question that was asked.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct AskedQuestion {
     task: String,
     slot: Value,
     prompt: Value,
@@ -176,7 +176,7 @@ impl Record {
             return Err(format!("{name}: not a question: {question}"));
         };
         let (slot, prompt) = (&question["slot_id"], &question["prompt"]);
-        let asked = self.questions.entry(id.to_owned()).or_insert_with(|| Asked {
+        let asked = self.questions.entry(id.to_owned()).or_insert_with(|| AskedQuestion {
             task: task.to_owned(),
             slot: slot.clone(),
             prompt: prompt.clone(),

@@ -222,7 +222,7 @@ impl Clients {
         Ok(ledger)
     }
 
-    /// What does not end.
+    /// The workflows that have not ended, for messages.
     fn stuck(&self) -> String {
         let all = self.all();
         let open = all.iter().filter(|steered| !steered.record().ended);

@@ -30,7 +30,7 @@ impl ProviderResult {
         }
     }
 
-    /// The same with a date.
+    /// Sets the date.
     pub fn dated(self, date: &str) -> Self {
         Self { date: Some(date.to_owned()), ..self }
     }

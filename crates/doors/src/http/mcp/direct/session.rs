@@ -81,12 +81,9 @@ pub(super) async fn answer(
     let version = only(&parts.headers, "mcp-protocol-version")?;
     let trace: TraceId = parts.extensions.get().copied().unwrap_or_else(TraceId::random);
     let token = || state.strip().call_token(trace);
-    let direct = door.sessions.begin_direct(session, version, name, message.id.get(), token)?;
     let (run, name) = (RunOf::Session(session.into()), *name);
-    let mut request = match message.params.into_request(parts, principal, run) {
-        Ok(request) => request,
-        Err(invalid) => return Some(write_answer(message.id, Err(invalid))),
-    };
+    let mut request = message.params.into_request(parts, principal, run).ok()?;
+    let direct = door.sessions.begin_direct(session, version, name, message.id.get(), token)?;
     request.cancel = direct.cancel.clone();
     let state = Arc::clone(state);
     // In these revisions a lost connection does not cancel a call, so it runs in its own task.

@@ -19,8 +19,12 @@ async fn only_a_large_answer_without_anything_before_it_is_json() {
     let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"t":"{long}"}}}}"#);
     let event = format!("event: message\nid: 1\ndata: {answer}\n\n");
     let primed = "id: 0\nretry: 3000\ndata:\n\n";
-    let json = ("application/json".to_owned(), answer);
+    let json = ("application/json".to_owned(), answer.clone());
     assert_eq!(respond_to(&[primed, ": alive\n\n", &event]).await, json);
+    let (first, second) = answer.split_at(16);
+    let lines = format!(": alive\r\n\r\ndata: {first}\r\ndata: {second}\r\n\r\n");
+    let (kind, body) = respond_to(&[&lines]).await;
+    assert_eq!((kind.as_str(), body), ("application/json", format!("{first}\n{second}")));
     let (start, end) = event.split_at(500_000);
     assert_eq!(respond_to(&[primed, start, end]).await, json);
 

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-/// A citation, as found. One marker may name several references.
+/// A citation in the text. One marker may name several references.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct InTextCitation {
     /// In bytes of the whole text.
     pub(crate) range: Range<usize>,
     /// The position of the reference; none if it is missing.
     pub(crate) reference: Option<usize>,
-    /// What is cited, for messages.
+    /// The cited work, for messages.
     pub(crate) shown: String,
     pub(crate) kind: Kind,
     /// Whether it is reported if its reference is missing.

@@ -13,12 +13,12 @@ use super::Finder;
 use super::index::Index;
 
 /// The task that builds indexes, and the channel that sets its model.
-pub struct Keeper {
+pub struct IndexBuilder {
     model: watch::Sender<Option<PathBuf>>,
     task: JoinHandle<()>,
 }
 
-impl Keeper {
+impl IndexBuilder {
     /// Starts the task. The first index is built at the first search, so that gateways without searches pay neither
     /// time nor memory; with a configured model it is built at start, to report a broken model early.
     pub fn start(

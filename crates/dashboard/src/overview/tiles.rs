@@ -3,7 +3,7 @@
 use auth::scope;
 use maud::{Markup, html};
 use operations::calls::Overview;
-use operations::servers::{ServerState, ServerSummary};
+use operations::servers::ServerSummary;
 
 use crate::viewer::Viewer;
 use crate::words::{in_url, inert, short};

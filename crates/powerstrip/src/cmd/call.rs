@@ -223,6 +223,9 @@ fn explain(error: &ErrorItem, style: Style) {
     let listed = violations.first().map(|(path, message)| format!("{path}: {message}"));
     let message = listed.and_then(|listed| error.message.find(&listed));
     let message = message.map_or(&*error.message, |at| error.message[..at].trim_end_matches(": "));
+    // Each line of a server's own words is marked: one alone would look like the gateway's.
+    let next_line = if error.answered_by().is_some() { "\n  | " } else { "\n" };
+    let message = message.lines().collect::<Vec<_>>().join(next_line);
     terminal::note(format_args!("{} {message}", style.bad(error.label())));
     for (path, message) in violations {
         let path = if path.is_empty() { "/" } else { path };

@@ -7,14 +7,18 @@ use proto::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::sql::{Query, Row, in_transaction, query};
-use crate::{Database, StoreError};
+use crate::{Database, Listed, StoreError};
+
+mod read;
+
+use read::{digest_request, read, read_damaged, read_rule};
 
 /// Longer arguments are left out of lists.
 const LISTED_ARGUMENTS: u64 = 2_000;
 
 const COLUMNS: &str = "id, tenant, owner, agent, decider, tool, version, definition, arguments_digest, files, fingerprint, \
      trace, run, door, created_ms, deadline_ms, state, decided_by, decided_via, reason, decided_ms, good_until_ms, \
-     CAST(octet_length(arguments) AS BIGINT) AS arguments_bytes, code, idempotency_key, request_reason";
+     CAST(octet_length(arguments) AS BIGINT) AS arguments_bytes, code, idempotency_key, request_reason, request_digest";
 
 /// The state of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,6 +142,14 @@ pub struct ApprovalFilter {
     pub limit: u32,
 }
 
+/// The time in which a pending approval may be decided, or an approved one used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalSpan {
+    pub id: String,
+    pub from_unix_ms: u64,
+    pub until_unix_ms: u64,
+}
+
 /// A standing rule: an approval for all calls of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -165,13 +177,14 @@ impl Database {
     /// Stores a new approval with its arguments; returns false if the same caller (tenant, subject, agent) has `limit` pending ones.
     pub async fn add_approval(&self, row: &ApprovalRow, limit: u64) -> Result<bool, StoreError> {
         let arguments = row.arguments.as_deref().ok_or(StoreError::NoArguments)?;
+        let request_digest = digest_request(row);
         let insert = query(
             "INSERT INTO approvals (id, tenant, owner, agent, decider, tool, version, definition, arguments, \
              arguments_digest, files, fingerprint, trace, run, door, created_ms, deadline_ms, state, code, \
-             idempotency_key, request_reason) \
-             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21 \
+             idempotency_key, request_reason, request_digest) \
+             SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22 \
              WHERE (SELECT count(*) FROM approvals WHERE state = 'pending' AND tenant = $2 AND owner = $3 \
-             AND agent IS NOT DISTINCT FROM $4) < $22",
+             AND agent IS NOT DISTINCT FROM $4) < $23",
         )
         .bind(&row.id)
         .bind(&row.tenant)
@@ -194,6 +207,7 @@ impl Database {
         .bind(row.code.as_ref())
         .bind(row.idempotency_key.as_deref())
         .bind(row.request_reason.as_deref())
+        .bind(&request_digest)
         .bind(limit);
         let lock = format!("approvals {}", row.tenant);
         Ok(self.sql.execute_locked(&lock, insert).await? == 1)
@@ -244,7 +258,7 @@ impl Database {
         Ok(self.sql.execute(update.bind(id)).await? == 1)
     }
 
-    /// The approvals of an equal call that may still matter, oldest first.
+    /// The approvals of an equal call that may still matter, oldest first. A damaged one grants nothing and is left out.
     pub async fn matching_approvals(
         &self,
         fingerprint: &Digest,
@@ -255,7 +269,8 @@ impl Database {
              (state = 'approved' AND good_until_ms > $2) OR \
              (state = 'rejected' AND NOT reported AND good_until_ms > $2)) ORDER BY created_ms, id LIMIT 200",
         );
-        self.sql.all(select.bind(fingerprint).bind(now_unix_ms)).await?.iter().map(read).collect()
+        let rows = self.sql.all(select.bind(fingerprint).bind(now_unix_ms)).await?;
+        Ok(Listed::read("approvals", "id", &rows, read)?.rows)
     }
 
     /// One approval with all its arguments; of this tenant, if one is named.
@@ -268,8 +283,21 @@ impl Database {
         self.sql.first(select).await?.as_ref().map(read).transpose()
     }
 
+    /// What can be read of a damaged approval, so that it can still be ended; of this tenant, if one is named.
+    pub async fn damaged_approval(
+        &self,
+        tenant: Option<&str>,
+        id: &str,
+    ) -> Result<Option<ApprovalRow>, StoreError> {
+        let select = select_with("arguments").and("id = ", Some(id)).and("tenant = ", tenant);
+        Ok(self.sql.first(select).await?.as_ref().map(read_damaged))
+    }
+
     /// A page of approvals: pending ones oldest first, others newest first.
-    pub async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<ApprovalRow>, StoreError> {
+    pub async fn approvals(
+        &self,
+        filter: &ApprovalFilter,
+    ) -> Result<Listed<ApprovalRow>, StoreError> {
         let oldest_first = filter.state == Some(ApprovalState::Pending);
         let short = format!(
             "CASE WHEN octet_length(arguments) <= {LISTED_ARGUMENTS} THEN arguments END AS arguments"
@@ -289,16 +317,41 @@ impl Database {
             select = select.push(beyond).push_bind(*created).push(", ").push_bind(id).push(")");
         }
         select = select.push(" ORDER BY ").push(order).push(" LIMIT ").push_bind(filter.limit);
-        self.sql.all(select).await?.iter().map(read).collect()
+        let rows = self.sql.all(select).await?;
+        let mut listed = Listed::read("approvals", "id", &rows, read)?;
+        if rows.len() == filter.limit as usize {
+            // A row that has no position is behind all others, or before them.
+            let position = |row: &Row| Some((row.get("created_ms").ok()?, row.get("id").ok()?));
+            listed.next = rows.iter().rev().find_map(position);
+        }
+        Ok(listed)
     }
 
-    /// All pending approvals: id, creation time, deadline.
-    pub async fn pending_approvals(&self) -> Result<Vec<(String, u64, u64)>, StoreError> {
-        let select =
-            query("SELECT id, created_ms, deadline_ms FROM approvals WHERE state = 'pending'");
-        let read =
-            |row: &Row| Ok((row.get("id")?, row.get("created_ms")?, row.get("deadline_ms")?));
-        self.sql.all(select).await?.iter().map(read).collect()
+    /// When the time of each pending approval begins and ends. Damaged ones are left out.
+    pub async fn pending_approvals(&self) -> Result<Vec<ApprovalSpan>, StoreError> {
+        self.approval_spans(
+            "SELECT id, created_ms AS from_ms, deadline_ms AS until_ms FROM approvals WHERE state = 'pending'",
+        )
+        .await
+    }
+
+    /// When the time of each approval that no call has used yet begins and ends. Damaged ones are left out.
+    pub async fn unused_approvals(&self) -> Result<Vec<ApprovalSpan>, StoreError> {
+        self.approval_spans(
+            "SELECT id, decided_ms AS from_ms, good_until_ms AS until_ms FROM approvals WHERE state = 'approved'",
+        )
+        .await
+    }
+
+    async fn approval_spans(&self, select: &'static str) -> Result<Vec<ApprovalSpan>, StoreError> {
+        let read = |row: &Row| {
+            Ok(ApprovalSpan {
+                id: row.get("id")?,
+                from_unix_ms: row.get("from_ms")?,
+                until_unix_ms: row.get("until_ms")?,
+            })
+        };
+        Ok(Listed::read("approvals", "id", &self.sql.all(query(select)).await?, read)?.rows)
     }
 
     /// Deletes approvals that were decided, and rules that ended, before a time.
@@ -313,12 +366,12 @@ impl Database {
     }
 
     /// All standing rules, oldest first.
-    pub async fn approval_rules(&self) -> Result<Vec<ApprovalRuleRow>, StoreError> {
+    pub async fn approval_rules(&self) -> Result<Listed<ApprovalRuleRow>, StoreError> {
         let select = query(
             "SELECT id, tenant, owner, agent, tool, definition, arguments_digest, arguments, run, created_by, \
              created_ms, expires_ms, uses, code FROM approval_rules ORDER BY created_ms, id",
         );
-        self.sql.all(select).await?.iter().map(read_rule).collect()
+        Listed::read("approval_rules", "id", &self.sql.all(select).await?, read_rule)
     }
 
     /// Deletes a standing rule.
@@ -363,55 +416,4 @@ fn insert_rule(rule: &ApprovalRuleRow) -> Query<'_> {
     .bind(rule.expires_unix_ms)
     .bind(rule.uses)
     .bind(rule.code.as_ref())
-}
-
-fn read(row: &Row) -> Result<ApprovalRow, StoreError> {
-    Ok(ApprovalRow {
-        id: row.get("id")?,
-        tenant: row.get("tenant")?,
-        owner: row.get("owner")?,
-        agent: row.optional("agent")?,
-        decider: row.get("decider")?,
-        tool: row.get("tool")?,
-        version: row.get("version")?,
-        definition: row.get("definition")?,
-        code: row.optional("code")?,
-        idempotency_key: row.optional("idempotency_key")?,
-        request_reason: row.optional("request_reason")?,
-        arguments: row.optional("arguments")?,
-        arguments_bytes: row.get("arguments_bytes")?,
-        arguments_digest: row.get("arguments_digest")?,
-        files: row.get("files")?,
-        fingerprint: row.get("fingerprint")?,
-        trace: row.get("trace")?,
-        run: row.optional("run")?,
-        door: row.get("door")?,
-        created_unix_ms: row.get("created_ms")?,
-        deadline_unix_ms: row.get("deadline_ms")?,
-        state: row.parsed("state")?,
-        decided_by: row.optional("decided_by")?,
-        decided_via: row.optional("decided_via")?,
-        reason: row.optional("reason")?,
-        decided_unix_ms: row.optional("decided_ms")?,
-        good_until_unix_ms: row.optional("good_until_ms")?,
-    })
-}
-
-fn read_rule(row: &Row) -> Result<ApprovalRuleRow, StoreError> {
-    Ok(ApprovalRuleRow {
-        id: row.get("id")?,
-        tenant: row.get("tenant")?,
-        owner: row.get("owner")?,
-        agent: row.optional("agent")?,
-        tool: row.get("tool")?,
-        definition: row.get("definition")?,
-        code: row.optional("code")?,
-        arguments_digest: row.optional("arguments_digest")?,
-        arguments: row.optional("arguments")?,
-        run: row.optional("run")?,
-        created_by: row.get("created_by")?,
-        created_unix_ms: row.get("created_ms")?,
-        expires_unix_ms: row.get("expires_ms")?,
-        uses: row.get("uses")?,
-    })
 }

@@ -73,3 +73,13 @@ pub enum StoreError {
     #[error("the audit trail is closed")]
     AuditClosed,
 }
+
+impl StoreError {
+    /// The column of a damaged row, if that is the cause: the database works, so trying again does not help.
+    pub fn damaged_column(&self) -> Option<&'static str> {
+        match self {
+            Self::Unreadable { column, .. } => Some(column),
+            _ => None,
+        }
+    }
+}

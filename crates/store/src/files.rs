@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proto::{FileId, FileKind, Principal, TenantId, UploadId};
 
 use crate::sql::{Query, Row, query, value_rows};
-use crate::{Database, ObjectKey, StoreError};
+use crate::{Database, Listed, ObjectKey, StoreError};
 
 const COLUMNS: &str = "id, tenant, owner, kind, name, media_type, size, sha256, object, created_ms, expires_ms, run, \
                        origin_server, origin_ref, text_object, origin_agent";
@@ -165,8 +165,8 @@ impl Database {
         self.sql.first(select).await?.as_ref().map(read).transpose()
     }
 
-    /// The files that match a filter, newest first.
-    pub async fn files(&self, filter: &FileFilter) -> Result<Vec<FileRecord>, StoreError> {
+    /// A page of the files that match a filter, newest first.
+    pub async fn files(&self, filter: &FileFilter) -> Result<Listed<FileRecord>, StoreError> {
         let mut select = unexpired(&filter.tenant, filter.now_ms)
             .and("kind = ", filter.kind.map(FileKind::as_str))
             .and("run = ", filter.run.as_ref());
@@ -174,8 +174,21 @@ impl Database {
             select = select.push(" AND (created_ms, id) < (").push_bind(*created_ms);
             select = select.push(", ").push_bind(id.as_str()).push(")");
         }
-        select = select.push(" ORDER BY created_ms DESC, id DESC LIMIT ").push_bind(filter.limit);
-        self.sql.all(select).await?.iter().map(read).collect()
+        // One more than the page has shows whether another one follows.
+        select = select.push(" ORDER BY created_ms DESC, id DESC LIMIT ");
+        let mut rows = self.sql.all(select.push_bind(u64::from(filter.limit) + 1)).await?;
+        let more = rows.len() > filter.limit as usize;
+        rows.truncate(filter.limit as usize);
+        let mut listed = Listed::read("files", "id", &rows, read)?;
+        if more {
+            // A row that has no position is behind all others, or before them.
+            let position = |row: &Row| {
+                let id: FileId = row.parsed("id").ok()?;
+                Some((row.get("created_ms").ok()?, id.to_string()))
+            };
+            listed.next = rows.iter().rev().find_map(position);
+        }
+        Ok(listed)
     }
 
     /// Deletes the record of a tenant's file and returns it, so that its objects can be removed.
@@ -283,11 +296,17 @@ impl Database {
         Ok(self.sql.execute_locked(&quota_lock(&upload.tenant), insert).await? == 1)
     }
 
-    /// An upload of any tenant.
-    pub async fn upload(&self, id: &UploadId) -> Result<Option<UploadRow>, StoreError> {
+    /// The upload of this id; of this tenant, if one is named.
+    pub async fn upload(
+        &self,
+        tenant: Option<&TenantId>,
+        id: &UploadId,
+    ) -> Result<Option<UploadRow>, StoreError> {
         let select = query(
             "SELECT id, tenant, owner, name, size, created_ms, expires_ms FROM uploads WHERE id = $1",
-        );
+        )
+        .bind(id.as_str())
+        .and("tenant = ", tenant.map(TenantId::as_str));
         let read = |row: Row| {
             Ok(UploadRow {
                 id: row.parsed("id")?,
@@ -299,7 +318,7 @@ impl Database {
                 expires_ms: row.get("expires_ms")?,
             })
         };
-        self.sql.first(select.bind(id.as_str())).await?.map(read).transpose()
+        self.sql.first(select).await?.map(read).transpose()
     }
 
     /// How many uploads of a tenant are not complete.
@@ -317,7 +336,7 @@ impl Database {
     /// The ids of uploads that have expired, of all tenants, as they are stored.
     pub async fn expired_uploads(&self, now_ms: u64) -> Result<Vec<String>, StoreError> {
         let select = query("SELECT id FROM uploads WHERE expires_ms <= $1").bind(now_ms);
-        self.sql.all(select).await?.iter().map(|row| row.get("id")).collect()
+        Ok(Listed::read("uploads", "id", &self.sql.all(select).await?, |row| row.get("id"))?.rows)
     }
 }
 

@@ -1,8 +1,10 @@
+use std::collections::HashSet;
+
 use proto::Digest;
 use serde::Serialize;
 
 use crate::sql::{Row, query};
-use crate::{Database, StoreError};
+use crate::{Database, Listed, StoreError};
 
 /// A key that the gateway issued: its owner and its scopes, never the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,13 +29,20 @@ pub struct KeyRow {
 }
 
 impl Database {
-    /// Every key that was ever issued, oldest first.
-    pub async fn keys(&self) -> Result<Vec<KeyRow>, StoreError> {
+    /// Every key that was ever issued, oldest first. Damaged ones that are revoked are left out: nothing remains to be done
+    /// about them.
+    pub async fn keys(&self) -> Result<Listed<KeyRow>, StoreError> {
         let select = query(
             "SELECT id, hash, name, kind, tenant, owner, agent, scopes, created_ms, expires_ms, revoked_ms, used_ms \
              FROM access_keys ORDER BY created_ms, id",
         );
-        self.sql.all(select).await?.iter().map(read).collect()
+        let rows = self.sql.all(select).await?;
+        let mut listed = Listed::read("access_keys", "id", &rows, read)?;
+        let is_revoked = |row: &Row| matches!(row.optional::<u64>("revoked_ms"), Ok(Some(_)));
+        let revoked = rows.iter().filter(|row| is_revoked(row));
+        let revoked: HashSet<_> = revoked.filter_map(|row| row.get::<String>("id").ok()).collect();
+        listed.damaged.retain(|row| !revoked.contains(&row.id));
+        Ok(listed)
     }
 
     /// Stores a new key; returns false if another one with its name is not revoked.
@@ -66,6 +75,12 @@ impl Database {
         let update =
             query("UPDATE access_keys SET revoked_ms = $2 WHERE id = $1 AND revoked_ms IS NULL");
         self.sql.execute(update.bind(id).bind(at_unix_ms)).await.map(drop)
+    }
+
+    /// Revokes a key whose row is damaged, perhaps in the time of its revocation; returns false if no row has this id.
+    pub async fn revoke_damaged_key(&self, id: &str, at_unix_ms: u64) -> Result<bool, StoreError> {
+        let update = query("UPDATE access_keys SET revoked_ms = $2 WHERE id = $1");
+        Ok(self.sql.execute(update.bind(id).bind(at_unix_ms)).await? == 1)
     }
 
     /// Notes when a key was last used.

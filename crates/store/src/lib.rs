@@ -21,6 +21,7 @@ mod files;
 mod folder;
 mod keys;
 mod learned;
+mod listed;
 mod names;
 mod objects;
 mod pins;
@@ -30,7 +31,9 @@ mod sql;
 mod vault;
 mod workflows;
 
-pub use approvals::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling};
+pub use approvals::{
+    ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalSpan, ApprovalState, Ruling,
+};
 pub use audit::AuditRow;
 pub use audit_query::{AuditFilter, AuditOrder, AuditPosition, AuditRecord, AuditRecords};
 pub use audit_stats::{AuditStats, MAX_COUNTED, StatsFilter};
@@ -49,16 +52,18 @@ pub use files::{FileFilter, FileObjects, FileRecord, Origin, UploadRow};
 pub use folder::{Claim, DATABASE_FILE, DataFolder, private_key};
 pub use keys::KeyRow;
 pub use learned::PlanEdgeRow;
-pub use names::ServerNameRow;
+pub use listed::{DamagedRow, Listed};
+pub use names::{DamagedName, ServerNameRow, StoredWireNames};
 pub use objects::{
     Appended, BucketOptions, Drafts, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
     HttpResponse, HttpResponseBody, HttpService, LinkHeaders, ListedObject, ObjectKey,
     ObjectStream, Objects, PutFault, Spooled, Stored,
 };
-pub use pins::{Pin, PinnedDefinition};
+pub use pins::{DamagedPin, Pin, PinnedDefinition, StoredPins};
 pub use references::ForeignReference;
 pub use runs::{
-    QuestionRow, QuestionState, RunCallRow, RunChanges, RunFilter, RunName, RunRow, Settlement,
+    NamedRun, QuestionRow, QuestionState, RunCallRow, RunChanges, RunFilter, RunName, RunRow,
+    Settlement,
 };
 pub use sql::SqlError;
 pub use vault::{VaultRow, VaultSlot};

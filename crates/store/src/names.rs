@@ -1,7 +1,7 @@
 //! Names of tools and servers, and the last list of each server.
 
 use crate::sql::{Row, Value, in_transaction, query, value_rows};
-use crate::{Database, StoreError};
+use crate::{Database, Listed, StoreError};
 
 /// How many names one statement carries.
 const CHUNK: usize = 500;
@@ -17,12 +17,38 @@ pub struct ServerNameRow {
     pub claimed_unix_ms: u64,
 }
 
+/// A stored wire name that cannot be read, or whose tool cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DamagedName {
+    /// The name of the tool with this key.
+    NameOf(String),
+    /// The tool that has this name.
+    ToolOf(String),
+}
+
+/// All stored wire names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredWireNames {
+    /// Pairs of tool key and wire name, by tool key.
+    pub pairs: Vec<(String, String)>,
+    pub damaged: Vec<DamagedName>,
+}
+
 impl Database {
-    /// Every stored pair of tool key and wire name, by tool key.
-    pub async fn wire_names(&self) -> Result<Vec<(String, String)>, StoreError> {
+    /// Every stored pair of tool key and wire name.
+    pub async fn wire_names(&self) -> Result<StoredWireNames, StoreError> {
         let select = query("SELECT tool_key, wire_name FROM wire_names ORDER BY tool_key");
+        let rows = self.sql.all(select).await?;
         let read = |row: &Row| Ok((row.get("tool_key")?, row.get("wire_name")?));
-        self.sql.all(select).await?.iter().map(read).collect()
+        let pairs = Listed::read("wire_names", "tool_key", &rows, read)?.rows;
+        let damaged = rows.iter().filter_map(|row| {
+            match (row.get("tool_key"), row.get::<String>("wire_name")) {
+                (Ok(key), Err(_)) => Some(DamagedName::NameOf(key)),
+                (Err(_), Ok(name)) => Some(DamagedName::ToolOf(name)),
+                _ => None,
+            }
+        });
+        Ok(StoredWireNames { pairs, damaged: damaged.collect() })
     }
 
     /// Stores pairs of tool key and wire name, all or none; other tools keep the names they have.
@@ -88,7 +114,7 @@ impl Database {
     }
 
     /// Every name of a registered server that has an owner, by name.
-    pub async fn server_names(&self) -> Result<Vec<ServerNameRow>, StoreError> {
+    pub async fn server_names(&self) -> Result<Listed<ServerNameRow>, StoreError> {
         let select =
             query("SELECT name, tenant, owner, claimed_ms FROM server_names ORDER BY name");
         let read = |row: &Row| {
@@ -99,7 +125,7 @@ impl Database {
                 claimed_unix_ms: row.get("claimed_ms")?,
             })
         };
-        self.sql.all(select).await?.iter().map(read).collect()
+        Listed::read("server_names", "name", &self.sql.all(select).await?, read)
     }
 
     /// Gives a name to its first owner; returns false if it has one.

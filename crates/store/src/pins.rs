@@ -18,6 +18,21 @@ pub struct Pin {
     pub digests: String,
 }
 
+/// A stored pin that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedPin {
+    /// None if it cannot be read either, as of `tool`.
+    pub server: Option<String>,
+    pub tool: Option<String>,
+}
+
+/// All stored pins, without the definitions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredPins {
+    pub pins: Vec<Pin>,
+    pub damaged: Vec<DamagedPin>,
+}
+
 /// A pin and its definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PinnedDefinition {
@@ -28,17 +43,25 @@ pub struct PinnedDefinition {
 
 impl Database {
     /// Every pin, without the definitions.
-    pub async fn pins(&self) -> Result<Vec<Pin>, StoreError> {
-        let read = |row: &Row| {
-            Ok(Pin {
-                server: row.get("server")?,
-                tool: row.get("tool")?,
-                form: row.get("form")?,
-                digests: row.get("digests")?,
-            })
-        };
+    pub async fn pins(&self) -> Result<StoredPins, StoreError> {
         let select = query("SELECT server, tool, form, digests FROM pins");
-        self.sql.all(select).await?.iter().map(read).collect()
+        let mut stored = StoredPins::default();
+        for row in &self.sql.all(select).await? {
+            match read(row) {
+                Ok(pin) => stored.pins.push(pin),
+                Err(error) if error.damaged_column().is_some() => {
+                    let text = |column| row.get::<String>(column).ok();
+                    let (server, tool) = (text("server"), text("tool"));
+                    tracing::error!(
+                        %error, table = "pins", ?server, ?tool,
+                        "a stored row is damaged: tools that it may be about wait for approval"
+                    );
+                    stored.damaged.push(DamagedPin { server, tool });
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(stored)
     }
 
     /// The definition that is pinned for a server's tool, as JSON.
@@ -86,6 +109,15 @@ impl Database {
             }
         })
     }
+}
+
+fn read(row: &Row) -> Result<Pin, StoreError> {
+    Ok(Pin {
+        server: row.get("server")?,
+        tool: row.get("tool")?,
+        form: row.get("form")?,
+        digests: row.get("digests")?,
+    })
 }
 
 fn values(

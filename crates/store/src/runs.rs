@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::collections::forget_runs_of;
-use crate::sql::{Batch, Connection, Dialect, Row, Value as Cell, in_transaction, query};
-use crate::{Database, StoreError};
+use crate::sql::{Batch, Connection, Row, Value as Cell, in_transaction, query};
+use crate::{Database, Listed, StoreError};
 
 const RUN: &str = "id, tenant, owner, agent, kind, name, state, summary, artifacts, data_tools, created_ms, touched_ms";
 
@@ -20,15 +20,27 @@ const CALL_COLUMNS: usize = 8;
 const WIDEST: usize = 64;
 
 static RUNS: LazyLock<Batch> = LazyLock::new(|| {
-    Batch::new(WIDEST, RUN_COLUMNS, |dialect, values| {
-        format!("INSERT INTO runs ({RUN}) {values} {}", on_known_run(dialect))
-    })
+    Batch::insert_into(WIDEST, &format!("runs ({RUN})"), RUN_COLUMNS, ON_KNOWN_RUN)
 });
 
 static CALLS: LazyLock<Batch> = LazyLock::new(|| {
     let table = "run_calls (run, trace, tool, started_ms, ended_ms, outcome, made, used)";
     Batch::insert_into(WIDEST, table, CALL_COLUMNS, "")
 });
+
+/// The update of a stored run: an end stays, and counts only grow. Artifacts are only ever appended to, so the longer text is
+/// the newer one. Nothing here may fail because of what is stored: audit rows are written in the same transaction.
+const ON_KNOWN_RUN: &str = "ON CONFLICT (id) DO UPDATE SET \
+     state = CASE WHEN runs.state IN ('aborted', 'failed') \
+         OR (runs.state = 'completed' AND excluded.state <> 'aborted') \
+         THEN runs.state ELSE excluded.state END, \
+     summary = COALESCE(excluded.summary, runs.summary), \
+     artifacts = CASE WHEN octet_length(excluded.artifacts) < octet_length(runs.artifacts) \
+         THEN runs.artifacts ELSE excluded.artifacts END, \
+     data_tools = CASE WHEN excluded.data_tools < runs.data_tools \
+         THEN runs.data_tools ELSE excluded.data_tools END, \
+     touched_ms = CASE WHEN excluded.touched_ms < runs.touched_ms \
+         THEN runs.touched_ms ELSE excluded.touched_ms END";
 
 /// No list is longer, whatever limit is asked for.
 const MAX_LISTED: u32 = 500;
@@ -132,6 +144,14 @@ pub struct RunName<'a> {
     pub agent: Option<&'a str>,
     pub kind: &'a str,
     pub name: Option<&'a str>,
+}
+
+/// A run that has the name which was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedRun {
+    pub id: String,
+    pub tenant: String,
+    pub subject: String,
 }
 
 /// Which runs to list, the last touched first.
@@ -259,23 +279,32 @@ impl Database {
         &self,
         tenant: Option<&str>,
         name: &str,
-    ) -> Result<Vec<RunRow>, StoreError> {
-        let select = query(format!("SELECT {RUN} FROM runs WHERE kind = 'named'"))
+    ) -> Result<Vec<NamedRun>, StoreError> {
+        let select = query("SELECT id, tenant, owner FROM runs WHERE kind = 'named'")
             .and("name = ", Some(name))
             .and("tenant = ", tenant)
             .push(" ORDER BY created_ms DESC, seq DESC LIMIT ")
             .push_bind(MAX_LISTED);
-        self.sql.all(select).await?.iter().map(read_run).collect()
+        let read = |row: &Row| {
+            Ok(NamedRun {
+                id: row.get("id")?,
+                tenant: row.get("tenant")?,
+                subject: row.get("owner")?,
+            })
+        };
+        Ok(Listed::read("runs", "id", &self.sql.all(select).await?, read)?.rows)
     }
 
-    /// The run of this id.
-    pub async fn run(&self, id: &str) -> Result<Option<RunRow>, StoreError> {
-        let select = query(format!("SELECT {RUN} FROM runs WHERE id = $1")).bind(id);
+    /// The run of this id; of this tenant, if one is named.
+    pub async fn run(&self, tenant: Option<&str>, id: &str) -> Result<Option<RunRow>, StoreError> {
+        let select = query(format!("SELECT {RUN} FROM runs WHERE id = $1"))
+            .bind(id)
+            .and("tenant = ", tenant);
         self.sql.first(select).await?.as_ref().map(read_run).transpose()
     }
 
     /// The runs that match a filter, the last touched first.
-    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
+    pub async fn runs(&self, filter: &RunFilter) -> Result<Listed<RunRow>, StoreError> {
         let select = query(format!("SELECT {RUN} FROM runs WHERE true"))
             .and("tenant = ", filter.tenant.as_deref())
             .and("state = ", filter.state.as_deref())
@@ -284,7 +313,7 @@ impl Database {
             .push_bind(filter.limit.unwrap_or(MAX_LISTED).min(MAX_LISTED))
             .push(" OFFSET ")
             .push_bind(filter.offset);
-        self.sql.all(select).await?.iter().map(read_run).collect()
+        Listed::read("runs", "id", &self.sql.all(select).await?, read_run)
     }
 
     /// The last calls of a run, in the order in which they ended.
@@ -357,24 +386,6 @@ fn run_values(run: &RunRow) -> [Cell<'_>; RUN_COLUMNS] {
         run.created_unix_ms.into(),
         run.touched_unix_ms.into(),
     ]
-}
-
-/// The update of a stored run: an end stays, and counts only grow.
-fn on_known_run(dialect: Dialect) -> String {
-    let before = dialect.json_array_length("runs.artifacts");
-    let now = dialect.json_array_length("excluded.artifacts");
-    format!(
-        "ON CONFLICT (id) DO UPDATE SET \
-             state = CASE WHEN runs.state IN ('aborted', 'failed') \
-                 OR (runs.state = 'completed' AND excluded.state <> 'aborted') \
-                 THEN runs.state ELSE excluded.state END, \
-             summary = COALESCE(excluded.summary, runs.summary), \
-             artifacts = CASE WHEN {now} < {before} THEN runs.artifacts ELSE excluded.artifacts END, \
-             data_tools = CASE WHEN excluded.data_tools < runs.data_tools \
-                 THEN runs.data_tools ELSE excluded.data_tools END, \
-             touched_ms = CASE WHEN excluded.touched_ms < runs.touched_ms \
-                 THEN runs.touched_ms ELSE excluded.touched_ms END"
-    )
 }
 
 fn read_run(row: &Row) -> Result<RunRow, StoreError> {

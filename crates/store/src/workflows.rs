@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::sql::{Row, query};
-use crate::{Crashes, Database, StoreError};
+use crate::{Crashes, Database, Listed, StoreError};
 
 mod change;
 mod list;
@@ -162,6 +162,14 @@ impl Database {
         self.sql.first(select.bind(id.to_string())).await?.as_ref().map(read).transpose()
     }
 
+    /// Whether a workflow that has not ended belongs to another tenant. Reads no other column: they may be damaged.
+    pub async fn is_workflow_of_another(&self, id: Uuid, tenant: &str) -> Result<bool, StoreError> {
+        let select =
+            query("SELECT 1 AS other FROM workflow_dags WHERE workflow_id = $1 AND tenant <> $2");
+        let row = self.sql.first(select.bind(id.to_string()).bind(tenant)).await?;
+        Ok(row.is_some())
+    }
+
     /// How many workflows of a tenant have not ended. It reads an index entry of each.
     pub async fn active_workflows(&self, tenant: &str) -> Result<u64, StoreError> {
         let select = query("SELECT count(*) AS active FROM workflow_dags WHERE tenant = $1");
@@ -244,12 +252,13 @@ impl Database {
         self.sql.execute(update).await.map(drop)
     }
 
-    /// The workflows that a driver works on, or has to.
+    /// The workflows that a driver works on, or has to. Damaged ones are left out.
     pub async fn running_workflows(&self) -> Result<Vec<WorkflowRow>, StoreError> {
         let select = format!(
             "SELECT {COLUMNS} FROM workflow_dags WHERE phase = 'running' ORDER BY created_at, workflow_id"
         );
-        self.sql.all(query(select)).await?.iter().map(read).collect()
+        let rows = self.sql.all(query(select)).await?;
+        Ok(Listed::read("workflow_dags", "workflow_id", &rows, read)?.rows)
     }
 
     /// Paused workflows with a checkpoint of one of these kinds, the oldest first. The checkpoint may be an earlier one.
@@ -261,7 +270,8 @@ impl Database {
         );
         let [one, other] = kinds;
         let rows = self.sql.all(select.bind(one).bind(other)).await?;
-        rows.iter().map(|row| row.parsed("workflow_id")).collect()
+        Ok(Listed::read("workflow_dags", "workflow_id", &rows, |row| row.parsed("workflow_id"))?
+            .rows)
     }
 
     /// Paused workflows whose time is over, those that ended first at the front.
@@ -271,7 +281,8 @@ impl Database {
              ORDER BY expires_at LIMIT $2",
         );
         let rows = self.sql.all(select.bind(now_unix_ms).bind(MAX_EXPIRED)).await?;
-        rows.iter().map(|row| row.parsed("workflow_id")).collect()
+        Ok(Listed::read("workflow_dags", "workflow_id", &rows, |row| row.parsed("workflow_id"))?
+            .rows)
     }
 
     /// The tasks of a workflow that have begun, without long outputs.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{indexed, is_plain, meta_line, numbers};
 use crate::sql::{Dialect, Query, Row, Value as Cell, query, value_rows};
-use crate::{Database, StoreError};
+use crate::{Database, Listed, StoreError};
 
 /// PostgreSQL orders candidates by so many terms.
 const ORDERING_TERMS: usize = 12;
@@ -133,7 +133,7 @@ impl Database {
         self.sql.all(select).await?.iter().map(|row| row.get("seq")).collect()
     }
 
-    /// What chunks are scored by, in no order; chunks that are gone are left out.
+    /// What chunks are scored by, in no order; chunks that are gone or damaged are left out.
     pub async fn chunk_terms(
         &self,
         chunks: &[i64],
@@ -153,29 +153,31 @@ impl Database {
                 vector: if with_vectors { row.optional("vector")? } else { None },
             })
         };
-        self.sql.all(select.bind(numbers(chunks))).await?.iter().map(read).collect()
+        let rows = self.sql.all(select.bind(numbers(chunks))).await?;
+        Ok(Listed::read("collection_chunks", "id", &rows, read)?.rows)
     }
 
-    /// Chunks with their text, in no order; chunks that are gone are left out.
+    /// Chunks with their text, in no order; chunks that are gone or damaged are left out.
     pub async fn chunk_contents(&self, chunks: &[i64]) -> Result<Vec<ChunkContent>, StoreError> {
         let select = query(format!(
             "SELECT seq, id, text, meta, source FROM collection_chunks WHERE {}",
             self.dialect().is_one_of("seq", "$1")
         ));
-        self.sql.all(select.bind(numbers(chunks))).await?.iter().map(read_content).collect()
+        let rows = self.sql.all(select.bind(numbers(chunks))).await?;
+        Ok(Listed::read("collection_chunks", "id", &rows, read_content)?.rows)
     }
 
-    /// The metadata of a chunk of this source.
+    /// The metadata of a chunk of this source, unless it is damaged.
     pub async fn meta_of_source(
         &self,
         collection: i64,
         source: &str,
     ) -> Result<Option<Map<String, Value>>, StoreError> {
         let select = query(
-            "SELECT meta FROM collection_chunks WHERE collection = $1 AND source = $2 ORDER BY seq LIMIT 1",
+            "SELECT id, meta FROM collection_chunks WHERE collection = $1 AND source = $2 ORDER BY seq LIMIT 1",
         );
-        let row = self.sql.first(select.bind(collection).bind(source)).await?;
-        row.map(|row| row.json("meta")).transpose()
+        let rows = self.sql.all(select.bind(collection).bind(source)).await?;
+        Ok(Listed::read("collection_chunks", "id", &rows, |row| row.json("meta"))?.rows.pop())
     }
 }
 

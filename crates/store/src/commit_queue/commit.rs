@@ -24,18 +24,21 @@ pub(super) struct Committer {
     /// Names this process in the database.
     writer: String,
     kinds: Kinds,
+    /// The highest count that earlier tries may have noted.
+    tried: u64,
     /// Bytes of answers that were written since their budget was last enforced.
     untrimmed: usize,
 }
 
 impl Committer {
     pub(super) fn new(database: Database) -> Self {
-        Self::of_writer(database, Uuid::new_v4().to_string())
+        Self::of_writer(database, Uuid::new_v4().to_string(), 0)
     }
 
-    /// Goes on with what a writer of an earlier process has not committed.
-    pub(super) fn of_writer(database: Database, writer: String) -> Self {
-        Self { database, writer, kinds: Kinds::default(), untrimmed: 0 }
+    /// Goes on with what a writer of an earlier process has not committed, as far as that is known: it may have noted any
+    /// count up to `tried`.
+    pub(super) fn of_writer(database: Database, writer: String, tried: u64) -> Self {
+        Self { database, writer, kinds: Kinds::default(), tried, untrimmed: 0 }
     }
 
     /// Names this writer in the database.
@@ -53,7 +56,7 @@ impl Committer {
     ) -> Result<(), StoreError> {
         let mut transaction = self.database.sql.begin().await?;
         let connection = transaction.connection();
-        if !self.note_written(connection, written, written == changes.len() as u64).await? {
+        if !self.note_written(connection, changes.len() as u64, written).await? {
             return transaction.commit().await;
         }
         self.kinds.begin();
@@ -113,31 +116,64 @@ impl Committer {
         Ok(())
     }
 
-    /// Notes how much this writer has written; false if that was noted before.
+    /// Notes how much this writer has written, `count` of it in this group; false if that was noted before.
     async fn note_written(
-        &self,
+        &mut self,
         connection: &mut Connection,
+        count: u64,
         written: u64,
-        first: bool,
     ) -> Result<bool, StoreError> {
-        let now = Clock::default().unix_ms();
+        let (now, before) = (Clock::default().unix_ms(), written.saturating_sub(count));
+        let tried = self.tried;
+        self.tried = tried.max(written);
         let noted = query(
             "INSERT INTO audit_writers (writer, written, at_ms) VALUES ($1, $2, $3) \
              ON CONFLICT (writer) DO UPDATE SET written = excluded.written, at_ms = excluded.at_ms \
-             WHERE audit_writers.written < excluded.written",
+             WHERE audit_writers.written = $4",
         )
         .bind(&self.writer)
         .bind(written)
         .bind(now)
+        .bind(before)
         .execute(connection)
         .await?;
-        if first {
+        if before == 0 {
             query("DELETE FROM audit_writers WHERE at_ms < $1")
                 .bind(now.saturating_sub(WRITER_NOTE_MS))
                 .execute(connection)
                 .await?;
         }
-        Ok(noted == 1)
+        Ok(noted == 1 || !self.is_noted(connection, written, tried).await?)
+    }
+
+    /// Whether the note says that a group is committed. A damaged note is replaced, unless an earlier try may have
+    /// committed the group: nothing else says whether it did.
+    async fn is_noted(
+        &self,
+        connection: &mut Connection,
+        written: u64,
+        tried: u64,
+    ) -> Result<bool, StoreError> {
+        let rows =
+            query("SELECT CAST(written AS TEXT) AS written FROM audit_writers WHERE writer = $1")
+                .bind(&self.writer)
+                .rows(connection)
+                .await?;
+        let noted: Option<String> = rows.first().map(|row| row.get("written")).transpose()?;
+        let noted = noted.unwrap_or_default();
+        if noted.parse().is_ok_and(|noted| (written..=tried).contains(&noted)) {
+            return Ok(true);
+        }
+        if tried >= written {
+            return Err(StoreError::Unreadable { column: "written", value: noted });
+        }
+        tracing::error!(%noted, written, "the note of what is committed is damaged, and is replaced");
+        query("UPDATE audit_writers SET written = $2 WHERE writer = $1")
+            .bind(&self.writer)
+            .bind(written)
+            .execute(connection)
+            .await?;
+        Ok(false)
     }
 
     /// Enforces the budget of recorded answers when enough new ones were committed.

@@ -60,10 +60,11 @@ pub(super) async fn recover(database: &Database, folder: &Path) -> Result<usize,
 }
 
 async fn commit(database: &Database, header: Header, changes: &[Change]) -> Result<(), StoreError> {
-    let mut committer = Committer::of_writer(database.clone(), header.writer);
     let mut written = header.committed;
-    let (tried, rest) = changes.split_at(header.tried.min(changes.len()));
-    for group in tried.chunks(tried.len().max(1)).chain(rest.chunks(BATCH_ROWS)) {
+    let tried = written.saturating_add(changes.len() as u64);
+    let mut committer = Committer::of_writer(database.clone(), header.writer, tried);
+    let (first, rest) = changes.split_at(header.tried.min(changes.len()));
+    for group in first.chunks(first.len().max(1)).chain(rest.chunks(BATCH_ROWS)) {
         written += group.len() as u64;
         committer.append(group, written).await?;
     }

@@ -61,6 +61,7 @@ impl Dialect {
                 include_str!("../../migrations/sqlite/0010_files_of_runs.sql"),
                 include_str!("../../migrations/sqlite/0011_digest_names.sql"),
                 include_str!("../../migrations/sqlite/0012_answered_by.sql"),
+                include_str!("../../migrations/sqlite/0013_request_digests.sql"),
             ],
             Self::Postgres => &[
                 include_str!("../../migrations/postgres/0001_first.sql"),
@@ -75,15 +76,8 @@ impl Dialect {
                 include_str!("../../migrations/postgres/0010_files_of_runs.sql"),
                 include_str!("../../migrations/postgres/0011_digest_names.sql"),
                 include_str!("../../migrations/postgres/0012_answered_by.sql"),
+                include_str!("../../migrations/postgres/0013_request_digests.sql"),
             ],
-        }
-    }
-
-    /// The number of elements of a column that holds a JSON array.
-    pub(crate) fn json_array_length(self, column: &str) -> String {
-        match self {
-            Self::Sqlite => format!("json_array_length({column})"),
-            Self::Postgres => format!("json_array_length({column}::json)"),
         }
     }
 

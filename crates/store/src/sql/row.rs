@@ -8,7 +8,7 @@ use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
 use sqlx::postgres::PgRow;
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Decode, Postgres, Row as _, Sqlite, Type};
+use sqlx::{Decode, Postgres, Row as _, Sqlite, Type, TypeInfo as _, ValueRef as _};
 use uuid::Uuid;
 
 use super::Dialect;
@@ -56,10 +56,30 @@ impl Row {
     where
         T: Decode<'r, Sqlite> + Type<Sqlite> + Decode<'r, Postgres> + Type<Postgres>,
     {
-        Ok(match self {
-            Self::Sqlite(row) => row.try_get(column)?,
-            Self::Postgres(row) => row.try_get(column)?,
+        let value = match self {
+            Self::Sqlite(row) => row.try_get(column),
+            Self::Postgres(row) => row.try_get(column),
+        };
+        value.map_err(|error| match error {
+            // The database works, and contains a value of another type or a text that is not UTF-8.
+            sqlx::Error::ColumnDecode { .. } => {
+                unreadable(column, &format!("a value of type {}", self.type_name(column)))
+            }
+            error => error.into(),
         })
+    }
+
+    /// The type of a value: SQLite stores any type in any column.
+    fn type_name(&self, column: &'static str) -> String {
+        let name = match self {
+            Self::Sqlite(row) => {
+                row.try_get_raw(column).map(|value| value.type_info().name().to_owned())
+            }
+            Self::Postgres(row) => {
+                row.try_get_raw(column).map(|value| value.type_info().name().to_owned())
+            }
+        };
+        name.unwrap_or_else(|error| error.to_string())
     }
 }
 

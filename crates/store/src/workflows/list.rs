@@ -3,8 +3,8 @@
 use uuid::Uuid;
 
 use super::WorkflowPhase;
-use crate::sql::{Query, query};
-use crate::{Crashes, Database, StoreError};
+use crate::sql::{Query, Row, query};
+use crate::{Crashes, Database, Listed, StoreError};
 
 /// No list is longer, whatever limit is asked for.
 const MAX_LISTED: u32 = 500;
@@ -57,19 +57,12 @@ impl Database {
             .push(" OFFSET ")
             .push_bind(filter.offset);
         let rows = self.sql.all(select).await?;
-        let mut ids = Vec::with_capacity(rows.len());
-        for row in &rows {
+        let read = |row: &Row| {
             let run: String = row.get("run")?;
-            match workflow_of(&run) {
-                Some(id) => ids.push(id),
-                // One damaged row must not hide the others.
-                None => tracing::error!(
-                    run,
-                    "a stored workflow is left out of the list: its id is damaged"
-                ),
-            }
-        }
-        Ok(ids)
+            workflow_of(&run).ok_or(StoreError::Unreadable { column: "run", value: run })
+        };
+        // One damaged row must not hide the others.
+        Ok(Listed::read("workflow_dags", "run", &rows, read)?.rows)
     }
 }
 

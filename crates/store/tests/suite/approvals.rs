@@ -5,7 +5,7 @@ use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, Ruling,
 
 use crate::support::on_both_engines;
 
-fn row(n: u64, tenant: &str) -> ApprovalRow {
+pub(crate) fn row(n: u64, tenant: &str) -> ApprovalRow {
     let arguments = format!("{{\"n\":{n}}}");
     ApprovalRow {
         id: format!("id-{n:06}"),
@@ -38,7 +38,7 @@ fn row(n: u64, tenant: &str) -> ApprovalRow {
     }
 }
 
-fn ruling(state: ApprovalState, at: u64, in_time: bool) -> Ruling<'static> {
+pub(crate) fn ruling(state: ApprovalState, at: u64, in_time: bool) -> Ruling<'static> {
     let good = Some(at + 1_000);
     Ruling {
         state,
@@ -92,7 +92,7 @@ on_both_engines! {
         let all = ApprovalFilter { limit: 10, ..ApprovalFilter::default() };
         let left = database.approvals(&all).await.unwrap();
         assert_eq!(
-            left.iter().map(|row| &*row.id).collect::<Vec<_>>(),
+            left.rows.iter().map(|row| &*row.id).collect::<Vec<_>>(),
             ["id-000003"],
             "pending ones stay"
         );
@@ -126,9 +126,11 @@ on_both_engines! {
                 let began = Instant::now();
                 let page = database.approvals(&filter).await.unwrap();
                 times.push(began.elapsed());
-                let Some(last) = page.last() else { break };
-                filter.after = Some((last.created_unix_ms, last.id.clone()));
-                seen.extend(page.into_iter().map(|row| row.id));
+                seen.extend(page.rows.into_iter().map(|row| row.id));
+                filter.after = page.next;
+                if filter.after.is_none() {
+                    break;
+                }
             }
             assert_eq!(seen.len(), expected);
             times.sort();
@@ -173,6 +175,6 @@ on_both_engines! {
         let (one, two) = (standing("one"), standing("two"));
         assert!(database.rule_on_approval("id-000000", &approved, Some(&one)).await.unwrap());
         assert!(!database.rule_on_approval("id-000000", &approved, Some(&two)).await.unwrap());
-        assert_eq!(database.approval_rules().await.unwrap(), [one]);
+        assert_eq!(database.approval_rules().await.unwrap().rows, [one]);
     }
 }

@@ -31,22 +31,22 @@ async fn folder_and_files_are_accessible_to_their_owner_only() {
 on_both_engines! {
     async fn wire_names_stay_swap_and_never_clash(test) {
         let database = test.open().await;
-        assert!(database.wire_names().await.unwrap().is_empty());
+        assert!(database.wire_names().await.unwrap().pairs.is_empty());
         database.save_wire_names(&[]).await.unwrap();
 
         database.save_wire_names(&pairs(&[("b", "y"), ("a", "x"), ("ö\"'\u{0}", "z")])).await.unwrap();
         database.save_wire_names(&pairs(&[("a", "y"), ("b", "x")])).await.unwrap();
         let swapped = pairs(&[("a", "y"), ("b", "x"), ("ö\"'\u{0}", "z")]);
-        assert_eq!(database.wire_names().await.unwrap(), swapped);
+        assert_eq!(database.wire_names().await.unwrap().pairs, swapped);
 
         let clash = database.save_wire_names(&pairs(&[("c", "new"), ("d", "x")])).await.unwrap_err();
         assert!(clash.to_string().contains("wire_name"), "{clash}");
-        assert_eq!(database.wire_names().await.unwrap(), swapped, "all or none");
+        assert_eq!(database.wire_names().await.unwrap().pairs, swapped, "all or none");
 
         database.save_wire_names(&pairs(&[("c", "new")])).await.unwrap();
         database.close().await;
         let reopened = test.open().await;
-        assert_eq!(reopened.wire_names().await.unwrap().len(), 4);
+        assert_eq!(reopened.wire_names().await.unwrap().pairs.len(), 4);
     }
 
     async fn bare_names_have_their_last_owners(test) {

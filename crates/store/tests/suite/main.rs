@@ -6,6 +6,7 @@ mod calls;
 mod collections;
 mod commit_queue;
 mod crashes;
+mod damaged;
 mod database;
 mod folder;
 mod names;

@@ -12,7 +12,7 @@ use store::{
 
 use crate::support::{on_both_engines, principal, random, row};
 
-fn key(id: &str, name: &str) -> KeyRow {
+pub(crate) fn key(id: &str, name: &str) -> KeyRow {
     KeyRow {
         id: id.to_owned(),
         hash: digest(id.as_bytes()),
@@ -29,7 +29,7 @@ fn key(id: &str, name: &str) -> KeyRow {
     }
 }
 
-fn file(size: u64, created_ms: u64) -> FileRecord {
+pub(crate) fn file(size: u64, created_ms: u64) -> FileRecord {
     FileRecord {
         id: FileId::from_random(FileKind::File, random()),
         tenant: TenantId::new("acme"),
@@ -52,7 +52,7 @@ fn file(size: u64, created_ms: u64) -> FileRecord {
     }
 }
 
-fn run(id: &str, state: &str, touched: u64) -> RunRow {
+pub(crate) fn run(id: &str, state: &str, touched: u64) -> RunRow {
     RunRow {
         id: id.to_owned(),
         tenant: "acme".to_owned(),
@@ -80,7 +80,7 @@ on_both_engines! {
         assert!(database.add_key(&key("b", "laptop")).await.unwrap());
         let revoked =
             KeyRow { revoked_unix_ms: Some(5), used_unix_ms: Some(7), ..key("a", "laptop") };
-        assert_eq!(database.keys().await.unwrap(), [revoked, key("b", "laptop")]);
+        assert_eq!(database.keys().await.unwrap().rows, [revoked, key("b", "laptop")]);
     }
 
     async fn plan_edges_belong_to_a_tenant_and_the_oldest_go_first(test) {
@@ -138,7 +138,7 @@ on_both_engines! {
             limit: 10,
             now_ms: 50,
         };
-        let listed = database.files(&filter(Some((4, files[2].id.clone())))).await.unwrap();
+        let listed = database.files(&filter(Some((4, files[2].id.clone())))).await.unwrap().rows;
         assert_eq!(listed, [files[1].clone(), files[0].clone()], "one has expired");
         assert_eq!(database.file(&acme, &files[2].id, 49).await.unwrap(), Some(files[2].clone()));
         let origin = database.file_of_origin(&principal("ann", None), "crm", "ref", 9).await;
@@ -183,14 +183,14 @@ on_both_engines! {
         assert!(!database.add_upload(&upload(41), 2, Some(100)).await.unwrap(), "too large");
         assert!(database.add_upload(&upload(40), 2, Some(100)).await.unwrap());
         assert!(!database.add_upload(&upload(1), 2, None).await.unwrap(), "too many");
-        assert_eq!(database.upload(&first.id).await.unwrap(), Some(first.clone()));
+        assert_eq!(database.upload(None, &first.id).await.unwrap(), Some(first.clone()));
         assert_eq!(database.uploads_of(&acme).await.unwrap(), 2);
         test.execute(&format!("UPDATE uploads SET id = '?' WHERE id <> '{}'", first.id)).await.unwrap();
         let mut expired = database.expired_uploads(10).await.unwrap();
         expired.sort();
         assert_eq!(expired, ["?", first.id.as_str()], "also one with a damaged id");
         database.remove_upload(first.id.as_str()).await.unwrap();
-        assert_eq!(database.upload(&first.id).await.unwrap(), None);
+        assert_eq!(database.upload(None, &first.id).await.unwrap(), None);
     }
 
     async fn a_reference_is_known_to_the_caller_that_received_it(test) {
@@ -237,9 +237,9 @@ on_both_engines! {
         queue.save_runs(&changes(stale.clone(), Vec::new())).await.unwrap();
         queue.record(row(1)).await.unwrap().committed().await.unwrap();
         assert_eq!(database.run_calls("r1").await.unwrap(), calls);
-        assert_eq!(database.run("r1").await.unwrap(), Some(run("r1", "completed", 5)));
+        assert_eq!(database.run(None, "r1").await.unwrap(), Some(run("r1", "completed", 5)));
         queue.save_runs(&changes(stale, Vec::new())).await.unwrap().committed().await.unwrap();
-        assert_eq!(database.run("r1").await.unwrap(), Some(run("r1", "completed", 5)));
+        assert_eq!(database.run(None, "r1").await.unwrap(), Some(run("r1", "completed", 5)));
 
         database.save_runs(&[run("r2", "active", 4)], &[]).await.unwrap();
         let name = RunName {
@@ -258,7 +258,7 @@ on_both_engines! {
         };
         let ids = async |filter: RunFilter| {
             let runs = database.runs(&filter).await.unwrap();
-            runs.into_iter().map(|run| run.id).collect::<Vec<_>>()
+            runs.rows.into_iter().map(|run| run.id).collect::<Vec<_>>()
         };
         assert_eq!(ids(filter(None)).await, ["r1", "r2"]);
         assert_eq!(ids(filter(Some("active"))).await, ["r2"]);

@@ -7,7 +7,8 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use proto::{Clock, Code, Digest, digest_of_parts};
 use store::{
-    ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, CommitQueue, Database, StoreError,
+    ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalSpan, ApprovalState, CommitQueue,
+    Database, Listed, StoreError,
 };
 use tokio::sync::{broadcast, oneshot};
 use tokio::time::{Instant, MissedTickBehavior};
@@ -26,10 +27,6 @@ const CONTINUED_WITHIN: Duration = Duration::from_secs(15 * 60);
 
 /// How long decided approvals are kept.
 const KEPT_MS: u64 = 90 * 24 * 60 * 60 * 1_000;
-
-/// Approvals of all tenants, a page at a time.
-const EVERY: ApprovalFilter =
-    ApprovalFilter { tenant: None, state: None, after: None, limit: 1_000 };
 
 /// How often deadlines are checked for which no call waits.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
@@ -68,25 +65,17 @@ impl Approvals {
     ) -> Result<Arc<Self>, StoreError> {
         let (now, began) = (clock.unix_ms(), Instant::now());
         database.forget_approvals(now.saturating_sub(KEPT_MS)).await?;
-        let open = database.pending_approvals().await?;
-        let due = open
-            .into_iter()
-            .map(|(id, created, deadline)| (id, began + remaining(created, deadline, now)));
-        let mut unused = ApprovalFilter { state: Some(ApprovalState::Approved), ..EVERY };
-        let mut good = HashMap::new();
-        loop {
-            let page = database.approvals(&unused).await?;
-            let Some(last) = page.last() else { break };
-            unused.after = Some((last.created_unix_ms, last.id.clone()));
-            good.extend(page.into_iter().filter_map(|row| {
-                let left = remaining(row.decided_unix_ms?, row.good_until_unix_ms?, now);
-                Some((row.id, began + left))
-            }));
-        }
+        let ends = |spans: Vec<ApprovalSpan>| {
+            let end = |span: ApprovalSpan| {
+                let left = remaining(span.from_unix_ms, span.until_unix_ms, now);
+                (span.id, began + left)
+            };
+            Mutex::new(spans.into_iter().map(end).collect())
+        };
         Ok(Arc::new(Self {
             rules: Rules::open(database.clone(), now).await?,
-            due: Mutex::new(due.collect()),
-            good: Mutex::new(good),
+            due: ends(database.pending_approvals().await?),
+            good: ends(database.unused_approvals().await?),
             database,
             clock,
             audit,
@@ -140,7 +129,7 @@ impl Approvals {
     }
 
     /// A page of approvals.
-    pub async fn list(&self, filter: &ApprovalFilter) -> Result<Vec<ApprovalRow>, StoreError> {
+    pub async fn list(&self, filter: &ApprovalFilter) -> Result<Listed<ApprovalRow>, StoreError> {
         self.database.approvals(filter).await
     }
 
@@ -154,7 +143,7 @@ impl Approvals {
     }
 
     /// The standing rules of a tenant, or all.
-    pub fn rules(&self, tenant: Option<&str>) -> Vec<ApprovalRuleRow> {
+    pub fn rules(&self, tenant: Option<&str>) -> Listed<ApprovalRuleRow> {
         self.rules.list(tenant, self.clock.unix_ms())
     }
 

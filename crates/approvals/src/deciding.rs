@@ -11,7 +11,7 @@ use crate::approvals::locked;
 use crate::deadlines::{millis, run_to_end};
 use crate::rules::Rules;
 use crate::shown::{shown_files, stored_arguments};
-use crate::{Approvals, DecideError, Decider, Decision, EventKind, Outcome, Verdict};
+use crate::{Approvals, Damage, DecideError, Decider, Decision, EventKind, Outcome, Verdict};
 
 /// The longest reason that is kept, in bytes.
 const MAX_REASON: usize = 8_000;
@@ -45,7 +45,16 @@ impl Approvals {
         decision: Decision,
     ) -> Result<ApprovalRow, DecideError> {
         let unknown = || DecideError::Unknown(id.chars().take(100).collect());
-        let row = self.get(decider.tenant(), id).await?.ok_or_else(unknown)?;
+        let row = match decision.decision {
+            Verdict::Approve => match self.get(decider.tenant(), id).await {
+                Err(StoreError::Unreadable { column, .. }) => {
+                    return Err(Damage::Row { column }.into());
+                }
+                row => row?,
+            },
+            Verdict::Reject => self.get_to_end(decider.tenant(), id).await?,
+        };
+        let row = row.ok_or_else(unknown)?;
         check_right(decider, &row)?;
         let reason = decision.reason.as_deref().map(str::trim).filter(|text| !text.is_empty());
         if reason.is_some_and(|text| text.len() > MAX_REASON) {
@@ -94,12 +103,27 @@ impl Approvals {
         }
     }
 
+    /// An approval that is about to end without its call: of a damaged one, what can be read.
+    async fn get_to_end(
+        &self,
+        tenant: Option<&str>,
+        id: &str,
+    ) -> Result<Option<ApprovalRow>, StoreError> {
+        match self.get(tenant, id).await {
+            Err(error @ StoreError::Unreadable { .. }) => {
+                tracing::error!(%error, approval = id, "the row of an approval is damaged");
+                self.database.damaged_approval(tenant, id).await
+            }
+            row => row,
+        }
+    }
+
     /// Why a decision had no effect: another decision or the deadline came first.
     async fn missed(self: &Arc<Self>, id: &str) -> Result<DecideError, StoreError> {
-        let mut row = self.get(None, id).await?;
+        let mut row = self.get_to_end(None, id).await?;
         if row.as_ref().is_some_and(|row| row.state == ApprovalState::Pending) {
             self.expire(id).await?;
-            row = self.get(None, id).await?;
+            row = self.get_to_end(None, id).await?;
         }
         Ok(match row {
             Some(row) => DecideError::Over(Box::new(row)),
@@ -110,7 +134,7 @@ impl Approvals {
     /// Ends an approval after its deadline; returns false if it was decided before.
     pub async fn expire(self: &Arc<Self>, id: &str) -> Result<bool, StoreError> {
         let (state, by) = (ApprovalState::Expired, "nobody".to_owned());
-        let Some(row) = self.get(None, id).await? else {
+        let Some(row) = self.get_to_end(None, id).await? else {
             locked(&self.due).remove(id);
             return Ok(false);
         };
@@ -139,7 +163,7 @@ impl Approvals {
     ) -> Result<usize, StoreError> {
         let mut cancelled = 0;
         for id in ids {
-            let Some(row) = self.get(None, id).await? else { continue };
+            let Some(row) = self.get_to_end(None, id).await? else { continue };
             let ending = Ending {
                 row,
                 outcome: Outcome {

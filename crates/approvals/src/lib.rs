@@ -34,7 +34,7 @@ pub use shown::{
     ApprovalView, Damage, RuleView, ShownFile, inert, shown_arguments, shown_files,
     stored_arguments,
 };
-pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState};
+pub use store::{ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalState, DamagedRow, Listed};
 
 /// The side that decides.
 #[derive(Clone, Debug)]
@@ -146,7 +146,7 @@ pub enum DecideError {
     Over(Box<ApprovalRow>),
     #[error("{0}")]
     Invalid(&'static str),
-    /// The call can only be rejected.
+    /// The call cannot be approved.
     #[error(transparent)]
     Damaged(#[from] Damage),
     #[error(transparent)]

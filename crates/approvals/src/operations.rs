@@ -10,9 +10,11 @@ use proto::{APPROVALS_DECIDE, Code};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use store::{ApprovalFilter, ApprovalRow, ApprovalState, StoreError};
+use store::{ApprovalFilter, ApprovalState, DamagedRow, StoreError};
 
-use crate::{ApprovalView, Approvals, DecideError, Decider, Decision, RuleView, Standing, Verdict};
+use crate::{
+    ApprovalView, Approvals, Damage, DecideError, Decider, Decision, RuleView, Standing, Verdict,
+};
 
 const DEFAULT_PAGE: u32 = 50;
 const MAX_PAGE: u32 = 200;
@@ -80,6 +82,10 @@ impl ApprovalQuery {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalPage {
     pub approvals: Vec<ApprovalView>,
+    /// Approvals whose stored rows cannot be read, with the column that is damaged. They can only be rejected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub damaged: Vec<DamagedRow>,
     /// Names the next page; null on the last one.
     pub next: Option<String>,
 }
@@ -108,10 +114,10 @@ impl Operation for ListApprovals {
         query: ApprovalQuery,
     ) -> Result<ApprovalPage, OperationError> {
         let filter = query.filter(&caller)?;
-        let rows = approvals.list(&filter).await.map_err(unreadable)?;
-        let cursor = |row: &ApprovalRow| format!("{}_{}", row.created_unix_ms, row.id);
-        let next = rows.last().filter(|_| rows.len() == filter.limit as usize).map(cursor);
-        Ok(ApprovalPage { approvals: rows.into_iter().map(ApprovalView::from).collect(), next })
+        let listed = approvals.list(&filter).await.map_err(unavailable)?;
+        let next = listed.next.as_ref().map(|(created, id)| format!("{created}_{id}"));
+        let listed = listed.map(ApprovalView::from);
+        Ok(ApprovalPage { approvals: listed.rows, damaged: listed.damaged, next })
     }
 }
 
@@ -132,7 +138,8 @@ impl Operation for ShowApproval {
         ById { id }: ById,
     ) -> Result<ApprovalView, OperationError> {
         let id = resolve(&approvals, &caller, id).await?;
-        let row = approvals.get(caller.tenant(), &id).await.map_err(unreadable)?;
+        let row = approvals.get(caller.tenant(), &id).await;
+        let row = row.map_err(|error| unreadable(error, &id))?;
         row.map(ApprovalView::from).ok_or_else(|| unknown("approval", &id))
     }
 }
@@ -184,6 +191,10 @@ impl Operation for Decide {
 pub struct Rules {
     #[schemars(with = "Vec<Map<String, Value>>")]
     pub rules: Vec<RuleView>,
+    /// Rules whose stored rows cannot be read, with the column that is damaged. They allow nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub damaged: Vec<DamagedRow>,
 }
 
 pub struct ListRules;
@@ -202,8 +213,8 @@ impl Operation for ListRules {
         caller: Caller,
         _: NoInput,
     ) -> Result<Rules, OperationError> {
-        let rules = approvals.rules(caller.tenant());
-        Ok(Rules { rules: rules.into_iter().map(RuleView::from).collect() })
+        let listed = approvals.rules(caller.tenant()).map(RuleView::from);
+        Ok(Rules { rules: listed.rows, damaged: listed.damaged })
     }
 }
 
@@ -230,7 +241,7 @@ impl Operation for RemoveRule {
         ById { id }: ById,
     ) -> Result<Removed, OperationError> {
         let removed = approvals.remove_rule(caller.tenant(), &id).await;
-        if removed.map_err(unreadable)? {
+        if removed.map_err(unavailable)? {
             Ok(Removed { removed: id })
         } else {
             Err(unknown("standing rule", &id))
@@ -259,8 +270,13 @@ async fn resolve(
     caller: &Caller,
     id: String,
 ) -> Result<String, OperationError> {
-    if !caller.is_operator() || approvals.get(None, &id).await.map_err(unreadable)?.is_some() {
+    if !caller.is_operator() {
         return Ok(id);
+    }
+    match approvals.get(None, &id).await {
+        Ok(None) => {}
+        Ok(Some(_)) | Err(StoreError::Unreadable { .. }) => return Ok(id),
+        Err(error) => return Err(unavailable(error)),
     }
     if id.len() < MIN_PREFIX {
         return Err(OperationError::not_found(format!(
@@ -271,8 +287,10 @@ async fn resolve(
     let mut ids = BTreeSet::new();
     for state in [Some(ApprovalState::Pending), None] {
         let filter = ApprovalFilter { state, limit: SEARCHED, ..ApprovalFilter::default() };
-        let rows = approvals.list(&filter).await.map_err(unreadable)?;
-        ids.extend(rows.into_iter().map(|row| row.id).filter(|other| other.starts_with(&id)));
+        let listed = approvals.list(&filter).await.map_err(unavailable)?;
+        let damaged = listed.damaged.into_iter().map(|row| row.id);
+        let found = listed.rows.into_iter().map(|row| row.id).chain(damaged);
+        ids.extend(found.filter(|other| other.starts_with(&id)));
     }
     match (ids.pop_first(), ids.is_empty()) {
         (Some(id), true) => Ok(id),
@@ -288,7 +306,14 @@ fn unknown(what: &str, id: &str) -> OperationError {
     OperationError::not_found(format!("there is no {what} `{shown}`"))
 }
 
-fn unreadable(error: StoreError) -> OperationError {
+/// The error for one approval: if its row is damaged, trying again does not help.
+fn unreadable(error: StoreError, id: &str) -> OperationError {
+    let Some(column) = error.damaged_column() else { return unavailable(error) };
+    tracing::warn!(%error, approval = id, "an approval cannot be read");
+    undecided(Damage::Row { column }.into(), id)
+}
+
+fn unavailable(error: StoreError) -> OperationError {
     tracing::warn!(%error, "approvals cannot be read");
     OperationError::new(Code::Unavailable, "the store cannot be read")
 }
@@ -298,8 +323,11 @@ fn undecided(why: DecideError, id: &str) -> OperationError {
     match why {
         DecideError::Unknown(_) => unknown("approval", id),
         DecideError::Invalid(_) => OperationError::invalid(message),
-        DecideError::Damaged(_) => OperationError::new(Code::Internal, message),
-        DecideError::Store(error) => unreadable(error),
+        DecideError::Damaged(_) => {
+            let error = OperationError::new(Code::Internal, format!("approval `{id}`: {message}"));
+            OperationError { details: Some(json!({"approval": id})), ..error }
+        }
+        DecideError::Store(error) => unavailable(error),
         DecideError::Over(row) => {
             let details = json!({"state": row.state, "decidedBy": row.decided_by});
             OperationError::conflict(message, details)

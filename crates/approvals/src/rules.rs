@@ -3,7 +3,7 @@
 use std::sync::{PoisonError, RwLock};
 
 use proto::{Digest, Principal, digest_of_parts};
-use store::{ApprovalRow, ApprovalRuleRow, Database, StoreError};
+use store::{ApprovalRow, ApprovalRuleRow, DamagedRow, Database, Listed, StoreError};
 use tokio::time::Instant;
 
 use crate::deadlines::remaining;
@@ -16,6 +16,8 @@ const MAX_SECONDS: u64 = 30 * 24 * HOUR;
 pub(crate) struct Rules {
     database: Database,
     rules: RwLock<Vec<InForce>>,
+    /// Rules that cannot be read: they allow nothing, and are listed so that a person can remove them.
+    damaged: RwLock<Vec<DamagedRow>>,
 }
 
 /// A rule in force, and when it ends by the monotonic clock.
@@ -61,9 +63,9 @@ fn these(arguments: &Digest, files: &str, key: Option<&str>) -> Digest {
 
 impl Rules {
     pub(crate) async fn open(database: Database, now_ms: u64) -> Result<Self, StoreError> {
-        let rules = database.approval_rules().await?.into_iter();
-        let rules = RwLock::new(rules.map(|row| InForce::new(row, now_ms)).collect());
-        Ok(Self { database, rules })
+        let Listed { rows, damaged, .. } =
+            database.approval_rules().await?.map(|row| InForce::new(row, now_ms));
+        Ok(Self { database, rules: RwLock::new(rows), damaged: RwLock::new(damaged) })
     }
 
     /// The rule that allows this call, if there is one.
@@ -134,13 +136,16 @@ impl Rules {
         Ok(rule.map(|rule| rule.row.uses += 1).is_some())
     }
 
-    /// The rules of a tenant, or all, that have not ended.
-    pub(crate) fn list(&self, tenant: Option<&str>, now_ms: u64) -> Vec<ApprovalRuleRow> {
+    /// The rules of a tenant, or all, that have not ended or are damaged.
+    pub(crate) fn list(&self, tenant: Option<&str>, now_ms: u64) -> Listed<ApprovalRuleRow> {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
         let shown = |rule: &&InForce| {
             rule.holds(now_ms) && tenant.is_none_or(|tenant| rule.row.tenant == tenant)
         };
-        rules.iter().filter(shown).map(|rule| rule.row.clone()).collect()
+        let rows = rules.iter().filter(shown).map(|rule| rule.row.clone()).collect();
+        let damaged = self.damaged.read().unwrap_or_else(PoisonError::into_inner);
+        let damaged = damaged.iter().filter(|row| is_of(row, tenant)).cloned().collect();
+        Listed { rows, damaged, next: None }
     }
 
     /// Removes a rule; returns false if the tenant has none of this id.
@@ -153,11 +158,19 @@ impl Rules {
             let mut rules = self.rules.write().unwrap_or_else(PoisonError::into_inner);
             let before = rules.len();
             rules.retain(|rule| !ours(&rule.row));
-            if rules.len() == before {
+            let mut damaged = self.damaged.write().unwrap_or_else(PoisonError::into_inner);
+            let damaged_before = damaged.len();
+            damaged.retain(|row| !(row.id == id && is_of(row, tenant)));
+            if (rules.len(), damaged.len()) == (before, damaged_before) {
                 return Ok(false);
             }
         }
         self.database.remove_approval_rule(id).await?;
         Ok(true)
     }
+}
+
+/// Whether a damaged rule belongs to this tenant, or any may be seen.
+fn is_of(row: &DamagedRow, tenant: Option<&str>) -> bool {
+    tenant.is_none_or(|tenant| row.tenant.as_deref() == Some(tenant))
 }

@@ -25,6 +25,10 @@ pub fn inert(value: &Value) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     #[error(
+        "the stored approval is damaged ({column}), so it is unknown what would be approved: reject it"
+    )]
+    Row { column: &'static str },
+    #[error(
         "the stored list of this call's files cannot be read, so it is unknown what would be approved: reject it"
     )]
     Files,
@@ -96,7 +100,7 @@ pub struct ApprovalView {
     pub arguments_digest: Digest,
     /// The same as `argumentsDigest`.
     #[serde(rename = "argumentsSum", default)]
-    #[schemars(with = "String", extend("deprecated" = true))]
+    #[schemars(with = "Option<String>", extend("deprecated" = true))]
     deprecated_digest: Option<Digest>,
     /// Why the arguments cannot be shown; then the call cannot be approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]

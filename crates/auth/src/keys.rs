@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use proto::{Clock, Principal, Secret, TenantId, Via, digest};
-use store::{Database, KeyRow, StoreError};
+use store::{DamagedRow, Database, KeyRow, Listed, StoreError};
 
 use crate::claims::KEY;
 use crate::random::random_text;
@@ -115,6 +115,16 @@ pub struct ApiKeys {
     database: Database,
     clock: Clock,
     keys: RwLock<HashMap<String, Arc<ApiKey>>>,
+    /// Keys that cannot be read: they authenticate no one, and are listed so that a person can revoke them.
+    damaged: RwLock<Vec<DamagedRow>>,
+}
+
+/// A key that was revoked.
+#[derive(Debug)]
+pub enum RevokedKey {
+    Key(KeyRow),
+    /// One whose stored row cannot be read.
+    Damaged(DamagedRow),
 }
 
 struct ApiKey {
@@ -147,13 +157,9 @@ impl ApiKey {
 impl ApiKeys {
     /// The keys in a database.
     pub async fn open(database: Database, clock: Clock) -> Result<Self, StoreError> {
-        let keys = database
-            .keys()
-            .await?
-            .into_iter()
-            .map(|row| (row.id.clone(), ApiKey::new(row)))
-            .collect();
-        Ok(Self { database, clock, keys: RwLock::new(keys) })
+        let Listed { rows, damaged, .. } = database.keys().await?;
+        let keys = rows.into_iter().map(|row| (row.id.clone(), ApiKey::new(row))).collect();
+        Ok(Self { database, clock, keys: RwLock::new(keys), damaged: RwLock::new(damaged) })
     }
 
     /// Makes a key; its text is returned only here.
@@ -205,27 +211,43 @@ impl ApiKeys {
     }
 
     /// Every key that was ever made, oldest first.
-    pub fn list(&self) -> Vec<KeyRow> {
+    pub fn list(&self) -> Listed<KeyRow> {
         let mut rows: Vec<_> = self.read().values().map(|key| key.current_row()).collect();
         rows.sort_by(|a, b| (a.created_unix_ms, &a.id).cmp(&(b.created_unix_ms, &b.id)));
-        rows
+        let damaged = self.damaged.read().unwrap_or_else(PoisonError::into_inner).clone();
+        Listed { rows, damaged, next: None }
     }
 
-    /// Revokes a key by its name or its id.
-    pub async fn revoke(&self, name_or_id: &str) -> Result<KeyRow, KeyFault> {
+    /// Revokes a key by its name or its id; a damaged one by its id.
+    pub async fn revoke(&self, name_or_id: &str) -> Result<RevokedKey, KeyFault> {
         let valid = |key: &&Arc<ApiKey>| key.row.revoked_unix_ms.is_none();
         let found = {
             let keys = self.read();
             let by_name = keys.values().filter(valid).find(|key| key.row.name == name_or_id);
             by_name.or_else(|| keys.get(name_or_id).filter(valid)).cloned()
         };
-        let key = found.ok_or_else(|| KeyFault::Unknown(name_or_id.chars().take(100).collect()))?;
+        let Some(key) = found else { return self.revoke_damaged(name_or_id).await };
         let now = self.clock.unix_ms();
         let row = KeyRow { revoked_unix_ms: Some(now), ..key.current_row() };
         // Revoked in memory first: a failing database must not keep a leaked key valid in this process.
         self.write().insert(row.id.clone(), ApiKey::new(row.clone()));
         self.database.revoke_key(&row.id, now).await?;
-        Ok(row)
+        Ok(RevokedKey::Key(row))
+    }
+
+    async fn revoke_damaged(&self, id: &str) -> Result<RevokedKey, KeyFault> {
+        let unknown = || KeyFault::Unknown(id.chars().take(100).collect());
+        let found = {
+            let damaged = self.damaged.read().unwrap_or_else(PoisonError::into_inner);
+            damaged.iter().find(|row| row.id == id).cloned()
+        };
+        let found = found.ok_or_else(unknown)?;
+        if !self.database.revoke_damaged_key(id, self.clock.unix_ms()).await? {
+            return Err(unknown());
+        }
+        let mut damaged = self.damaged.write().unwrap_or_else(PoisonError::into_inner);
+        damaged.retain(|row| row.id != id);
+        Ok(RevokedKey::Damaged(found))
     }
 
     /// Whether a text has the form of a key; `check` verifies it.

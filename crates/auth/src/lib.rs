@@ -31,7 +31,7 @@ pub use agent::as_agent;
 pub use attempts::{Attempts, Source, network};
 pub use fault::{TokenFault, Unreachable};
 pub use keys::operations as key_operations;
-pub use keys::{ApiKeys, KeyFault, KeyKind, KeyService, NewKey};
+pub use keys::{ApiKeys, KeyFault, KeyKind, KeyService, NewKey, RevokedKey};
 pub use local::{LOCAL_SUBJECT, LOCAL_TENANT, LocalAccess, Refusal};
 pub use options::{
     AccessOptions, IntrospectionOptions, InvalidUrl, IssuerOptions, ScopeNames, SignInOptions,

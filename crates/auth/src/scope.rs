@@ -77,21 +77,30 @@ fn nearest(text: &str) -> Option<&'static str> {
     best.filter(|(score, _)| *score > 0.8).map(|(_, scope)| scope)
 }
 
-/// A text that is no scope.
+/// Why a text cannot be a scope of a token or key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is not a scope; write one like `{TOOLS_CALL}`, without spaces, quotes or backslashes"
-)]
-pub struct InvalidScope(String);
+pub enum InvalidScope {
+    #[error(
+        "`{0}` is not a scope; write one like `{TOOLS_CALL}`, without spaces, quotes or backslashes"
+    )]
+    Malformed(String),
+    #[error(
+        "no key, token or role can have the scope `{ADMIN}`: only the admin token has it, which `powerstrip serve` \
+         keeps in the data folder"
+    )]
+    Admin,
+}
 
 /// Checks that a text is a valid scope (RFC 6749, section 3.3). `admin` is refused: no token or key makes its bearer the
 /// operator.
 pub fn check(text: &str) -> Result<(), InvalidScope> {
     let allowed = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
-    if (1..=100).contains(&text.len()) && text != ADMIN && text.bytes().all(allowed) {
+    if text == ADMIN {
+        Err(InvalidScope::Admin)
+    } else if (1..=100).contains(&text.len()) && text.bytes().all(allowed) {
         Ok(())
     } else {
-        Err(InvalidScope(text.chars().take(100).collect()))
+        Err(InvalidScope::Malformed(text.chars().take(100).collect()))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Failures of file operations.
 
-use proto::{Code, Failure};
+use proto::{Blame, Code, Failure};
 use serde_json::json;
 use store::{FileRecord, StoreError};
 
@@ -29,6 +29,15 @@ pub(super) fn unreadable(record: &FileRecord, error: StoreError) -> Failure {
         StoreError::NoObject(_) => not_found(record.id.as_str()).caused_by(error),
         error => storage_failed(error),
     }
+}
+
+/// The record of a file or upload cannot be read. Of a damaged one, trying again does not help.
+pub(super) fn record_unreadable(what: &str, id: &str, error: StoreError) -> Failure {
+    let Some(column) = error.damaged_column() else { return storage_failed(error) };
+    tracing::error!(%error, id, "a stored {what} is damaged");
+    let message =
+        format!("what is stored of the {what} `{id}` is damaged: its {column} cannot be read");
+    Failure::new(Code::Internal, message).blame(Blame::Gateway).caused_by(error)
 }
 
 pub(super) fn storage_failed(error: StoreError) -> Failure {

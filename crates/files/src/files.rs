@@ -12,11 +12,15 @@ use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
 use proto::{Clock, Code, FILE_ID_BYTES, Failure, FileId, FileKind, Principal, TenantId};
 use serde_json::json;
-use store::{Database, Drafts, FileFilter, FileRecord, ObjectKey, Objects, PutFault, StoreError};
+use store::{
+    Database, Drafts, FileFilter, FileRecord, Listed, ObjectKey, Objects, PutFault, StoreError,
+};
 use url::Url;
 
 use super::extraction_queue::ExtractionQueue;
-use super::failures::{not_found, over_quota, storage_failed, too_large, unreadable};
+use super::failures::{
+    not_found, over_quota, record_unreadable, storage_failed, too_large, unreadable,
+};
 use super::in_flight::InFlight;
 use super::name;
 use super::record::{FileStream, Listing, NewFile, Page};
@@ -202,8 +206,8 @@ impl Files {
     pub async fn find(&self, principal: &Principal, id: &str) -> Result<FileRecord, Failure> {
         let Ok(id) = id.parse::<FileId>() else { return Err(not_found(id)) };
         let now = self.clock.unix_ms();
-        let found =
-            self.database.file(&principal.tenant, &id, now).await.map_err(storage_failed)?;
+        let found = self.database.file(&principal.tenant, &id, now).await;
+        let found = found.map_err(|error| record_unreadable("file", id.as_str(), error))?;
         found.ok_or_else(|| not_found(id.as_str()))
     }
 
@@ -242,14 +246,13 @@ impl Files {
             kind: listing.kind,
             run: listing.run,
             after: listing.cursor.as_deref().map(read_cursor).transpose()?,
-            limit: limit + 1,
+            limit,
             now_ms: self.clock.unix_ms(),
         };
-        let mut files = self.database.files(&filter).await.map_err(storage_failed)?;
-        let more = files.len() > limit as usize;
-        files.truncate(limit as usize);
-        let last = files.last().filter(|_| more);
-        Ok(Page { next: last.map(|file| format!("{}.{}", file.created_ms, file.id)), files })
+        let Listed { rows: files, damaged, next } =
+            self.database.files(&filter).await.map_err(storage_failed)?;
+        let next = next.map(|(created_ms, id)| format!("{created_ms}.{id}"));
+        Ok(Page { files, damaged, next })
     }
 
     /// Deletes the caller's file.

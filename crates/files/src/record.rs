@@ -3,7 +3,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
 use proto::{Failure, FileId, FileKind};
-use store::{FileRecord, Origin};
+use store::{DamagedRow, FileRecord, Origin};
 
 use super::name;
 
@@ -58,6 +58,8 @@ pub struct Listing {
 #[derive(Clone, Debug)]
 pub struct Page {
     pub files: Vec<FileRecord>,
+    /// Files whose stored rows cannot be read.
+    pub damaged: Vec<DamagedRow>,
     pub next: Option<String>,
 }
 

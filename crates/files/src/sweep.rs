@@ -96,7 +96,12 @@ impl Files {
         }
         for id in self.drafts.all().await? {
             let Some(_lock) = self.upload_locks.try_lock(&id) else { continue };
-            if self.database.upload(&id).await?.is_none() {
+            let row = self.database.upload(None, &id).await;
+            // A damaged row is there, too: it goes when it expires.
+            if row.as_ref().is_err_and(|error| error.damaged_column().is_some()) {
+                continue;
+            }
+            if row?.is_none() {
                 self.drafts.remove(&id).await?;
             }
         }

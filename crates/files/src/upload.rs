@@ -8,7 +8,7 @@ use proto::{Code, FILE_ID_BYTES, Failure, FileId, FileKind, Principal, UploadId,
 use serde_json::json;
 use store::{Appended, FileRecord, PutFault, UploadRow};
 
-use super::failures::{over_quota, storage_failed, too_large};
+use super::failures::{over_quota, record_unreadable, storage_failed, too_large};
 use super::files::{Files, millis, random};
 use super::name;
 use super::record::NewFile;
@@ -194,9 +194,10 @@ impl Files {
     async fn upload_row(&self, principal: &Principal, id: &str) -> Result<UploadRow, Failure> {
         let missing = || Failure::new(Code::NotFound, "there is no such upload, or no longer");
         let id: UploadId = id.parse().map_err(|_| missing())?;
-        let row = self.database.upload(&id).await.map_err(storage_failed)?;
+        let row = self.database.upload(Some(&principal.tenant), &id).await;
+        let row = row.map_err(|error| record_unreadable("upload", id.as_str(), error))?;
         // Only the owner may add to it: two people of a tenant must not write into one file.
-        row.filter(|row| row.tenant == principal.tenant && row.owner == principal.subject)
+        row.filter(|row| row.owner == principal.subject)
             .filter(|row| row.expires_ms > self.clock.unix_ms())
             .ok_or_else(missing)
     }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use proto::{Code, Failure, FileId, Principal, SlotType, TenantId, TraceId};
 use serde_json::{Value, json};
-use store::{QuestionRow, QuestionState, RunFilter, RunRow, Settlement};
+use store::{Listed, NamedRun, QuestionRow, QuestionState, RunFilter, Settlement};
 
 use super::kind::{Kind, State, is_id};
 use super::run::Run;
 use super::{
-    IDLE, QuestionView, RunCall, RunChange, RunDetails, RunSummary, Runs, no_such_run, unreadable,
-    unwritable,
+    IDLE, QuestionView, RunCall, RunChange, RunDetails, RunSummary, Runs, no_such_run, unavailable,
+    unreadable, unwritable,
 };
 
 /// The most questions of a run.
@@ -36,10 +36,10 @@ impl Runs {
     }
 
     /// The runs that a filter lets through, the last touched first. A filter without a tenant is the operator's.
-    pub async fn list(&self, filter: &RunFilter) -> Result<Vec<RunSummary>, Failure> {
+    pub async fn list(&self, filter: &RunFilter) -> Result<Listed<RunSummary>, Failure> {
         self.flush().await.map_err(unwritable)?;
-        let rows = self.0.database.runs(filter).await.map_err(unreadable)?;
-        Ok(rows.into_iter().map(|row| RunSummary::of(row, self.now())).collect())
+        let listed = self.0.database.runs(filter).await.map_err(unavailable)?;
+        Ok(listed.map(|row| RunSummary::of(row, self.now())))
     }
 
     /// The id of a run that is named by its id or by the name that a caller gave it, the caller's own run first. Control
@@ -54,8 +54,8 @@ impl Runs {
             return Ok(run.to_owned());
         }
         self.flush().await.map_err(unwritable)?;
-        let named = self.0.database.runs_named(tenant, run).await.map_err(unreadable)?;
-        let owner = |row: &RunRow| (row.tenant.clone(), row.subject.clone());
+        let named = self.0.database.runs_named(tenant, run).await.map_err(unavailable)?;
+        let owner = |row: &NamedRun| (row.tenant.clone(), row.subject.clone());
         let own = (by.tenant.to_string(), by.subject.clone());
         let found = named.iter().find(|row| owner(row) == own).or(named.first());
         let found = found.ok_or_else(|| no_such_run(run))?;
@@ -70,11 +70,10 @@ impl Runs {
     /// A run of this tenant (of any, for the operator) with its questions and calls.
     pub async fn show(&self, tenant: Option<&str>, id: &str) -> Result<RunDetails, Failure> {
         self.flush().await.map_err(unwritable)?;
-        let row = self.0.database.run(id).await.map_err(unreadable)?;
-        let row = row.filter(|row| tenant.is_none_or(|tenant| row.tenant == tenant));
+        let row = self.0.database.run(tenant, id).await.map_err(unreadable(id))?;
         let row = row.ok_or_else(|| no_such_run(id))?;
-        let questions = self.0.database.run_questions(id).await.map_err(unreadable)?;
-        let calls = self.0.database.run_calls(id).await.map_err(unreadable)?;
+        let questions = self.0.database.run_questions(id).await.map_err(unreadable(id))?;
+        let calls = self.0.database.run_calls(id).await.map_err(unreadable(id))?;
         let in_flight = self.known().of_id(id).map(|run| run.in_flight()).unwrap_or_default();
         Ok(RunDetails {
             run: RunSummary::of(row, self.now()),
@@ -96,9 +95,7 @@ impl Runs {
             let message = "a question to a person is not answered by an agent";
             return Err(Failure::new(Code::Denied, message));
         }
-        let of_tenant =
-            |found: &Arc<Run>| tenant.is_none_or(|tenant| found.owner().tenant == tenant);
-        let found = self.by_id(run).await?.filter(of_tenant).ok_or_else(|| no_such_run(run))?;
+        let found = self.by_id(tenant, run).await?.ok_or_else(|| no_such_run(run))?;
         let settled = self.settle(&found, slot, Some(value), &by.subject).await?;
         Ok(settled.into())
     }
@@ -155,7 +152,8 @@ impl Runs {
         if let Some(known) = run.question(slot) {
             return Ok(Some(known));
         }
-        let written = self.0.database.run_questions(run.id()).await.map_err(unreadable)?;
+        let written = self.0.database.run_questions(run.id()).await;
+        let written = written.map_err(unreadable(run.id()))?;
         let found = written.into_iter().find(|question| question.slot_id == slot);
         if let Some(question) = &found {
             run.add_question(question.clone());
@@ -240,7 +238,8 @@ impl Runs {
             return Ok(false);
         };
         let tenant = TenantId::new(&run.owner().tenant);
-        let found = self.0.database.file(&tenant, &id, self.now()).await.map_err(unreadable)?;
+        let found =
+            self.0.database.file(&tenant, &id, self.now()).await.map_err(unreadable(run.id()))?;
         Ok(found.is_some())
     }
 

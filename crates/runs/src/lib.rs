@@ -28,7 +28,7 @@ use kind::Kind;
 pub use kind::{CallRole, RunEnd};
 pub use member::Member;
 pub use run::{Completion, Run};
-pub use store::RunFilter;
+pub use store::{Listed, RunFilter};
 pub use view::{QuestionView, RunCall, RunDetails, RunSummary};
 pub use writer::REMEMBERED;
 
@@ -200,7 +200,7 @@ impl Runs {
         data_tools: u64,
     ) -> Result<Arc<Run>, Failure> {
         let id = kind::id_of_workflow(workflow);
-        let found = self.by_id(&id).await?;
+        let found = self.by_id(None, &id).await?;
         // Not found: the gateway crashed before the run was written.
         let run = found.unwrap_or_else(|| self.begin_workflow(principal, workflow, name));
         if !run.owner().is(principal) {
@@ -273,7 +273,8 @@ impl Runs {
             RunOf::Joined(run) if run.owner().is(principal) => return Ok(Arc::clone(run)),
             RunOf::Joined(run) => return Err(no_such_run(run.id())),
             RunOf::Named(name) if kind::is_id(name) => {
-                let found = Box::pin(self.by_id(name)).await?;
+                let tenant = Some(principal.tenant.as_str());
+                let found = Box::pin(self.by_id(tenant, name)).await?;
                 let found = found.filter(|run| run.owner().is(principal));
                 return found.ok_or_else(|| no_such_run(name));
             }
@@ -314,28 +315,30 @@ impl Runs {
             kind: key.kind.as_str(),
             name: key.name.as_deref(),
         };
-        match self.0.database.run_named(name).await.map_err(unreadable)? {
+        let called = key.name.as_deref().unwrap_or(key.kind.as_str());
+        match self.0.database.run_named(name).await.map_err(unreadable(called))? {
             Some(row) => self.read(row).await.map(Some),
             None => Ok(None),
         }
     }
 
     async fn read(&self, row: RunRow) -> Result<Arc<Run>, Failure> {
-        let questions = self.0.database.run_questions(&row.id).await.map_err(unreadable)?;
         let id = row.id.clone();
+        let questions = self.0.database.run_questions(&id).await.map_err(unreadable(&id))?;
         let run = Run::restored(row, questions).ok_or_else(|| {
             tracing::error!(run = id, "the kind or state of a stored run is damaged");
-            damaged()
+            damaged(&id, "kind or state")
         })?;
         Ok(Arc::new(run))
     }
 
-    /// The run of an id, from memory or the database, and in memory from now on.
-    async fn by_id(&self, id: &str) -> Result<Option<Arc<Run>>, Failure> {
+    /// The run of an id, from memory or the database, and in memory from now on; of this tenant, if one is named.
+    async fn by_id(&self, tenant: Option<&str>, id: &str) -> Result<Option<Arc<Run>>, Failure> {
         if let Some(run) = self.known().of_id(id) {
-            return Ok(Some(run));
+            let is_visible = tenant.is_none_or(|tenant| run.owner().tenant == tenant);
+            return Ok(Some(run).filter(|_| is_visible));
         }
-        let Some(row) = self.0.database.run(id).await.map_err(unreadable)? else {
+        let Some(row) = self.0.database.run(tenant, id).await.map_err(unreadable(id))? else {
             return Ok(None);
         };
         let run = self.read(row).await?;
@@ -355,15 +358,22 @@ fn no_such_run(name: &str) -> Failure {
     Failure::new(Code::NotFound, format!("there is no run `{shown}`"))
 }
 
-/// The failure for a run whose stored row is damaged: trying again does not help.
-fn damaged() -> Failure {
-    Failure::new(Code::Internal, "the run's row cannot be read").blame(Blame::Gateway)
+/// The failure for a run of which something stored is damaged: trying again does not help.
+fn damaged(run: &str, column: &str) -> Failure {
+    let shown: String = run.chars().take(100).collect();
+    let message =
+        format!("what is stored of the run `{shown}` is damaged: its {column} cannot be read");
+    Failure::new(Code::Internal, message).blame(Blame::Gateway)
 }
 
-fn unreadable(error: StoreError) -> Failure {
-    if matches!(error, StoreError::Unreadable { .. }) {
-        return damaged().caused_by(error);
+fn unreadable(run: &str) -> impl FnOnce(StoreError) -> Failure {
+    move |error| match error {
+        StoreError::Unreadable { column, .. } => damaged(run, column).caused_by(error),
+        error => unavailable(error),
     }
+}
+
+fn unavailable(error: StoreError) -> Failure {
     Failure::new(Code::Unavailable, "the gateway's record of runs cannot be read").caused_by(error)
 }
 

@@ -57,7 +57,7 @@ async fn a_question_is_written_after_a_flush_that_began_before() {
 
     asking.await.expect("the question is written");
     runs.flush().await.expect("the run is written");
-    let row = runs.0.database.run(run.id()).await.expect("a readable run").expect("the run");
+    let row = runs.0.database.run(None, run.id()).await.expect("a readable run").expect("the run");
     assert_eq!(row.state, "waiting");
 }
 
@@ -112,7 +112,7 @@ async fn a_run_whose_stored_state_is_damaged_is_not_read() {
         let mut row = Run::begin(kind, &ann(), None, 1).row(1, IDLE);
         state.clone_into(&mut row.state);
         runs.0.database.save_runs(&[row.clone()], &[]).await.expect("the run is written");
-        let read = runs.by_id(&row.id).await;
+        let read = runs.by_id(None, &row.id).await;
         assert_eq!(read.is_ok(), is_read, "{kind:?} {state}");
         if let Err(failure) = read {
             assert_eq!((failure.code, failure.retryable), (Code::Internal, false), "{state}");

@@ -1,5 +1,5 @@
 use proto::{Clock, Principal, TenantId, Via, digest};
-use store::{CommitQueue, Database};
+use store::{ApprovalRow, CommitQueue, Database};
 
 use super::*;
 

@@ -7,9 +7,10 @@ use ::operations::{Caller, NoInput, Operation, OperationError, Table};
 use proto::Code;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::KeyRow;
+use serde_json::{Map, Value};
+use store::{DamagedRow, KeyRow};
 
-use super::{KeyFault, KeyKind, KeyService, NewKey};
+use super::{KeyFault, KeyKind, KeyService, NewKey, RevokedKey};
 
 /// The operations on keys.
 pub fn table(keys: &Arc<KeyService>) -> Table {
@@ -55,6 +56,25 @@ impl From<KeyRow> for KeyView {
             secret: None,
         }
     }
+}
+
+/// All keys without their secrets.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct KeyList {
+    pub keys: Vec<KeyView>,
+    /// Keys whose stored rows cannot be read, with the column that is damaged. They authenticate no one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub damaged: Vec<DamagedRow>,
+}
+
+/// The key that was revoked.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RevokedView {
+    Key(KeyView),
+    /// One whose stored row cannot be read.
+    Damaged(#[schemars(with = "Map<String, Value>")] DamagedRow),
 }
 
 /// The key to make.
@@ -107,14 +127,11 @@ impl Operation for ListKeys {
     const SUMMARY: &'static str = "List all keys without their secrets";
     type Service = KeyService;
     type Input = NoInput;
-    type Output = Vec<KeyView>;
+    type Output = KeyList;
 
-    async fn run(
-        keys: Arc<KeyService>,
-        _: Caller,
-        _: NoInput,
-    ) -> Result<Vec<KeyView>, OperationError> {
-        Ok(keys.list().into_iter().map(KeyView::from).collect())
+    async fn run(keys: Arc<KeyService>, _: Caller, _: NoInput) -> Result<KeyList, OperationError> {
+        let listed = keys.list().map(KeyView::from);
+        Ok(KeyList { keys: listed.rows, damaged: listed.damaged })
     }
 }
 
@@ -122,7 +139,7 @@ impl Operation for ListKeys {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RevokeKeyInput {
-    /// The key's name or id.
+    /// The key's name or id; of a damaged key, the id.
     pub key: String,
 }
 
@@ -133,14 +150,17 @@ impl Operation for RevokeKey {
     const SUMMARY: &'static str = "Revoke a key";
     type Service = KeyService;
     type Input = RevokeKeyInput;
-    type Output = KeyView;
+    type Output = RevokedView;
 
     async fn run(
         keys: Arc<KeyService>,
         caller: Caller,
         RevokeKeyInput { key }: RevokeKeyInput,
-    ) -> Result<KeyView, OperationError> {
-        Ok(keys.revoke(&caller, &key).await?.into())
+    ) -> Result<RevokedView, OperationError> {
+        Ok(match keys.revoke(&caller, &key).await? {
+            RevokedKey::Key(row) => RevokedView::Key(row.into()),
+            RevokedKey::Damaged(row) => RevokedView::Damaged(row),
+        })
     }
 }
 

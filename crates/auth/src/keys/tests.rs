@@ -1,3 +1,5 @@
+use testkit::SqliteConnection;
+
 use super::*;
 
 const NOON: u64 = 1_800_000_000_000;
@@ -89,7 +91,7 @@ async fn keys_end_when_they_expire_or_are_revoked() {
     let again = Database::open(folder.path()).await.expect("the database");
     let again = ApiKeys::open(again, clock).await.expect("the keys");
     assert!(!good(&again, &short) && !good(&again, &long));
-    assert_eq!(again.list().len(), 3, "they are remembered");
+    assert_eq!(again.list().rows.len(), 3, "they are remembered");
 }
 
 #[tokio::test]
@@ -106,5 +108,36 @@ async fn invalid_new_keys_are_refused() {
         let new = NewKey { tenant: Some(tenant.to_owned()), ..named("x") };
         assert!(matches!(keys.add(new).await, Err(KeyFault::Word("tenant"))), "{tenant}");
     }
-    assert!(keys.list().is_empty());
+    assert!(keys.list().rows.is_empty());
+}
+
+/// The rest of its row does not say for which caller it was made and until when it is valid.
+#[tokio::test]
+async fn a_damaged_key_authenticates_no_one_and_can_be_revoked() {
+    let (folder, clock, keys) = keys().await;
+    let (damaged, text) = keys.add(named("ci")).await.expect("a key");
+    let (whole, whole_text) = keys.add(named("laptop")).await.expect("a key");
+    let reopen = async |sql: &str| {
+        drop(SqliteConnection::execute(&folder.path().join("powerstrip.db"), sql));
+        let database = Database::open(folder.path()).await.expect("the database");
+        ApiKeys::open(database, clock.clone()).await.expect("the other keys")
+    };
+    let id = &damaged.id;
+    let again =
+        reopen(&format!("UPDATE access_keys SET expires_ms = 'never' WHERE id = '{id}'")).await;
+    assert_eq!(again.check(text.expose(), KeyKind::Api), None);
+    assert!(again.is_revoked(id), "sessions of it end");
+    assert!(again.check(whole_text.expose(), KeyKind::Api).is_some());
+    let listed = again.list();
+    assert_eq!(listed.rows.len(), 1);
+    assert_eq!((&*listed.damaged[0].id, &*listed.damaged[0].column), (&**id, "expires_ms"));
+
+    assert!(matches!(again.add(named("ci")).await, Err(KeyFault::Taken(_))));
+    assert!(matches!(again.revoke(id).await, Ok(RevokedKey::Damaged(_))));
+    assert_eq!(again.list().damaged, []);
+    assert!(matches!(again.revoke(id).await, Err(KeyFault::Unknown(_))));
+    again.add(named("ci")).await.expect("the name is free again");
+    let later = reopen("UPDATE access_keys SET used_ms = NULL").await;
+    assert!(later.list().damaged.is_empty() && later.check(text.expose(), KeyKind::Api).is_none());
+    assert!(later.list().rows.iter().any(|row| row.id == whole.id));
 }

@@ -71,8 +71,11 @@ pub struct SecretView {
     pub name: String,
     /// When it was stored; unset if the config asks for it and the vault does not have it.
     pub stored_unix_ms: Option<u64>,
-    /// Whether the config uses it, or may use it in an entry that is wrong.
+    /// Whether the config uses it, or may use it.
     pub used: bool,
+    /// Why it is not known whether the config uses it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<String>,
     /// Whether the vault's key opens it.
     pub readable: bool,
 }
@@ -135,11 +138,16 @@ impl Operation for ListSecrets {
         let names = service.names();
         let mut views: BTreeMap<String, SecretView> = BTreeMap::new();
         for secret in service.list_of_gateway().await? {
-            let used = names.incomplete
-                || names.gateway.contains(&secret.name)
-                || names.personal.contains_key(&secret.name);
-            let (name, readable) = (secret.name.clone(), secret.readable);
-            let view = SecretView { name, stored_unix_ms: Some(secret.at_ms), used, readable };
+            let named =
+                names.gateway.contains(&secret.name) || names.personal.contains_key(&secret.name);
+            let unknown = names.incomplete.clone().filter(|_| !named);
+            let view = SecretView {
+                name: secret.name.clone(),
+                stored_unix_ms: Some(secret.at_ms),
+                used: named || unknown.is_some(),
+                unknown,
+                readable: secret.readable,
+            };
             views.insert(secret.name, view);
         }
         for name in &names.gateway {
@@ -147,6 +155,7 @@ impl Operation for ListSecrets {
                 name: name.clone(),
                 stored_unix_ms: None,
                 used: true,
+                unknown: None,
                 readable: false,
             });
         }

@@ -26,8 +26,8 @@ pub struct SecretNames {
     pub gateway: BTreeSet<String>,
     /// Of each person, with the servers that use them.
     pub personal: BTreeMap<String, BTreeSet<String>>,
-    /// Whether there may be more: the config has entries that cannot be read, or there is no config file.
-    pub incomplete: bool,
+    /// Why there may be more: entries of the config cannot be read, or there is no config file.
+    pub incomplete: Option<String>,
 }
 
 impl SecretService {

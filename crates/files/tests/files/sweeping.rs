@@ -56,6 +56,41 @@ async fn a_damaged_record_does_not_keep_other_files_from_being_swept() {
     assert_eq!(setup.objects(), 0);
 }
 
+/// The other files of the tenant are listed, and the damaged one is named.
+#[tokio::test]
+async fn a_damaged_record_is_a_final_failure_and_hides_no_other_file() {
+    let setup = setup().await;
+    let ann = person("acme", "ann");
+    let damaged = setup.put(&ann, "a.txt", "hello").await;
+    let whole = setup.put(&ann, "b.txt", "hello").await;
+    let sql = format!("UPDATE files SET sha256 = x'00' WHERE id = '{}'", damaged.id);
+    drop(SqliteConnection::execute(&setup.folder.path().join("powerstrip.db"), &sql));
+    let page = setup.files.list(&ann, Listing::default()).await.unwrap();
+    assert_eq!((page.files, page.next), (vec![whole.clone()], None));
+    let id = damaged.id.as_str();
+    assert_eq!((&*page.damaged[0].id, &*page.damaged[0].column), (id, "sha256"));
+    let failure = setup.files.find(&ann, id).await.unwrap_err();
+    assert_eq!((failure.code, failure.retryable), (Code::Internal, false), "{failure}");
+    assert!(failure.message.contains(id) && failure.message.contains("sha256"), "{failure}");
+    assert_eq!(code(setup.files.find(&person("globex", "bob"), id).await), Code::NotFound);
+    assert_eq!(setup.files.find(&ann, whole.id.as_str()).await.unwrap(), whole);
+}
+
+/// An error about damage would show another tenant that an upload exists.
+#[tokio::test]
+async fn a_damaged_upload_is_a_final_failure_and_keeps_its_bytes_until_it_expires() {
+    let setup = setup().await;
+    let ann = person("acme", "ann");
+    let upload = setup.files.begin_upload(&ann, "a", 5).await.unwrap();
+    let sql = format!("UPDATE uploads SET name = x'00' WHERE id = '{}'", upload.id);
+    drop(SqliteConnection::execute(&setup.folder.path().join("powerstrip.db"), &sql));
+    let id = upload.id.as_str();
+    let failure = setup.files.upload(&ann, id).await.unwrap_err();
+    assert_eq!((failure.code, failure.retryable), (Code::Internal, false), "{failure}");
+    assert_eq!(code(setup.files.upload(&person("globex", "bob"), id).await), Code::NotFound);
+    assert_eq!(setup.files.sweep().await.unwrap(), Swept::default());
+}
+
 #[tokio::test]
 async fn orphans_go_once_they_are_old_enough() {
     let setup = setup().await;

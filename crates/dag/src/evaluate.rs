@@ -1,5 +1,6 @@
 //! The templates and expressions of a DAG: what they refer to, and their values. Outputs are values, never templates.
 
+mod pointer;
 mod resolve;
 pub(crate) mod scan;
 #[cfg(test)]
@@ -21,7 +22,10 @@ use proto::{PromptRef, canonical};
 use serde_json::{Map, Value, json};
 
 use crate::Task;
+use crate::nesting::check_depth;
 use scan::{Reference, Scan, is_template, scan_expression, scan_template};
+
+pub(crate) use pointer::Pointer;
 
 /// Steps of the template engine for one text.
 const FUEL: u64 = 50_000;
@@ -125,6 +129,12 @@ pub struct EvaluationError {
     pub message: String,
 }
 
+impl EvaluationError {
+    fn new(path: &Pointer<'_>, message: impl Into<String>) -> Self {
+        Self { path: path.to_string(), message: message.into() }
+    }
+}
+
 /// The tasks that a task's arguments, `when` and `for_each` refer to.
 pub fn references(task: &Task) -> BTreeSet<String> {
     let mut names = references_in(&task.arguments);
@@ -133,7 +143,7 @@ pub fn references(task: &Task) -> BTreeSet<String> {
     }
     match &task.for_each {
         Some(Value::String(expression)) => collect(&scan_condition(expression), &mut names),
-        Some(items) => visit_texts(items, "", &mut |_, text| collect(&scan_text(text), &mut names)),
+        Some(items) => visit_texts(items, &mut |text| collect(&scan_text(text), &mut names)),
         None => {}
     }
     names
@@ -143,7 +153,7 @@ pub fn references(task: &Task) -> BTreeSet<String> {
 pub fn references_in(arguments: &Map<String, Value>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for value in arguments.values() {
-        visit_texts(value, "", &mut |_, text| collect(&scan_text(text), &mut names));
+        visit_texts(value, &mut |text| collect(&scan_text(text), &mut names));
     }
     names
 }
@@ -160,15 +170,17 @@ pub fn arguments(
 ) -> Result<Map<String, Value>, EvaluationError> {
     let mut evaluator = Evaluator::new(scope);
     let mut filled = Map::new();
+    let path = Pointer::Start(path);
     for (name, value) in arguments {
-        filled.insert(name.clone(), evaluator.fill(value, &step_into(path, name))?);
+        let path = Pointer::Field(&path, name);
+        filled.insert(name.clone(), evaluator.fill_whole(value, &path)?);
     }
     Ok(filled)
 }
 
 /// Whether a task's `when` holds.
 pub fn condition(expression: &str, scope: &Scope) -> Result<bool, EvaluationError> {
-    let path = "/when";
+    let path = &Pointer::Start("/when");
     check_length(expression, path)?;
     let mut evaluator = Evaluator::new(scope);
     let scan = scan_condition(expression);
@@ -180,18 +192,20 @@ pub fn condition(expression: &str, scope: &Scope) -> Result<bool, EvaluationErro
 /// The items of a task's `for_each`.
 pub fn items(for_each: &Value, scope: &Scope) -> Result<Vec<Value>, EvaluationError> {
     let mut evaluator = Evaluator::new(scope);
-    let path = "/for_each";
-    let refuse = |message: String| EvaluationError { path: path.to_owned(), message };
+    let path = &Pointer::Start("/for_each");
     let found = match for_each {
         Value::String(expression) => {
             check_length(expression, path)?;
             evaluator.value(&scan_condition(expression), path)?
         }
-        list => evaluator.fill(list, path)?,
+        list => evaluator.fill_whole(list, path)?,
     };
     match found {
         Value::Array(items) => Ok(items),
-        other => Err(refuse(format!("for_each takes a list, not {}", describe(&other)))),
+        other => {
+            let message = format!("for_each takes a list, not {}", describe(&other));
+            Err(EvaluationError::new(path, message))
+        }
     }
 }
 
@@ -211,36 +225,28 @@ fn scan_text(text: &str) -> Scan {
     if is_template(text) { scan_template(text) } else { Scan::default() }
 }
 
-/// Calls `visit` with the JSON Pointer and the text of every text in a value.
-fn visit_texts(value: &Value, path: &str, visit: &mut dyn FnMut(&str, &str)) {
+/// Calls `visit` with every text in a value.
+fn visit_texts(value: &Value, visit: &mut dyn FnMut(&str)) {
     match value {
-        Value::String(text) => visit(path, text),
-        Value::Array(items) => {
-            for (at, item) in items.iter().enumerate() {
-                visit_texts(item, &format!("{path}/{at}"), visit);
-            }
-        }
-        Value::Object(fields) => {
-            for (name, field) in fields {
-                visit_texts(field, &step_into(path, name), visit);
-            }
-        }
+        Value::String(text) => visit(text),
+        Value::Array(items) => items.iter().for_each(|item| visit_texts(item, visit)),
+        Value::Object(fields) => fields.values().for_each(|field| visit_texts(field, visit)),
         _ => {}
     }
 }
 
 /// The JSON Pointer of a field.
 pub fn step_into(path: &str, field: &str) -> String {
-    format!("{path}/{}", field.replace('~', "~0").replace('/', "~1"))
+    Pointer::Field(&Pointer::Start(path), field).to_string()
 }
 
-fn check_length(text: &str, path: &str) -> Result<(), EvaluationError> {
+fn check_length(text: &str, path: &Pointer<'_>) -> Result<(), EvaluationError> {
     if text.len() <= MAX_TEMPLATE_BYTES {
         return Ok(());
     }
     let message =
         format!("the template has {} bytes; {MAX_TEMPLATE_BYTES} are allowed", text.len());
-    Err(EvaluationError { path: path.to_owned(), message })
+    Err(EvaluationError::new(path, message))
 }
 
 pub(crate) fn describe(value: &Value) -> String {
@@ -270,26 +276,30 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The values and the budget of the template engine. The conversion of the values is not part of the budget.
-    fn begin(&mut self, path: &str) -> Result<(TemplateValue, Budget), EvaluationError> {
+    fn begin(&mut self, path: &Pointer<'_>) -> Result<(TemplateValue, Budget), EvaluationError> {
         if let Some((values, budget)) = &self.engine {
             return Ok((values.clone(), budget.clone()));
         }
-        let values = self
-            .scope
-            .values()
-            .map_err(|message| EvaluationError { path: path.to_owned(), message })?;
+        let values = self.scope.values();
+        let values = values.map_err(|message| EvaluationError::new(path, message))?;
         Ok(self.engine.insert((values, Budget::new())).clone())
     }
 
+    /// A copy of an argument or a list with its templates filled in, which must be readable once it is stored.
+    fn fill_whole(&mut self, value: &Value, path: &Pointer<'_>) -> Result<Value, EvaluationError> {
+        let filled = self.fill(value, path)?;
+        check_depth(&filled).map_err(|error| EvaluationError::new(path, error.to_string()))?;
+        Ok(filled)
+    }
+
     /// A copy of a value with its templates filled in.
-    fn fill(&mut self, value: &Value, path: &str) -> Result<Value, EvaluationError> {
+    fn fill(&mut self, value: &Value, path: &Pointer<'_>) -> Result<Value, EvaluationError> {
         match value {
             Value::String(text) if is_template(text) => {
                 check_length(text, path)?;
                 let scan = scan_template(text);
                 if scan.has_statements {
-                    let message = NO_STATEMENTS.to_owned();
-                    return Err(EvaluationError { path: path.to_owned(), message });
+                    return Err(EvaluationError::new(path, NO_STATEMENTS));
                 }
                 if scan.whole.is_some() {
                     return self.value(&scan, path);
@@ -302,12 +312,12 @@ impl<'a> Evaluator<'a> {
             }
             Value::Array(items) => {
                 let filled = items.iter().enumerate();
-                let filled = filled.map(|(at, item)| self.fill(item, &format!("{path}/{at}")));
+                let filled = filled.map(|(at, item)| self.fill(item, &Pointer::Item(path, at)));
                 filled.collect::<Result<Vec<_>, _>>().map(Value::Array)
             }
             Value::Object(fields) => {
                 let filled = fields.iter().map(|(name, field)| {
-                    let field = self.fill(field, &step_into(path, name))?;
+                    let field = self.fill(field, &Pointer::Field(path, name))?;
                     Ok((name.clone(), field))
                 });
                 filled.collect::<Result<Map<_, _>, _>>().map(Value::Object)
@@ -317,13 +327,13 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The value of an expression.
-    fn value(&mut self, scan: &Scan, path: &str) -> Result<Value, EvaluationError> {
+    fn value(&mut self, scan: &Scan, path: &Pointer<'_>) -> Result<Value, EvaluationError> {
         if let [reference] = scan.references.as_slice()
             && reference.alone
         {
             let copied = self.scope.read(reference, |value| copy(value, &mut self.left));
             let copied = copied.map_err(|missing| missing.to_string()).flatten();
-            return copied.map_err(|message| EvaluationError { path: path.to_owned(), message });
+            return copied.map_err(|message| EvaluationError::new(path, message));
         }
         let source = scan.whole.as_deref().unwrap_or(&scan.source);
         let (values, budget) = self.begin(path)?;
@@ -333,7 +343,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Names the path that has no value, which the engine does not.
-    fn explain(&self, error: &TemplateError, scan: &Scan, path: &str) -> EvaluationError {
+    fn explain(&self, error: &TemplateError, scan: &Scan, path: &Pointer<'_>) -> EvaluationError {
         let missing = || scan.references.iter().find_map(|one| self.scope.check(one).err());
         let message = match (error.kind, missing()) {
             (TemplateErrorKind::Undefined, Some(missing)) => missing.to_string(),
@@ -341,7 +351,7 @@ impl<'a> Evaluator<'a> {
             (TemplateErrorKind::Other, Some(missing)) => format!("{missing}; {}", error.message),
             _ => error.message.clone(),
         };
-        EvaluationError { path: path.to_owned(), message }
+        EvaluationError::new(path, message)
     }
 }
 

@@ -13,6 +13,9 @@ pub use outline::{Field, Outline, Shape};
 pub use serde_saphyr::{Location, Spanned, to_string};
 pub use tree::{Content, Entry, Node, Step, show_path};
 
+/// The longest name that is compared with others.
+const MAX_COMPARED_BYTES: usize = 128;
+
 /// How deep a document may be nested.
 const MAX_DEPTH: usize = 64;
 
@@ -114,11 +117,16 @@ fn unknown(what: &str, found: &str, known: &[&str]) -> String {
     }
 }
 
-/// The known name that is most similar to a misspelt one, if any is similar.
+/// The known name that is most similar to a misspelt one, if any is similar. Names that are too long to be misspelt are not
+/// compared: that takes time by the product of both lengths.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > MAX_COMPARED_BYTES {
+        return None;
+    }
     let name = name.to_lowercase();
     known
         .into_iter()
+        .filter(|known| known.len() <= MAX_COMPARED_BYTES)
         .map(|known| (strsim::jaro_winkler(&name, &known.to_lowercase()), known))
         .filter(|(score, _)| *score > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))

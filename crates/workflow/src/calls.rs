@@ -4,15 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dag::Task;
 use dag::core::{Address, CallOutcome, Prepared, WHOLE};
 use dag::evaluate::{self, EvaluationError, Scope, TaskValue};
 use dag::paths;
 use dag::plan::{MAX_TASKS, Plan};
+use dag::{Task, check_depth};
 use proto::{Code, Failure, Principal, TraceId, canonical};
 use runs::RunOf;
 use serde_json::{Map, Value, json};
 use strip::{Answer, Door, Park, Parked, Reply, Request};
+use tokio::sync::SemaphorePermit;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -22,10 +23,13 @@ use crate::results::{ResultKey, Results, error_of};
 use crate::service::Service;
 
 /// The largest output of a task.
-const MAX_OUTPUT: usize = 16 << 20;
+pub(crate) const MAX_OUTPUT: usize = 16 << 20;
 
 /// How often a call is repeated whose questions are answered already.
 const MAX_ROUNDS: usize = 10;
+
+/// Few evaluations at once read outputs that are longer than this together.
+const LARGE_VALUES: usize = 1 << 20;
 
 /// What the calls of one workflow need.
 pub(crate) struct Calls {
@@ -43,6 +47,12 @@ pub(crate) struct Calls {
 pub(crate) struct Evaluated {
     items: Kept<Vec<Value>>,
     inputs: Kept<Value>,
+}
+
+/// What the templates of a task see. It counts against the evaluations of large values until it is dropped.
+struct LoadedScope<'a> {
+    scope: Scope,
+    _permit: Option<SemaphorePermit<'a>>,
 }
 
 type Kept<T> = Mutex<HashMap<Address, Arc<T>>>;
@@ -105,8 +115,8 @@ impl Calls {
     async fn try_prepare(&self, address: &Address) -> Result<Prepared, Failure> {
         let task = self.task(address)?;
         if let Some(when) = &task.when {
-            let scope = self.scope(address, evaluate::references(task)).await?;
-            let holds = strip::run_blocking(usize::MAX, || evaluate::condition(when, &scope));
+            let seen = self.scope(address, evaluate::references(task)).await?;
+            let holds = strip::run_blocking(usize::MAX, || evaluate::condition(when, &seen.scope));
             if !holds.map_err(unfit)? {
                 return Ok(Prepared::Skip);
             }
@@ -141,8 +151,8 @@ impl Calls {
         }
         let task = self.task(&whole)?;
         let for_each = task.for_each.as_ref().unwrap_or(&Value::Null);
-        let scope = self.scope(&whole, evaluate::references(task)).await?;
-        let items = strip::run_blocking(usize::MAX, || evaluate::items(for_each, &scope));
+        let seen = self.scope(&whole, evaluate::references(task)).await?;
+        let items = strip::run_blocking(usize::MAX, || evaluate::items(for_each, &seen.scope));
         let items = Arc::new(items.map_err(unfit)?);
         // A longer list is refused.
         if items.len() <= MAX_TASKS {
@@ -163,36 +173,65 @@ impl Calls {
     }
 
     /// What the templates of a task see: the tasks that they name, its item, and the input of its sub-workflow.
-    async fn scope(&self, address: &Address, names: BTreeSet<String>) -> Result<Scope, Failure> {
+    async fn scope(
+        &self,
+        address: &Address,
+        names: BTreeSet<String>,
+    ) -> Result<LoadedScope<'_>, Failure> {
         let (plan, _) = paths::find(&self.plan, address)
             .ok_or_else(|| Failure::new(Code::Internal, "the task is not part of the plan"))?;
         let parent = address.parent();
-        let mut tasks = HashMap::with_capacity(names.len());
-        for name in names {
-            let Some(position) = plan.position(&name) else { continue };
-            let sibling = match &parent {
-                Some(parent) => parent.child(position),
-                None => Address::task(position),
-            };
+        // Before the permit, because both may need one.
+        let input = match &parent {
+            Some(parent) => Some(Box::pin(self.input(parent)).await?),
+            None => None,
+        };
+        let item = Box::pin(self.item(address)).await?;
+        let sibling = |position| match &parent {
+            Some(parent) => parent.child(position),
+            None => Address::task(position),
+        };
+        let known = names.into_iter();
+        let siblings: Vec<(String, Address)> = known
+            .filter_map(|name| plan.position(&name).map(|position| (name, sibling(position))))
+            .collect();
+        let permit = self.permit(&siblings).await;
+        let mut tasks = HashMap::with_capacity(siblings.len());
+        for (name, sibling) in siblings {
             let result = self.results.task(&sibling).unwrap_or_default();
             let output = Box::pin(self.results.output(&self.plan, &sibling)).await;
             let output = output.map_err(|error| failures::output_unreadable(&name, error))?;
             let value = TaskValue::new(output, result.status.shown(), result.note.error);
             tasks.insert(name, value);
         }
-        let input = match &parent {
-            Some(parent) => Some(Box::pin(self.input(parent)).await?),
-            None => None,
-        };
         let prompts = Some(self.service.strip.prompts().snapshot());
         let scope = Scope { tasks: Arc::new(tasks), item: None, index: None, input, prompts };
+        let scope = match item {
+            Some((index, item)) => scope.with_item(index, item),
+            None => scope,
+        };
+        Ok(LoadedScope { scope, _permit: permit })
+    }
+
+    /// Waits until outputs may be loaded, if they are large.
+    async fn permit(&self, siblings: &[(String, Address)]) -> Option<SemaphorePermit<'_>> {
+        let bytes = siblings.iter().map(|(_, task)| self.results.output_bytes(&self.plan, task));
+        if bytes.fold(0, usize::saturating_add) <= LARGE_VALUES {
+            return None;
+        }
+        // The semaphore is never closed.
+        self.service.large_evaluations.acquire().await.ok()
+    }
+
+    /// The item of a cell and its place, if it is one of a list.
+    async fn item(&self, address: &Address) -> Result<Option<(usize, Value)>, Failure> {
         let item = address.last().map_or(WHOLE, |step| step.item);
-        let Ok(index) = usize::try_from(item) else { return Ok(scope) };
-        let items = Box::pin(self.items(address)).await?;
+        let Ok(index) = usize::try_from(item) else { return Ok(None) };
+        let items = self.items(address).await?;
         let item = items.get(index).cloned().ok_or_else(|| {
             Failure::new(Code::Internal, "the list of the task no longer has this item")
         })?;
-        Ok(scope.with_item(index, item))
+        Ok(Some((index, item)))
     }
 
     async fn fill(
@@ -208,9 +247,9 @@ impl Calls {
         }
         let mut names = evaluate::references_in(arguments);
         names.extend(more.map(str::to_owned));
-        let scope = self.scope(address, names).await?;
+        let seen = self.scope(address, names).await?;
         let filled =
-            strip::run_blocking(usize::MAX, || evaluate::arguments(arguments, &scope, path));
+            strip::run_blocking(usize::MAX, || evaluate::arguments(arguments, &seen.scope, path));
         filled.map_err(unfit)
     }
 
@@ -349,12 +388,18 @@ fn interpret(answer: Answer, arguments: Option<Value>) -> Called {
             );
             Called::failed(&Failure::new(Code::Unsupported, message), arguments)
         }
-        Ok(output) if answer.reply == Reply::Done => Called {
-            outcome: CallOutcome::Success,
-            arguments,
-            output: Some(output),
-            error: None,
-            waits: None,
+        Ok(output) if answer.reply == Reply::Done => match check_depth(&output) {
+            Ok(()) => Called {
+                outcome: CallOutcome::Success,
+                arguments,
+                output: Some(output),
+                error: None,
+                waits: None,
+            },
+            Err(error) => {
+                let message = format!("the output cannot be kept in a workflow: {error}");
+                Called::failed(&Failure::new(Code::Unsupported, message), arguments)
+            }
         },
         Ok(_) => {
             let failure = Failure::new(

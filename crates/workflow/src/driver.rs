@@ -290,7 +290,7 @@ impl Driver {
         }
         match action {
             Action::CheckOwner => {
-                let valid = self.service.check_owner(&self.workflow.principal);
+                let valid = self.service.strip.check_access(&self.workflow.principal);
                 return Some(EventKind::OwnerChecked(valid));
             }
             Action::StartLayer { layer } => {

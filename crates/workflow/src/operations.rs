@@ -13,7 +13,7 @@ use dag::Proposal;
 use proto::{Principal, TraceId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use strip::{Door, Request};
 use uuid::Uuid;
 
@@ -26,6 +26,9 @@ use crate::workflows::Workflows;
 
 /// The longest that the operator waits for news of a workflow at a time.
 const LONGEST_POLL: Duration = Duration::from_secs(20);
+
+/// What audit rows of plans are about.
+const PLAN: &str = "workflows/plan";
 
 /// How many events one page has.
 const EVENT_PAGE: u32 = 200;
@@ -143,6 +146,7 @@ impl Operation for StartWorkflow {
     const ROUTE: Option<Route> = Some(
         Route::post("/v1/workflows", TOOLS_CALL, "gateway.startWorkflow")
             .enveloped()
+            .calling("powerstrip:execute_dag")
             .with_key()
             .with_max_body(crate::tools::MAX_BYTES),
     );
@@ -186,6 +190,7 @@ impl Operation for PlanWorkflow {
         "Plan the tasks for an intent; nothing runs and nothing is stored";
     const ROUTE: Option<Route> = Some(
         Route::post("/v1/workflows/plan", TOOLS_CALL, "gateway.planWorkflow")
+            .calling(PLAN)
             .with_max_body(crate::tools::MAX_BYTES),
     );
     type Service = Workflows;
@@ -198,7 +203,7 @@ impl Operation for PlanWorkflow {
         PlanInput { intent, context }: PlanInput,
     ) -> Result<Proposal, OperationError> {
         let context = context.unwrap_or_default();
-        Ok(workflows.preview(&caller.principal, intent, context).await?)
+        workflows.plan_for(&caller, door_of(&caller), intent, context).await
     }
 }
 
@@ -211,6 +216,7 @@ impl<I: SteeringInput> Operation for Steer<I> {
     const ROUTE: Option<Route> = Some(
         Route::post(I::PATH, TOOLS_CALL, I::OPERATION_ID)
             .enveloped()
+            .calling(I::FACTS.id)
             .with_max_body(crate::tools::MAX_BYTES),
     );
     type Service = Workflows;
@@ -230,7 +236,24 @@ impl Workflows {
     /// Calls a workflow tool through all guards.
     pub(crate) async fn send_request(&self, request: Request) -> Result<Value, OperationError> {
         let answer = self.service().strip.call(request).await;
-        answer.result.map(Arc::unwrap_or_clone).map_err(OperationError::from)
+        answer.result.map(Arc::unwrap_or_clone).map_err(OperationError::of_call)
+    }
+
+    /// Plans an intent for a caller. It leaves an audit row and counts against the rate, as a call does.
+    pub(crate) async fn plan_for(
+        &self,
+        caller: &Caller,
+        door: Door,
+        intent: String,
+        context: Map<String, Value>,
+    ) -> Result<Proposal, OperationError> {
+        let principal = Arc::clone(&caller.principal);
+        let input = json!({"intent": intent, "context": context});
+        let mut request = Request::new(PLAN, input, Arc::clone(&principal), door);
+        request.trace = caller.trace.unwrap_or_else(TraceId::random);
+        let work = self.preview(&principal, intent, context);
+        let planned = self.service().strip.run_work(request, work).await;
+        planned.map_err(OperationError::of_call)
     }
 
     /// The principal that started a workflow, if it has not ended.

@@ -1,9 +1,12 @@
 //! What is known of each task and item of one workflow. Long outputs are only in the database once they are committed.
 
+mod size;
+
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use dag::check_depth;
 use dag::core::{Address, Record, RecordStatus, Verdict, WHOLE};
 use dag::paths;
 use dag::plan::Plan;
@@ -121,6 +124,10 @@ impl Status {
             // As a pending task, one that has taken effect would run again.
             _ => return Err(de::Error::custom(format!("`{name}` is no status of a task"))),
         })
+    }
+
+    fn is_success(self) -> bool {
+        self == Self::Ended(Verdict::Success)
     }
 
     /// The name in answers.
@@ -262,6 +269,10 @@ impl Results {
             let output = match &row.output {
                 Some(text) => Slot::Here(Arc::new(serde_json::from_str(text)?)),
                 None if row.output_bytes > 0 => Slot::Stored,
+                // A tool that answers nothing has the output `null`.
+                None if !undo && status.is_success() && is_call(plan, &address) => {
+                    return Err(damaged_row(path, "has succeeded and has no output"));
+                }
                 None => Slot::Nothing,
             };
             records.push(Record {
@@ -447,6 +458,14 @@ fn damaged_row(task: &str, problem: &str) -> serde_json::Error {
     de::Error::custom(format!("the task `{task}` {problem}"))
 }
 
+/// Whether a tool runs at this address: neither a whole list of items nor a sub-workflow, whose outputs are composed.
+fn is_call(plan: &Plan, address: &Address) -> bool {
+    let item = address.last().map_or(WHOLE, |step| step.item);
+    paths::find(plan, address).is_some_and(|(_, task)| {
+        task.workflow.is_none() && (task.task.for_each.is_none() || item != WHOLE)
+    })
+}
+
 /// The task and the item that name a row.
 fn row_name(plan: &Plan, address: &Address, undo: bool) -> (String, i64) {
     let path = paths::path_of(plan, address);
@@ -454,7 +473,7 @@ fn row_name(plan: &Plan, address: &Address, undo: bool) -> (String, i64) {
     (if undo { path + UNDO } else { path }, item)
 }
 
-/// A failure as results show it.
+/// A failure as results show it. Details that are nested too deeply are left out: they could not be read again.
 pub(crate) fn error_of(failure: &Failure) -> Value {
     let mut error = json!({
         "code": failure.code,
@@ -462,7 +481,10 @@ pub(crate) fn error_of(failure: &Failure) -> Value {
         "retryable": failure.retryable,
     });
     if let Some(details) = &failure.details {
-        error["details"] = details.clone();
+        error["details"] = match check_depth(details) {
+            Ok(()) => details.clone(),
+            Err(error) => json!({"omitted": true, "reason": error.to_string()}),
+        };
     }
     error
 }

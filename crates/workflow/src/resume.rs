@@ -148,7 +148,7 @@ impl Workflows {
             }],
             ..WorkflowChange::default()
         };
-        service.commits.save_workflow(change).await?.committed().await?;
+        service.save(change).await?.committed().await?;
         service.announce(row.id);
         Ok(())
     }

@@ -25,6 +25,9 @@ use crate::results::Results;
 /// The calls of all workflows that run at once.
 const MAX_CALLS: usize = 256;
 
+/// How many evaluations at once read large values. Each takes some 15 times the length of the values in memory.
+pub(crate) const MAX_LARGE_EVALUATIONS: usize = 2;
+
 /// How many notices of new journal rows a reader may fall behind; it then reads the journal anyway.
 const NOTICES: usize = 256;
 
@@ -50,9 +53,6 @@ impl Default for Settings {
     }
 }
 
-/// Whether the credential of a workflow's owner is still valid, or why it is not.
-pub type OwnerCheck = Arc<dyn Fn(&Principal) -> Result<(), String> + Send + Sync>;
-
 /// What all workflows share.
 pub(crate) struct Service {
     pub(crate) strip: Arc<Strip>,
@@ -60,11 +60,12 @@ pub(crate) struct Service {
     pub(crate) commits: CommitQueue,
     pub(crate) clock: Clock,
     pub(crate) settings: ArcSwap<Settings>,
-    check_owner: ArcSwap<OwnerCheck>,
     planner: OnceLock<Arc<dyn Planner>>,
     /// Names this process in leases.
     pub(crate) process: String,
     pub(crate) slots: Semaphore,
+    /// Of all workflows together.
+    pub(crate) large_evaluations: Semaphore,
     pub(crate) active: Active,
     /// The process stops: nothing new starts.
     pub(crate) draining: CancellationToken,
@@ -196,10 +197,10 @@ impl Service {
             commits,
             clock,
             settings: ArcSwap::from_pointee(settings),
-            check_owner: ArcSwap::from_pointee(Arc::new(|_: &Principal| Ok(()))),
             planner: OnceLock::new(),
             process: Uuid::new_v4().to_string(),
             slots: Semaphore::new(MAX_CALLS),
+            large_evaluations: Semaphore::new(MAX_LARGE_EVALUATIONS),
             active: Active::default(),
             draining: CancellationToken::new(),
             stopping: CancellationToken::new(),
@@ -212,10 +213,6 @@ impl Service {
         }
     }
 
-    pub(crate) fn set_owner_check(&self, check: OwnerCheck) {
-        self.check_owner.store(Arc::new(check));
-    }
-
     /// Sets what makes plans of intents; the first one stays.
     pub(crate) fn set_planner(&self, planner: Arc<dyn Planner>) {
         self.planner.get_or_init(|| planner);
@@ -224,17 +221,6 @@ impl Service {
     /// The planner, once it is set.
     pub(crate) fn planner(&self) -> Option<&Arc<dyn Planner>> {
         self.planner.get()
-    }
-
-    /// Whether an owner still has its rights, or why not.
-    pub(crate) fn check_owner(&self, owner: &Principal) -> Result<(), String> {
-        let agents = self.strip.agents();
-        if let Some(agent) =
-            owner.agent.as_ref().filter(|agent| !agents.agents.contains_key(*agent))
-        {
-            return Err(format!("the agent `{agent}` of its owner was removed"));
-        }
-        (self.check_owner.load())(owner)
     }
 
     pub(crate) fn now(&self) -> u64 {

@@ -18,7 +18,9 @@ use uuid::Uuid;
 
 use crate::catalog_tools::CatalogTools;
 use crate::driver::{DrivenWorkflow, Driver, LEASE_MS};
-use crate::failures::{bad_dag, key_reused, not_found, stopping, too_many_active, unavailable};
+use crate::failures::{
+    bad_dag, is_damage, key_reused, not_found, stopping, too_many_active, unavailable,
+};
 use crate::outage::{RETRIES, read};
 use crate::results::{Results, to_json};
 use crate::service::{Live, Starting};
@@ -228,7 +230,7 @@ impl Workflows {
         loop {
             let written = match &receipt {
                 Some(receipt) => receipt.committed().await,
-                None => match service.commits.save_workflow(new.change.clone()).await {
+                None => match service.save(new.change.clone()).await {
                     Ok(accepted) => receipt.insert(accepted).committed().await,
                     Err(error) => Err(error),
                 },
@@ -238,7 +240,7 @@ impl Workflows {
                 Err(error) => error,
             };
             tries += 1;
-            let is_final = matches!(error, StoreError::Fenced);
+            let is_final = matches!(error, StoreError::Fenced) || is_damage(&error);
             if (is_final || tries == TRIES)
                 && let Some(reply) = reply.take()
             {
@@ -288,9 +290,7 @@ impl Workflows {
         let change =
             WorkflowChange { workflow: id, fence: 1, delete_control: true, ..Default::default() };
         while !self.service().stopping.is_cancelled() {
-            let written = async {
-                self.service().commits.save_workflow(change.clone()).await?.committed().await
-            };
+            let written = async { self.service().save(change.clone()).await?.committed().await };
             if matches!(written.await, Ok(()) | Err(StoreError::Fenced)) {
                 return;
             }

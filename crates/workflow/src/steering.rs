@@ -80,10 +80,8 @@ impl Workflows {
         id: Uuid,
     ) -> Result<WorkflowDefinition, OperationError> {
         let damaged = |error| damaged(id, error);
+        self.check_tenant(caller, id).await?;
         if let Some(row) = read(|| self.service().database.workflow(id)).await? {
-            if caller.tenant().is_some_and(|tenant| tenant != row.tenant) {
-                return Err(not_found(id).into());
-            }
             let plan: Plan = serde_json::from_str(&row.dag).map_err(damaged)?;
             let StoredConfig { per_layer_validation } =
                 serde_json::from_str(&row.config).map_err(damaged)?;

@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, de};
 use serde_json::{Value, json};
 use store::{WorkflowEventRow, WorkflowFilter, WorkflowPhase, WorkflowRow, WorkflowTaskRow};
+use strip::Door;
 use uuid::Uuid;
 
 use crate::checkpoint::QUARANTINED;
@@ -101,7 +102,20 @@ impl Workflows {
 
     /// What the run of a workflow says about it, nothing else of which can be read.
     async fn unreadable(&self, caller: &Caller, id: Uuid) -> Result<WorkflowSummary, Failure> {
-        let run = self.run_of(caller, id).await?;
+        let run = match self.run_of(caller, id).await {
+            // The run is damaged, too: only the id is known.
+            Err(failure) if failure.code == Code::Internal => {
+                return Ok(WorkflowSummary {
+                    workflow_id: id.to_string(),
+                    run_id: run_id(id),
+                    name: run_id(id),
+                    state: "ended".to_owned(),
+                    outcome: Some(UNREADABLE.to_owned()),
+                    ..WorkflowSummary::default()
+                });
+            }
+            run => run?,
+        };
         let goes_on = ["open", "waiting"].contains(&run.state.as_str());
         let outcome = Some(UNREADABLE.to_owned());
         let state = if goes_on { "running" } else { "ended" }.to_owned();
@@ -135,6 +149,17 @@ impl Workflows {
                 "the id is neither a workflow's, which is a UUID, nor its run's",
             )
         })
+    }
+
+    /// NOT_FOUND for a workflow of another tenant. Compared before the row is read: an error about damage would show that it
+    /// exists.
+    pub(crate) async fn check_tenant(&self, caller: &Caller, id: Uuid) -> Result<(), Failure> {
+        let Some(tenant) = caller.tenant() else { return Ok(()) };
+        let database = &self.service().database;
+        if read(|| database.is_workflow_of_another(id, tenant)).await? {
+            return Err(not_found(id));
+        }
+        Ok(())
     }
 
     /// A workflow that has not ended.
@@ -334,9 +359,10 @@ impl WorkflowConsole for Workflows {
 
     async fn show(&self, caller: &Caller, id: &str) -> Result<WorkflowDetails, OperationError> {
         let id = Self::parse(id)?;
+        self.check_tenant(caller, id).await?;
         let row = read(|| self.service().database.workflow(id)).await?;
         match row {
-            Some(row) if caller.tenant().is_none_or(|tenant| tenant == row.tenant) => {
+            Some(row) => {
                 let expired = row.phase == WorkflowPhase::Paused
                     && row.expires_unix_ms <= self.service().now();
                 if expired && self.expire(id).await? {
@@ -344,7 +370,6 @@ impl WorkflowConsole for Workflows {
                 }
                 self.details(row).await
             }
-            Some(_) => Err(not_found(id).into()),
             None => Ok(self.ended(caller, id).await?),
         }
     }
@@ -356,21 +381,17 @@ impl WorkflowConsole for Workflows {
         after: i64,
     ) -> Result<BoxStream<'static, Result<WorkflowEvent, OperationError>>, OperationError> {
         let id = Self::parse(id)?;
-        let row = read(|| self.service().database.workflow(id)).await?;
-        match row {
-            Some(row) if caller.tenant().is_none_or(|tenant| tenant == row.tenant) => {}
-            Some(_) => return Err(not_found(id).into()),
-            None => {
-                self.run_of(caller, id).await?;
-            }
+        self.check_tenant(caller, id).await?;
+        if read(|| self.service().database.workflow(id)).await?.is_none() {
+            self.run_of(caller, id).await?;
         }
         let after = u64::try_from(after).unwrap_or(0);
         JournalReader::new(self.service(), id, after).follow().await
     }
 
     async fn plan(&self, caller: &Caller, intent: &str) -> Result<Value, OperationError> {
-        let proposal =
-            self.preview(&caller.principal, intent.to_owned(), serde_json::Map::new()).await?;
+        let none = serde_json::Map::new();
+        let proposal = self.plan_for(caller, Door::Dashboard, intent.to_owned(), none).await?;
         Ok(json!(proposal))
     }
 

@@ -19,7 +19,7 @@ use crate::fit::{Fitting, MAX_ANSWER, cut};
 use crate::listing;
 use crate::outage::{read, retry};
 use crate::results::Results;
-use crate::service::{Accepted, Command, Live, OwnerCheck, Service, Settings, Snapshot};
+use crate::service::{Accepted, Command, Live, Service, Settings, Snapshot};
 
 /// How long a call waits for its workflow once the process stops. It is answered before the calls of doors are cut off,
 /// because a caller learns only from an answer the workflow's id.
@@ -49,11 +49,6 @@ pub(crate) fn run_id(workflow: Uuid) -> String {
 impl Workflows {
     pub fn new(strip: &Arc<Strip>, clock: Clock, settings: Settings) -> Self {
         Self(Arc::new(Service::new(strip, clock, settings)))
-    }
-
-    /// Sets how the credential of an owner is checked again.
-    pub fn set_owner_check(&self, check: OwnerCheck) {
-        self.0.set_owner_check(check);
     }
 
     /// Sets what makes plans of intents.

@@ -114,6 +114,25 @@ fn a_missing_field_is_named_by_its_path() {
 }
 
 #[test]
+fn a_filled_value_that_is_nested_too_deeply_is_refused() {
+    let nest = |levels: usize, leaf| (0..levels).fold(leaf, |inner, _| Value::Array(vec![inner]));
+    let output = TaskValue::new(Arc::new(nest(40, json!(1))), "success", None);
+    let tasks = Arc::new(HashMap::from([("deep".to_owned(), output)]));
+    let scope = Scope { tasks, ..Scope::default() };
+    let around = |levels: usize| nest(levels, json!("{{ tasks.deep.output }}"));
+    let fill = |levels: usize| {
+        let given = json!({"a": {"b/c": around(levels - 1)}}).as_object().unwrap().clone();
+        super::arguments(&given, &scope, "/arguments")
+    };
+    assert!(fill(24).is_ok());
+    let error = fill(25).unwrap_err();
+    assert_eq!(error.path, "/arguments/a");
+    assert_eq!(error.message, "the value is nested 65 levels deep; 64 are allowed");
+    assert_eq!(items(&around(24), &scope).unwrap().len(), 1);
+    assert_eq!(items(&around(25), &scope).unwrap_err().path, "/for_each");
+}
+
+#[test]
 fn templates_are_bounded() {
     for text in [
         "{{ range(100000) | list }}",

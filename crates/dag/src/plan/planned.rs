@@ -13,7 +13,7 @@ pub struct Plan {
 }
 
 /// A task of a plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlannedTask {
     /// The task with pinned names, without its sub-workflow.
     pub task: Task,

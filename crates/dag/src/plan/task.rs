@@ -12,7 +12,10 @@ use super::limits::MAX_HINTS;
 use super::planned::PlannedTask;
 use super::tools::{TaskPosition, ToolInfo, UnknownName};
 use crate::evaluate::scan::{Reference, Root, Scan, Step, is_template, scan_template};
-use crate::evaluate::{ENGINE, MAX_TEMPLATE_BYTES, NO_STATEMENTS, scan_condition, step_into};
+use crate::evaluate::{
+    ENGINE, MAX_TEMPLATE_BYTES, NO_STATEMENTS, Pointer, scan_condition, step_into,
+};
+use crate::nesting::check_value;
 use crate::{Compensation, OpenArgument, Task};
 
 /// The most retries, and the longest pause before one.
@@ -49,6 +52,41 @@ pub(super) struct TaskReference {
 
 impl TaskCheck<'_> {
     pub(super) fn check(&self, faults: &mut Vec<Fault>) -> Checked {
+        if self.check_nesting(faults) {
+            return self.check_fields(faults);
+        }
+        // Nothing looks into its values; the faults refuse the DAG.
+        let Task { id, depends_on, .. } = self.task;
+        let task = Task { id: id.clone(), depends_on: depends_on.clone(), ..Task::default() };
+        let planned = PlannedTask { task, ..PlannedTask::default() };
+        Checked { planned, references: Vec::new() }
+    }
+
+    /// Whether the values of the task can be read again once they are stored, and have short paths.
+    fn check_nesting(&self, faults: &mut Vec<Fault>) -> bool {
+        let before = faults.len();
+        let undo = self.task.compensate.as_ref().map(|undo| &undo.arguments);
+        let arguments =
+            [("/arguments", Some(&self.task.arguments)), ("/compensate/arguments", undo)];
+        for (path, arguments) in arguments {
+            for (name, value) in arguments.into_iter().flatten() {
+                if let Err(error) = check_value(name, value) {
+                    self.report(
+                        &step_into(path, name),
+                        FaultCode::Limit,
+                        error.to_string(),
+                        faults,
+                    );
+                }
+            }
+        }
+        if let Some(Err(error)) = self.task.for_each.as_ref().map(|list| check_value("", list)) {
+            self.report(FOR_EACH, FaultCode::Limit, error.to_string(), faults);
+        }
+        faults.len() == before
+    }
+
+    fn check_fields(&self, faults: &mut Vec<Fault>) -> Checked {
         let task = self.task;
         let missing = self.level.missing.and_then(|missing| missing.get(&task.id)).cloned();
         let missing = missing.unwrap_or_default();
@@ -276,35 +314,45 @@ impl Texts<'_> {
         path: &str,
     ) -> (Map<String, Value>, Unknowns) {
         let mut unknown = Unknowns::default();
+        let start = Pointer::Start("");
         let pinned = arguments.iter().map(|(name, value)| {
-            let value = self.value(value, path, &step_into("", name), &mut unknown);
+            let value = self.value(value, path, &Pointer::Field(&start, name), &mut unknown);
             (name.clone(), value)
         });
         (pinned.collect(), unknown)
     }
 
     /// `pointer` begins at `path`.
-    fn value(&mut self, value: &Value, path: &str, pointer: &str, unknown: &mut Unknowns) -> Value {
+    fn value(
+        &mut self,
+        value: &Value,
+        path: &str,
+        pointer: &Pointer<'_>,
+        unknown: &mut Unknowns,
+    ) -> Value {
         match value {
             Value::String(text) if is_template(text) => {
                 let scan = scan_template(text);
+                let pointer = pointer.to_string();
+                let path = format!("{path}{pointer}");
                 let known =
                     if scan.whole.is_some() { &mut unknown.values } else { &mut unknown.texts };
-                known.insert(pointer.to_owned());
+                known.insert(pointer);
                 let variables =
                     || ENGINE.variables(&scan.source, false).map_err(|error| error.message);
-                Value::String(self.scanned(text, &scan, variables, &format!("{path}{pointer}")))
+                Value::String(self.scanned(text, &scan, variables, &path))
             }
             Value::Array(items) => {
-                let items = items.iter().enumerate();
                 let items = items
-                    .map(|(at, item)| self.value(item, path, &format!("{pointer}/{at}"), unknown));
+                    .iter()
+                    .enumerate()
+                    .map(|(at, item)| self.value(item, path, &Pointer::Item(pointer, at), unknown));
                 Value::Array(items.collect())
             }
             Value::Object(fields) => {
                 let fields = fields.iter().map(|(name, field)| {
-                    let field = self.value(field, path, &step_into(pointer, name), unknown);
-                    (name.clone(), field)
+                    let pointer = Pointer::Field(pointer, name);
+                    (name.clone(), self.value(field, path, &pointer, unknown))
                 });
                 Value::Object(fields.collect())
             }
@@ -316,7 +364,9 @@ impl Texts<'_> {
     fn list(&mut self, list: &Value) -> Value {
         match list {
             Value::String(expression) => Value::String(self.expression(expression, FOR_EACH)),
-            Value::Array(_) => self.value(list, FOR_EACH, "", &mut Unknowns::default()),
+            Value::Array(_) => {
+                self.value(list, FOR_EACH, &Pointer::Start(""), &mut Unknowns::default())
+            }
             other => {
                 let found = crate::evaluate::describe(other);
                 let message = format!("`for_each` takes a list or an expression, not {found}");

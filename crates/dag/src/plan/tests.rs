@@ -108,6 +108,36 @@ fn call(id: &str) -> Value {
 }
 
 #[test]
+fn values_that_could_not_be_read_again_or_have_long_keys_are_refused() {
+    let nest = |levels: usize| (0..levels).fold(json!(1), |inner, _| Value::Array(vec![inner]));
+    let with = |arguments: Value| json!({"id": "a", "tool": "any:tool", "arguments": arguments});
+    let mut each = with(json!({}));
+    each["for_each"] = nest(65);
+    let mut undone = with(json!({}));
+    undone["compensate"] = json!({"tool": "any:tool", "arguments": {"y": nest(65)}});
+    let long = "k".repeat(1_025);
+    for (task, path) in [
+        (with(json!({"x": nest(65)})), "/arguments/x"),
+        (with(json!({"x": {long.clone(): ["{{ item"]}})), "/arguments/x"),
+        (each, "/for_each"),
+        (undone, "/compensate/arguments/y"),
+    ] {
+        let mut inner = task.clone();
+        inner["id"] = "in".into();
+        let found = faults(json!([task, {"id": "w", "workflow": {"tasks": [inner]}}]));
+        let expected =
+            [format!("limit /tasks/0{path}"), format!("limit /tasks/1/workflow/tasks/0{path}")];
+        assert_eq!(found, expected);
+    }
+    let most = json!({"x": nest(64), "k".repeat(1_024): 1});
+    let plan = plan(json!([with(most)]));
+    let deeper = json!({"x": nest(65)}).as_object().unwrap().clone();
+    let faults = plan.with_arguments("a", deeper, &workshop()).unwrap_err();
+    assert_eq!(faults.iter().map(show).collect::<Vec<_>>(), ["limit /arguments/x"]);
+    assert_eq!(faults[0].message, "the value is nested 65 levels deep; 64 are allowed");
+}
+
+#[test]
 fn all_faults_are_reported_at_once() {
     let found = faults(json!([
         {"id": "a", "tool": "grep:serch", "depends_on": ["missing"]},

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{Limits, Node, Outline, parse};
+use super::{Limits, MAX_COMPARED_BYTES, Node, Outline, nearest, parse};
 
 const LIMITS: Limits = Limits { max_bytes: 64 * 1024, merge_keys: false, custom_tags: false };
 
@@ -70,4 +70,14 @@ fn an_outline_names_the_bytes_of_every_value() {
     );
     assert_eq!(Outline::parse("# nothing\n"), Ok(None));
     assert!(Outline::parse("a: [1").is_err());
+}
+
+#[test]
+fn only_names_that_can_be_misspelt_are_compared() {
+    assert_eq!(nearest("mesage", ["message", "time"]), Some("message"));
+    let long = "m".repeat(MAX_COMPARED_BYTES);
+    assert_eq!(nearest(&long, [&*long, "m"]), Some(&*long));
+    let longer = format!("{long}m");
+    assert_eq!(nearest(&longer, [&*long]), None);
+    assert_eq!(nearest(&long, [&*longer]), None);
 }

@@ -209,7 +209,7 @@ impl Driver {
     fn count_call(&mut self) -> Result<(), Failure> {
         let most = self.service.settings.load().control_calls_per_minute;
         let now = self.service.now();
-        self.workflow.control_calls.retain(|at| now.saturating_sub(*at) < MINUTE_MS);
+        self.workflow.control_calls = calls_of_minute(&self.workflow.control_calls, now);
         let count = self.workflow.control_calls.len();
         if count < most as usize {
             self.workflow.control_calls.push(now);
@@ -328,5 +328,24 @@ impl Driver {
         }
         self.stopped = true;
         Ok(Accepted::Proceeds { version: self.version })
+    }
+}
+
+/// The calls within the minute before now. Those of the future were made before the clock was set back: they would count
+/// until the clock is there again.
+fn calls_of_minute(calls: &[u64], now: u64) -> Vec<u64> {
+    let is_recent = |at: &u64| now.checked_sub(*at).is_some_and(|age| age < MINUTE_MS);
+    calls.iter().copied().filter(is_recent).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_of_a_clock_that_was_set_back_do_not_count() {
+        let now = 10 * MINUTE_MS;
+        let calls = [now - MINUTE_MS, now - MINUTE_MS + 1, now, now + 1, now + 120 * MINUTE_MS];
+        assert_eq!(calls_of_minute(&calls, now), [now - MINUTE_MS + 1, now]);
     }
 }

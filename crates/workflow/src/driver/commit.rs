@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::{Driver, SETTLE};
 use crate::checkpoint::QUARANTINED;
+use crate::failures::is_damage;
 use crate::fit::{Fitting, MAX_ANSWER};
 use crate::listing::tasks_of;
 use crate::results::to_json;
@@ -195,7 +196,7 @@ impl Driver {
     }
 
     async fn submit_change(&mut self, change: WorkflowChange) {
-        match self.service.commits.save_workflow(change.clone()).await {
+        match self.service.save(change.clone()).await {
             Ok(receipt) => self.submitted = Some((receipt, Instant::now() + SETTLE)),
             Err(_) => {
                 // Refused while nothing can be written: wait until it can.
@@ -209,9 +210,7 @@ impl Driver {
         let mut pause = FIRST_RETRY;
         let mut tried = false;
         loop {
-            let written = async {
-                self.service.commits.save_workflow(change.clone()).await?.committed().await
-            };
+            let written = async { self.service.save(change.clone()).await?.committed().await };
             match written.await {
                 Ok(()) => return true,
                 // The end may have been written by an earlier try whose answer was lost.
@@ -225,6 +224,12 @@ impl Driver {
                 }
                 Err(StoreError::Fenced) => {
                     tracing::warn!(workflow = %self.workflow.id, "another process drives this workflow");
+                    self.stopped = true;
+                    return false;
+                }
+                // The workflow stays as it is stored, so that it can still be shown and aborted.
+                Err(error) if is_damage(&error) => {
+                    tracing::error!(%error, workflow = %self.workflow.id, "a step of a workflow could not be read again and is not written; the workflow stops");
                     self.stopped = true;
                     return false;
                 }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Progress, StartOptions, Until};
+use crate::service::MAX_LARGE_EVALUATIONS;
 use crate::testing::{LONG, Setup, caller, dag, repeat};
 
 #[tokio::test]
@@ -101,4 +102,31 @@ async fn a_stored_text_stays_a_text_and_damaged_json_is_an_error() {
     let cut = strip.files().put(&ann, cut, bytes).await.expect("a file");
     let read = workflows.read_reference(&ann, id, cut.id.as_str()).await;
     assert_eq!(read.expect_err("damage").code, Code::Internal);
+}
+
+/// Each would take a large part of the memory.
+#[tokio::test]
+async fn few_evaluations_at_once_read_large_outputs() {
+    let setup = Setup::new(100).await;
+    let (ann, workflows) = (caller("ann"), setup.workflows());
+    let many = Task { for_each: Some(json!([1, 2, 3])), ..repeat("many", &"x".repeat(1_000), 600) };
+    let large = repeat("large", "n={{ tasks.many.output | length }}", 1);
+    let small = repeat("small", "n={{ tasks.few.output.texts | length }}", 1);
+    let tasks = dag(vec![many, repeat("few", "x", 7), large, small]);
+    let most = u32::try_from(MAX_LARGE_EVALUATIONS).expect("a few");
+    let large_evaluations = &workflows.service().large_evaluations;
+    let others = large_evaluations.acquire_many(most).await.expect("it is never closed");
+    let options = StartOptions { id: Some(Uuid::new_v4()), ..StartOptions::default() };
+    let id = workflows.start_dag(&ann, tasks, options).await.expect("it starts");
+    let output = async |task: &str| workflows.task_output(&ann, id, task).await.expect("an output");
+    while output("small").await.is_null() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(output("small").await, json!({"texts": ["n=7"]}));
+    assert_eq!(output("large").await, Value::Null, "it waits for the others");
+    drop(others);
+    let ended = workflows.wait_for(&ann, id, Until::End, LONG).await.expect("it ends");
+    assert!(matches!(ended, Progress::Ended(_)), "{ended:?}");
+    assert_eq!(output("large").await, json!({"texts": ["n=3"]}));
+    assert_eq!(large_evaluations.available_permits(), MAX_LARGE_EVALUATIONS);
 }

@@ -79,9 +79,27 @@ async fn a_damaged_row_is_an_error() {
         (row("one", "asking", &waiting(&approval)), "waits for answers"),
         (row("one", "parked", &waiting(&nameless)), "missing field `approval_id`"),
         (row("one", "done", &json!({"sequence": 0})), "`done` is no status"),
+        (row("one", "success", &json!({"sequence": 1})), "`one` has succeeded and has no output"),
+        (row("within/step", "success", &json!({"sequence": 1})), "has no output"),
+        (
+            WorkflowTaskRow { item: 0, ..row("each", "success", &json!({"sequence": 1})) },
+            "no output",
+        ),
     ] {
         let error = results.read(&plan(), vec![row]).expect_err(problem).to_string();
         assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn tasks_without_a_call_and_empty_answers_are_not_damaged() {
+    let (_folder, results) = results().await;
+    let done = json!({"sequence": 1, "items": 2});
+    let null = WorkflowTaskRow { output: Some("null".to_owned()), ..row("one", "success", &done) };
+    let rows = vec![null, row("each", "success", &done), row("within", "success", &done)];
+    assert_eq!(results.read(&plan(), rows).expect("all can be read").len(), 3);
+    for status in ["failed", "skipped", "pending"] {
+        results.read(&plan(), vec![row("one", status, &done)]).expect("no output is needed");
     }
 }
 

@@ -77,6 +77,12 @@ impl Code {
         }
     }
 
+    /// Whether a server that answers with this status may have done what it was asked: it failed on the way, and did not
+    /// refuse the request, as 501 and 503 do.
+    pub fn http_leaves_effect_unknown(status: u16) -> bool {
+        matches!(status, 500..=599) && !matches!(status, 501 | 503)
+    }
+
     /// Whether the same call may succeed later, unless the failure says otherwise.
     pub fn retryable(self) -> bool {
         self.row().retryable

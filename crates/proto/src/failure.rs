@@ -17,6 +17,8 @@ pub struct Failure {
     pub retryable: bool,
     pub details: Option<Value>,
     pub retry_after: Option<Duration>,
+    /// Whether the tool may have done what it was asked, although there is no answer that says so.
+    pub effect_unknown: bool,
     /// The failed result as an MCP server gave it, for doors that can forward it unchanged.
     pub native: Option<Arc<Value>>,
     /// The cause as the log shows it; a caller never sees it.
@@ -33,6 +35,7 @@ impl Failure {
             retryable: code.retryable(),
             details: None,
             retry_after: None,
+            effect_unknown: false,
             native: None,
             source: None,
         }
@@ -59,6 +62,12 @@ impl Failure {
     /// Says when the caller may try again.
     pub fn retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
+        self
+    }
+
+    /// Says that the tool may have done what it was asked: it was, and there is no answer that can be used.
+    pub fn with_unknown_effect(mut self) -> Self {
+        self.effect_unknown = true;
         self
     }
 

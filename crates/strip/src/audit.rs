@@ -35,6 +35,16 @@ impl Strip {
         self.guards().audit.set_payloads(kept);
     }
 
+    /// Runs work of the gateway that is no call of a tool, for the caller of a request. It leaves an audit row with the
+    /// name and arguments of the request, and counts against the rate.
+    pub async fn run_work<T>(
+        &self,
+        request: Request,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        self.guards().run_work(&Job::new(request), work).await
+    }
+
     /// Writes the audit row of a refused request, with the digest of `null` in place of that of its arguments, and counts it
     /// against the rate of its caller. Returns the failure for the caller: over the rate, that one in place of the refusal.
     pub async fn record_refusal(&self, refused: RefusedRequest<'_>, refusal: Failure) -> Failure {

@@ -80,7 +80,8 @@ impl Executor {
             secrets: &secrets,
         };
         let result = match result {
-            Ok(output) => self.finish(&answer, output).await,
+            // The tool has acted, and its answer cannot be passed on.
+            Ok(output) => self.finish(&answer, output).await.map_err(Failure::with_unknown_effect),
             Err(failure) if failure.native.is_some() && entry.tool.references() => {
                 Err(Box::pin(answer.replace_in_failure(failure)).await)
             }
@@ -91,7 +92,8 @@ impl Executor {
             Ok(output) => scrub_output(&secrets, output),
             Err(failure) => return Err(secrets.scrub_failure(failure)),
         };
-        let size = size::check_output(entry, &output, limits)?;
+        let size =
+            size::check_output(entry, &output, limits).map_err(Failure::with_unknown_effect)?;
         Ok((output, size))
     }
 

@@ -24,6 +24,9 @@ use crate::settings::Settings;
 use crate::stop::Stop;
 use crate::{Catalog, Door, Job};
 
+/// Whether a principal that was admitted before still has its access, or why it has not.
+pub type AccessCheck = Arc<dyn Fn(&Principal) -> Result<(), String> + Send + Sync>;
+
 /// The guards and the operator's settings for them.
 pub(crate) struct Guards {
     pub(crate) catalog: Arc<Catalog>,
@@ -41,6 +44,7 @@ pub(crate) struct Guards {
     pub(crate) stop: Stop,
     /// Without it, a call that needs to be approved is refused.
     pub(crate) approvals: OnceLock<Arc<Approvals>>,
+    pub(crate) access: ArcSwap<AccessCheck>,
     pub(crate) rate: ArcSwap<RateGuard>,
     pub(crate) settings: ArcSwap<Settings>,
 }
@@ -111,6 +115,15 @@ impl Guards {
             return ApprovalRule::Free;
         }
         self.views.approval_rule(tool, self.catalog.snapshot())
+    }
+
+    /// Whether a principal whose call or workflow was admitted before may still go on, or why it may not.
+    pub(crate) fn check_access(&self, principal: &Principal) -> Result<(), String> {
+        let agents = &self.views.profiles().agents;
+        match principal.agent.as_ref().filter(|agent| !agents.contains_key(*agent)) {
+            Some(agent) => Err(format!("the agent `{agent}` of its owner was removed")),
+            None => (self.access.load())(principal),
+        }
     }
 
     /// The refusal of every call while audit rows cannot be written.

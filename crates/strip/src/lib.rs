@@ -42,6 +42,7 @@ pub use blocking::run_blocking;
 pub use catalog::Catalog;
 pub use client::{AskError, AskMode, Client, LogLevel, Resume};
 pub use guard::rate::{Rate, RateRules};
+pub use guards::AccessCheck;
 pub use health::Health;
 pub use job::Job;
 pub use output::{Output, Reply};

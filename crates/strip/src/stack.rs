@@ -153,6 +153,22 @@ impl Guards {
         done.map(|(_, done)| done)
     }
 
+    /// Work of the gateway for a caller that is no call of a tool, such as a plan: audit ▸ rate of the caller ▸ ⟨work⟩
+    pub(crate) async fn run_work<T>(
+        &self,
+        job: &Job,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let mut row = self.audit.open(job);
+        row.complete(job, &Arguments::of(&job.input), None);
+        let work = async {
+            let principal = &job.request().principal;
+            self.rate().check_caller(principal).map_err(CallError::Refused)?;
+            work.await.map_err(CallError::Failed)
+        };
+        self.audited(row, job, work, |_| None).await
+    }
+
     /// A request that a door refused before it became a call: audit ▸ rate of the caller
     ///
     /// Returns the refusal, or the failure of the rate in its place.
@@ -251,8 +267,10 @@ impl Guards {
         Ok(())
     }
 
-    /// Resolves the tool again after a person has decided: this caller must still have it, and it must be what they saw.
+    /// Resolves the tool again after a person has decided: this caller must still have its access and the tool, and it
+    /// must be what they saw.
     fn readmit(&self, job: &Job, seen: &Entry, revision: u64) -> Result<Arc<Entry>, Failure> {
+        self.check_access(&job.request().principal).map_err(ApprovalError::CallerGone)?;
         let view = self.view_of_job(job);
         let entry = view.tools().resolve(job.tool())?;
         if entry.definition != seen.definition || entry.tool.revision() != revision {

@@ -19,7 +19,7 @@ use crate::guard::audit::Audit;
 use crate::guard::idempotency::Idempotency;
 use crate::guard::rate::RateGuard;
 use crate::guard::records::Records;
-use crate::guards::Guards;
+use crate::guards::{AccessCheck, Guards};
 use crate::history::History;
 use crate::metrics::CallMetrics;
 use crate::runs::{REMEMBERED, Run, Runs};
@@ -77,6 +77,7 @@ impl Strip {
                 executor: Executor { files, resolver },
                 stop: Stop::default(),
                 approvals: OnceLock::new(),
+                access: ArcSwap::from_pointee(Arc::new(|_: &Principal| Ok(()))),
                 rate: ArcSwap::from_pointee(RateGuard::new(&settings.rate)),
                 settings: ArcSwap::from_pointee(settings),
             }
@@ -216,6 +217,16 @@ impl Strip {
     /// The approvals, if they were set.
     pub fn approvals(&self) -> Option<&Arc<Approvals>> {
         self.guards.approvals.get()
+    }
+
+    /// Sets how the credential of a principal that was admitted before is checked again.
+    pub fn set_access_check(&self, check: AccessCheck) {
+        self.guards.access.store(Arc::new(check));
+    }
+
+    /// Whether a principal that was admitted before still has its access, or why it has not.
+    pub fn check_access(&self, principal: &Principal) -> Result<(), String> {
+        self.guards.check_access(principal)
     }
 
     /// Replaces the agents and their skills. Clients are notified that their lists have changed.

@@ -32,21 +32,21 @@ pub(crate) fn request_line(job: &Job) -> Map<String, Value> {
 /// Reads the output of a program.
 pub(crate) fn read(stdout: &[u8]) -> Result<Reply, Failure> {
     let text = std::str::from_utf8(stdout).map_err(|_| {
-        tool_failure("the tool printed bytes that are not UTF-8; one line of JSON is expected")
+        unreadable("the tool printed bytes that are not UTF-8; one line of JSON is expected")
     })?;
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let Some(line) = lines.next() else {
-        return Err(tool_failure("the tool printed nothing; one line of JSON is expected"));
+        return Err(unreadable("the tool printed nothing; one line of JSON is expected"));
     };
     let more = lines.count();
     if more > 0 {
-        return Err(tool_failure(format!(
+        return Err(unreadable(format!(
             "the tool printed {} lines; exactly one line of JSON is expected",
             more + 1
         )));
     }
     let value = serde_json::from_str(line).map_err(|_| {
-        tool_failure(format!("the tool printed `{}`, which is not JSON", preview(line)))
+        unreadable(format!("the tool printed `{}`, which is not JSON", preview(line)))
     })?;
     open(value)
 }
@@ -70,9 +70,14 @@ pub(crate) fn tool_failure(message: impl Into<String>) -> Failure {
     Failure::new(Code::Internal, message)
 }
 
+/// The failure of a tool that ran and gave no answer that can be read.
+pub(crate) fn unreadable(message: impl Into<String>) -> Failure {
+    tool_failure(message).with_unknown_effect()
+}
+
 /// Too much output, with its size and limit.
 pub(crate) fn too_large(size: u64, limit: u64) -> Failure {
-    tool_failure(format!("the tool printed more than {limit} bytes"))
+    unreadable(format!("the tool printed more than {limit} bytes"))
         .details(json!({"size": size, "limit": limit}))
 }
 

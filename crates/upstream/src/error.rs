@@ -73,6 +73,9 @@ pub(crate) enum TransportError {
     Malformed(Arc<str>),
     #[error("the answer has more than {0} bytes")]
     TooLarge(u64),
+    /// The request was not sent, because no session or process could be used for it.
+    #[error("{0}")]
+    NotSent(Box<TransportError>),
     /// The session of the request has expired; the request was not processed.
     #[error("the session has expired")]
     Expired,
@@ -96,10 +99,38 @@ impl TransportError {
         Self::Malformed(why.into())
     }
 
+    /// The error of a request that was not sent because of this error.
+    pub(crate) fn not_sent(self) -> Self {
+        if self.leaves_effect_unknown() { Self::NotSent(Box::new(self)) } else { self }
+    }
+
+    /// The error of a request that was sent before something else that it needs failed.
+    pub(crate) fn after_sending(self) -> Self {
+        if self.leaves_effect_unknown() { self } else { Self::lost(self.to_string()) }
+    }
+
+    /// Whether the server may have done what it was asked.
+    fn leaves_effect_unknown(&self) -> bool {
+        match self {
+            Self::Lost(_) | Self::TimedOut(_) | Self::Malformed(_) | Self::TooLarge(_) => true,
+            Self::Status { status, .. } => Code::http_leaves_effect_unknown(*status),
+            _ => false,
+        }
+    }
+
+    /// Whether the connection ended, which another one may not.
+    pub(crate) fn is_lost(&self) -> bool {
+        match self {
+            Self::Lost(_) => true,
+            Self::NotSent(error) => error.is_lost(),
+            _ => false,
+        }
+    }
+
     /// Whether the server never saw the request, so that another replica can be asked even if it must not run twice.
     pub(crate) fn was_never_seen(&self) -> bool {
         match self {
-            Self::Unreachable(_) | Self::Down { .. } => true,
+            Self::Unreachable(_) | Self::Down { .. } | Self::NotSent(_) => true,
             Self::Status { status, .. } => *status == 503,
             _ => false,
         }
@@ -115,13 +146,22 @@ impl TransportError {
         match self {
             Self::Unreachable(_) | Self::Lost(_) | Self::TimedOut(_) => true,
             Self::Status { status, .. } => matches!(status, 502..=504),
+            Self::NotSent(error) => error.is_unhealthy(),
             _ => false,
         }
     }
 
     /// The failure for the caller: it names the server and what to do, never hosts or programs.
     pub(crate) fn failure(self, server: &str) -> Failure {
-        let failure = match &self {
+        let failure = self.describe(server);
+        let unknown = self.leaves_effect_unknown();
+        let failure = if unknown { failure.with_unknown_effect() } else { failure };
+        failure.caused_by(self)
+    }
+
+    fn describe(&self, server: &str) -> Failure {
+        match self {
+            Self::NotSent(error) => error.describe(server),
             Self::Down { why, until } => {
                 let wait = until.map(|until| until.saturating_duration_since(Instant::now()));
                 down(server, &said(why), wait)
@@ -224,8 +264,7 @@ impl TransportError {
             )
             .blame(Blame::Caller)
             .retry_after(BUSY_RETRY),
-        };
-        failure.caused_by(self)
+        }
     }
 }
 
@@ -297,7 +336,10 @@ pub(crate) fn rpc_failure(server: &str, error: RpcError) -> Failure {
         -32001 => Failure::new(Code::Timeout, format!("server `{server}`: {said}")),
         _ => internal(format!("server `{server}` failed: {said}")),
     };
-    let data = error.data.filter(|data| canonical::len(data) <= MAX_DATA_BYTES);
+    let mut data = error.data.filter(|data| canonical::len(data) <= MAX_DATA_BYTES);
+    if let Some(data) = &mut data {
+        clean::json_in_place(data);
+    }
     failure.details(json!({"server": server, "code": error.code, "data": data}))
 }
 

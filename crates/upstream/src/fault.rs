@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proto::{ANSWERED_BY, Blame, Code, Failure, canonical};
+use proto::{ANSWERED_BY, Blame, Code, Failure, canonical, clean};
 use serde_json::{Map, Value, json};
 
 /// The `_meta` key of a failed result under which servers of the kit repeat their failure for programs.
@@ -86,8 +86,11 @@ fn without_code(code: Code, said: String) -> String {
 
 /// The server that answered, and the details that the server states; `wait` is what is left of the wait it asks for.
 fn details(server: &str, fault: &Value, wait: Option<Duration>) -> Value {
-    let mut details = match &fault["details"] {
-        Value::Object(stated) if canonical::len(fault) <= MAX_DETAILS => stated.clone(),
+    let is_small = canonical::len(fault) <= MAX_DETAILS;
+    let mut stated = if is_small { fault["details"].clone() } else { Value::Null };
+    clean::json_in_place(&mut stated);
+    let mut details = match stated {
+        Value::Object(stated) => stated,
         _ => Map::new(),
     };
     details.retain(|key, _| !RESERVED.contains(&key.as_str()));

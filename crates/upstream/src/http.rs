@@ -100,7 +100,7 @@ impl HttpTransport {
             error.was_never_seen() || (request.repeatable && error.before_answer())
         } else {
             // The same server over another connection: an idle one may have been closed.
-            request.repeatable && matches!(error, TransportError::Lost(_))
+            request.repeatable && error.is_lost()
         };
         if !again {
             return Err(error);

@@ -44,6 +44,7 @@ pub(crate) async fn fetch(
 
 /// Fetches what a server offers in addition to tools. A list that cannot be fetched stays as it was.
 pub(crate) async fn fetch_other(
+    server: &str,
     transport: &Transport,
     caller: Option<&Caller>,
     stated: &Value,
@@ -59,12 +60,32 @@ pub(crate) async fn fetch_other(
         })
     };
     let templates = "resourceTemplates";
-    OtherOfferings {
+    let mut other = OtherOfferings {
         prompts: get("prompts", "prompts/list", "prompts", &before.prompts).await,
         resources: get("resources", "resources/list", "resources", &before.resources).await,
         templates: get("resources", "resources/templates/list", templates, &before.templates).await,
         capabilities: stated.clone(),
         claims: before.claims.clone(),
+    };
+    for (list, key) in [(&mut other.resources, "uri"), (&mut other.templates, "uriTemplate")] {
+        leave_out_own_uris(server, list, key);
+    }
+    other
+}
+
+/// Leaves out resources under the gateway's own scheme: they would be taken for its files.
+fn leave_out_own_uris(server: &str, list: &mut Vec<Arc<Value>>, key: &str) {
+    let own = files::URI.split_once(':').map(|(scheme, _)| scheme);
+    let is_own = |entry: &Value| {
+        let scheme = entry[key].as_str().and_then(|uri| uri.split_once(':'));
+        scheme.zip(own).is_some_and(|((scheme, _), own)| scheme.eq_ignore_ascii_case(own))
+    };
+    let listed = list.len();
+    list.retain(|entry| !is_own(entry));
+    let left_out = listed - list.len();
+    if left_out > 0 {
+        let why = "resources with URIs of the gateway itself are not offered";
+        tracing::warn!(server, left_out, "{why}");
     }
 }
 

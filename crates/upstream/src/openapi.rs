@@ -163,7 +163,7 @@ impl OpenApiService {
     ) -> Result<Output, Failure> {
         if self.api.load().is_none() {
             // The list was stored by an earlier gateway, the document was not.
-            self.list().await.map_err(|error| error.failure(&self.name))?;
+            self.list().await.map_err(|error| error.not_sent().failure(&self.name))?;
         }
         let api = self.api.load_full();
         let found = api.as_ref().and_then(|api| Some((api, api.operations.get(name)?)));

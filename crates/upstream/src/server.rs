@@ -74,7 +74,14 @@ impl Server {
     pub(crate) fn describe(&self) -> Status {
         Status {
             name: self.name.clone(),
-            transport: if self.config.command.is_some() { "stdio" } else { "http" },
+            transport: match &self.config {
+                config if config.command.is_some() => "stdio",
+                // A wrong entry may name neither a program nor a URL.
+                config if !config.invalid.is_empty() && config.all_urls().next().is_none() => {
+                    "unknown"
+                }
+                _ => "http",
+            },
             prefix: self.config.prefix,
             announced: self.config.is_announced(),
             ..Status::default()

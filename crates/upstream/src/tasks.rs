@@ -95,7 +95,7 @@ async fn finish(
     let answer =
         if is_legacy { task.finish_legacy(state).await } else { task.finish_modern(state).await };
     task.open = false;
-    answer
+    answer.map_err(TransportError::after_sending)
 }
 
 /// The answer to a request that became a task, of either era.

@@ -45,6 +45,7 @@ pub(crate) fn of_hidden_tool(
 fn unsupported(message: String, said: Option<Failure>) -> Failure {
     let mut failure = Failure::new(Code::Unsupported, message).blame(Blame::Caller);
     if let Some(said) = said {
+        failure.effect_unknown = said.effect_unknown;
         failure.native = said.native;
         failure.source = said.source;
     }

@@ -355,7 +355,8 @@ impl Upstream {
     async fn list_other(&self, tools: &[Arc<Value>]) -> OtherOfferings {
         let before = self.listed().raw.as_ref().map(|list| list.other.clone()).unwrap_or_default();
         let stated = self.status().capabilities.unwrap_or_default();
-        let fetching = listing::fetch_other(&self.server.transport, None, &stated, &before);
+        let fetching =
+            listing::fetch_other(self.name(), &self.server.transport, None, &stated, &before);
         let other = timeout(self.deps.timing.list, fetching).await.unwrap_or(before);
         if self.server.transport.lists_with_personal_token() {
             // Other callers must not see what one person's token shows.

@@ -1,6 +1,6 @@
 //! Decides which offered tools are admitted to the catalog, and compiles what each needs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 use std::{fmt, thread};
 
@@ -10,6 +10,7 @@ use serde_json::Value;
 use store::PinnedDefinition;
 
 use super::entry::{BUILT_IN, Entry, Fault, Terms};
+use super::names::MAX_NAMES;
 use super::pins::Pins;
 use super::pins::{CROWDED, Verdict};
 use super::quarantine::Quarantined;
@@ -228,6 +229,22 @@ impl Offer<'_> {
 
 pub(super) fn crowded(source: &str, tool: &ToolId) -> Fault {
     fault(source, tool, CROWDED.to_owned())
+}
+
+/// The faults of new tools of servers that have as many names as are remembered: one for each server, because such a
+/// server may list new ones again and again.
+pub(super) fn too_many_names(left_out: Vec<(String, ToolId)>) -> Vec<Fault> {
+    let mut by_source: BTreeMap<String, (ToolId, usize)> = BTreeMap::new();
+    for (source, tool) in left_out {
+        by_source.entry(source).or_insert((tool, 0)).1 += 1;
+    }
+    let reason = |count: usize| {
+        format!(
+            "its server has offered {MAX_NAMES} different names of tools, the most that are remembered of one server:              {count} new tools are left out; under another name in the config, the server starts afresh"
+        )
+    };
+    let faults = by_source.into_iter();
+    faults.map(|(source, (tool, count))| fault(&source, &tool, reason(count))).collect()
 }
 
 fn fault(source: &str, tool: &ToolId, reason: String) -> Fault {

@@ -1,10 +1,16 @@
 use std::collections::{HashMap, HashSet};
 
 use proto::{OWN_SERVER, ToolId, WEB_RESEARCH, wire};
-use store::StoreError;
+use store::{DamagedName, StoreError, StoredWireNames};
 
 use super::bare_owners::BareClaims;
 use super::entry::BUILT_IN;
+
+/// The end of the key of a name without the server's prefix.
+const UNPREFIXED: &str = " unprefixed";
+
+/// The most names that are remembered of one server. One that lists ever new names could fill memory and disk.
+pub(super) const MAX_NAMES: usize = 20_000;
 
 /// Which of a tool's two names a listing shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +27,8 @@ pub enum NameStyle {
 pub struct WireNames {
     by_key: HashMap<String, String>,
     by_name: HashMap<String, String>,
+    /// How many names each server's tools have.
+    by_server: HashMap<String, usize>,
     new: Vec<(String, String)>,
     /// Sources whose unprefixed tools get contested names, the first of them first.
     order: Vec<String>,
@@ -45,10 +53,39 @@ impl WireNames {
     pub fn from_stored(pairs: impl IntoIterator<Item = (String, String)>) -> Self {
         let mut names = Self::default();
         for (key, name) in pairs {
-            names.by_name.insert(name.clone(), key.clone());
-            names.by_key.insert(key, name);
+            names.remember(key, name);
         }
         names
+    }
+
+    /// Starts from all stored names. What is damaged gives no other tool a name that belonged to one.
+    pub fn open(stored: StoredWireNames) -> Self {
+        let mut names = Self::from_stored(stored.pairs);
+        let mut nameless = Vec::new();
+        for damaged in stored.damaged {
+            match damaged {
+                DamagedName::NameOf(key) => nameless.push(key),
+                // No key is empty, so no tool gets the name.
+                DamagedName::ToolOf(name) => drop(names.by_name.insert(name, String::new())),
+            }
+        }
+        // After all names that are taken.
+        nameless.iter().for_each(|key| names.restore(key));
+        names
+    }
+
+    /// Gives a key the name that it had: names follow from the tool and from the names that others have.
+    fn restore(&mut self, key: &str) {
+        let Some(id) = tool_of(key) else { return };
+        let bare = key.strip_suffix(UNPREFIXED);
+        let major = bare.unwrap_or(key).split_once('@').and_then(|(_, major)| major.parse().ok());
+        let name = match bare {
+            Some(_) => wire::unprefixed(&id, major),
+            None => Some(self.free_name(&id, major)),
+        };
+        if let Some(name) = name.filter(|name| !self.by_name.contains_key(name)) {
+            self.give(key.to_owned(), name);
+        }
     }
 
     /// Adds stored pairs of (bare name, owners).
@@ -92,6 +129,14 @@ impl WireNames {
         self.order.iter().take(place).any(|earlier| self.awaited.contains(earlier))
     }
 
+    /// Whether a tool has a name or may get one.
+    pub(super) fn have_room_for(&self, id: &ToolId) -> bool {
+        let Some(server) = id.server() else { return true };
+        self.by_server.get(server).is_none_or(|count| *count < MAX_NAMES)
+            || self.by_key.contains_key(id.as_str())
+            || self.by_key.contains_key(&format!("{id}{UNPREFIXED}"))
+    }
+
     /// The wire name of a tool; assigns one if it has none yet.
     pub(super) fn assign(&mut self, tool: &Unnamed<'_>) -> String {
         let Unnamed { id, older_major, unprefixed, source, .. } = *tool;
@@ -102,7 +147,7 @@ impl WireNames {
         let unprefixed = wire::unprefixed(id, older_major).filter(|_| unprefixed);
         if let Some(bare) = unprefixed.filter(|bare| !self.bare.is_taken(bare, id)) {
             // A tool keeps both its names, with and without the server's prefix.
-            let key = format!("{key} unprefixed");
+            let key = key.clone() + UNPREFIXED;
             match self.by_name.get(&bare) {
                 None if self.provisional.contains(&bare) => {}
                 None if self.awaits_earlier(source) => {
@@ -123,11 +168,13 @@ impl WireNames {
         if let Some(name) = self.by_key.get(&key) {
             return name.clone();
         }
-        let mut name = wire::preferred(id, older_major);
-        if self.by_name.contains_key(&name) {
-            name = wire::hashed(id, older_major);
-        }
+        let name = self.free_name(id, older_major);
         self.give(key, name)
+    }
+
+    fn free_name(&self, id: &ToolId, older_major: Option<u64>) -> String {
+        let name = wire::preferred(id, older_major);
+        if self.by_name.contains_key(&name) { wire::hashed(id, older_major) } else { name }
     }
 
     /// Notes the bare names of a server's tool. Those of built-in tools belong to the gateway.
@@ -143,7 +190,11 @@ impl WireNames {
                 continue;
             }
             // The wire name of another tool is no bare name of this one.
-            let owner = self.by_name.get(name).and_then(|key| tool_of(key));
+            let key = self.by_name.get(name);
+            if key.is_some_and(String::is_empty) {
+                continue;
+            }
+            let owner = key.and_then(|key| tool_of(key));
             let is_known = |owner: &ToolId| {
                 owner.server().is_none_or(|server| self.bare.owners().knows(server))
             };
@@ -153,10 +204,18 @@ impl WireNames {
     }
 
     fn give(&mut self, key: String, name: String) -> String {
-        self.by_name.insert(name.clone(), key.clone());
-        self.by_key.insert(key.clone(), name.clone());
+        self.remember(key.clone(), name.clone());
         self.new.push((key, name.clone()));
         name
+    }
+
+    fn remember(&mut self, key: String, name: String) {
+        let server = tool_of(&key).and_then(|id| Some(id.server()?.to_owned()));
+        self.by_name.insert(name.clone(), key.clone());
+        let is_new = self.by_key.insert(key, name).is_none();
+        if let Some(server) = server.filter(|_| is_new) {
+            *self.by_server.entry(server).or_default() += 1;
+        }
     }
 
     /// Takes back all provisional names, which are assigned again in the order of the config.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use proto::{Descriptor, Digest, canonical, digest, digest_of_parts};
 use serde_json::{Value, json};
-use store::{Pin, PinnedDefinition};
+use store::{DamagedPin, Pin, PinnedDefinition, StoredPins};
 
 /// The version of the digest's input. A change must keep comparing pins of earlier versions as they were made: where one
 /// still fits, it is replaced without asking.
@@ -100,6 +100,15 @@ pub struct Pins {
     announced_pins: usize,
     max_announced: usize,
     new: Vec<PinnedDefinition>,
+    unread: UnreadPins,
+}
+
+/// Where pins are stored whose tools cannot be read: any tool without a pin may be one of these.
+#[derive(Debug, Default)]
+struct UnreadPins {
+    servers: HashSet<String>,
+    /// Whether the server of one cannot be read either.
+    anywhere: bool,
 }
 
 /// The digests of a pin.
@@ -114,7 +123,14 @@ enum Pinned {
 impl Default for Pins {
     fn default() -> Self {
         let (by_server, announced) = (HashMap::new(), HashSet::new());
-        Self { by_server, announced, announced_pins: 0, max_announced: MAX_PINS, new: Vec::new() }
+        Self {
+            by_server,
+            announced,
+            announced_pins: 0,
+            max_announced: MAX_PINS,
+            new: Vec::new(),
+            unread: UnreadPins::default(),
+        }
     }
 }
 
@@ -124,6 +140,23 @@ impl Pins {
         let mut pins = Self::default();
         for pin in stored {
             pins.set(&pin);
+        }
+        pins
+    }
+
+    /// Starts from all stored pins. What a damaged one may be about is trusted only once it is approved.
+    pub fn open(stored: StoredPins) -> Self {
+        let mut pins = Self::from_stored(stored.pins);
+        for damaged in stored.damaged {
+            match damaged {
+                DamagedPin { server: Some(server), tool: Some(tool) } => {
+                    pins.by_server.entry(server).or_default().insert(tool, Pinned::Unknown);
+                }
+                DamagedPin { server: Some(server), tool: None } => {
+                    pins.unread.servers.insert(server);
+                }
+                DamagedPin { server: None, .. } => pins.unread.anywhere = true,
+            }
         }
         pins
     }
@@ -198,13 +231,22 @@ impl Pins {
                 changed => refused(QuarantineReason::Changed, changed),
             },
             Some(Pinned::Unknown) => refused(QuarantineReason::Changed, PARTS.to_vec()),
-            None if !pinning.first_use => refused(QuarantineReason::New, Vec::new()),
+            None if !pinning.first_use || self.unread.may_have(pinning.server) => {
+                refused(QuarantineReason::New, Vec::new())
+            }
             None if known.is_some_and(|known| known.len() >= MAX_PINS) => {
                 refused(QuarantineReason::TooMany, Vec::new())
             }
             None if pinning.announced && self.is_full() => Verdict::Crowded,
             None => Verdict::FirstSeen(Box::new(made(pinning, digests, &parts))),
         }
+    }
+}
+
+impl UnreadPins {
+    /// Whether a pin of this server may be among them.
+    fn may_have(&self, server: &str) -> bool {
+        self.anywhere || self.servers.contains(server)
     }
 }
 

@@ -303,9 +303,13 @@ impl Snapshot {
     ) -> Self {
         let (chosen, mut faults) = admission::choose(offers);
         let mut found = Vec::with_capacity(chosen.len());
+        let mut left_out = Vec::new();
         for admitted in admission::admit(&chosen, terms, pins, known) {
             match admitted {
                 Ok(Admitted::Known(entry)) => found.push(Found::Known(entry)),
+                Ok(Admitted::New(entry, _)) if !names.have_room_for(&entry.descriptor.id) => {
+                    left_out.push((entry.source, entry.descriptor.id));
+                }
                 Ok(Admitted::New(entry, pin)) => {
                     let announced = || entry.tool.pinning().is_some_and(|pins| pins.announced);
                     if pin.is_some_and(|pin| !pins.add(*pin, announced())) {
@@ -315,9 +319,13 @@ impl Snapshot {
                     }
                 }
                 Err(NotAdmitted::Fault(fault)) => faults.push(fault),
+                Err(NotAdmitted::Quarantined(held)) if !names.have_room_for(&held.id) => {
+                    left_out.push((held.source, held.id));
+                }
                 Err(NotAdmitted::Quarantined(held)) => found.push(Found::Held(held)),
             }
         }
+        faults.extend(admission::too_many_names(left_out));
         let mut unnamed: Vec<_> = found.iter_mut().filter_map(Found::unnamed).collect();
         unnamed.sort_by_key(|tool| tool.unprefixed.then(|| names.place(tool.source)));
         for tool in unnamed {

@@ -10,6 +10,8 @@ use ::operations::{Caller, Operation, OperationError, Route, Table};
 use proto::{Failure, FileId, FileKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::DamagedRow;
 
 use super::{FileUse, Files, Listing, hex, uri};
 use crate::{Door, Strip};
@@ -112,6 +114,10 @@ pub struct FileQuery {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct FilePage {
     pub files: Vec<FileView>,
+    /// Files whose stored rows cannot be read, with the column that is damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub damaged: Vec<DamagedRow>,
     /// Names the next page; null on the last one.
     pub next_cursor: Option<String>,
 }
@@ -136,7 +142,7 @@ impl Operation for ListFiles {
         let listing = Listing { kind, run, cursor, limit };
         let page = service.files().list(&caller.principal, listing).await?;
         let files = page.files.iter().map(FileView::from).collect();
-        Ok(FilePage { files, next_cursor: page.next })
+        Ok(FilePage { files, damaged: page.damaged, next_cursor: page.next })
     }
 }
 

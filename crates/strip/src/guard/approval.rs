@@ -124,7 +124,7 @@ impl Gate<'_> {
         if let Some(passage) = self.take_over(job, &subject.fingerprint, answer).await? {
             return Ok(passage);
         }
-        let row = self.row(job, subject);
+        let row = self.row(job, subject)?;
         // Before the row is written: the caller may leave in between.
         let claim = self.claim(&row.id);
         let decided = self.approvals.create(&row, self.timeout).await?;

@@ -292,25 +292,21 @@ impl Drop for OpenRow {
 /// A value as it is kept, and whether it was cut.
 fn redact(value: &Value, secrets: &Scrubber) -> (String, bool) {
     let mut value = value.clone();
-    mask(&mut value);
+    mask(&mut value, false);
     secrets.json(&mut value);
     shorten(value.to_string(), MAX_PAYLOAD_BYTES)
 }
 
-/// Masks the values of keys such as `password`.
-fn mask(value: &mut Value) {
+/// Masks the values of keys such as `password`, and everything inside them.
+fn mask(value: &mut Value, is_secret: bool) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
-                match value {
-                    Value::String(_) | Value::Number(_) if is_secret_name(key) => {
-                        *value = MASK.into();
-                    }
-                    value => mask(value),
-                }
+                mask(value, is_secret || is_secret_name(key));
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(mask),
+        Value::Array(items) => items.iter_mut().for_each(|item| mask(item, is_secret)),
+        Value::String(_) | Value::Number(_) if is_secret => *value = MASK.into(),
         _ => {}
     }
 }

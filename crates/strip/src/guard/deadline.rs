@@ -109,6 +109,7 @@ impl From<Ended> for Failure {
             Ended::Cancelled => Failure::new(Code::Unavailable, "the caller cancelled the call"),
             Ended::Panicked => {
                 Failure::new(Code::Internal, "the tool crashed; its trace id is in the log")
+                    .with_unknown_effect()
             }
         }
     }

@@ -287,7 +287,11 @@ impl Answers {
             // If it cannot be written, neither can the call's audit row, which fails the call.
             let _ = receipt.committed().await;
         }
-        let (output, _) = worked.map_err(CallError::Failed)?;
+        let explain = |failure| match &key.once {
+            Some(once) => once.explain(failure),
+            None => failure,
+        };
+        let (output, _) = worked.map_err(|failure| CallError::Failed(explain(failure)))?;
         Ok((output, Decision::Ran))
     }
 

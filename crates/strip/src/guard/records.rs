@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use proto::{Clock, Code, Digest, Failure, Principal};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use store::{CallChange, CallRecord, CallState, CommitQueue, Database, Receipt, StoreError};
 
 use super::idempotency::{CallError, KeyReused, ToolResult};
@@ -76,6 +76,20 @@ impl OnceCall {
             timeout: entry.limits.timeout,
         }
     }
+
+    /// A failure of this call for its caller. Where the effect is unknown, the call must not be repeated.
+    pub(crate) fn explain(&self, mut failure: Failure) -> Failure {
+        if self.repeatable || !failure.effect_unknown {
+            return failure;
+        }
+        let mut details = match failure.details.take() {
+            Some(Value::Object(details)) => details,
+            _ => Map::new(),
+        };
+        details.insert("outcome".to_owned(), json!("unknown"));
+        failure.retry_after = None;
+        failure.retryable(false).details(Value::Object(details))
+    }
 }
 
 impl Records {
@@ -130,8 +144,8 @@ impl Records {
         Err(CallError::Refused(unwritten(error)))
     }
 
-    /// Records how the call ended. A failed call may be run again; one that was cut off may not, because its effect is
-    /// unknown and nothing is recorded.
+    /// Records how the call ended. A failed call may be run again; one whose effect is unknown may not, and its beginning
+    /// stays recorded.
     pub(crate) async fn end(
         &self,
         once: &OnceCall,
@@ -149,7 +163,7 @@ impl Records {
                 // The server works on, and the caller polls its task.
                 Reply::Pending => return None,
             },
-            Err(failure) if failure.code == Code::Timeout => return None,
+            Err(failure) if failure.code == Code::Timeout || failure.effect_unknown => return None,
             Err(_) => CallChange::Forget(once.key),
         };
         let noted = self.commits.end_call(change).await;

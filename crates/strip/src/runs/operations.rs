@@ -6,8 +6,8 @@ use ::operations::scope::{RUNS_ANSWER, RUNS_READ};
 use ::operations::{Caller, Operation, OperationError, Route, Table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use store::RunFilter;
+use serde_json::{Map, Value};
+use store::{DamagedRow, RunFilter};
 
 use super::{QuestionView, RunDetails, RunSummary};
 use crate::Strip;
@@ -39,6 +39,10 @@ pub struct RunQuery {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RunList {
     pub runs: Vec<RunSummary>,
+    /// Runs whose stored rows cannot be read, with the column that is damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub damaged: Vec<DamagedRow>,
 }
 
 pub struct ListRuns;
@@ -62,9 +66,9 @@ impl Operation for ListRuns {
             return Err(OperationError::invalid(format!("`state` is one of {states}")));
         }
         let tenant = caller.tenant().map(str::to_owned);
-        let runs =
-            strip.runs().list(&RunFilter { tenant, state, kind: None, limit, offset }).await?;
-        Ok(RunList { runs })
+        let filter = RunFilter { tenant, state, kind: None, limit, offset };
+        let listed = strip.runs().list(&filter).await?;
+        Ok(RunList { runs: listed.rows, damaged: listed.damaged })
     }
 }
 

@@ -90,7 +90,7 @@ impl Gate {
     async fn pending(&self) -> Vec<ApprovalRow> {
         let state = Some(ApprovalState::Pending);
         let filter = ApprovalFilter { state, limit: 1_000, ..ApprovalFilter::default() };
-        self.approvals.list(&filter).await.unwrap()
+        self.approvals.list(&filter).await.unwrap().rows
     }
 
     /// Waits until so many are pending.
@@ -108,7 +108,7 @@ impl Gate {
     async fn asked(&self) -> ApprovalRow {
         let filter = ApprovalFilter { limit: 1, ..ApprovalFilter::default() };
         loop {
-            if let Some(row) = self.approvals.list(&filter).await.unwrap().pop() {
+            if let Some(row) = self.approvals.list(&filter).await.unwrap().rows.pop() {
                 return row;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -178,7 +178,7 @@ async fn no_answer_means_rejected() {
     let failure = answer.result.unwrap_err();
     assert!(failure.message.contains("no decision"), "{failure}");
     let row = gate.approvals.list(&ApprovalFilter { limit: 9, ..ApprovalFilter::default() }).await;
-    let row = row.unwrap().remove(0);
+    let row = row.unwrap().rows.remove(0);
     assert_eq!(row.state, ApprovalState::Expired);
     assert!(matches!(gate.approve(&row.id).await, Err(DecideError::Over(_))), "too late");
 }

@@ -65,7 +65,7 @@ async fn an_artifact_comes_as_text_as_base64_or_as_a_reference() {
         assert_eq!(setup.strip.files().bytes(&kept, 1000).await.unwrap(), bytes);
         ids.push(id);
     }
-    let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap();
+    let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap().rows;
     assert_eq!((runs.len(), &runs[0].artifacts), (1, &ids));
     let listing = Listing { run: Some(runs[0].id.clone()), ..Listing::default() };
     let of_run = setup.strip.files().list(&principal("acme", "ann"), listing).await.unwrap();
@@ -131,7 +131,7 @@ async fn a_file_that_a_person_answers_with_is_one_of_the_tenants() {
     call.timeout = Some(std::time::Duration::from_millis(40));
     let asked = setup.strip.call(call).await;
     assert_eq!(data(&asked)["status"], json!("waiting"), "{asked:?}");
-    let run = setup.strip.runs().list(&RunFilter::default()).await.unwrap()[0].id.clone();
+    let run = setup.strip.runs().list(&RunFilter::default()).await.unwrap().rows[0].id.clone();
     let (foreign, own) =
         (reference(&setup, "globex", b"a").await, reference(&setup, "acme", b"b").await);
     let (runs, boss) = (setup.strip.runs(), principal("acme", "boss"));

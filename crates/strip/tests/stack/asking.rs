@@ -134,7 +134,7 @@ async fn a_client_of_an_earlier_era_is_asked_directly() {
     let strip = Arc::clone(&setup.strip);
     let waits = tokio::spawn(async move { strip.call(call).await });
     let id = loop {
-        let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap();
+        let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap().rows;
         let waiting =
             runs.iter().find(|run| run.name.as_deref() == Some("s") && run.state == "waiting");
         if let Some(run) = waiting {
@@ -185,8 +185,8 @@ async fn a_question_that_only_the_database_has_is_answered() {
     let setup = setup(tools()).await.with_control();
     works(&setup, "r", 2).await;
     let first = setup.strip.call(question("r")).await;
-    let id = setup.strip.runs().list(&RunFilter::default()).await.unwrap().remove(0).id;
-    let row = setup.database.run(&id).await.unwrap().unwrap();
+    let id = setup.strip.runs().list(&RunFilter::default()).await.unwrap().rows.remove(0).id;
+    let row = setup.database.run(None, &id).await.unwrap().unwrap();
     let mut asked = setup.database.run_questions(&id).await.unwrap().remove(0);
     assert_eq!(data(&first)["question_id"], json!(asked.id));
     asked.id = "another".to_owned();
@@ -212,7 +212,7 @@ async fn a_question_with_a_key_can_be_waited_for_again() {
     for _ in 0..2 {
         assert_eq!(data(&ask().await)["status"], json!("waiting"));
     }
-    let id = setup.strip.runs().list(&RunFilter::default()).await.unwrap().remove(0).id;
+    let id = setup.strip.runs().list(&RunFilter::default()).await.unwrap().rows.remove(0).id;
     let boss = principal("acme", "boss");
     let answer = json!("plain");
     setup.strip.runs().answer(&boss, Some("acme"), (&id, "tone"), &answer).await.unwrap();

@@ -1,5 +1,6 @@
 use proto::Code;
 use serde_json::json;
+use store::{DamagedName, StoredWireNames};
 
 use crate::support::{code, echo, principal, setup, shared};
 
@@ -143,6 +144,58 @@ async fn a_wire_name_once_given_stays_with_its_tool() {
     let again = catalog.snapshot();
     assert_eq!(again.resolve("a_b_c").unwrap().descriptor.id.as_str(), "a.b_c");
     assert_eq!(&again.resolve("a.b.c").unwrap().wire, second);
+}
+
+/// Clients and their permissions remember a name: no other tool may get it.
+#[tokio::test]
+async fn a_damaged_wire_name_is_restored_or_given_to_no_tool() {
+    let catalog = |stored| {
+        let names = strip::catalog::WireNames::open(stored);
+        strip::Catalog::new(crate::support::settings().limits, names)
+    };
+    let wire =
+        |catalog: &strip::Catalog, id: &str| catalog.snapshot().resolve(id).unwrap().wire.clone();
+    // The other tool, which would get the same name, is there first.
+    let lost_name = catalog(StoredWireNames {
+        pairs: Vec::new(),
+        damaged: vec![DamagedName::NameOf("a.b_c".to_owned())],
+    });
+    lost_name.publish("late", shared(vec![echo("a.b.c")]));
+    lost_name.publish("tests", shared(vec![echo("a.b_c")]));
+    assert_eq!(wire(&lost_name, "a.b_c"), "a_b_c");
+    assert!(wire(&lost_name, "a.b.c").starts_with("a_b_c_"));
+    let new = lost_name.take_new_names();
+    assert!(new.contains(&("a.b_c".to_owned(), "a_b_c".to_owned())), "stored again: {new:?}");
+
+    let lost_tool = catalog(StoredWireNames {
+        pairs: Vec::new(),
+        damaged: vec![
+            DamagedName::NameOf("a.b_c".to_owned()),
+            DamagedName::ToolOf("a_b_c".to_owned()),
+        ],
+    });
+    lost_tool.publish("tests", shared(vec![echo("a.b.c"), echo("a.b_c")]));
+    for id in ["a.b.c", "a.b_c"] {
+        assert!(wire(&lost_tool, id).starts_with("a_b_c_"), "{id}");
+    }
+    assert!(lost_tool.snapshot().resolve("a_b_c").is_err());
+}
+
+#[tokio::test]
+async fn a_server_with_ever_new_names_gets_no_more_of_them() {
+    let stored = (0..20_000).map(|n| (format!("crm:t{n}"), format!("crm__t{n}")));
+    let names = strip::catalog::WireNames::from_stored(stored);
+    let catalog = strip::Catalog::new(crate::support::settings().limits, names);
+    catalog.publish("server crm", shared(vec![echo("crm:t7"), echo("crm:a"), echo("crm:b")]));
+    catalog.publish("server erp", shared(vec![echo("erp:a")]));
+    let snapshot = catalog.snapshot();
+    let ids: Vec<_> = snapshot.entries().iter().map(|entry| entry.descriptor.id.as_str()).collect();
+    assert_eq!(ids, ["crm:t7", "erp:a"]);
+    let [fault] = snapshot.faults() else { panic!("{:?}", snapshot.faults()) };
+    assert_eq!((fault.source.as_str(), fault.tool.as_str()), ("server crm", "crm:a"));
+    assert!(fault.reason.contains("2 new tools are left out"), "{}", fault.reason);
+    assert_eq!(catalog.take_new_names().len(), 1, "nothing of them is stored");
+    assert!(catalog.take_new_bare_names().iter().all(|(name, _)| name != "b"));
 }
 
 #[tokio::test]

@@ -345,6 +345,39 @@ async fn a_call_that_failed_may_run_again_and_one_that_timed_out_may_not() {
 }
 
 #[tokio::test]
+async fn a_call_of_unknown_effect_does_not_run_again_unless_its_tool_may() {
+    let lost = || {
+        tool("t.act", |_| {
+            let failure = Failure::new(Code::Unavailable, "lost").details(json!({"of": "t"}));
+            Box::pin(async move { Err(failure.with_unknown_effect()) })
+        })
+    };
+    let unfit = || {
+        tool("t.act", |_| Box::pin(async { Ok(Output::new(json!({"n": "text"}))) }))
+            .with(|d| d.output_schema = Some(json!({"properties": {"n": {"type": "integer"}}})))
+    };
+    for (fake, idempotent, runs) in
+        [(lost(), None, 1), (lost(), Some(true), 2), (unfit(), None, 1), (unfit(), Some(true), 2)]
+    {
+        let fake = fake.with(|d| {
+            d.deterministic = false;
+            d.annotations.idempotent_hint = idempotent;
+        });
+        let count = Arc::clone(&fake.runs);
+        let setup = setup(vec![fake]).await;
+        let unknown = idempotent.is_none();
+        for _ in 0..2 {
+            let (_, details, retryable) = outcome(setup.strip.call(keyed("t.act", "order")).await);
+            let stated = details.is_some_and(|details| details["outcome"] == "unknown");
+            assert_eq!((stated, unknown && retryable), (unknown, false));
+        }
+        assert_eq!(count.load(Ordering::SeqCst), runs);
+        let (_, details, _) = outcome(setup.call("t.act", json!({})).await);
+        assert!(details.is_none_or(|details| details.get("outcome").is_none()), "it has no key");
+    }
+}
+
+#[tokio::test]
 async fn an_answer_that_is_not_in_memory_any_more_is_not_made_again() {
     let sized = |id: &str, numbers: usize| {
         let fake = tool(id, move |_| {

@@ -52,7 +52,7 @@ async fn refused(setup: &Setup, call: Request, completed: u64) {
 }
 
 async fn only_run(setup: &Setup) -> Value {
-    let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap();
+    let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap().rows;
     assert_eq!(runs.len(), 1, "{runs:?}");
     json!(setup.strip.runs().show(Some("acme"), &runs[0].id).await.unwrap())
 }
@@ -123,7 +123,7 @@ async fn the_same_name_of_another_caller_is_another_run() {
 }
 
 async fn only_run_of(setup: &Setup, name: &str) -> String {
-    let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap();
+    let runs = setup.strip.runs().list(&RunFilter::default()).await.unwrap().rows;
     let named: Vec<_> = runs
         .iter()
         .filter(|run| {

@@ -79,7 +79,7 @@ async fn a_workflow_is_a_run_that_counts_its_tasks_and_ends() {
         assert_eq!(code(&setup.strip.call(call).await), None);
     }
     assert_eq!((run.data_tools(), state(&setup, run.id()).await), (2, "open".to_owned()));
-    let listed = runs.list(&RunFilter::default()).await.unwrap();
+    let listed = runs.list(&RunFilter::default()).await.unwrap().rows;
     assert_eq!((listed.len(), listed[0].kind.as_str()), (1, "workflow"));
 
     runs.set_rejected(&run, true);

@@ -25,7 +25,7 @@ pub(super) fn run_failure(error: RunError) -> Failure {
         }
         RunError::TimedOut { .. } => Failure::new(Code::Timeout, error.to_string()),
         RunError::Cancelled { .. } => Failure::new(Code::Unavailable, "the call was cancelled"),
-        RunError::FolderFull { .. } => contract::tool_failure(error.to_string()),
+        RunError::FolderFull { .. } => contract::unreadable(error.to_string()),
         RunError::TooMuchOutput { size, limit, .. } => contract::too_large(size, limit),
         RunError::WorkingFolder { .. }
         | RunError::Launcher(_)

@@ -86,7 +86,7 @@ fn read(response: &Response) -> Result<Reply, Failure> {
     }
     let value = serde_json::from_slice(&response.body).map_err(|_| {
         let text = String::from_utf8_lossy(&response.body);
-        contract::tool_failure(format!(
+        contract::unreadable(format!(
             "the service answered `{}`, which is not JSON",
             contract::preview(&text)
         ))
@@ -100,6 +100,8 @@ fn refused(response: &Response) -> Failure {
     let code = Code::of_http(status.as_u16());
     let failure = Failure::new(code, format!("the service answered {status}"))
         .details(json!({"status": status.as_u16()}));
+    let unknown = Code::http_leaves_effect_unknown(status.as_u16());
+    let failure = if unknown { failure.with_unknown_effect() } else { failure };
     // It was the service that failed, not the gateway.
     let failure =
         if failure.blame == Blame::Gateway { failure.blame(Blame::Tool) } else { failure };
@@ -120,11 +122,11 @@ fn failure(error: FetchError, chosen_by_caller: bool) -> Failure {
         FetchError::Refused(_) => Failure::new(Code::Unsupported, message),
         FetchError::Timeout { .. } => Failure::new(Code::Timeout, message),
         FetchError::TooLarge { part: Part::Body, limit } => {
-            contract::tool_failure(format!("the service answered with more than {limit} bytes"))
+            contract::unreadable(format!("the service answered with more than {limit} bytes"))
                 .details(json!({"limit": limit}))
         }
         FetchError::TooLarge { part: Part::Headers, .. } | FetchError::Protocol { .. } => {
-            Failure::new(Code::Unavailable, message).blame(Blame::Tool)
+            Failure::new(Code::Unavailable, message).blame(Blame::Tool).with_unknown_effect()
         }
         FetchError::Resolve { .. } | FetchError::Connect { .. } | FetchError::Tls { .. } => {
             Failure::new(Code::Unavailable, message).blame(Blame::Tool)

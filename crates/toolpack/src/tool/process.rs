@@ -112,7 +112,7 @@ pub(super) fn read_end(stdout: &[u8], exit: Exit, stderr: &[u8]) -> Result<Reply
     match exit {
         Exit::Code(0) => reply,
         Exit::Signal(signal) => {
-            Err(contract::tool_failure(format!("the tool was killed by signal {signal}")))
+            Err(contract::unreadable(format!("the tool was killed by signal {signal}")))
         }
         Exit::Code(code) => match reply {
             Err(reported) if was_reported(stdout) => Err(reported),

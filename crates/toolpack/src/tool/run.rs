@@ -76,7 +76,7 @@ impl Tool for PackTool {
         }
         let reply = self.reply(job).await.map_err(|failure| failure.scrub(&self.secrets))?;
         let data = match &self.pack.manifest.on_success {
-            Some(selection) => selection.take(reply.data)?,
+            Some(selection) => selection.take(reply.data).map_err(Failure::with_unknown_effect)?,
             None => reply.data,
         };
         let (mut data, mut warnings) = (data, reply.warnings);

@@ -166,7 +166,7 @@ impl Worker {
             hint if hint.is_empty() => hint,
             hint => format!(": {hint}"),
         };
-        contract::tool_failure(match exit {
+        contract::unreadable(match exit {
             Ok(Ok(Exit::Code(code))) => {
                 format!("the tool ended with exit code {code} before it answered{hint}")
             }
@@ -196,7 +196,7 @@ fn line_of(request: &Map<String, Value>) -> Result<Vec<u8>, Failure> {
 }
 
 fn broken_pipe(error: std::io::Error) -> Failure {
-    contract::tool_failure("the pipe to the tool broke").caused_by(error)
+    contract::unreadable("the pipe to the tool broke").caused_by(error)
 }
 
 /// Reads to the end of a line; `None` at the end of the stream.
@@ -227,7 +227,7 @@ async fn read_line(
 fn answer(reply: &[u8], id: u64) -> Result<(Answer, bool), Failure> {
     let unexpected = || {
         let text = String::from_utf8_lossy(reply);
-        contract::tool_failure(format!(
+        contract::unreadable(format!(
             "the tool wrote `{}` to stdout past its language's own print",
             contract::preview(&text)
         ))

@@ -318,7 +318,7 @@ async fn rejected(response: StreamingResponse, secrets: &Scrubber) -> Rejection 
 /// The body of a request, with the files that it contains.
 pub(super) fn encode(request: &RpcRequest<'_>, id: u64, era: Era) -> Result<Body, TransportError> {
     let written = request.encode(id, era).map_err(|why| {
-        TransportError::malformed(format!("the request cannot be written: {why}"))
+        TransportError::malformed(format!("the request cannot be written: {why}")).not_sent()
     })?;
     let Some(attached) = request.attached else { return Ok(written.into()) };
     let pieces = attached.pieces(written.into());

@@ -81,7 +81,8 @@ impl Exchange {
                 if endpoint.resumable && events.position.last_id.is_some() =>
             {
                 // Boxed to keep the common future small.
-                Box::pin(self.resume(endpoint, id, client, events.position)).await
+                let resumed = Box::pin(self.resume(endpoint, id, client, events.position)).await;
+                resumed.map_err(TransportError::after_sending)
             }
             Ok(None) => Err(TransportError::lost("the stream ended before the answer")),
             Err(error) => Err(error),

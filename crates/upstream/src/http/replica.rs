@@ -106,7 +106,7 @@ impl Replica {
     pub(super) async fn ask(&self, caller: Option<&Caller>, request: &RpcRequest<'_>) -> AskResult {
         let (mut reopened, mut reprobed) = (false, false);
         loop {
-            let era = self.era(caller, request).await?;
+            let era = self.era(caller, request).await.map_err(TransportError::not_sent)?;
             let outcome = match era {
                 Era::Modern => self.ask_modern(caller, request).await,
                 Era::Legacy => self.ask_legacy(caller, request).await,
@@ -179,7 +179,8 @@ impl Replica {
         request: &RpcRequest<'_>,
     ) -> AskResult {
         let slot = self.slot(caller)?;
-        let session = slot.open(|| self.initialize(caller)).await?;
+        let opened = slot.open(|| self.initialize(caller)).await;
+        let session = opened.map_err(TransportError::not_sent)?;
         let endpoint = self.endpoint(caller, &session);
         let stated = session.capabilities.as_ref();
         if let Some(params) = session.log_level.raise(request.client, stated) {

@@ -51,6 +51,7 @@ fn data(server: &str, response: &Response) -> Result<Value, Failure> {
                 Code::Internal,
                 format!("server `{server}` says JSON and gave something else"),
             )
+            .with_unknown_effect()
         });
     }
     match std::str::from_utf8(&response.body) {
@@ -62,7 +63,8 @@ fn data(server: &str, response: &Response) -> Result<Value, Failure> {
                 shown(&kind)
             ),
         )
-        .blame(Blame::Tool)),
+        .blame(Blame::Tool)
+        .with_unknown_effect()),
     }
 }
 
@@ -77,6 +79,8 @@ fn refused(server: &str, response: &Response) -> Failure {
     let said = if said.trim().is_empty() { String::new() } else { format!(": {}", said.trim()) };
     let failure = Failure::new(code, format!("server `{server}` answered {status}{said}"))
         .details(json!({"server": server, "status": status.as_u16()}));
+    let unknown = Code::http_leaves_effect_unknown(status.as_u16());
+    let failure = if unknown { failure.with_unknown_effect() } else { failure };
     let failure = match (failure.blame, status) {
         // The gateway's own credentials were refused, which no caller can fix.
         (_, StatusCode::UNAUTHORIZED) => failure.blame(Blame::Gateway).retryable(false),

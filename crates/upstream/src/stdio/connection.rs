@@ -83,13 +83,13 @@ impl Connection {
     pub(super) async fn ask_in(&self, era: Era, request: &RpcRequest<'_>) -> AskResult {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let mut line = request.encode(id, era).map_err(|why| {
-            TransportError::malformed(format!("the request cannot be written: {why}"))
+            TransportError::malformed(format!("the request cannot be written: {why}")).not_sent()
         })?;
         line.push(b'\n');
-        let answer = self.pending.register(id, request.client)?;
+        let answer = self.pending.register(id, request.client).map_err(TransportError::not_sent)?;
         let mut pending = PendingRequest { connection: self, id, cancel: false };
         if self.outgoing.send(line.into()).await.is_err() {
-            return Err(self.ended());
+            return Err(self.ended().not_sent());
         }
         // Before the handshake, a server does not understand a cancellation.
         pending.cancel = !matches!(request.method, "server/discover" | "initialize");

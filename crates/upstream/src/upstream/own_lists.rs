@@ -159,8 +159,8 @@ impl Upstream {
             let caller = Some(&due.caller);
             let tools = listing::fetch(transport, caller).await?;
             let stated = &shared.other.capabilities;
-            let other = listing::fetch_other(transport, caller, stated, &shared.other).await;
-            Ok::<_, TransportError>((tools, other))
+            let other = listing::fetch_other(self.name(), transport, caller, stated, &shared.other);
+            Ok::<_, TransportError>((tools, other.await))
         };
         let fetched = timeout(limit, fetching).await;
         let (tools, other) = fetched.unwrap_or(Err(TransportError::TimedOut(limit)))?;

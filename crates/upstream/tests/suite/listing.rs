@@ -85,6 +85,38 @@ async fn invalid_names_are_left_out_with_a_reason_and_the_rest_stays() {
 }
 
 #[tokio::test]
+async fn resources_under_the_gateways_own_scheme_are_left_out() {
+    let fake = Fake::new(|received: ReceivedRequest| async move {
+        match received.method_name() {
+            "server/discover" => result(
+                &received,
+                json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
+                    "capabilities": {"tools": {}, "resources": {}}, "ttlMs": 0,
+                    "cacheScope": "private"}),
+            ),
+            "resources/list" => {
+                let uris = ["powerstrip://files/1", "PowerStrip:x", "powerstrips://own", "a://b"];
+                let resources = uris.map(|uri| json!({"uri": uri, "name": "shadow"}));
+                result(&received, json!({"resources": resources, "resultType": "complete"}))
+            }
+            "resources/templates/list" => {
+                let templates = ["powerstrip://files/{id}", "a://{id}"]
+                    .map(|uri| json!({"uriTemplate": uri, "name": "shadow"}));
+                result(&received, json!({"resourceTemplates": templates, "resultType": "complete"}))
+            }
+            _ => modern(&received, &[tool("t")]),
+        }
+    });
+    let setup = Setup::with(vec![("s", at(&fake.url()))]).await;
+    setup.wait_for_tool("s:t").await;
+    let listing = setup.servers.listing();
+    let uris: Vec<_> = listing.resources().map(|(_, entry)| entry["uri"].clone()).collect();
+    assert_eq!(uris, ["powerstrips://own", "a://b"]);
+    let templates = listing.templates().map(|(_, entry)| entry["uriTemplate"].clone());
+    assert_eq!(templates.collect::<Vec<_>>(), ["a://{id}"]);
+}
+
+#[tokio::test]
 async fn two_servers_may_have_equal_tool_names() {
     let (a, b) = (Fake::new(well_behaved("a")), Fake::new(well_behaved("b")));
     let setup = Setup::with(vec![("a", at(&a.url())), ("b", at(&b.url()))]).await;

@@ -2,8 +2,8 @@ use proto::{Annotations, Caps, RequestedLimits};
 use semver::Version;
 
 use super::{
-    Descriptor, FIRST_FORM, FIRST_PARTS, FORM, MAX_PINS, Pin, Pinning, Pins, QuarantineReason,
-    Value, Verdict, json, pin,
+    DamagedPin, Descriptor, FIRST_FORM, FIRST_PARTS, FORM, MAX_PINS, Pin, Pinning, Pins,
+    QuarantineReason, StoredPins, Value, Verdict, json, pin,
 };
 
 const OURS: Pinning<'static> =
@@ -185,5 +185,30 @@ fn a_pin_that_cannot_be_read_trusts_nothing() {
     ] {
         let verdict = Pins::from_stored([bad]).judge(OURS, &search());
         assert!(matches!(verdict, Verdict::Refused { why: QuarantineReason::Changed, .. }));
+    }
+}
+
+/// Trusted at first use, a tool whose pin is lost could have changed without anyone noticing.
+#[test]
+fn tools_that_a_damaged_pin_may_be_about_are_trusted_only_once_they_are_approved() {
+    let text = |text: &str| Some(text.to_owned());
+    let elsewhere = Pinning { server: "ours", ..OURS };
+    for (server, tool, why, is_local) in [
+        (text("crm"), text("search"), QuarantineReason::Changed, true),
+        (text("crm"), None, QuarantineReason::New, true),
+        (None, text("search"), QuarantineReason::New, false),
+        (None, None, QuarantineReason::New, false),
+    ] {
+        let damaged = vec![DamagedPin { server, tool }];
+        let good = pin(Pinning { tool: "good", ..OURS }, &search()).pin;
+        let mut pins = Pins::open(StoredPins { pins: vec![good], damaged });
+        let verdict = pins.judge(OURS, &search());
+        assert!(matches!(verdict, Verdict::Refused { why: found, .. } if found == why));
+        let other = pins.judge(elsewhere, &search());
+        assert_eq!(matches!(other, Verdict::FirstSeen(_)), is_local);
+        let known = pins.judge(Pinning { tool: "good", ..OURS }, &search());
+        assert!(matches!(known, Verdict::Trusted), "its own pin can be read");
+        pins.set(&pin(OURS, &search()).pin);
+        assert!(matches!(pins.judge(OURS, &search()), Verdict::Trusted), "approved");
     }
 }

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use prompts::template::MAX_DEPTH;
 use proto::{Code, Failure};
 use serde_json::json;
 use store::StoreError;
@@ -10,6 +11,8 @@ use crate::approval::Damage;
 #[derive(Debug)]
 pub(crate) enum ApprovalError {
     NotSetUp,
+    /// A reviewer could not be shown the arguments.
+    TooDeep,
     Rejected {
         id: String,
         reason: Option<String>,
@@ -25,6 +28,8 @@ pub(crate) enum ApprovalError {
     /// The tool is not what the reviewer saw.
     ToolChanged,
     CallerLeft,
+    /// The caller lost its access while the call waited, for this reason.
+    CallerGone(String),
     ShuttingDown,
     Unreadable(StoreError),
     /// The files of the call cannot be written down for a reviewer.
@@ -55,6 +60,12 @@ impl From<ApprovalError> for Failure {
                 Code::Denied,
                 "the call must be approved, and approvals are not set up",
             ),
+            ApprovalError::TooDeep => {
+                let message = format!(
+                    "the call must be approved, and an argument is nested deeper than the {MAX_DEPTH} levels that a reviewer can be shown"
+                );
+                Failure::new(Code::InvalidInput, message)
+            }
             ApprovalError::Rejected { id, reason } => {
                 let details = json!({"approval": id, "state": "rejected", "reason": reason});
                 denied("a reviewer rejected the call", reason).details(details)
@@ -74,6 +85,12 @@ impl From<ApprovalError> for Failure {
                 let message = "the tool changed while a person decided about the call, so it was not run; call again to ask again";
                 Failure::new(Code::Denied, message).retryable(true)
             }
+            ApprovalError::CallerGone(why) => {
+                let message = format!(
+                    "the caller lost its access while the call waited for approval ({why}), so it was not run"
+                );
+                Failure::new(Code::Denied, message)
+            }
             ApprovalError::CallerLeft => {
                 unavailable("the caller cancelled the call; nothing was run")
             }
@@ -81,8 +98,11 @@ impl From<ApprovalError> for Failure {
                 "the gateway is shutting down; the approval stays pending, call again to continue",
             ),
             ApprovalError::Unreadable(error) => {
-                unavailable("the approval cannot be read at present; nothing was run")
-                    .caused_by(error)
+                let failure = match error.damaged_column() {
+                    Some(column) => Self::from(ApprovalError::Damaged(Damage::Row { column })),
+                    None => unavailable("the approval cannot be read at present; nothing was run"),
+                };
+                failure.caused_by(error)
             }
             ApprovalError::Unshowable(error) => {
                 let message = "the call cannot be shown to a reviewer, so it was not run";

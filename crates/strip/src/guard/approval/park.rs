@@ -1,6 +1,6 @@
 //! The gate of a task of a workflow: an approval that no call waits for.
 
-use store::{ApprovalRow, ApprovalState};
+use store::{ApprovalRow, ApprovalState, StoreError};
 
 use super::subject::Subject;
 use super::{ApprovalError, Gate, Passage};
@@ -33,7 +33,7 @@ impl Gate<'_> {
                 ApprovalState::Approved | ApprovalState::Consumed => {}
             }
         }
-        let row = self.row(job, subject);
+        let row = self.row(job, subject)?;
         let _claim = self.claim(&row.id);
         self.approvals.create(&row, self.timeout).await?;
         Ok(Passage::Asked(parked(&row)?))
@@ -47,7 +47,11 @@ impl Gate<'_> {
         subject: &Subject,
     ) -> Result<Vec<ApprovalRow>, ApprovalError> {
         let named = match &park.approval {
-            Some(id) => self.approvals.get(None, id).await.map_err(ApprovalError::Unreadable)?,
+            Some(id) => match self.approvals.get(None, id).await {
+                // A damaged approval grants nothing: the task asks again.
+                Err(StoreError::Unreadable { .. }) => None,
+                row => row.map_err(ApprovalError::Unreadable)?,
+            },
             None => None,
         };
         let mut rows = self.approvals.alike(&subject.fingerprint).await?;

@@ -1,5 +1,6 @@
 //! What a person is asked about.
 
+use prompts::template::{MAX_DEPTH, is_shallow};
 use proto::{APPROVALS_DECIDE, Digest, TraceId, canonical, digest_of_parts};
 use store::{ApprovalRow, ApprovalState};
 
@@ -57,13 +58,18 @@ impl Gate<'_> {
         }
     }
 
-    pub(super) fn row(&self, job: &Job, subject: Subject) -> ApprovalRow {
+    /// The row of a new approval; fails for arguments that could be written down and not read again.
+    pub(super) fn row(&self, job: &Job, subject: Subject) -> Result<ApprovalRow, ApprovalError> {
+        // The arguments themselves are one level.
+        if !is_shallow(&job.input, MAX_DEPTH + 1) {
+            return Err(ApprovalError::TooDeep);
+        }
         let call = job.request();
         let now = self.approvals.clock().unix_ms();
         let timeout = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
         let canonical = canonical::bytes(&job.input);
         let arguments = String::from_utf8_lossy(&canonical).into_owned();
-        ApprovalRow {
+        Ok(ApprovalRow {
             id: TraceId::random().to_string(),
             tenant: call.principal.tenant.as_str().to_owned(),
             owner: call.principal.subject.clone(),
@@ -91,7 +97,7 @@ impl Gate<'_> {
             reason: None,
             decided_unix_ms: None,
             good_until_unix_ms: None,
-        }
+        })
     }
 }
 

@@ -8,7 +8,9 @@ fn kept_content_has_no_secrets_and_is_bounded() {
     let value = json!({
         "query": "as hunter2-hunter2 said",
         "password": "short",
-        "nested": [{"apiKey": 12_345, "access_token": "x", "keyboard": "qwerty", "token": {"id": 7}}],
+        "nested": [{"apiKey": 12_345, "access_token": "x", "keyboard": "qwerty", "token": {"id": 7, "set": true}}],
+        "passwords": ["one", {"old": ["two"]}],
+        "secret": ["three", {"old": ["four", null]}],
     });
     let (text, cut) = redact(&value, &secrets);
     let kept: Value = serde_json::from_str(&text).expect("JSON");
@@ -17,7 +19,9 @@ fn kept_content_has_no_secrets_and_is_bounded() {
         json!({
             "query": "as **** said",
             "password": "****",
-            "nested": [{"apiKey": "****", "access_token": "****", "keyboard": "qwerty", "token": {"id": 7}}],
+            "nested": [{"apiKey": "****", "access_token": "****", "keyboard": "qwerty", "token": {"id": "****", "set": true}}],
+            "passwords": ["one", {"old": ["two"]}],
+            "secret": ["****", {"old": ["****", null]}],
         })
     );
     assert!(!cut);

@@ -119,9 +119,9 @@ async fn standing_rules_hold_for_what_they_say_until_they_end_or_are_removed() {
     assert!(first.await.unwrap().result.is_ok());
     assert!(gate.setup.strip.call(write(1)).await.result.is_ok());
     assert_eq!(gate.runs(), 2);
-    let rules = gate.approvals.rules(None);
+    let rules = gate.approvals.rules(None).rows;
     assert_eq!((rules.len(), rules[0].uses, &*rules[0].created_by), (1, 1, "operator"));
-    assert_eq!(gate.approvals.rules(Some("globex")), []);
+    assert_eq!(gate.approvals.rules(Some("globex")).rows, []);
     assert!(!gate.approvals.remove_rule(Some("globex"), &rules[0].id).await.unwrap());
 
     let other = gate.begin(write(2));
@@ -136,7 +136,8 @@ async fn standing_rules_hold_for_what_they_say_until_they_end_or_are_removed() {
     gate.reject(&row.id, "not bob's").await.unwrap();
     assert_eq!(code(&bobs.await.unwrap()), Some(Code::Denied));
 
-    let any = gate.approvals.rules(None).into_iter().find(|rule| rule.arguments_digest.is_none());
+    let any =
+        gate.approvals.rules(None).rows.into_iter().find(|rule| rule.arguments_digest.is_none());
     assert!(gate.approvals.remove_rule(None, &any.unwrap().id).await.unwrap());
     let removed = gate.begin(write(3));
     gate.waits(1).await;

@@ -162,3 +162,20 @@ async fn a_parked_approval_outlives_the_process() {
     let decided = reborn.decide(&id, &approvals::Decider::Operator, decision).await.unwrap();
     assert_eq!(decided.state, ApprovalState::Approved);
 }
+
+#[tokio::test]
+async fn arguments_that_are_nested_too_deeply_are_refused_before_an_approval_is_opened() {
+    let gate = Gate::within(60.0).await;
+    let nest = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!([inner]));
+    let deep = |levels: usize, call: Request| Request {
+        input: Arc::new(json!({"n": 1, "more": nest(levels)})),
+        ..call
+    };
+    for call in [deep(65, task("w/a/1", None)), deep(65, write(1))] {
+        let refused = gate.setup.strip.call(call).await;
+        assert_eq!(code(&refused), Some(Code::InvalidInput), "{refused:?}");
+    }
+    assert_eq!(gate.pending().await.len(), 0);
+    let asked = gate.setup.strip.call(deep(64, task("w/a/1", None))).await;
+    assert_eq!((asked.reply, gate.pending().await.len()), (Reply::Pending, 1), "{asked:?}");
+}

@@ -1,7 +1,7 @@
 //! Callers and deciders that disconnect at any moment, that send what no reviewer sees, or that come all at once.
 
 use std::pin::pin;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -53,13 +53,17 @@ async fn a_decision_is_carried_out_whenever_its_decider_leaves() {
             Ok(_) => {
                 assert!(!done, "{steps}");
                 assert_eq!(code(&call.await.unwrap()), Some(Code::Denied), "{steps}");
-                assert_eq!((gate.runs(), gate.approvals.rules(None).len()), (0, 0), "{steps}");
+                assert_eq!((gate.runs(), gate.approvals.rules(None).rows.len()), (0, 0), "{steps}");
             }
             Err(DecideError::Over(_)) => {
                 *if done { &mut stayed } else { &mut left } += 1;
                 assert!(call.await.unwrap().result.is_ok(), "{steps}");
                 assert_eq!(gate.state(&row.id).await, ApprovalState::Consumed, "{steps}");
-                assert_eq!(gate.approvals.rules(None).len(), 1, "{steps}: the rule is in force");
+                assert_eq!(
+                    gate.approvals.rules(None).rows.len(),
+                    1,
+                    "{steps}: the rule is in force"
+                );
                 let trail = gate.setup.rows().await;
                 let trail: Vec<_> = trail.iter().map(|row| &*row.decision).collect();
                 assert_eq!(trail, ["ran", "approved"], "{steps}");
@@ -169,6 +173,25 @@ async fn a_tool_whose_code_changed_while_a_person_thought_is_not_run() {
     gate.waits(1).await;
     assert_eq!(gate.runs(), 0, "what was approved is not what would run now");
     again.abort();
+}
+
+#[tokio::test]
+async fn a_call_whose_caller_lost_its_access_while_it_waited_is_not_run() {
+    let gate = Gate::within(30.0).await;
+    let is_revoked = Arc::new(AtomicBool::default());
+    let revoked = Arc::clone(&is_revoked);
+    gate.setup.strip.set_access_check(Arc::new(move |principal| {
+        let gone = principal.subject == "ann" && revoked.load(Ordering::SeqCst);
+        if gone { Err("its key was revoked".to_owned()) } else { Ok(()) }
+    }));
+    for (revoke, expected) in [(false, None), (true, Some(Code::Denied))] {
+        let call = gate.begin(write(1));
+        let row = gate.waits(1).await.remove(0);
+        is_revoked.store(revoke, Ordering::SeqCst);
+        gate.approve(&row.id).await.unwrap();
+        let answer = call.await.unwrap();
+        assert_eq!((code(&answer), gate.runs()), (expected, 1), "{answer:?}");
+    }
 }
 
 #[tokio::test]
@@ -355,9 +378,9 @@ async fn a_clock_set_back_lengthens_no_approval_and_no_rule() {
     let database = gate.setup.database.clone();
     let reborn = approvals::Approvals::open(database, clock, gate.setup.commits.clone());
     let reborn = reborn.await.unwrap();
-    assert_eq!(reborn.rules(None).len(), 1);
+    assert_eq!(reborn.rules(None).rows.len(), 1);
     let began = Instant::now();
-    while !(gate.approvals.rules(None).is_empty() && reborn.rules(None).is_empty()) {
+    while !(gate.approvals.rules(None).rows.is_empty() && reborn.rules(None).rows.is_empty()) {
         assert!(began.elapsed() < Duration::from_secs(10), "setting the clock gains no time");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }

@@ -160,12 +160,12 @@ impl Gateway {
             database: database.clone(),
             cache: Cache::memory(CACHE_BYTES, clock.clone()),
             clock: clock.clone(),
-            names: WireNames::from_stored(database.wire_names().await?)
+            names: WireNames::open(database.wire_names().await?)
                 .with_bare(database.bare_names().await?)
                 .context(
                     "delete the damaged row from the table `bare_names`, or restore a backup",
                 )?,
-            pins: Pins::from_stored(database.pins().await?)
+            pins: Pins::open(database.pins().await?)
                 .with_announced(holders.keys().cloned(), config.registration.max_tools),
             files: Files::new(files),
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use proto::Clock;
-use store::{Database, ServerNameRow, StoreError};
+use store::{Database, Listed, ServerNameRow, StoreError};
 use strip::{Catalog, Strip};
 use tokio_util::sync::CancellationToken;
 use upstream::{Holder, NameStore};
@@ -26,10 +26,12 @@ impl StoredNames {
     }
 }
 
-/// The holder of each name.
-pub(super) fn holders(rows: Vec<ServerNameRow>) -> BTreeMap<String, Holder> {
+/// The holder of each name. A damaged row keeps its name for a holder that no token is, so that no other one takes it.
+pub(super) fn holders(names: Listed<ServerNameRow>) -> BTreeMap<String, Holder> {
     let holder = |row: ServerNameRow| (row.name, Holder { tenant: row.tenant, owner: row.owner });
-    rows.into_iter().map(holder).collect()
+    let unknown = || Holder { tenant: String::new(), owner: String::new() };
+    let damaged = names.damaged.into_iter().map(|row| (row.id, unknown()));
+    names.rows.into_iter().map(holder).chain(damaged).collect()
 }
 
 #[async_trait]
@@ -98,5 +100,24 @@ async fn save_names(strip: &Strip, database: &Database) {
     let bare = strip.catalog().take_new_bare_names();
     if !bare.is_empty() {
         database.save_bare_names(&bare).await.unwrap_or_else(report);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use store::DamagedRow;
+
+    use super::*;
+
+    #[test]
+    fn a_damaged_name_stays_taken_for_no_token() {
+        let damaged = DamagedRow {
+            id: "words".to_owned(),
+            tenant: Some("acme".to_owned()),
+            column: "owner".to_owned(),
+        };
+        let found = holders(Listed { rows: Vec::new(), damaged: vec![damaged], next: None });
+        let holder = found.get("words").expect("the name");
+        assert!(holder.tenant.is_empty() && holder.owner.is_empty());
     }
 }

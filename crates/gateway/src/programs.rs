@@ -55,6 +55,9 @@ const fn optional(
     OptionalProgram { name, version_flag, unlocks }
 }
 
+/// The most characters of a version that are shown.
+const MAX_VERSION: usize = 60;
+
 /// How long a program may take to print its version.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -105,11 +108,19 @@ async fn probe(runner: &Runner, program: OptionalProgram, chromium: &config::Bro
             } else {
                 text
             };
-            Some(text.lines().next().unwrap_or("present").trim().chars().take(60).collect())
+            Some(shorten(text.lines().next().unwrap_or("present").trim()))
         }
         Err(_) => runner.locate(program).await.ok().map(|_| "present, version unknown".to_owned()),
     };
     Program { name, version, note, unlocks }
+}
+
+/// The whole words at the start of a line that fit into [`MAX_VERSION`] characters.
+fn shorten(line: &str) -> String {
+    let Some((end, _)) = line.char_indices().nth(MAX_VERSION) else { return line.to_owned() };
+    let start = &line[..end];
+    let words = start.rfind(' ').map_or(start, |at| &start[..at]);
+    format!("{} …", words.trim_end())
 }
 
 /// What a sandbox tier means for tools.
@@ -118,5 +129,19 @@ pub fn describe_tier(tier: Tier) -> &'static str {
         Tier::T0 => "tools run with limits on time, memory and output, but see this user's files",
         Tier::T1 => "tools see only their own files, and no network unless they declare it",
         Tier::T2 => "tools run in namespaces of their own: own files, processes and network",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_version_ends_with_a_whole_word() {
+        let line = "ffmpeg version 5.1.9-0+deb12u1 Copyright (c) 2000-2026 the FFmpeg developers";
+        let short = "ffmpeg version 5.1.9-0+deb12u1 Copyright (c) 2000-2026 the …";
+        assert_eq!(shorten(line), short);
+        assert_eq!(shorten("Python 3.11.2"), "Python 3.11.2");
+        assert_eq!(shorten(&"x".repeat(70)), format!("{} …", "x".repeat(MAX_VERSION)));
     }
 }

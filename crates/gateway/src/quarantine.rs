@@ -160,7 +160,14 @@ impl Quarantine {
     async fn changes(&self, held: &Quarantined) -> Result<(Vec<Change>, usize), OperationError> {
         self.store_new_pins().await;
         let stored = self.database.pinned_definition(&held.server, &held.tool).await;
-        let pinned = stored.map_err(unreadable)?;
+        let pinned = match stored {
+            // A person must be able to look at the tool and approve it: compared with nothing, all of it is new.
+            Err(error) if error.damaged_column().is_some() => {
+                tracing::error!(%error, server = held.server, tool = held.tool, "a stored pin is damaged");
+                None
+            }
+            stored => stored.map_err(unreadable)?,
+        };
         let before = pinned.as_deref().map(serde_json::from_str).transpose();
         let before: Option<Value> = before.map_err(|error| {
             OperationError::new(Code::Internal, format!("the pin is damaged: {error}"))

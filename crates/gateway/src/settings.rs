@@ -50,6 +50,10 @@ impl Gateway {
         *self.resolved.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&resolved);
         self.secret_service.set_names(loaded.secret_names());
         self.audit_retention.apply(&self.strip, now, resolved.scrubber());
+        // The clients of tools, servers and models follow the rules of this one.
+        if before.egress != now.egress {
+            self.client.policy().set_allowed(now.egress.rules());
+        }
         // Before servers, one of which may replace the built-in web tools.
         let variables = loaded.environment.texts();
         self.web_tools.apply(now, &resolved.provider_keys, &variables).await;
@@ -63,13 +67,9 @@ impl Gateway {
         self.workflows.planner.plan_by(workflows::plan_by(now, &resolved, &self.client));
         self.indexes.set_model(now.embeddings.path.clone());
         self.flow.apply(now, workflows::model(now, &resolved, &self.client));
-        if before.egress != now.egress {
-            sources.set_egress(now);
-        }
         let other_variables = sources.set_environment(variables);
         let runs_differently = other_variables
             || before.tools != now.tools
-            || before.egress != now.egress
             || before.sandbox != now.sandbox
             || before.limits.max != now.limits.max;
         if runs_differently {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use config::{Config, Sandbox};
-use egress::http::{AddressPolicy, Client};
+use egress::http::Client;
 use egress::process::Runner;
 use egress::sandbox::{Mode, Tier};
 use environment::Environment;
@@ -79,12 +79,6 @@ impl Sources {
         sources.follow_packs(config).await;
         sources.follow_prompts(config.prompts.clone()).await;
         sources
-    }
-
-    /// Applies changed `egress` rules to the HTTP client of the tools.
-    pub(super) fn set_egress(&mut self, config: &Config) {
-        let listeners = self.client.policy().own_listeners().clone();
-        self.client = self.client.with_policy(AddressPolicy::new(config.egress.rules(), listeners));
     }
 
     /// Sets the variables that toolpacks can name. Returns whether they differ.

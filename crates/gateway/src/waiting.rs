@@ -68,8 +68,10 @@ impl Operation for FindWaiting {
             OperationError::new(proto::Code::Unavailable, message)
         })?;
         let dashboard = approvals.terms().dashboard.clone();
-        let found =
-            pending.into_iter().find(|row| *row.tool == *tool && row.arguments_digest == arguments);
+        let found = pending
+            .rows
+            .into_iter()
+            .find(|row| *row.tool == *tool && row.arguments_digest == arguments);
         Ok(found.map(|row| WaitingCall {
             url: dashboard.map(|dashboard| format!("{dashboard}/approvals/{}", row.id)),
             id: row.id,

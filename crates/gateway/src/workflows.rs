@@ -90,8 +90,8 @@ impl Gateway {
     /// against these access rules.
     pub fn resume_workflows(&self, access: Access) {
         let workflows = self.workflows.all.clone();
-        workflows.set_owner_check(Arc::new(move |owner| {
-            access.still_valid(owner).map_err(|gone| gone.to_string())
+        self.strip.set_access_check(Arc::new(move |principal| {
+            access.still_valid(principal).map_err(|gone| gone.to_string())
         }));
         let mut running = self.workflows.running.lock();
         let running = running.as_deref_mut().map(std::mem::take).unwrap_or_default();

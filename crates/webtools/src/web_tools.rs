@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use config::{Config, ProviderKeys, Switch, WEB_RESEARCH};
 use egress::browser::{Browser, Options};
-use egress::http::{AddressPolicy, Client};
+use egress::http::Client;
 use egress::process::Runner;
 use proto::Clock;
 use reading::Readers;
@@ -115,9 +115,7 @@ impl WebTools {
         for fault in faults {
             tracing::warn!("{fault}");
         }
-        let listeners = self.parts.client.policy().own_listeners().clone();
-        let policy = AddressPolicy::new(config.egress.rules(), listeners);
-        let client = self.parts.client.with_policy(policy);
+        let client = self.parts.client.clone();
         let total = settings.timeouts.total;
         let browser = self.browser(state, config, &client);
         let (readers, clock) = (self.parts.readers.clone(), self.parts.clock.clone());

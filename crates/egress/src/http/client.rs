@@ -143,7 +143,7 @@ struct Inner {
 
 type Connections = legacy::Client<Connector, Sending>;
 
-/// Idle connections, all dialled under one policy and one set of own listeners.
+/// Idle connections, all dialled under one policy as it was at one moment.
 struct Pool {
     generation: u64,
     /// TLS connections, which HTTP/2 may share between requests.
@@ -199,7 +199,8 @@ impl Client {
         ClientBuilder { policy, resolver: None, roots: Vec::new() }
     }
 
-    /// A client under another policy: same resolver and trust, connections of its own.
+    /// A client under another policy: same resolver and trust, connections of its own. A policy made from this client's
+    /// follows the same changes.
     pub fn with_policy(&self, policy: AddressPolicy) -> Self {
         Self::over(Connector { policy, ..self.0.connector.clone() })
     }
@@ -215,7 +216,7 @@ impl Client {
     }
 
     fn over(connector: Connector) -> Self {
-        let generation = connector.policy.own_listeners().generation();
+        let generation = connector.policy.generation();
         let pool = Mutex::new(Pool::new(generation, &connector));
         Self(Arc::new(Inner { connector, pool, last: Mutex::default() }))
     }
@@ -350,9 +351,9 @@ impl Client {
         }
     }
 
-    /// Reads from the pool, which is replaced if the gateway has opened a listener since its connections were made.
+    /// Reads from the pool, which is replaced if what the policy allows has changed since its connections were made.
     fn pooled<T>(&self, read: impl FnOnce(&Pool) -> T) -> T {
-        let generation = self.policy().own_listeners().generation();
+        let generation = self.policy().generation();
         let mut pool = self.0.pool.lock().unwrap_or_else(PoisonError::into_inner);
         if pool.generation != generation {
             *pool = Pool::new(generation, &self.0.connector);

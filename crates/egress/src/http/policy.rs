@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use ipnet::IpNet;
 use serde::Deserialize;
@@ -131,21 +133,49 @@ impl TryFrom<String> for Rule {
 /// Decides about addresses: global ones pass, others only by a rule, our own listeners never.
 #[derive(Clone, Debug, Default)]
 pub struct AddressPolicy {
-    allow: Vec<Rule>,
+    /// The rules of `egress.allow`. Clones share them, so that a reload reaches every client.
+    shared: Arc<SharedRules>,
+    /// The rules of this policy and its clones only.
+    added: Vec<Rule>,
     own: OwnListeners,
+}
+
+#[derive(Debug, Default)]
+struct SharedRules {
+    allow: RwLock<Vec<Rule>>,
+    /// Counts changes: pooled connections dialled under older rules are not used again.
+    generation: AtomicU64,
 }
 
 impl AddressPolicy {
     /// A policy with the rules of `egress.allow` that keeps tools away from our own listeners.
     pub fn new(allow: Vec<Rule>, own: OwnListeners) -> Self {
-        Self { allow, own }
+        let shared = SharedRules { allow: RwLock::new(allow), generation: AtomicU64::default() };
+        Self { shared: Arc::new(shared), added: Vec::new(), own }
     }
 
-    /// The same policy with one rule more.
+    /// The same policy with one rule more. It follows changes of `egress.allow`, too.
     pub fn allowing(&self, rule: Rule) -> Self {
         let mut policy = self.clone();
-        policy.allow.push(rule);
+        policy.added.push(rule);
         policy
+    }
+
+    /// Replaces the rules of `egress.allow` in this policy and all that were made from it or that it was made from.
+    pub fn set_allowed(&self, rules: Vec<Rule>) {
+        let mut allow = self.shared.allow.write().unwrap_or_else(PoisonError::into_inner);
+        *allow = rules;
+        self.shared.generation.fetch_add(1, Ordering::Release);
+    }
+
+    /// Differs after each change of what the policy allows.
+    pub(super) fn generation(&self) -> u64 {
+        self.shared.generation.load(Ordering::Acquire) + self.own.generation()
+    }
+
+    fn any_rule(&self, mut test: impl FnMut(&Rule) -> bool) -> bool {
+        let allow = self.shared.allow.read().unwrap_or_else(PoisonError::into_inner);
+        self.added.iter().chain(&*allow).any(&mut test)
     }
 
     /// The listeners that this policy denies.
@@ -155,7 +185,7 @@ impl AddressPolicy {
 
     /// Whether any rule opens more than the public internet.
     pub fn has_rules(&self) -> bool {
-        !self.allow.is_empty()
+        self.any_rule(|_| true)
     }
 
     /// Whether a target may be a host of a network that only rules open. What such a host answers is not public.
@@ -164,7 +194,7 @@ impl AddressPolicy {
         match literal(target.host()) {
             Some(ip) => classify(ip) != Class::Global,
             // The address of a name is not known yet: it may be in any network that a rule opens.
-            None => self.allow.iter().any(|rule| match &rule.0 {
+            None => self.any_rule(|rule| match &rule.0 {
                 Admit::Network { port, .. } => port_fits(*port),
                 Admit::Host(pattern) => pattern.matches(target.host(), target.port()),
             }),
@@ -177,8 +207,7 @@ impl AddressPolicy {
             return Err(Refusal::OwnListener { address });
         }
         let class = classify(address.ip());
-        if class == Class::Global || self.allow.iter().any(|rule| rule.admits(host, address, class))
-        {
+        if class == Class::Global || self.any_rule(|rule| rule.admits(host, address, class)) {
             return Ok(());
         }
         Err(Refusal::Address { host: host.to_string(), address: address.ip(), class })

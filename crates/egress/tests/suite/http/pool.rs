@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use egress::http::{
-    AddressPolicy, Client, FetchError, Limits, OwnListeners, Refusal, Request, Resolve, Scope,
+    AddressPolicy, Client, FetchError, Limits, OwnListeners, Refusal, Request, Resolve, Rule, Scope,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -49,6 +49,30 @@ async fn a_new_listener_empties_the_pool() {
     let refused = get(&client, &url).await.unwrap_err();
     assert_eq!(refused, FetchError::Refused(Refusal::OwnListener { address: server.address }));
     assert_eq!(server.seen().len(), 1);
+}
+
+/// Clients under policies that were made from another follow its rules, over open connections, too.
+#[tokio::test]
+async fn changed_rules_hold_for_all_clients_at_once() {
+    let server = Server::start(|_| reply(200, "hello")).await;
+    let script = Arc::new(Script::default().name("a.test", &[&["127.0.0.1"]]));
+    let client = scripted(&["127.0.0.1"], &script);
+    let own = client.policy().allowing(Rule::for_url("http://b.test:1/").unwrap());
+    let other = client.with_policy(own);
+    let url = format!("http://a.test:{}/", server.port());
+    for (rules, reached) in [(None, true), (Some(vec![]), false), (Some(vec!["127.0.0.1"]), true)] {
+        if let Some(rules) = rules {
+            let rules = rules.iter().map(|rule| rule.parse().unwrap()).collect();
+            client.policy().set_allowed(rules);
+        }
+        for client in [&client, &other] {
+            match get(client, &url).await {
+                Err(FetchError::Refused(Refusal::Address { .. })) => assert!(!reached),
+                answer => assert_eq!(answer.map(|answer| answer.status.as_u16()), Ok(200)),
+            }
+        }
+    }
+    assert_eq!(server.seen().len(), 4);
 }
 
 #[tokio::test]

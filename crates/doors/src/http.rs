@@ -48,7 +48,7 @@ pub(crate) use mcp::StreamNotices;
 pub use options::Options;
 pub use pages::{Pages, is_own_origin};
 pub use registration::{Announced, Declined, Granted, ServerRegistration};
-pub use routes::{Needs, ROUTES, Route};
+pub use routes::{Calls, Needs, ROUTES, Route};
 pub(crate) use sessions::SessionUse;
 pub(crate) use state::Shared;
 

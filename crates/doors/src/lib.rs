@@ -15,8 +15,8 @@ mod validity;
 
 pub use http::files::form::{Form, FormField};
 pub use http::{
-    Announced, BodyFault, BodyReader, Declined, Granted, HttpDoor, Needs, Options, Pages, ROUTES,
-    Route, ServerRegistration, is_own_origin,
+    Announced, BodyFault, BodyReader, Calls, Declined, Granted, HttpDoor, Needs, Options, Pages,
+    ROUTES, Route, ServerRegistration, is_own_origin,
 };
 pub use metrics::{Metrics, MetricsTaken};
 #[cfg(unix)]

@@ -20,6 +20,10 @@ use crate::search_tool;
 /// The largest body of these routes, as for the tools.
 const MAX_BYTES: usize = 1 << 20;
 
+const SEARCH: &str = "web.search.query";
+const PLAN: &str = "planner.multi_perspective";
+const EXECUTE: &str = "research.execute";
+
 /// What the operations work on.
 pub struct FlowService {
     pub strip: Arc<Strip>,
@@ -39,7 +43,7 @@ impl FlowService {
         request.trace = caller.trace.unwrap_or_else(TraceId::random);
         request.idempotency_key.clone_from(&caller.idempotency_key);
         let answer = self.strip.call(request).await;
-        answer.result.map(Arc::unwrap_or_clone).map_err(OperationError::from)
+        answer.result.map(Arc::unwrap_or_clone).map_err(OperationError::of_call)
     }
 }
 
@@ -82,8 +86,9 @@ pub struct SearchWeb;
 impl Operation for SearchWeb {
     const NAME: &'static str = "powerstrip.research.search";
     const SUMMARY: &'static str = "Search the web, as `web.search.query`";
-    const ROUTE: Option<Route> =
-        Some(Route::post("/v1/search", TOOLS_CALL, "gateway.searchWeb").enveloped());
+    const ROUTE: Option<Route> = Some(
+        Route::post("/v1/search", TOOLS_CALL, "gateway.searchWeb").enveloped().calling(SEARCH),
+    );
     type Service = FlowService;
     type Input = ToolInput<search_tool::Input>;
     type Output = Value;
@@ -93,7 +98,7 @@ impl Operation for SearchWeb {
         caller: Caller,
         input: ToolInput<search_tool::Input>,
     ) -> Result<Value, OperationError> {
-        service.call(&caller, "web.search.query", input.fields).await
+        service.call(&caller, SEARCH, input.fields).await
     }
 }
 
@@ -116,7 +121,7 @@ impl Operation for PlanQuestions {
     const SUMMARY: &'static str =
         "Plan the questions about a topic, as `planner.multi_perspective`";
     const ROUTE: Option<Route> =
-        Some(Route::post("/v1/plan", TOOLS_CALL, "gateway.planResearch").enveloped());
+        Some(Route::post("/v1/plan", TOOLS_CALL, "gateway.planResearch").enveloped().calling(PLAN));
     type Service = FlowService;
     type Input = ToolInput<PlanInput>;
     type Output = ResearchPlan;
@@ -126,7 +131,7 @@ impl Operation for PlanQuestions {
         caller: Caller,
         input: ToolInput<PlanInput>,
     ) -> Result<ResearchPlan, OperationError> {
-        let mut plan = service.call(&caller, "planner.multi_perspective", input.fields).await?;
+        let mut plan = service.call(&caller, PLAN, input.fields).await?;
         let mut take = |field: &str| plan.get_mut(field).map(Value::take).unwrap_or_default();
         Ok(ResearchPlan {
             questions: take("questions"),
@@ -169,6 +174,7 @@ impl Operation for StartResearch {
     const ROUTE: Option<Route> = Some(
         Route::post("/v1/research", TOOLS_CALL, "gateway.research")
             .enveloped()
+            .calling(EXECUTE)
             .with_key()
             .with_max_body(MAX_BYTES),
     );
@@ -182,7 +188,7 @@ impl Operation for StartResearch {
         mut input: ResearchInput,
     ) -> Result<Value, OperationError> {
         caller.take_key(&mut input.fields)?;
-        service.call(&caller, "research.execute", input.fields).await
+        service.call(&caller, EXECUTE, input.fields).await
     }
 }
 

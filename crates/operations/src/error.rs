@@ -18,6 +18,9 @@ pub struct OperationError {
     pub conflict: bool,
     #[serde(skip)]
     pub retry_after: Option<Duration>,
+    /// Whether it is the failure of a call, which has its audit row.
+    #[serde(skip)]
+    pub recorded: bool,
 }
 
 impl OperationError {
@@ -30,7 +33,13 @@ impl OperationError {
             details: None,
             conflict: false,
             retry_after: None,
+            recorded: false,
         }
+    }
+
+    /// The failure of a call, which has its audit row.
+    pub fn of_call(failure: Failure) -> Self {
+        Self { recorded: true, ..Self::from(failure) }
     }
 
     /// The input is not acceptable.

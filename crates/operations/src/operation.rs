@@ -87,6 +87,9 @@ pub struct Route {
     pub max_body_bytes: usize,
     /// Whether the header `Idempotency-Key` counts.
     pub takes_key: bool,
+    /// The tool that it calls, or what else it makes work. A request that is refused before that leaves an audit row about
+    /// this, and counts against the rate.
+    pub calls: Option<&'static str>,
 }
 
 /// The largest body of most operations.
@@ -103,6 +106,7 @@ impl Route {
             reply: Reply::Plain,
             max_body_bytes: MAX_BODY_BYTES,
             takes_key: false,
+            calls: None,
         }
     }
 
@@ -124,6 +128,11 @@ impl Route {
     /// The same route, for requests with an idempotency key.
     pub const fn with_key(self) -> Self {
         Self { takes_key: true, ..self }
+    }
+
+    /// The same route, which calls this tool.
+    pub const fn calling(self, tool: &'static str) -> Self {
+        Self { calls: Some(tool), ..self }
     }
 
     /// The same route for larger bodies.

@@ -22,9 +22,9 @@ use strip::{Door, RefusedRequest};
 use tracing::{Instrument as _, debug_span, field};
 
 use super::pages::{Pages, is_own_origin, wants_page};
-use super::routes::{Needs, Route};
+use super::routes::{Calls, Needs, Route};
 use super::state::Shared;
-use super::{calls, mcp, reply, routes, scopes, unrouted};
+use super::{mcp, reply, routes, scopes, unrouted};
 use crate::validity::until_invalid;
 
 /// Connects a response with its log lines and audit row; on REST it is also `meta.traceId`.
@@ -234,7 +234,7 @@ async fn check(
             request.extensions_mut().insert(session);
             None
         }
-        Some(Needs::Scope(scope) | Needs::LinkOr(scope)) => {
+        Some(Needs::Scope(scope) | Needs::LinkOr(scope) | Needs::Call { scope, .. }) => {
             if let Some(origin) = foreign_page(shared, request) {
                 let why = auth::Refusal::ForeignOrigin(origin);
                 return Err(Refused::ByAccess(why, None));
@@ -244,9 +244,11 @@ async fn check(
             shared.wrong_tokens.check(access, headers, peer).map_err(refused)?;
             let path = request.uri().path();
             let admitted = access.admit_with(path, scope, headers, authority, admin).await;
-            if matches!(admitted, Err(auth::Refusal::MissingScope)) {
+            if let Some(Needs::Call { calls, .. }) = needs
+                && matches!(admitted, Err(auth::Refusal::MissingScope))
+            {
                 // Boxed to keep the common future small.
-                Box::pin(record_missing_scope(shared, request, route, trace)).await;
+                Box::pin(record_missing_scope(shared, request, calls, trace)).await;
             }
             let count = |why| shared.wrong_tokens.count(why, peer);
             Some(admitted.map_err(count).map_err(refused)?)
@@ -318,14 +320,18 @@ impl Admitted {
 }
 
 /// Writes the audit row of a call whose caller lacks the scope for it.
-async fn record_missing_scope(shared: &Shared, request: &mut Request, route: &str, trace: TraceId) {
-    let about = match route {
-        routes::TOOL => match request.extract_parts::<Path<String>>().await {
+async fn record_missing_scope(
+    shared: &Shared,
+    request: &mut Request,
+    calls: Calls,
+    trace: TraceId,
+) {
+    let about = match calls {
+        Calls::ToolInPath => match request.extract_parts::<Path<String>>().await {
             Ok(Path(tool)) => tool,
             Err(_) => return,
         },
-        routes::CALLS => calls::ABOUT.to_owned(),
-        _ => return,
+        Calls::Named(about) => about.to_owned(),
     };
     let (headers, uri) = (request.headers(), request.uri());
     let admitted = shared.access.admit(uri.path(), headers, uri.authority()).await;

@@ -12,13 +12,11 @@ use serde_json::{Value, json};
 use strip::Door;
 use strip::batch::Batch;
 
+use super::routes::BATCH;
 use super::state::Shared;
 use super::{envelope, reply};
 use crate::call_options::CallOptions;
 use crate::exact::check_integers;
-
-/// What the audit row of a refused batch is about.
-pub(super) const ABOUT: &str = "calls";
 
 /// The answer to one call of the batch.
 #[derive(Serialize)]
@@ -50,15 +48,15 @@ async fn run(
     let options = envelope::call_options(&parts.headers, &parts.uri);
     let mut options = match options {
         Ok(options) => options,
-        Err(invalid) => return Err(shared.refuse_call(ABOUT, &principal, trace, invalid).await),
+        Err(invalid) => return Err(shared.refuse_call(BATCH, &principal, trace, invalid).await),
     };
     let bytes = match shared.bodies.read_json(&parts, body, shared.max_body()).await {
         Ok(bytes) => bytes,
-        Err(fault) => return Err(shared.refuse_body(&fault, ABOUT, &principal, trace).await),
+        Err(fault) => return Err(shared.refuse_body(&fault, BATCH, &principal, trace).await),
     };
     let batch = match read(&bytes, &mut options) {
         Ok(batch) => batch,
-        Err(invalid) => return Err(shared.refuse_call(ABOUT, &principal, trace, invalid).await),
+        Err(invalid) => return Err(shared.refuse_call(BATCH, &principal, trace, invalid).await),
     };
     let mut frame = strip::Request::new("", Value::Null, Arc::clone(&principal), Door::Http);
     frame.trace = trace;
@@ -69,7 +67,7 @@ async fn run(
     frame.cancel = cancel;
     let done = match shared.strip.call_batch(batch, frame).await {
         Ok(done) => done,
-        Err(invalid) => return Err(shared.refuse_call(ABOUT, &principal, trace, invalid).await),
+        Err(invalid) => return Err(shared.refuse_call(BATCH, &principal, trace, invalid).await),
     };
     let answers: Vec<_> = done
         .answers

@@ -5,6 +5,7 @@ mod direct;
 pub(super) mod door;
 pub(super) mod errors;
 mod library;
+mod priming;
 mod single_answer;
 mod stream_notices;
 

@@ -12,13 +12,18 @@ use axum::{Extension, Router};
 use http::header::CACHE_CONTROL;
 use http::{HeaderValue, StatusCode};
 use operations::{Caller, Method, OperationError, RawInput, Reply, Route, Table};
-use proto::{Failure, Principal, TraceId};
+use proto::{Blame, Failure, Principal, TraceId};
+use serde_json::Value;
 use url::form_urlencoded;
 
+use super::body::BodyFault;
 use super::envelope::idempotency_key;
 use super::reply;
 use super::state::Shared;
 use crate::exact::check_integers;
+
+/// The fields of a path, if they are UTF-8.
+type RawPath = Result<RawPathParams, RawPathParamsRejection>;
 
 /// Adds the routes of the table.
 pub(super) fn mount(mut router: Router<Shared>, table: &Table) -> Router<Shared> {
@@ -32,18 +37,11 @@ pub(super) fn mount(mut router: Router<Shared>, table: &Table) -> Router<Shared>
         let serve = async move |State(shared): State<Shared>,
                                 Extension(principal): Extension<Arc<Principal>>,
                                 Extension(trace): Extension<TraceId>,
-                                path: Result<RawPathParams, RawPathParamsRejection>,
+                                path: RawPath,
                                 request: Request| {
             let began = Instant::now();
-            let answer = async {
-                let mut caller = Caller::remote(principal, trace);
-                if route.takes_key {
-                    caller.idempotency_key = idempotency_key(request.headers())?;
-                }
-                let input = read(&shared, route, path, request).await?;
-                shared.options.operations.run(name, caller, input).await
-            };
-            match (answer.await, route.reply) {
+            let asked = OperationRequest { shared, route, principal, trace };
+            match (asked.run(name, path, request).await, route.reply) {
                 (Ok(output), Reply::Plain) => unstored(reply::json(StatusCode::OK, &output)),
                 (Ok(output), Reply::Envelope) => {
                     unstored(reply::enveloped(StatusCode::OK, output, began, trace))
@@ -56,26 +54,72 @@ pub(super) fn mount(mut router: Router<Shared>, table: &Table) -> Router<Shared>
     router
 }
 
-/// Fields of the path come first, so that a query or a body that names one of them again is refused as a duplicate.
-async fn read(
-    shared: &Shared,
+/// An admitted request for an operation.
+struct OperationRequest {
+    shared: Shared,
     route: Route,
-    path: Result<RawPathParams, RawPathParamsRejection>,
-    request: Request,
-) -> Result<RawInput, OperationError> {
-    let path = path.map_err(|rejection| OperationError::invalid(rejection.body_text()))?;
-    let mut fields: Vec<_> =
-        path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-    if route.method != Method::Post {
-        let query = request.uri().query().unwrap_or_default();
-        fields.extend(form_urlencoded::parse(query.as_bytes()).into_owned());
-        return Ok(RawInput::Fields(fields));
+    principal: Arc<Principal>,
+    trace: TraceId,
+}
+
+impl OperationRequest {
+    /// Runs the operation of this name. A refusal before the call that it makes has an audit row of its own.
+    async fn run(
+        &self,
+        name: &str,
+        path: RawPath,
+        request: Request,
+    ) -> Result<Value, OperationError> {
+        let done = async {
+            let mut caller = Caller::remote(Arc::clone(&self.principal), self.trace);
+            if self.route.takes_key {
+                caller.idempotency_key = idempotency_key(request.headers())?;
+            }
+            let input = self.read(path, request).await?;
+            self.shared.options.operations.run(name, caller, input).await
+        };
+        match done.await {
+            Err(error)
+                if let Some(about) = self.route.calls
+                    && !error.recorded
+                    && error.code.blame() == Blame::Caller =>
+            {
+                let failure = Failure::from(error);
+                let recorded =
+                    self.shared.refuse_call(about, &self.principal, self.trace, failure).await;
+                Err(recorded.into())
+            }
+            done => done,
+        }
     }
-    let (parts, body) = request.into_parts();
-    let body = shared.bodies.read_json(&parts, body, route.max_body_bytes).await;
-    let body = body.map_err(|fault| OperationError::from(fault.failure()))?;
-    check_integers(&body).map_err(OperationError::from)?;
-    splice(&fields, &body).ok_or_else(|| OperationError::invalid("the body is not a JSON object"))
+
+    /// Fields of the path come first, so that a query or a body that names one of them again is refused as a duplicate.
+    async fn read(&self, path: RawPath, request: Request) -> Result<RawInput, OperationError> {
+        let path = path.map_err(|rejection| OperationError::invalid(rejection.body_text()))?;
+        let mut fields: Vec<_> =
+            path.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        if self.route.method != Method::Post {
+            let query = request.uri().query().unwrap_or_default();
+            fields.extend(form_urlencoded::parse(query.as_bytes()).into_owned());
+            return Ok(RawInput::Fields(fields));
+        }
+        let (parts, body) = request.into_parts();
+        let most = self.route.max_body_bytes;
+        let body = match self.shared.bodies.read_json(&parts, body, most).await {
+            Ok(body) => body,
+            Err(fault) => return Err(self.refuse_body(&fault).await),
+        };
+        check_integers(&body).map_err(OperationError::from)?;
+        splice(&fields, &body)
+            .ok_or_else(|| OperationError::invalid("the body is not a JSON object"))
+    }
+
+    async fn refuse_body(&self, fault: &BodyFault) -> OperationError {
+        let Some(about) = self.route.calls else { return fault.failure().into() };
+        let refused = self.shared.refuse_body(fault, about, &self.principal, self.trace);
+        // Boxed to keep the common future small.
+        OperationError::of_call(Box::pin(refused).await)
+    }
 }
 
 /// The text of the body's object with these fields in front. The typed reader sees all of it, duplicates included.

@@ -14,6 +14,8 @@ pub(super) const SCHEMA: &str = "/mcp/schema/{*reference}";
 /// An agent's own doors: each of those that begin with `/mcp`, under its name.
 pub(super) const AGENT: &str = "/agents/{agent}/{*door}";
 pub(super) const CALLS: &str = "/v1/calls";
+/// What the audit row of a refused batch is about.
+pub(super) const BATCH: &str = "calls";
 pub(super) const SERVERS: &str = "/v1/servers";
 pub(super) const SERVER: &str = "/v1/servers/{name}";
 pub(super) const HEARTBEAT: &str = "/v1/servers/{name}/heartbeat";
@@ -51,11 +53,23 @@ pub enum Needs {
     OurName,
     /// A caller with this scope.
     Scope(&'static str),
+    /// A caller with this scope, to make something work. A request that is refused before that leaves an audit row, and
+    /// counts against the rate.
+    Call { scope: &'static str, calls: Calls },
     /// A caller with this scope, or the bearer of a link that the gateway signed; the handler checks it.
     LinkOr(&'static str),
     /// A browser that is signed in to the dashboard. Others are redirected to the sign-in page, and their forms are
     /// refused, as are forms that were not sent by our pages.
     Session,
+}
+
+/// What a route calls; audit rows of refused requests are about this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// The tool that its path names.
+    ToolInPath,
+    /// A tool, or what else it makes work.
+    Named(&'static str),
 }
 
 /// One route of the HTTP door.
@@ -116,7 +130,7 @@ pub const ROUTES: &[Route] = &[
         pattern: TOOL,
         path: "/mcp/tool/{toolName}",
         purpose: "call a tool; the body is its input, the answer an envelope",
-        needs: Needs::Scope(TOOLS_CALL),
+        needs: Needs::Call { scope: TOOLS_CALL, calls: Calls::ToolInPath },
     },
     get(DISCOVER, DISCOVER, "tools, prompts and health", Needs::Scope(TOOLS_READ)),
     get(PROMPT, PROMPT, "a prompt's body and spec", Needs::Scope(TOOLS_READ)),
@@ -138,7 +152,7 @@ pub const ROUTES: &[Route] = &[
         pattern: CALLS,
         path: CALLS,
         purpose: "a batch of calls, side by side where they do not depend on each other",
-        needs: Needs::Scope(TOOLS_CALL),
+        needs: Needs::Call { scope: TOOLS_CALL, calls: Calls::Named(BATCH) },
     },
     registration("POST", SERVERS, "a server registers itself"),
     registration("POST", HEARTBEAT, "a registered server renews its lease"),
@@ -206,12 +220,17 @@ impl Route {
     /// The route of an operation, if it has one.
     pub(super) fn of(row: &'static Row) -> Option<Self> {
         let route = row.route?;
+        let scope = route.scope;
+        let needs = match route.calls {
+            Some(about) => Needs::Call { scope, calls: Calls::Named(about) },
+            None => Needs::Scope(scope),
+        };
         Some(Self {
             methods: route.method.as_str(),
             pattern: route.path,
             path: route.path,
             purpose: row.summary,
-            needs: Needs::Scope(route.scope),
+            needs,
         })
     }
 }

@@ -39,6 +39,9 @@ pub(super) use parking::ParkedSession;
 /// How many slow tools are remembered.
 const MAX_SLOW: usize = 1_024;
 
+/// The revision since which streams begin with an event without data, so that a client has an id to resume them by.
+const PRIMING_REVISION: &str = "2025-11-25";
+
 /// How many sessions may be open, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SessionLimits {
@@ -185,6 +188,11 @@ impl Sessions {
             Ok(Value::Object(declared)) => Some(declared),
             _ => None,
         }
+    }
+
+    /// Whether the client of a session can read events without data.
+    pub(super) fn takes_priming(&self, id: &str) -> bool {
+        self.table().get(id).is_some_and(|session| &*session.version >= PRIMING_REVISION)
     }
 
     /// Cancels the direct call with this id; false if there is none.

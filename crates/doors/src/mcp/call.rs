@@ -11,6 +11,7 @@ use strip::servers::ClientIdentity;
 use strip::{Reply, Request};
 
 use super::apps::Links;
+use super::content::ContentKinds;
 use super::state::McpState;
 use super::{render, results};
 use crate::call_options::{CallOptions, InvalidOption, RUN_HEADER};
@@ -22,8 +23,12 @@ pub(crate) const MISSING_CAPABILITY: i32 = -32021;
 const NEEDS_URL: i32 = -32042;
 
 /// Calls a tool for a caller that cannot be asked questions.
-pub(crate) async fn call(state: &McpState, call: Request) -> Result<CallToolResult, ErrorData> {
-    match answer(state, call).await? {
+pub(crate) async fn call(
+    state: &McpState,
+    call: Request,
+    kinds: ContentKinds,
+) -> Result<CallToolResult, ErrorData> {
+    match answer(state, call, kinds).await? {
         CallToolResponse::Complete(result) => Ok(result),
         _ => Err(ErrorData::internal_error(
             "the tool asked a question, but the caller cannot be asked",
@@ -33,10 +38,18 @@ pub(crate) async fn call(state: &McpState, call: Request) -> Result<CallToolResu
 }
 
 /// Calls a tool and renders its answer for the protocol revision of the client.
-pub(super) async fn answer(state: &McpState, call: Request) -> Result<CallToolResponse, ErrorData> {
+pub(super) async fn answer(
+    state: &McpState,
+    call: Request,
+    kinds: ContentKinds,
+) -> Result<CallToolResponse, ErrorData> {
     let (resumed, modern) = (call.resume.is_some(), call.modern);
     let client = ClientIdentity::of(&call);
-    let answer = state.strip.call(call).await;
+    let mut answer = state.strip.call(call).await;
+    if let Some(native) = &mut answer.native {
+        results::remove_reserved(native);
+        kinds.render(native);
+    }
     match (answer.reply, &answer.native) {
         (Reply::NeedsInput, Some(native)) => {
             return results::typed::<InputRequiredResult>(native).map(Into::into);
@@ -71,7 +84,9 @@ pub(super) async fn answer(state: &McpState, call: Request) -> Result<CallToolRe
                     render::success(data, text, wrapped, answer.meta)
                 }
             };
-            result.content.extend(answer.references.iter().map(render::link));
+            if kinds.has_links() {
+                result.content.extend(answer.references.iter().map(render::link));
+            }
             Ok(result.into())
         }
         // Errors that the client has to handle, not the model.

@@ -7,6 +7,7 @@ use rmcp::model::{LoggingLevel, ProtocolVersion};
 use rmcp::service::RequestContext;
 use strip::LogLevel;
 
+use super::content::ContentKinds;
 use crate::http::SessionUse;
 
 /// Whether a request uses revision 2026-07-28 or later, in which structured content may be any JSON.
@@ -14,6 +15,11 @@ pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context
         .protocol_version()
         .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// The kinds of content that the client of a request can read.
+pub(super) fn content_kinds(context: &RequestContext<RoleServer>) -> ContentKinds {
+    ContentKinds::of(context.protocol_version().as_ref().map(ProtocolVersion::as_str))
 }
 
 /// The session that a request belongs to, over HTTP.

@@ -16,7 +16,7 @@ use strip::{Door, LogLevel, RefusedRequest, Request};
 use super::call::{answer, call_options, run_of_header};
 use super::caller::CALLER;
 use super::client::SESSION_ID;
-use super::context::{is_modern, session_of, trace};
+use super::context::{content_kinds, is_modern, session_of, trace};
 use super::notices::{ChangeNotifier, ResourceSubscriptions};
 use super::state::McpState;
 use super::{client, results};
@@ -163,6 +163,21 @@ impl Handler {
         Err(self.refuse(about, context, Code::Denied, missing).await)
     }
 
+    /// Runs work for a request that makes a server work but is not forwarded. It leaves an audit row with this name, and
+    /// counts against the rate.
+    pub(super) async fn run_work<T>(
+        &self,
+        name: String,
+        params: Value,
+        context: &RequestContext<RoleServer>,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, ErrorData> {
+        let principal = self.principal(context)?;
+        let mut request = Request::new(name, params, principal, self.door());
+        request.trace = trace(context);
+        self.state.strip.run_work(request, work).await.map_err(results::error_of)
+    }
+
     /// Records a refusal of a request that did not reach the stack, and returns the error for the caller.
     pub(super) async fn refuse(
         &self,
@@ -216,10 +231,11 @@ impl Handler {
                     .unzip();
             call.resume = resume.map(Arc::new);
         }
+        let kinds = content_kinds(&context);
         let (session, cancelled) = (session_of(&context).cloned(), context.ct);
         let cancel = self.state.strip.call_token(call.trace);
         call.cancel = cancel.clone();
-        let work = pin!(answer(&self.state, call));
+        let work = pin!(answer(&self.state, call, kinds));
         let work = client::send_notices(notices, work);
         client::cancel_on_end(&cancel, &cancelled, session.as_ref(), pin!(work)).await
     }

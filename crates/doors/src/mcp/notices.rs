@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::RoleServer;
-use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionContext};
 use strip::Strip;
 use strip::servers::{ClientIdentity, Notice, Watch};
@@ -48,13 +48,47 @@ impl ResourceSubscriptions {
     }
 }
 
+/// The server of a resource that the caller may read.
+pub(super) fn server_of(strip: &Strip, client: &ClientIdentity, uri: &str) -> Option<String> {
+    let found = strip.servers().listing_of(client).resource(uri)?;
+    let server = found.server.name();
+    strip.may_use_server(&client.principal, server).then(|| server.to_owned())
+}
+
 /// Watches a resource that the caller may read.
 fn watch(strip: &Strip, client: &Arc<ClientIdentity>, uri: &str) -> Option<Watch> {
-    let found = strip.servers().listing_of(client).resource(uri)?;
-    if !strip.may_use_server(&client.principal, found.server.name()) {
-        return None;
-    }
+    server_of(strip, client, uri)?;
     strip.servers().watch(client, uri)
+}
+
+/// The resources of one `subscriptions/listen`.
+pub(super) struct WatchedResources {
+    watches: Vec<Watch>,
+    /// Those that no server has yet.
+    unknown: Vec<String>,
+}
+
+impl WatchedResources {
+    /// The resources of a subscription, none of which is watched yet.
+    pub(super) fn of(accepted: &SubscriptionFilter) -> Self {
+        let unknown = accepted.resource_subscriptions.iter().flatten().take(MAX_SUBSCRIBED);
+        Self { watches: Vec::new(), unknown: unknown.cloned().collect() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.watches.is_empty() && self.unknown.is_empty()
+    }
+
+    /// Watches those that servers offer now.
+    pub(super) fn find(&mut self, strip: &Strip, client: &Arc<ClientIdentity>) {
+        let watches = &mut self.watches;
+        self.unknown.retain(|uri| {
+            let found = watch(strip, client, uri);
+            let missing = found.is_none();
+            watches.extend(found);
+            missing
+        });
+    }
 }
 
 /// Notifies a legacy client of changes until it is dropped.
@@ -108,21 +142,12 @@ pub(super) async fn serve_subscription(
     state: &McpState,
     client: &Arc<ClientIdentity>,
     context: &SubscriptionContext,
+    mut resources: WatchedResources,
 ) {
     let mut changes = Changes::of(&state.strip, Arc::clone(client));
     let accepted = context.accepted();
-    let mut watches = Vec::new();
-    let mut unknown: Vec<&String> =
-        accepted.resource_subscriptions.iter().flatten().take(MAX_SUBSCRIBED).collect();
-    let mut find = |watches: &mut Vec<Watch>| {
-        unknown.retain(|uri| {
-            let found = watch(&state.strip, client, uri);
-            let missing = found.is_none();
-            watches.extend(found);
-            missing
-        });
-    };
-    find(&mut watches);
+    // A server may have come since they were looked for.
+    resources.find(&state.strip, client);
     loop {
         let change = tokio::select! {
             () = context.cancelled() => return,
@@ -132,7 +157,7 @@ pub(super) async fn serve_subscription(
         };
         if matches!(change, Change::Resources) {
             // A new server may offer a resource that did not exist before.
-            find(&mut watches);
+            resources.find(&state.strip, client);
         }
         let sink = context.sink();
         let sent = match change {
@@ -146,7 +171,7 @@ pub(super) async fn serve_subscription(
                 sink.notify_resource_list_changed().await
             }
             Change::Updated(notice) => {
-                match watches.iter().find_map(|watch| watch.concerns(&notice)) {
+                match resources.watches.iter().find_map(|watch| watch.concerns(&notice)) {
                     Some(uri) => sink.notify_resource_updated(uri).await,
                     None => Ok(()),
                 }

@@ -3,9 +3,10 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, PoisonError};
 
+use auth::scope::{TOOLS_CALL, covers};
 use futures_util::FutureExt as _;
 use http::request::Parts;
-use proto::Code;
+use proto::{Code, Failure};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams,
     CompleteResult, ErrorData, GetPromptRequestParams, GetPromptResponse, GetTaskParams,
@@ -22,8 +23,12 @@ use serde_json::json;
 use super::changes::{Changes, ListVersions};
 use super::context::{is_modern, keep_worker, log_level, session_of, trace};
 use super::handler::Handler;
-use super::notices::{self, ChangeNotifier};
+use super::notices::{self, ChangeNotifier, WatchedResources};
 use super::{apps, files, prompts, results, servers};
+
+/// The methods by which clients subscribe to resources, in the two eras.
+const SUBSCRIBE: &str = "resources/subscribe";
+const LISTEN: &str = "subscriptions/listen";
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
@@ -166,13 +171,21 @@ impl ServerHandler for Handler {
         if !self.state.strip.servers().listing().has("resources") {
             return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
         }
-        if self.subscriptions.add(&self.state.strip, &client, &request.uri) {
-            keep_worker(session_of(&context));
-            return Ok(());
-        }
-        let message = format!("`{}` cannot be subscribed to", request.uri);
-        let refusal = ErrorData::resource_not_found(message, None);
-        Err(self.refuse("resources/subscribe", &context, Code::NotFound, refusal).await)
+        self.authorize_call(SUBSCRIBE, &context).await?;
+        let (strip, uri) = (&self.state.strip, &request.uri);
+        let message = format!("`{uri}` cannot be subscribed to");
+        let Some(server) = notices::server_of(strip, &client, uri) else {
+            let refusal = ErrorData::resource_not_found(message, None);
+            return Err(self.refuse(SUBSCRIBE, &context, Code::NotFound, refusal).await);
+        };
+        let (name, params) = (format!("{server}:{SUBSCRIBE}"), json!({"uri": uri}));
+        let work = async {
+            let added = self.subscriptions.add(strip, &client, uri);
+            added.then_some(()).ok_or_else(|| Failure::new(Code::NotFound, message))
+        };
+        self.run_work(name, params, &context, work).await?;
+        keep_worker(session_of(&context));
+        Ok(())
     }
 
     async fn unsubscribe(
@@ -230,12 +243,28 @@ impl ServerHandler for Handler {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        Some(requested.clone())
+        let mut accepted = requested.clone();
+        // Watching a resource makes its server work.
+        if !self.caller().is_some_and(|caller| covers(&caller, TOOLS_CALL)) {
+            accepted.resource_subscriptions = None;
+        }
+        Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let client = Arc::new(self.client(context.request_context())?);
-        notices::serve_subscription(&self.state, &client, &context).await;
+        let request = context.request_context();
+        let client = Arc::new(self.client(request)?);
+        let mut resources = WatchedResources::of(context.accepted());
+        if !resources.is_empty() {
+            let params =
+                json!({"resourceSubscriptions": context.accepted().resource_subscriptions});
+            let work = async {
+                resources.find(&self.state.strip, &client);
+                Ok(())
+            };
+            self.run_work(LISTEN.to_owned(), params, request, work).await?;
+        }
+        notices::serve_subscription(&self.state, &client, &context, resources).await;
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! Converts results and errors between servers and rmcp.
 
+use std::sync::Arc;
+
 use proto::{Code, Failure};
 use rmcp::model::{ErrorCode, ErrorData, InputResponses};
 use serde::de::DeserializeOwned;
@@ -13,6 +15,20 @@ pub(super) fn resume(responses: Option<InputResponses>, state: Option<String>) -
     }
     let responses = responses.unwrap_or_default().into_iter().collect();
     Some(Resume { responses, state })
+}
+
+/// Removes what a server wrote under the keys of `_meta` that are the gateway's own, also from the result of a task.
+pub(super) fn remove_reserved(result: &mut Arc<Value>) {
+    let is_reserved = |key: &String| key.starts_with("powerstrip/");
+    for path in ["/_meta", "/result/_meta"] {
+        let fields = result.pointer(path).and_then(Value::as_object);
+        // Not copied where nothing changes: a result may be large.
+        if fields.is_some_and(|fields| fields.keys().any(is_reserved))
+            && let Some(Value::Object(fields)) = Arc::make_mut(result).pointer_mut(path)
+        {
+            fields.retain(|key, _| !is_reserved(key));
+        }
+    }
 }
 
 /// The result of a server as rmcp's type.

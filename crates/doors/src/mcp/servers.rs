@@ -19,11 +19,11 @@ use strip::{Output, Reply, Request, Resume, Strip};
 use super::apps::Links;
 use super::call::call_options;
 use super::client;
-use super::context::{is_modern, session_of, trace};
+use super::context::{content_kinds, is_modern, session_of, trace};
 use super::handler::Handler;
 use super::listing::TTL_MS;
 use super::prompts;
-use super::results::{error_of, resume, typed};
+use super::results::{error_of, remove_reserved, resume, typed};
 
 /// The prompts of all servers, as clients see them.
 pub(super) fn prompts(strip: &Strip, client: &ClientIdentity) -> Vec<Prompt> {
@@ -216,13 +216,19 @@ impl Handler {
             client::of(&context, declared, self.log_level(), resume.is_some()).unzip();
         call.client = client;
         call.resume = resume.map(Arc::new);
+        let kinds = content_kinds(&context);
         let (session, cancelled) = (session_of(&context).cloned(), context.ct);
         let cancel = self.state.strip.call_token(call.trace);
         call.cancel = cancel.clone();
         let work = pin!(self.state.strip.forward(server, method, call));
         let work = client::send_notices(notices, work);
         let done = client::cancel_on_end(&cancel, &cancelled, session.as_ref(), pin!(work)).await;
-        done.map_err(error_of)
+        let mut done = done.map_err(error_of)?;
+        if let Some(output) = &mut done {
+            remove_reserved(&mut output.data);
+            kinds.render(&mut output.data);
+        }
+        Ok(done)
     }
 }
 

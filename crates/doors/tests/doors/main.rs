@@ -11,6 +11,7 @@ mod mcp_modern;
 mod openapi;
 mod refusals;
 mod rest;
+mod revisions;
 mod sessions;
 mod slow;
 #[cfg(unix)]

@@ -22,7 +22,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::mcp_legacy::Client;
 use crate::support::{
-    Gateway, Reply, TIMEOUT, gateway, gateway_with, guarded_gateway, modern, settings, strip,
+    Gateway, Reply, TIMEOUT, gateway, gateway_with, guarded_gateway, modern, next_event, settings,
+    strip,
 };
 
 /// An agent that may use the server `letters` only.
@@ -122,6 +123,7 @@ async fn a_call_without_the_scope_leaves_its_row() {
 #[tokio::test]
 async fn a_call_without_the_scope_over_a_pipe_leaves_its_row() {
     let (strip, _gate, folder) = strip(settings()).await;
+    publish_servers(&strip);
     let (client, server) = tokio::io::duplex(1 << 20);
     let (read, write) = tokio::io::split(server);
     let user = Arc::new(Principal {
@@ -139,6 +141,8 @@ async fn a_call_without_the_scope_over_a_pipe_leaves_its_row() {
             "protocolVersion": "2025-06-18", "clientInfo": {"name": "t", "version": "1"}}}),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "test_echo"}}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe",
+            "params": {"uri": "notes://1"}}),
     ] {
         client.write_all(format!("{message}\n").as_bytes()).await.unwrap();
         if message["id"].is_number() {
@@ -148,17 +152,18 @@ async fn a_call_without_the_scope_over_a_pipe_leaves_its_row() {
         }
     }
     assert!(answer.contains("the token does not cover this"), "{answer}");
-    let rows = rows_in(folder.path()).await;
-    assert_eq!(refused(&rows), [("mcp-stdio", "test_echo", "DENIED")]);
+    let rows = rows_in(folder.path(), 2).await;
+    let expected = ["resources/subscribe", "test_echo"].map(|tool| ("mcp-stdio", tool, "DENIED"));
+    assert_eq!(refused(&rows), expected);
 }
 
-/// The first rows of the trail in a data folder.
-async fn rows_in(folder: &std::path::Path) -> Vec<AuditRow> {
+/// The rows of the trail in a data folder, newest first, once there are `count`.
+async fn rows_in(folder: &std::path::Path, count: usize) -> Vec<AuditRow> {
     let database = Database::open(folder).await.unwrap();
     let reading = async {
         loop {
             let rows = database.audit_rows(AuditFilter::default()).await.unwrap();
-            if !rows.is_empty() {
+            if rows.len() >= count {
                 return rows;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
@@ -218,7 +223,7 @@ async fn an_invalid_option_over_lsp_leaves_its_row() {
     let client = LspClient::connect(client);
     let invalid = json!({"tool": "test.key", "timeoutMs": 0});
     client.request("mcp.tool.invoke", invalid).await.unwrap_err();
-    let rows = rows_in(folder.path()).await;
+    let rows = rows_in(folder.path(), 1).await;
     assert_eq!(refused(&rows), [("lsp", "test.key", "INVALID_INPUT")]);
 }
 
@@ -327,4 +332,65 @@ async fn a_refused_subscription_leaves_its_row() {
     assert_eq!(answer["error"]["code"], json!(-32002), "{answer}");
     let rows = gateway.audit_rows(1).await;
     assert_eq!(refused(&rows), [("mcp-http", "resources/subscribe", "NOT_FOUND")]);
+}
+
+#[tokio::test]
+async fn subscriptions_to_resources_are_recorded_and_counted() {
+    let rate = Rate { count: NonZeroU32::new(1).unwrap(), per: Duration::from_secs(3_600) };
+    let rate = RateRules { principal: Some(rate), ..RateRules::default() };
+    let settings = Settings { rate, ..settings() };
+    let gateway = gateway_with(settings, Options::default(), ServerLimits::default()).await;
+    publish_servers(&gateway.strip);
+    let (client, _) = Client::connect(&gateway, "2025-06-18").await;
+    let answer = client.ask(1, "resources/subscribe", json!({"uri": "notes://1"})).await;
+    assert!(answer["result"].is_object(), "{answer}");
+    let over = client.ask(2, "resources/subscribe", json!({"uri": "letters://1"})).await;
+    let listen = json!({"notifications": {"resourceSubscriptions": ["notes://1"]}});
+    let listened = ask(&gateway, "/mcp", "", "subscriptions/listen", listen).await;
+    for refused in [over, listened.messages().pop().unwrap()] {
+        assert!(refused["error"]["message"].as_str().unwrap().contains("is limited to 1"));
+    }
+    let rows = gateway.audit_rows(3).await;
+    let rows: Vec<_> = rows.iter().map(|row| (&*row.tool, &*row.outcome)).collect();
+    assert_eq!(
+        rows,
+        [
+            ("notes:resources/subscribe", "OK"),
+            ("letters:resources/subscribe", "RATE_LIMIT"),
+            ("subscriptions/listen", "RATE_LIMIT"),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn callers_without_the_scope_to_call_subscribe_to_no_resource() {
+    let (gateway, keys, _folder) = guarded_gateway().await;
+    publish_servers(&gateway.strip);
+    for (scopes, watched) in [
+        (vec!["tools:read".to_owned()], Value::Null),
+        (vec!["tools:read".to_owned(), "tools:call".to_owned()], json!(["notes://1"])),
+    ] {
+        let key = NewKey {
+            name: format!("listener-{}", scopes.len()),
+            kind: KeyKind::Api,
+            tenant: None,
+            subject: None,
+            agent: None,
+            scopes,
+            lifetime: None,
+        };
+        let (_, token) = keys.add(key).await.unwrap();
+        let asked = json!({"toolsListChanged": true, "resourceSubscriptions": ["notes://1"]});
+        let params = json!({"notifications": asked});
+        let (headers, body) = modern(json!(1), "subscriptions/listen", params);
+        let mut request = gateway.mcp(&headers, &body);
+        let bearer = format!("Bearer {}", token.expose()).parse().unwrap();
+        request.headers_mut().insert("authorization", bearer);
+        let mut stream = gateway.open(request).await.unwrap().into_body();
+        let method = "notifications/subscriptions/acknowledged";
+        let accepted = next_event(&mut stream, |message| message["method"] == method).await;
+        let accepted = &accepted["params"]["notifications"];
+        assert_eq!(accepted["toolsListChanged"], json!(true), "{accepted}");
+        assert_eq!(accepted["resourceSubscriptions"], watched, "{accepted}");
+    }
 }

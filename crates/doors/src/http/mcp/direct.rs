@@ -18,7 +18,7 @@ use serde_json::value::RawValue;
 
 use super::door::{McpDoor, SESSION_ID};
 use crate::http::reply;
-use crate::mcp::{self, McpState};
+use crate::mcp::{self, ContentKinds, McpState};
 use message::{Answer, CALL, CallParams, ListParams, Message, only, write_answer};
 
 const VERSION: &str = "2026-07-28";
@@ -89,7 +89,8 @@ async fn call(
     let mut request = params.into_request(parts, principal, RunOf::Current).ok()?;
     request.cancel = state.strip().call_token(request.trace);
     request.modern = true;
-    Some(write_answer(message.id, mcp::call(state, request).await))
+    let kinds = ContentKinds::of(Some(VERSION));
+    Some(write_answer(message.id, mcp::call(state, request, kinds).await))
 }
 
 /// Whether the headers of a request ask for nothing that only the library does.

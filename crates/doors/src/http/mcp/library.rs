@@ -19,9 +19,10 @@ use serde::Deserialize;
 use strip::{Door, RefusedRequest};
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use super::door::SESSION_ID;
 use super::errors::{self, INTERNAL_ERROR, INVALID_REQUEST, SESSION_NOT_FOUND};
-use super::single_answer;
 use super::stream_notices::{self, WithNotices};
+use super::{priming, single_answer};
 use crate::http::admission::Admitted;
 use crate::http::reply;
 use crate::http::sessions::SessionFault;
@@ -110,6 +111,10 @@ impl LibraryRequest<'_> {
         if !is_stream(&response) {
             return response;
         }
+        // A response that opens a session names it.
+        let opened = response.headers().get(SESSION_ID).and_then(|id| id.to_str().ok());
+        let session = self.session.as_deref().or(opened);
+        let drops_priming = session.is_some_and(|id| !door.sessions.takes_priming(id));
         let shared = self.context.shared.clone();
         let ending = async move {
             let stopping = shared.options.shutdown.clone();
@@ -127,6 +132,10 @@ impl LibraryRequest<'_> {
         };
         let (head, body) = response.into_parts();
         let body = body.into_data_stream().take_until(Box::pin(ending));
+        let body = body.filter(move |part| {
+            let dropped = drops_priming && part.as_ref().is_ok_and(priming::is_priming);
+            std::future::ready(!dropped)
+        });
         let body = body.inspect(move |_| {
             let _until_the_end = &held;
         });

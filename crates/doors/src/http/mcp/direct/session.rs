@@ -25,7 +25,7 @@ use super::LIST;
 use super::message::{Answer, CALL, CallParams, Message, only, write_answer};
 use crate::http::mcp::door::{McpDoor, SESSION_ID};
 use crate::http::reply;
-use crate::mcp;
+use crate::mcp::{self, ContentKinds};
 
 /// How long the head of an answer is held back. A call that takes longer is answered with an event stream, whose comments
 /// keep the connection alive.
@@ -85,10 +85,11 @@ pub(super) async fn answer(
     let mut request = message.params.into_request(parts, principal, run).ok()?;
     let direct = door.sessions.begin_direct(session, version, name, message.id.get(), token)?;
     request.cancel = direct.cancel.clone();
+    let kinds = ContentKinds::of(Some(version));
     let state = Arc::clone(state);
     // In these revisions a lost connection does not cancel a call, so it runs in its own task.
     let mut work = tokio::spawn(async move {
-        let mut answered = mcp::call(&state, request).await;
+        let mut answered = mcp::call(&state, request, kinds).await;
         drop(direct);
         if let Ok(result) = &mut answered {
             // A field of later revisions.

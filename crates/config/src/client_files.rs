@@ -24,7 +24,7 @@ use serde_json::Value;
 use crate::clients::Format;
 
 /// The largest file. Claude Code keeps its history in the same file.
-const MAX_FILE_BYTES: u64 = 64 << 20;
+pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
 /// Reads the text of a client's file.
 fn read_text(path: &Path) -> Result<String, String> {

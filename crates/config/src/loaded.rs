@@ -209,7 +209,20 @@ impl Loaded {
         SecretNames {
             gateway: self.vault_secrets(),
             personal: self.personal_secrets(),
-            incomplete: self.file.is_none() || !self.invalid.is_empty(),
+            incomplete: self.unread(),
+        }
+    }
+
+    /// The parts of the configuration that are missing or cannot be read, in words.
+    fn unread(&self) -> Option<String> {
+        if self.file.is_none() {
+            return Some("there is no config file".to_owned());
+        }
+        let names: Vec<_> = self.invalid.keys().map(|name| format!("`{name}`")).collect();
+        match names.as_slice() {
+            [] => None,
+            [name] => Some(format!("entry {name} cannot be read")),
+            names => Some(format!("entries {} cannot be read", names.join(", "))),
         }
     }
 

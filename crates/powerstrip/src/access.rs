@@ -42,6 +42,30 @@ impl Access {
         Self::open_as(context, loaded, url, None).await
     }
 
+    /// Opens the access for a command about what a gateway has stored, and says so if none runs. None if the data folder
+    /// does not exist: nothing is stored, and a look creates nothing.
+    pub(crate) async fn open_existing(
+        context: &Context,
+        loaded: &Loaded,
+    ) -> anyhow::Result<Option<Self>> {
+        let folder = &loaded.config.data_dir;
+        let shown = folder.display();
+        // With PostgreSQL, the data are not in the folder.
+        if loaded.config.storage.database.is_none() && !folder.exists() {
+            terminal::note(format_args!(
+                "no gateway runs here: the data folder {shown} does not exist"
+            ));
+            return Ok(None);
+        }
+        let access = Self::open(context, loaded, None).await?;
+        if let Self::Here(..) = access {
+            terminal::note(format_args!(
+                "no gateway runs on the data folder {shown}; this is what is stored there"
+            ));
+        }
+        Ok(Some(access))
+    }
+
     /// Opens the access as an agent.
     pub(crate) async fn open_as(
         context: &Context,

@@ -63,9 +63,7 @@ fn check_url(name: &str, url: &str) -> Result<(), PlanError> {
         return Ok(());
     }
     Err(PlanError::Invalid(match config::with_scheme(url) {
-        Some(url) => {
-            format!("a URL begins with its scheme: powerstrip add {name} {}", quoted(&url))
-        }
+        Some(url) => format!("a URL begins with its scheme: write `{url}`"),
         None => format!(
             "`{url}` is not a URL; a command goes after `--`: powerstrip add {name} -- {}",
             quoted(url)

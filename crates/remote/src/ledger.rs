@@ -1,4 +1,5 @@
-//! The client's unanswered requests and its handshake: all that is needed to continue in another session.
+//! The client's unanswered requests, its handshake and what it set since: all that is needed to continue in another
+//! session.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,6 +14,9 @@ const LOST: i64 = -32000;
 
 /// Ids of our own begin like this; no client's does.
 const OWN: &str = "powerstrip/replay";
+
+/// More subscriptions of a session are not repeated.
+const MAX_SETTINGS: usize = 1000;
 
 /// Requests that stay open until the client ends them.
 const ENDLESS: [&str; 1] = ["subscriptions/listen"];
@@ -30,6 +34,15 @@ struct State {
     open: BTreeMap<String, bool>,
     /// The legacy handshake, as the client sent it.
     hello: Option<Hello>,
+    /// The requests that set the state of a legacy session: its log level and its subscriptions.
+    set: BTreeMap<Setting, Value>,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Setting {
+    LogLevel,
+    /// Of the resource with this URI.
+    Subscription(String),
 }
 
 struct Hello {
@@ -60,6 +73,38 @@ impl From<Value> for Params {
     }
 }
 
+impl Setting {
+    fn method(&self) -> &'static str {
+        match self {
+            Self::LogLevel => "logging/setLevel",
+            Self::Subscription(_) => "resources/subscribe",
+        }
+    }
+}
+
+impl State {
+    fn record_setting(&mut self, method: &str, params: Value) {
+        let subscription =
+            || params["uri"].as_str().map(|uri| Setting::Subscription(uri.to_owned()));
+        let setting = match method {
+            "logging/setLevel" => Some(Setting::LogLevel),
+            "resources/subscribe" => subscription(),
+            "resources/unsubscribe" => {
+                if let Some(subscription) = subscription() {
+                    self.set.remove(&subscription);
+                }
+                None
+            }
+            _ => None,
+        };
+        if let Some(setting) = setting
+            && self.set.len() < MAX_SETTINGS
+        {
+            self.set.insert(setting, params);
+        }
+    }
+}
+
 impl Ledger {
     /// Records a message of the client. The session refuses what cannot be read.
     pub fn record_request(&self, message: &[u8]) {
@@ -75,7 +120,9 @@ impl Ledger {
                     let message = Bytes::copy_from_slice(message);
                     state.hello =
                         Some(Hello { id: id.clone(), message, answered: false, confirmed: false });
+                    state.set.clear();
                 }
+                state.record_setting(method, params.0);
                 state.open.insert(id, ENDLESS.contains(&method));
             }
             (None, "notifications/initialized") => {
@@ -171,6 +218,12 @@ impl Ledger {
             messages.push(Bytes::from_static(
                 br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
             ));
+            messages.extend(state.set.iter().enumerate().map(|(number, (setting, params))| {
+                let (id, method) = (format!("{OWN}/{number}"), setting.method());
+                let request =
+                    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+                Bytes::from(request.to_string())
+            }));
         }
         messages
     }

@@ -230,6 +230,13 @@ fn wants_colour(terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bo
     terminal && !is("TERM", "dumb") && !is("CLICOLOR", "0")
 }
 
+/// Untrusted text of several lines: each line after the first is marked, so that it does not look like one of ours, and no
+/// character acts on the terminal.
+pub fn marked(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(shown).collect();
+    lines.join("\n  | ")
+}
+
 /// Untrusted text as one line: no character acts on the terminal, and none is invisible.
 pub fn shown(text: &str) -> String {
     proto::clean::visible(text).replace(['\n', '\t'], " ")

@@ -73,8 +73,10 @@ pub(crate) fn unusable(server: &Server, name: &str, faults: &[Fault]) -> ServerC
             message: fault.message.clone(),
         }
     });
+    let names_url = server.url.is_some() || !server.urls.is_empty() || server.document.is_some();
     ServerConfig {
         command: server.command.clone(),
+        url: names_url.then(|| UNKNOWN_URL.to_owned()),
         disabled: server.disabled,
         prefix: server.prefix,
         invalid: invalid.collect(),

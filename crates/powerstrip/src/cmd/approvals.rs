@@ -3,10 +3,10 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use approvals::operations::{
-    ApprovalQuery, ById, Decide, DecideInput, ListApprovals, ListRules, RemoveRule, ShowApproval,
-    WaitForChange,
+    ApprovalPage, ApprovalQuery, ById, Decide, DecideInput, ListApprovals, ListRules, RemoveRule,
+    ShowApproval, WaitForChange,
 };
-use approvals::{ApprovalState, ApprovalView, Extent, RuleView, Standing, Verdict};
+use approvals::{ApprovalState, ApprovalView, DamagedRow, Extent, RuleView, Standing, Verdict};
 use clap::{Args, Subcommand};
 use config::Span;
 use operations::NoInput;
@@ -112,23 +112,39 @@ impl ApprovalsCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
-        let access = Access::open(context, &loaded, None).await?;
         let printer =
             Printer { style: Style::stdout(&context.environment), as_json: context.global.json };
         let action = self.action.unwrap_or(Action::Ls { all: false });
-        let done = action.run(&access, printer).await;
-        access.close().await;
+        let done = match Access::open_existing(context, &loaded).await? {
+            Some(access) => {
+                let done = action.run(&access, printer).await;
+                access.close().await;
+                done
+            }
+            None => action.run_without_data(printer),
+        };
         telemetry.flush().await;
         done.map(|()| ExitCode::SUCCESS)
     }
 }
 
 impl Action {
+    /// There are no approvals where there is no data folder.
+    fn run_without_data(self, printer: Printer) -> anyhow::Result<()> {
+        match self {
+            Self::Ls { .. } => printer.list(&[]),
+            Self::Rules { action: None | Some(RulesAction::Ls) } => printer.rules(&[]),
+            _ => anyhow::bail!("there are no approvals"),
+        }
+    }
+
     async fn run(self, access: &Access, printer: Printer) -> anyhow::Result<()> {
         match self {
             Self::Ls { all } => {
-                let approvals = if all { newest(access).await? } else { waiting(access).await? };
-                printer.list(&approvals)
+                let page = if all { newest(access).await? } else { waiting(access).await? };
+                printer.list(&page.approvals)?;
+                note_damaged("approval", &page.damaged);
+                Ok(())
             }
             Self::Show { id } => printer.whole(&access.run::<ShowApproval>(&ById { id }).await?),
             Self::Approve(approve) => {
@@ -139,7 +155,10 @@ impl Action {
                 printer.one(&access.run::<Decide>(&input).await?)
             }
             Self::Rules { action: None | Some(RulesAction::Ls) } => {
-                printer.rules(&access.run::<ListRules>(&NoInput {}).await?.rules)
+                let listed = access.run::<ListRules>(&NoInput {}).await?;
+                printer.rules(&listed.rules)?;
+                note_damaged("rule", &listed.damaged);
+                Ok(())
             }
             Self::Rules { action: Some(RulesAction::Rm { id }) } => {
                 let removed = access.run::<RemoveRule>(&ById { id }).await?;
@@ -166,22 +185,32 @@ impl Approve {
 }
 
 /// The newest approvals, decided or not.
-async fn newest(access: &Access) -> anyhow::Result<Vec<ApprovalView>> {
+async fn newest(access: &Access) -> anyhow::Result<ApprovalPage> {
     let query = ApprovalQuery { state: Some("all".to_owned()), after: None, limit: Some(PAGE) };
-    Ok(access.run::<ListApprovals>(&query).await?.approvals)
+    access.run::<ListApprovals>(&query).await
 }
 
 /// All waiting approvals, page by page: none is hidden behind those of other callers.
-async fn waiting(access: &Access) -> anyhow::Result<Vec<ApprovalView>> {
-    let mut approvals = Vec::new();
+async fn waiting(access: &Access) -> anyhow::Result<ApprovalPage> {
     let mut query = ApprovalQuery { limit: Some(PAGE), ..ApprovalQuery::default() };
-    loop {
+    let mut all = access.run::<ListApprovals>(&query).await?;
+    while let Some(next) = all.next.take() {
+        query.after = Some(next);
         let page = access.run::<ListApprovals>(&query).await?;
-        approvals.extend(page.approvals);
-        query.after = page.next;
-        if query.after.is_none() {
-            return Ok(approvals);
-        }
+        all.approvals.extend(page.approvals);
+        all.damaged.extend(page.damaged);
+        all.next = page.next;
+    }
+    Ok(all)
+}
+
+/// Names what a list leaves out, because its stored row cannot be read.
+pub(super) fn note_damaged(what: &str, rows: &[DamagedRow]) {
+    for DamagedRow { id, column, .. } in rows {
+        terminal::note(format_args!(
+            "the stored {what} {} is damaged: its {column} cannot be read",
+            shown(id)
+        ));
     }
 }
 
@@ -189,7 +218,7 @@ async fn waiting(access: &Access) -> anyhow::Result<Vec<ApprovalView>> {
 async fn watch(access: &Access, printer: Printer) -> anyhow::Result<()> {
     let mut known = BTreeSet::new();
     loop {
-        let approvals = waiting(access).await?;
+        let approvals = waiting(access).await?.approvals;
         for approval in approvals.iter().filter(|approval| !known.contains(&approval.id)) {
             printer.event(approval)?;
         }

@@ -20,7 +20,7 @@ use crate::exit::{FAILED, Usage};
 use crate::telemetry::Telemetry;
 use remote::Invocation;
 use remote::parse_url;
-use terminal::Style;
+use terminal::{Style, marked, shown};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -209,7 +209,7 @@ fn print(envelope: &Envelope, context: &Context) -> anyhow::Result<ExitCode> {
 pub(crate) fn print_problems(envelope: &Envelope, context: &Context) {
     let style = Style::stderr(&context.environment);
     for warning in &envelope.meta.warnings {
-        terminal::note(format_args!("{} {warning}", style.doubtful("warning:")));
+        terminal::note(format_args!("{} {}", style.doubtful("warning:"), marked(warning)));
     }
     for error in &envelope.errors {
         explain(error, style);
@@ -223,13 +223,11 @@ fn explain(error: &ErrorItem, style: Style) {
     let listed = violations.first().map(|(path, message)| format!("{path}: {message}"));
     let message = listed.and_then(|listed| error.message.find(&listed));
     let message = message.map_or(&*error.message, |at| error.message[..at].trim_end_matches(": "));
-    // Each line of a server's own words is marked: one alone would look like the gateway's.
-    let next_line = if error.answered_by().is_some() { "\n  | " } else { "\n" };
-    let message = message.lines().collect::<Vec<_>>().join(next_line);
-    terminal::note(format_args!("{} {message}", style.bad(error.label())));
+    terminal::note(format_args!("{} {}", style.bad(error.label()), marked(message)));
+    let mark = if error.answered_by().is_some() { "  | " } else { "  " };
     for (path, message) in violations {
         let path = if path.is_empty() { "/" } else { path };
-        terminal::note(format_args!("  {path}: {message}"));
+        terminal::note(format_args!("{mark}{}: {}", shown(path), shown(message)));
     }
     if error.retryable {
         terminal::note(style.faint("  the same call may succeed later"));

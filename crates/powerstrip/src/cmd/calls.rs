@@ -94,13 +94,20 @@ impl CallsCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
-        let access = Access::open(context, &loaded, None).await?;
+        let access = Access::open_existing(context, &loaded).await?;
         let (style, as_json) = (Style::stdout(&context.environment), context.global.json);
-        let done = match self.action.unwrap_or(Action::Tail(Tail::default())) {
-            Action::Tail(tail) => tail.run(&access, style, as_json).await,
-            Action::Show(Show { trace }) => show(&access, trace, style, as_json).await,
+        let done = match (self.action.unwrap_or(Action::Tail(Tail::default())), &access) {
+            (Action::Tail(tail), Some(access)) => tail.run(access, style, as_json).await,
+            (Action::Show(Show { trace }), Some(access)) => {
+                show(access, trace, style, as_json).await
+            }
+            // There are no calls where there is no data folder.
+            (Action::Tail(_), None) => print_all(&[], style, as_json),
+            (Action::Show(_), None) => Err(anyhow::anyhow!("there are no calls")),
         };
-        access.close().await;
+        if let Some(access) = access {
+            access.close().await;
+        }
         telemetry.flush().await;
         done.map(|()| ExitCode::SUCCESS)
     }
@@ -129,7 +136,7 @@ impl Tail {
         let CallPage { mut calls, .. } = access.run_unsettled::<ListCalls>(&query).await?;
         calls.reverse();
         if !self.follow {
-            return if as_json { Ok(terminal::record(&calls)?) } else { list(&calls, style) };
+            return print_all(&calls, style, as_json);
         }
         // Any row that is recorded from now on has a higher number than the newest of all rows.
         let newest = CallQuery { limit: Some(1), ..CallQuery::default() };
@@ -152,7 +159,10 @@ impl Tail {
     }
 }
 
-fn list(calls: &[CallSummary], style: Style) -> anyhow::Result<()> {
+fn print_all(calls: &[CallSummary], style: Style, as_json: bool) -> anyhow::Result<()> {
+    if as_json {
+        return Ok(terminal::record(&calls)?);
+    }
     if calls.is_empty() {
         return Ok(terminal::line("no calls")?);
     }

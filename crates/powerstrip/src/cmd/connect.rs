@@ -15,7 +15,8 @@ use crate::context::Context;
 use crate::exit::Usage;
 use crate::handover;
 use crate::installer::{self, Expected, Installer, note_narrowed};
-use client::{Route, entry, path_of};
+use client::{Route, entry, is_gateway, path_of};
+use moved::MovedServers;
 use recipes::quoted;
 use terminal::table::{Cell, Table};
 use terminal::{Style, Tone};
@@ -82,6 +83,14 @@ impl Connect {
             return Ok(ExitCode::SUCCESS);
         }
         let before = ClientFile::read(&path).map_err(named)?;
+        if before.get(&[client.section(), &self.name]).is_some_and(|entry| !is_gateway(&entry)) {
+            return Err(Usage(format!(
+                "{}: `{name}` is another server; name the gateway differently with --name, or rename that server",
+                path.display(),
+                name = self.name
+            ))
+            .into());
+        }
         let mut file = before.clone();
         let mut taken = None;
         if self.move_servers && path.exists() {
@@ -89,10 +98,19 @@ impl Connect {
             taken = Some(self.take_servers(&installer, client, &path, &mut file).await?);
         }
         file.set(&[client.section(), &self.name], &entry).map_err(named)?;
-        if let Some(taken) = &mut taken {
+        if path.exists() && file != before {
             // Before the client's file changes: what is taken out must be somewhere else by then.
-            taken.moved.remember(before.text(), file.text());
-            taken.moved.write(&installer.load()?.config.data_dir)?;
+            let data_dir = installer.load()?.config.data_dir;
+            match &mut taken {
+                Some(taken) => taken.moved.keep(&before, &file, &data_dir)?,
+                // Servers that were moved from another file stay recorded; this file is then only edited.
+                None => {
+                    if let Ok(mut moved) = MovedServers::read(&data_dir, &client.to_string(), &path)
+                    {
+                        moved.keep(&before, &file, &data_dir)?;
+                    }
+                }
+            }
         }
         let backup = if file == before {
             None

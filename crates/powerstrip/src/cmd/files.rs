@@ -9,10 +9,11 @@ use config::{Loaded, Span};
 use gateway::path_files::{GetFile, GetFileInput, PutFile, PutFileInput};
 use proto::FILE_ID_BYTES;
 use strip::files::operations::{
-    DeleteFile, FileInput, FileQuery, FileView, LinkFile, LinkInput, ListFiles,
+    DeleteFile, FileInput, FilePage, FileQuery, FileView, LinkFile, LinkInput, ListFiles,
 };
 use tempfile::NamedTempFile;
 
+use super::approvals::note_damaged;
 use crate::context::Context;
 use crate::exit::Usage;
 use crate::operation_client::OperationClient;
@@ -195,17 +196,17 @@ async fn get(
 }
 
 /// All files, page by page.
-async fn all(client: &OperationClient) -> anyhow::Result<Vec<FileView>> {
-    let mut files = Vec::new();
+async fn all(client: &OperationClient) -> anyhow::Result<FilePage> {
     let mut query = FileQuery::default();
-    loop {
+    let mut all = client.run::<ListFiles>(&query).await?;
+    while let Some(next) = all.next_cursor.take() {
+        query.cursor = Some(next);
         let page = client.run::<ListFiles>(&query).await?;
-        files.extend(page.files);
-        query.cursor = page.next_cursor;
-        if query.cursor.is_none() {
-            return Ok(files);
-        }
+        all.files.extend(page.files);
+        all.damaged.extend(page.damaged);
+        all.next_cursor = page.next_cursor;
     }
+    Ok(all)
 }
 
 /// The whole id of a file, given its first characters, with or without `file_`.
@@ -228,7 +229,9 @@ async fn resolve(client: &OperationClient, given: String) -> anyhow::Result<Stri
     let begins = |id: &String| {
         id.starts_with(&given) || id.split_once('_').is_some_and(|(_, id)| id.starts_with(&given))
     };
-    let ids = all(client).await?.into_iter().map(|file| file.file_id.to_string());
+    let all = all(client).await?;
+    let damaged = all.damaged.into_iter().map(|row| row.id);
+    let ids = all.files.into_iter().map(|file| file.file_id.to_string()).chain(damaged);
     let ids: Vec<_> = ids.filter(begins).collect();
     match ids.as_slice() {
         [id] => Ok(id.clone()),
@@ -238,7 +241,8 @@ async fn resolve(client: &OperationClient, given: String) -> anyhow::Result<Stri
 }
 
 async fn list(context: &Context, client: &OperationClient) -> anyhow::Result<()> {
-    let files = all(client).await?;
+    let FilePage { files, damaged, .. } = all(client).await?;
+    note_damaged("file", &damaged);
     if context.global.json {
         return Ok(terminal::record(&files)?);
     }

@@ -41,7 +41,7 @@ pub(crate) struct Import {
 impl Import {
     pub(crate) async fn run(&self, context: &Context) -> anyhow::Result<ExitCode> {
         let Some(file) = &self.file else { return list(context) };
-        let file = &find(file, context);
+        let file = &find(file, context)?;
         let installer = Installer::new(context);
         let mut importer = installer.importer(!self.write).await?;
         importer.skip.insert(ENTRY.to_owned());
@@ -91,11 +91,19 @@ impl Import {
 }
 
 /// The file itself, or that of the client of this name.
-fn find(file: &Path, context: &Context) -> PathBuf {
-    let client = file.to_str().and_then(|name| name.parse::<Client>().ok());
-    let known = client.filter(|_| !file.exists());
-    let known = known.and_then(|client| path_of(client, &context.environment));
-    known.unwrap_or_else(|| file.to_owned())
+fn find(file: &Path, context: &Context) -> Result<PathBuf, Usage> {
+    let name = file.to_str().filter(|name| !file.exists() && !name.contains(['/', '.']));
+    let Some(name) = name else { return Ok(file.to_owned()) };
+    match name.parse::<Client>() {
+        Ok(client) => Ok(path_of(client, &context.environment).unwrap_or_else(|| file.to_owned())),
+        Err(_) => {
+            let hint = match schema::yaml::nearest(name, Client::ALL.map(Client::id)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`powerstrip connect` lists the clients".to_owned(),
+            };
+            Err(Usage(format!("there is no file and no client `{name}`; {hint}")))
+        }
+    }
 }
 
 /// Lists the files of clients that exist here.

@@ -1,10 +1,13 @@
 use std::process::ExitCode;
 
-use auth::key_operations::{AddKey, AddKeyInput, KeyView, ListKeys, RevokeKey, RevokeKeyInput};
+use auth::key_operations::{
+    AddKey, AddKeyInput, KeyList, KeyView, ListKeys, RevokeKey, RevokeKeyInput, RevokedView,
+};
 use clap::{Args, Subcommand};
 use config::{Config, Span};
 use operations::NoInput;
 
+use super::approvals::note_damaged;
 use crate::context::Context;
 use crate::operation_client::OperationClient;
 use crate::telemetry::Telemetry;
@@ -38,7 +41,7 @@ enum Action {
     Ls,
     /// Revoke a key
     Revoke {
-        /// The key's name or id.
+        /// The key's name or id; of a damaged key, the id.
         key: String,
     },
 }
@@ -121,17 +124,21 @@ impl Action {
                 terminal::note("The key is shown only once; the gateway stores a hash of it.");
             }
             Self::Ls => {
-                let keys = client.run::<ListKeys>(&NoInput {}).await?;
+                let KeyList { keys, damaged } = client.run::<ListKeys>(&NoInput {}).await?;
+                note_damaged("key", &damaged);
                 let style = Style::stdout(&context.environment);
                 if as_json { terminal::record(&keys)? } else { list(&keys, style)? }
             }
             Self::Revoke { key } => {
-                let key = client.run::<RevokeKey>(&RevokeKeyInput { key }).await?;
+                let revoked = client.run::<RevokeKey>(&RevokeKeyInput { key }).await?;
                 if as_json {
-                    terminal::record(&key)?;
-                } else {
-                    terminal::line(format_args!("{} is revoked", key.name))?;
+                    return Ok(terminal::record(&revoked)?);
                 }
+                let name = match revoked {
+                    RevokedView::Key(key) => key.name,
+                    RevokedView::Damaged(row) => row.id,
+                };
+                terminal::line(format_args!("{name} is revoked"))?;
             }
         }
         Ok(())

@@ -1,13 +1,19 @@
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
+use operations::workflows::{WorkflowQuery, WorkflowState};
 use proto::clean;
 use runs::{QuestionView, RunCall, RunDetails, RunSummary};
 use serde_json::Value;
-use strip::runs::operations::{AnswerInput, AnswerQuestion, ListRuns, RunId, RunQuery, ShowRun};
+use strip::runs::operations::{
+    AnswerInput, AnswerQuestion, ListRuns, RunId, RunList, RunQuery, ShowRun,
+};
+use workflow::operations::ListWorkflows;
 
+use super::approvals::note_damaged;
 use crate::access::Access;
 use crate::context::Context;
 use crate::exit::Usage;
@@ -18,7 +24,7 @@ use terminal::{Style, Tone, shown, time};
 const EXAMPLES: &str = "\
 Examples:
   powerstrip runs                                   the last runs, and which of them wait for an answer
-  powerstrip runs ls --state waiting                runs that wait
+  powerstrip runs ls --state waiting                runs that wait for an answer
   powerstrip runs show run_0123…                    its questions and calls
   powerstrip runs answer run_0123… --value true     answer its only open question
   powerstrip runs answer run_0123… --slot tone --text 'plain and short'
@@ -29,6 +35,9 @@ It asks the gateway that runs on this data folder. A run is named by its id; the
 
 /// The largest file that is read; the gateway limits answers further.
 const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// The kind of the runs of workflows.
+const WORKFLOW: &str = "workflow";
 
 /// The type of a question whose answer is a long text.
 const DOCUMENT: &str = "document";
@@ -54,7 +63,7 @@ enum Action {
 
 #[derive(Debug, Default, Args)]
 struct Ls {
-    /// Only runs in this state.
+    /// Only runs in this state; `waiting` for an answer to a question.
     #[arg(long, value_name = "STATE", value_parser = ["open", "waiting", "completed", "aborted", "rejected", "failed", "expired"])]
     state: Option<String>,
     /// The most runs to list.
@@ -95,23 +104,42 @@ impl RunsCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
-        let access = Access::open(context, &loaded, None).await?;
         let action = self.action.unwrap_or(Action::Ls(Ls { state: None, limit: 50 }));
-        let done = action.run(&access, context).await;
-        access.close().await;
+        let done = match Access::open_existing(context, &loaded).await? {
+            Some(access) => {
+                let done = action.run(&access, context).await;
+                access.close().await;
+                done
+            }
+            None => action.run_without_data(context),
+        };
         telemetry.flush().await;
         done.map(|()| ExitCode::SUCCESS)
     }
 }
 
 impl Action {
+    /// There are no runs where there is no data folder.
+    fn run_without_data(self, context: &Context) -> anyhow::Result<()> {
+        let Self::Ls(Ls { state, .. }) = self else { bail!("there are no runs") };
+        if context.global.json {
+            return Ok(terminal::record(&Vec::<RunSummary>::new())?);
+        }
+        list(&[], &Paused::new(), state.as_deref(), Style::stdout(&context.environment))
+    }
+
     async fn run(self, access: &Access, context: &Context) -> anyhow::Result<()> {
         let (style, as_json) = (Style::stdout(&context.environment), context.global.json);
         match self {
             Self::Ls(Ls { state, limit }) => {
                 let query = RunQuery { state, limit: Some(limit), offset: 0 };
-                let runs = access.run::<ListRuns>(&query).await?.runs;
-                if as_json { Ok(terminal::record(&runs)?) } else { list(&runs, style) }
+                let RunList { runs, damaged } = access.run::<ListRuns>(&query).await?;
+                note_damaged("run", &damaged);
+                if as_json {
+                    return Ok(terminal::record(&runs)?);
+                }
+                let paused = paused_workflows(access, &runs).await?;
+                list(&runs, &paused, query.state.as_deref(), style)
             }
             Self::Show(Show { run, document }) => {
                 let id = resolve(access, run).await?;
@@ -168,11 +196,13 @@ async fn resolve(access: &Access, given: String) -> anyhow::Result<String> {
     if given.len() >= "run_".len() + 32 {
         return Ok(given);
     }
-    let runs = access.run::<ListRuns>(&RunQuery::default()).await?.runs;
+    let listed = access.run::<ListRuns>(&RunQuery::default()).await?;
+    let damaged = listed.damaged.into_iter().map(|row| row.id);
     let begins = |id: &String| {
         id.starts_with(&given) || id.strip_prefix("run_").is_some_and(|id| id.starts_with(&given))
     };
-    let ids: Vec<_> = runs.into_iter().map(|run| run.id).filter(begins).collect();
+    let ids = listed.runs.into_iter().map(|run| run.id).chain(damaged);
+    let ids: Vec<_> = ids.filter(begins).collect();
     match ids.as_slice() {
         [id] => Ok(id.clone()),
         [] => bail!(
@@ -215,16 +245,51 @@ fn visible(value: &Value) -> String {
     clean::visible_json(&value.to_string())
 }
 
-fn list(runs: &[RunSummary], style: Style) -> anyhow::Result<()> {
+/// What the paused workflows wait for, by the ids of their runs.
+type Paused = BTreeMap<String, String>;
+
+/// The run of a workflow that waits for a person is open: only the workflow has that state.
+async fn paused_workflows(access: &Access, runs: &[RunSummary]) -> anyhow::Result<Paused> {
+    if !runs.iter().any(|run| run.kind == WORKFLOW && run.state == "open") {
+        return Ok(Paused::new());
+    }
+    let mut paused = Paused::new();
+    for state in [WorkflowState::Paused, WorkflowState::Quarantined] {
+        let query =
+            WorkflowQuery { state: Some(state), limit: Some(500), ..WorkflowQuery::default() };
+        let workflows = access.run::<ListWorkflows>(&query).await?.workflows;
+        let waiting = workflows.into_iter();
+        paused.extend(waiting.filter_map(|one| Some((one.run_id.clone(), one.waits_for()?))));
+    }
+    Ok(paused)
+}
+
+fn list(
+    runs: &[RunSummary],
+    paused: &Paused,
+    only: Option<&str>,
+    style: Style,
+) -> anyhow::Result<()> {
     if runs.is_empty() {
-        return Ok(terminal::line("no runs: a run begins with a call, such as `powerstrip call`")?);
+        return Ok(match only {
+            None => terminal::line(
+                "no runs: a call with `--run NAME`, a batch or a workflow begins one",
+            ),
+            Some("waiting") => terminal::line(
+                "no run waits for an answer; `powerstrip approvals` lists calls that wait for a decision",
+            ),
+            Some(state) => terminal::line(format_args!("no runs in the state `{state}`")),
+        }?);
     }
     let headers = ["ID", "STATE", "KIND", "LAST CALL", "TOOLS", "CALLER", "NAME"];
     let mut table = Table::new(headers).right(["TOOLS"]).cut(["CALLER", "NAME"]);
     for run in runs {
         table.row([
             Cell::new(&run.id).tone(Tone::Strong),
-            Cell::state(&run.state),
+            match paused.get(&run.id) {
+                Some(waits_for) => Cell::new(waits_for).tone(Tone::Doubtful),
+                None => Cell::state(&run.state),
+            },
             Cell::new(&run.kind),
             Cell::new(time::ago(run.touched_unix_ms)),
             Cell::new(run.data_tools),

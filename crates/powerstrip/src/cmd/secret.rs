@@ -263,10 +263,10 @@ fn list(secrets: &[SecretView], style: Style) -> anyhow::Result<()> {
             Cell::new(&secret.name).tone(Tone::Strong),
             state,
             Cell::maybe(secret.stored_unix_ms.map(time::ago)),
-            if secret.used {
-                Cell::new("by the config")
-            } else {
-                Cell::new("unused").tone(Tone::Doubtful)
+            match (&secret.unknown, secret.used) {
+                (Some(why), _) => Cell::new(format_args!("unknown: {why}")).tone(Tone::Doubtful),
+                (None, true) => Cell::new("by the config"),
+                (None, false) => Cell::new("unused").tone(Tone::Doubtful),
             },
         ]);
     }

@@ -5,7 +5,7 @@ use anyhow::{Context as _, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use operations::workflows::{
-    WorkflowDetails, WorkflowEvent, WorkflowId, WorkflowQuery, WorkflowState,
+    WorkflowDetails, WorkflowEvent, WorkflowId, WorkflowQuery, WorkflowState, WorkflowSummary,
 };
 use schema::yaml::{self, Limits};
 use serde_json::{Map, Value, json};
@@ -110,14 +110,17 @@ impl WorkflowsCommand {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let loaded = context.load()?;
         let telemetry = Telemetry::start(&loaded, context, Telemetry::QUIET)?;
-        let access = Access::open(context, &loaded, None).await?;
         let action = self.action.unwrap_or(Action::Ls { state: None, limit: 50 });
-        let watcher = Watcher {
-            access: &access,
-            style: Style::stdout(&context.environment),
-            as_json: context.global.json,
+        let (style, as_json) = (Style::stdout(&context.environment), context.global.json);
+        let access = match &action {
+            Action::Run { .. } => Some(Access::open(context, &loaded, None).await?),
+            _ => Access::open_existing(context, &loaded).await?,
         };
-        let done = action.run(&watcher).await;
+        let Some(access) = access else {
+            telemetry.flush().await;
+            return action.run_without_data(style, as_json);
+        };
+        let done = action.run(&Watcher { access: &access, style, as_json }).await;
         access.close().await;
         telemetry.flush().await;
         done
@@ -125,18 +128,19 @@ impl WorkflowsCommand {
 }
 
 impl Action {
+    /// There are no workflows where there is no data folder.
+    fn run_without_data(self, style: Style, as_json: bool) -> anyhow::Result<ExitCode> {
+        let Self::Ls { state, .. } = self else { bail!("there are no workflows") };
+        list(&[], state, style, as_json)
+    }
+
     async fn run(self, watcher: &Watcher<'_>) -> anyhow::Result<ExitCode> {
         let access = watcher.access;
         match self {
             Self::Ls { state, limit } => {
                 let query = WorkflowQuery { state, limit: Some(limit), ..WorkflowQuery::default() };
                 let workflows = access.run::<ListWorkflows>(&query).await?.workflows;
-                if watcher.as_json {
-                    terminal::record(&workflows)?;
-                } else {
-                    shown::list(&workflows, watcher.style)?;
-                }
-                Ok(ExitCode::SUCCESS)
+                list(&workflows, state, watcher.style, watcher.as_json)
             }
             Self::Show { id } => watcher.show(&resolve(access, id).await?).await,
             Self::Watch { id } => {
@@ -166,6 +170,22 @@ impl Action {
             }
         }
     }
+}
+
+fn list(
+    workflows: &[WorkflowSummary],
+    only: Option<WorkflowState>,
+    style: Style,
+    as_json: bool,
+) -> anyhow::Result<ExitCode> {
+    match only {
+        _ if as_json => terminal::record(&workflows)?,
+        Some(state) if workflows.is_empty() => {
+            terminal::line(format_args!("no workflows in the state `{}`", state.as_str()))?
+        }
+        _ => shown::list(workflows, style)?,
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Reads a file: `{tasks}`, or the whole input of execute_dag.

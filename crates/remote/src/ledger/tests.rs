@@ -61,6 +61,40 @@ async fn cancelled_and_endless_requests_are_not_waited_for() {
 }
 
 #[test]
+fn the_log_level_and_live_subscriptions_are_replayed_after_the_handshake() {
+    let ledger = Ledger::default();
+    ask(&ledger, &json!(0), "initialize");
+    answer(&ledger, &json!(0));
+    ledger.record_request(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
+    let requests = [
+        ("logging/setLevel", json!({"level": "info"})),
+        ("resources/subscribe", json!({"uri": "a:1"})),
+        ("resources/subscribe", json!({"uri": "a:2"})),
+        ("resources/unsubscribe", json!({"uri": "a:1"})),
+        ("logging/setLevel", json!({"level": "error"})),
+    ];
+    for (id, (method, params)) in requests.iter().enumerate() {
+        ledger.record_request(&bytes(
+            &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}),
+        ));
+    }
+    let replay: Vec<Value> =
+        ledger.replay().iter().map(|text| serde_json::from_slice(text).unwrap()).collect();
+    let repeated: Vec<_> =
+        replay[2..].iter().map(|request| (&request["method"], &request["params"])).collect();
+    assert_eq!(
+        repeated,
+        [
+            (&json!("logging/setLevel"), &json!({"level": "error"})),
+            (&json!("resources/subscribe"), &json!({"uri": "a:2"})),
+        ]
+    );
+    for request in &replay[2..] {
+        assert!(!answer(&ledger, &request["id"]), "the client did not ask this again");
+    }
+}
+
+#[test]
 fn a_finished_handshake_is_replayed_under_an_id_of_our_own() {
     let ledger = Ledger::default();
     assert!(ledger.replay().is_empty());

@@ -46,16 +46,34 @@ pub(super) fn remove(text: &str, path: &[&str]) -> Option<String> {
     let fields = map.fields();
     let at = fields.iter().position(|field| field.name.as_deref() == Some(*name))?;
     let gone = &fields[at];
-    let range = match (at.checked_sub(1).map(|before| &fields[before]), fields.get(at + 1)) {
-        (Some(before), _) => before.value.range.end..gone.value.range.end,
-        (None, Some(next)) => gone.key.start..next.key.start,
-        (None, None) => {
-            let end = trailing_comma(text, &json, gone.value.range.end, map.range.end);
-            gone.key.start..end.unwrap_or(gone.value.range.end)
-        }
-    };
     let mut edited = text.to_owned();
-    edited.replace_range(range, "");
+    let Some(before) = at.checked_sub(1).map(|before| &fields[before]) else {
+        let range = match fields.get(1) {
+            Some(next) => gone.key.start..next.key.start,
+            None => {
+                let end = trailing_comma(text, &json, gone.value.range.end, map.range.end);
+                gone.key.start..end.unwrap_or(gone.value.range.end)
+            }
+        };
+        edited.replace_range(range, "");
+        return Some(edited);
+    };
+    // Comments between the two belong to the one before.
+    let limit = fields.get(at + 1).map_or(map.range.end, |next| next.key.start);
+    let comma = trailing_comma(text, &json, gone.value.range.end, limit);
+    let end = comma.unwrap_or(gone.value.range.end);
+    let line_ends = text[end..].trim_start_matches([' ', '\t']).starts_with(['\r', '\n']);
+    let start = if line_ends {
+        text[..gone.key.start].trim_end().len()
+    } else {
+        text[..gone.key.start].trim_end_matches([' ', '\t']).len()
+    };
+    edited.replace_range(start..end, "");
+    if comma.is_none()
+        && let Some(after) = trailing_comma(text, &json, before.value.range.end, gone.key.start)
+    {
+        edited.replace_range(after - 1..after, "");
+    }
     Some(edited)
 }
 

@@ -67,6 +67,21 @@ fn json_entries_are_removed_alone() {
 }
 
 #[test]
+fn a_json_entry_that_was_added_is_removed_without_a_trace() {
+    for text in [
+        "{\n  \"mcpServers\": {\n    \"b\": {\"command\": \"cat\"} // about b\n  }\n}\n",
+        "{\n  \"mcpServers\": {\n    \"b\": {\"command\": \"cat\"}, // about b\n  },\n}\n",
+        "{\n  \"mcpServers\": {\n    \"b\": {} /* about\n b */\n    // end\n  }\n}\n",
+        "{\"mcpServers\": {\"b\": {\"command\": \"cat\"} /* b */}}",
+        "{\"mcpServers\": {\"b\": {\"command\": \"cat\"}, }}",
+    ] {
+        let mut file = file(Format::Json, &set(text));
+        file.remove(&["mcpServers", "powerstrip"]).unwrap();
+        assert_eq!(file.text(), text);
+    }
+}
+
+#[test]
 fn toml_tables_are_set_and_removed_alone() {
     let text = "# mine\nmodel = \"x\" # model\n\n[mcp_servers.a]\ncommand = \"x\"\n\n# env of a\n[mcp_servers.a.env]\nK = \"1\"\n\n# other\n[tools]\nlist = [\n  [1, 2],\n]\n";
     let mut edited = file(Format::Toml, text);

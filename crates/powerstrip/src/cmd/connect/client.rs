@@ -77,3 +77,11 @@ pub(super) fn entry(client: Client, route: &Route) -> Value {
         }
     }
 }
+
+/// Whether an entry is one that `connect` writes, now or for an earlier address.
+pub(super) fn is_gateway(entry: &Value) -> bool {
+    let program = entry["command"].as_str().map(Path::new).and_then(Path::file_name);
+    let mut values = entry.as_object().into_iter().flat_map(|entry| entry.values());
+    program.is_some_and(|program| program == "powerstrip")
+        || values.any(|value| value.as_str().is_some_and(|text| text.ends_with("/mcp")))
+}

@@ -1,14 +1,17 @@
-//! The entries that `connect --move` took out of a client's file, kept so that `disconnect` can put them back.
+//! What `connect` changed in a client's file, and the entries that `--move` took out of it, kept so that `disconnect` can
+//! undo both.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use config::client_files::{ClientFile, MAX_FILE_BYTES};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use userfiles::{Access, UserFile};
 
-/// The largest file that is read.
-const MAX_BYTES: u64 = 16 << 20;
+/// The largest file that is read: the text of a client's file before and after, and its entries. In JSON, a text has at
+/// most six times as many bytes.
+const MAX_BYTES: u64 = 6 * 3 * MAX_FILE_BYTES;
 
 /// The entries of one client's file. They may contain secrets, so only the owner of the data folder can read them.
 #[derive(Serialize, Deserialize)]
@@ -16,13 +19,13 @@ pub(in crate::cmd) struct MovedServers {
     client: String,
     pub(in crate::cmd) file: PathBuf,
     pub(in crate::cmd) servers: Vec<MovedEntry>,
-    /// The text of the file before the first of them was moved, and after the last: while it is unchanged, the file
+    /// The text of the file before the first change, and after the last: while it is unchanged, the file
     /// comes back as it was.
     #[serde(default)]
     text_before: Option<String>,
     #[serde(default)]
     text_after: Option<String>,
-    /// Whether nothing was moved from the file before.
+    /// Whether nothing was changed in the file before.
     #[serde(skip)]
     is_first: bool,
 }
@@ -66,12 +69,22 @@ impl MovedServers {
         Ok(if kept.file == file { kept } else { none() })
     }
 
-    /// Remembers the text of the file before and after a move.
-    pub(in crate::cmd) fn remember(&mut self, before: &str, after: &str) {
+    /// Stores the entries, and the text of the file before and after a change.
+    pub(in crate::cmd) fn keep(
+        &mut self,
+        before: &ClientFile,
+        after: &ClientFile,
+        data_dir: &Path,
+    ) -> anyhow::Result<()> {
+        self.remember(before.text(), after.text());
+        self.write(data_dir)
+    }
+
+    fn remember(&mut self, before: &str, after: &str) {
         if self.is_first {
             self.text_before = Some(before.to_owned());
         } else if self.text_after.as_deref() != Some(before) {
-            // The file was edited between two moves.
+            // The file was edited between two changes.
             self.text_before = None;
         }
         self.text_after = Some(after.to_owned());
@@ -82,10 +95,7 @@ impl MovedServers {
         self.text_before.as_deref().filter(|_| self.text_after.as_deref() == Some(now))
     }
 
-    pub(in crate::cmd) fn write(&self, data_dir: &Path) -> anyhow::Result<()> {
-        if self.servers.is_empty() {
-            return Ok(());
-        }
+    fn write(&self, data_dir: &Path) -> anyhow::Result<()> {
         let path = place(data_dir, &self.client);
         let write = || {
             std::fs::create_dir_all(data_dir)?;

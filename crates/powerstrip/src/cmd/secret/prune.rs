@@ -18,7 +18,12 @@ pub(super) struct Prune {
 
 impl Prune {
     pub(super) async fn run(self, client: &Client, as_json: bool) -> anyhow::Result<()> {
-        let unused = client.list().await?.into_iter().filter(|secret| !secret.used);
+        let secrets = client.list().await?;
+        if let Some(why) = secrets.iter().find_map(|secret| secret.unknown.as_ref()) {
+            let why = terminal::shown(why);
+            terminal::note(format_args!("it is not known which secrets are unused: {why}"));
+        }
+        let unused = secrets.into_iter().filter(|secret| !secret.used);
         let unused: Vec<_> = unused.map(|secret| secret.name).collect();
         if !unused.is_empty() {
             self.confirm(&unused)?;

@@ -2,7 +2,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use testkit::{Gateway, MODERN};
+use testkit::{Gateway, MODERN, SqliteConnection};
 
 use crate::access::support::{Caller, LEGACY, challenge, command};
 
@@ -46,6 +46,35 @@ async fn a_key_works_at_once_and_until_it_is_revoked() {
     let secret = key.splitn(3, '_').nth(2).unwrap();
     let holds = |bytes: &[u8]| bytes.windows(20).any(|window| window == &secret.as_bytes()[..20]);
     assert!(!holds(&data) && !holds(gateway.log().as_bytes()), "only its hash is stored");
+}
+
+#[tokio::test]
+async fn a_damaged_key_does_not_refuse_the_start_and_opens_nothing() {
+    if testkit::on_postgres() {
+        return;
+    }
+    let gateway = Gateway::with().config("auth: {}").start().await;
+    let damaged = add_key(&gateway, &["ci"]).await;
+    let whole = add_key(&gateway, &["laptop"]).await;
+    let database = gateway.folder().join(".powerstrip/powerstrip.db");
+    let sql = "UPDATE access_keys SET scopes = '{' WHERE name = 'ci'";
+    let gateway = gateway.restart_after(|_| drop(SqliteConnection::execute(&database, sql))).await;
+    let status = async |gateway: &Gateway, key: &str| {
+        Caller::new(gateway, Some(key.to_owned())).get("/mcp/discover").await.status
+    };
+    assert_eq!((status(&gateway, &damaged).await, status(&gateway, &whole).await), (401, 200));
+    let id = damaged.split('_').nth(1).unwrap();
+    assert!(gateway.log().contains("a stored row is damaged"), "{}", gateway.log());
+    let listed = gateway.run(&["keys"]).await;
+    assert_eq!(listed.code, Some(0), "{listed:?}");
+    assert!(listed.stdout.contains("laptop") && listed.stderr.contains(id), "{listed:?}");
+
+    let revoked = gateway.run(&["keys", "revoke", id]).await;
+    assert_eq!((revoked.code, revoked.stdout.contains(id)), (Some(0), true), "{revoked:?}");
+    let gateway = gateway.restart().await;
+    let listed = gateway.run(&["keys"]).await;
+    assert!(listed.stdout.contains("laptop") && !listed.stderr.contains(id), "{listed:?}");
+    assert_eq!((status(&gateway, &damaged).await, status(&gateway, &whole).await), (401, 200));
 }
 
 #[tokio::test]

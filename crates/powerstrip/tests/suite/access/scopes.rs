@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use testkit::{MODERN, Response, eventually, sibling_program};
+use testkit::{Gateway, MODERN, Response, eventually, sibling_program};
 
 use crate::access::support::{Caller, LEGACY, Setup, call_message, challenge};
 
@@ -167,4 +167,84 @@ async fn a_read_only_token_gets_no_prompt_or_resource_of_a_server() {
             assert!(refused["result"].is_null(), "{version} {method}: {refused}");
         }
     }
+}
+
+/// The routes of operations that call a tool or make a plan, and what their audit rows are about.
+const CALLING: [(&str, &str); 7] = [
+    ("/v1/search", "web.search.query"),
+    ("/v1/plan", "planner.multi_perspective"),
+    ("/v1/research", "research.execute"),
+    ("/v1/workflows", "powerstrip:execute_dag"),
+    ("/v1/workflows/plan", "workflows/plan"),
+    ("/v1/workflows/xx/continue", "powerstrip:continue"),
+    ("/v1/workflows/xx/abort", "powerstrip:abort"),
+];
+
+/// Tool and outcome of the calls that are listed for a caller with the scope to see them, oldest first, once there are
+/// `count`.
+async fn recorded(auditor: &Caller<'_>, count: usize) -> Vec<(String, String)> {
+    eventually("all refusals are recorded", || async {
+        let listed = auditor.get("/v1/calls?order=oldest&limit=500").await.body;
+        let text = |call: &Value, field: &str| call[field].as_str().unwrap().to_owned();
+        let calls = listed["calls"].as_array()?.iter();
+        let rows: Vec<_> = calls.map(|call| (text(call, "tool"), text(call, "code"))).collect();
+        (rows.len() >= count).then_some(rows)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn refusals_of_routes_that_call_a_tool_leave_a_row() {
+    let setup = Setup::open().await;
+    let reader = setup.caller(json!({"scope": "tools:read"}));
+    let caller = setup.caller(json!({"scope": "tools:read tools:call"}));
+    let auditor = setup.caller(json!({"scope": "audit:read"}));
+    let post = async |by: &Caller<'_>, path: &str, body: String| {
+        let request = by.request(reqwest::Method::POST, path).body(body);
+        testkit::send(request.header("content-type", "application/json")).await.status
+    };
+    let mut expected = Vec::new();
+    for (path, about) in CALLING {
+        assert_eq!(post(&reader, path, "{}".to_owned()).await, 403, "{path}");
+        expected.push((about.to_owned(), "DENIED".to_owned()));
+        assert_eq!(post(&caller, path, "{".to_owned()).await, 400, "{path}");
+        expected.push((about.to_owned(), "INVALID_INPUT".to_owned()));
+    }
+    let large = json!({"query": "x".repeat(200_000)}).to_string();
+    assert_eq!(post(&caller, "/v1/search", large).await, 400);
+    expected.push(("web.search.query".to_owned(), "INVALID_INPUT".to_owned()));
+    let bad_path = post(&caller, "/v1/workflows/xx/continue", "{}".to_owned()).await;
+    let long_key = caller.request(reqwest::Method::POST, "/v1/workflows").json(&json!({}));
+    let long_key = testkit::send(long_key.header("idempotency-key", "k".repeat(300))).await;
+    assert_eq!((bad_path, long_key.status), (400, 400));
+    for about in ["powerstrip:continue", "powerstrip:execute_dag"] {
+        expected.push((about.to_owned(), "INVALID_INPUT".to_owned()));
+    }
+    // Refused by the guards of the call itself, which leaves one row and not two.
+    let answer = post(&caller, "/v1/workflows", json!({"intent": 7}).to_string()).await;
+    assert_eq!(answer, 400);
+    expected.push(("powerstrip:execute_dag".to_owned(), "INVALID_INPUT".to_owned()));
+    let plan = json!({"intent": "Echo the message 'hello'"}).to_string();
+    assert_eq!(post(&caller, "/v1/workflows/plan", plan).await, 200);
+    expected.push(("workflows/plan".to_owned(), "OK".to_owned()));
+    // Rows are read again, because one too many would come late.
+    recorded(&auditor, expected.len()).await;
+    assert_eq!(post(&reader, "/v1/search", "{}".to_owned()).await, 403);
+    expected.push(("web.search.query".to_owned(), "DENIED".to_owned()));
+    assert_eq!(recorded(&auditor, expected.len()).await, expected);
+}
+
+#[tokio::test]
+async fn refusals_and_plans_count_against_the_rate() {
+    let gateway = Gateway::with().config("limits: { rate: { principal: 3/1h } }\n").start().await;
+    let post = async |path: &str, body: &'static str| {
+        let request = reqwest::Client::new().post(gateway.url(path)).body(body);
+        testkit::send(request.header("content-type", "application/json")).await.status
+    };
+    let plan = r#"{"intent": "Echo the message 'hello'"}"#;
+    assert_eq!(post("/v1/workflows/plan", plan).await, 200);
+    assert_eq!(post("/v1/workflows", "{").await, 400);
+    assert_eq!(post("/v1/workflows/xx/continue", "{}").await, 400);
+    assert_eq!(post("/v1/search", "{").await, 429);
+    assert_eq!(post("/v1/workflows/plan", plan).await, 429);
 }

@@ -56,6 +56,14 @@ fn secrets_of_an_entry_that_is_wrong_are_not_pruned() {
     let entry = "servers:\n  crm: { comand: python3, env: { KEY: { secret: crm_key } } }\n";
     project.write("powerstrip.yaml", entry);
     project.run_with(&["secret", "set", "crm_key"], SECRET, &[]).ok();
+    project.run_with(&["secret", "set", "other"], "another-value-1", &[]).ok();
+    let listed = project.run(&["secret", "ls"]);
+    let uses: Vec<_> = listed.ok().lines().filter_map(|row| row.split_once("  ")).collect();
+    assert!(uses[1].0 == "crm_key" && uses[1].1.ends_with("by the config"), "{listed:?}");
+    assert!(uses[2].1.ends_with("unknown: entry `crm` cannot be read"), "{listed:?}");
+    let pruned = project.run(&["secret", "prune", "--yes"]);
+    assert!(pruned.ok().contains("nothing is removed"), "{pruned:?}");
+    assert!(pruned.stderr.contains("entry `crm` cannot be read"), "{pruned:?}");
     assert_eq!(
         project.run(&["secret", "prune", "--yes", "--json"]).json_of(0)["removed"],
         json!([])
@@ -66,7 +74,7 @@ fn secrets_of_an_entry_that_is_wrong_are_not_pruned() {
     assert_eq!(removed["removed"], json!([]), "there is no config file");
     project.write("powerstrip.yaml", "servers: {}\n");
     let removed = project.run(&["secret", "prune", "--yes", "--json"]).json_of(0);
-    assert_eq!(removed["removed"], json!(["crm_key"]));
+    assert_eq!(removed["removed"], json!(["crm_key", "other"]));
 }
 
 #[test]
@@ -118,6 +126,34 @@ fn a_file_that_was_not_edited_comes_back_as_it_was() {
 }
 
 #[test]
+fn servers_of_a_large_file_come_back() {
+    let project = Project::new();
+    let history = "x".repeat(9 << 20);
+    let before = json!({"history": history, "mcpServers": {"one": {"command": "python3", "args": ["one.py"]}}});
+    project.write("mcp.json", &before.to_string());
+    project.run(&["connect", "claude-code", "--file", "mcp.json", "--stdio", "--move"]).ok();
+    project.run(&["disconnect", "claude-code", "--file", "mcp.json"]).ok();
+    assert!(file(&project, "mcp.json") == before, "the file is another one");
+}
+
+#[test]
+fn another_server_with_the_name_of_the_gateway_is_not_overwritten() {
+    let project = Project::new();
+    let before = json!({"mcpServers": {"powerstrip": {"command": "other"}}}).to_string();
+    project.write("mcp.json", &before);
+    let connect = ["connect", "cursor", "--file", "mcp.json", "--stdio"];
+    for more in [&[][..], &["--move"]] {
+        let refused = project.run(&[&connect[..], more].concat());
+        assert!(refused.failed(2).contains("`powerstrip` is another server"), "{refused:?}");
+        assert_eq!(project.read("mcp.json"), before);
+    }
+    project.run(&[&connect[..], &["--name", "strip"]].concat()).ok();
+    let connected = file(&project, "mcp.json");
+    assert_eq!(connected["mcpServers"]["powerstrip"], json!({"command": "other"}), "{connected}");
+    assert_eq!(connected["mcpServers"]["strip"]["args"][0], "stdio", "{connected}");
+}
+
+#[test]
 fn import_finds_the_file_of_a_client() {
     let project = Project::new();
     let home = project.path().to_str().unwrap().to_owned();
@@ -127,6 +163,8 @@ fn import_finds_the_file_of_a_client() {
     project.write(".cursor/mcp.json", &cursor());
     let listed = project.run_with(&["import"], "", &environment);
     assert!(listed.ok().contains("cursor") && listed.stdout.contains("mcp.json"), "{listed:?}");
+    let typed = project.run_with(&["import", "curser"], "", &environment);
+    assert!(typed.failed(2).contains("did you mean `cursor`?"), "{typed:?}");
     let shown = project.run_with(&["import", "cursor"], "", &environment);
     assert!(shown.ok().contains("plain:"), "{shown:?}");
 }

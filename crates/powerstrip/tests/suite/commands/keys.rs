@@ -69,6 +69,7 @@ fn invalid_key_arguments_are_refused() {
         (&["keys", "add", "x", "--scope", "a b"], 1, "scope"),
         (&["keys", "add", "x", "--scope", "tool:call"], 1, "did you mean `tools:call`?"),
         (&["keys", "add", "x", "--scope", "everything"], 1, "approvals:decide"),
+        (&["keys", "add", "x", "--scope", "admin"], 1, "only the admin token has it"),
         (&["keys", "add", "x", "--tenant", ""], 1, "tenant"),
         (&["keys", "add", "x", "--expires", "soon"], 2, "90d"),
         (&["keys", "add"], 2, "NAME"),

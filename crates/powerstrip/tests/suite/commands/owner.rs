@@ -48,6 +48,34 @@ async fn stop(mut server: Child) {
     assert!(server.wait().await.unwrap().success());
 }
 
+#[test]
+fn commands_that_look_say_that_no_gateway_runs_and_create_nothing() {
+    let project = Project::new();
+    for (arguments, printed) in [
+        (&["approvals"][..], "no call waits for a decision"),
+        (&["approvals", "rules"], "no standing rules"),
+        (&["runs"], "no runs: a call with `--run NAME`"),
+        (&["runs", "ls", "--state", "failed"], "no runs in the state `failed`"),
+        (&["workflows"], "no workflows: "),
+        (&["workflows", "ls", "--state", "paused"], "no workflows in the state `paused`"),
+        (&["calls"], "no calls"),
+    ] {
+        let looked = project.run(arguments);
+        assert!(looked.ok().contains(printed), "{looked:?}");
+        assert!(looked.stderr.contains("no gateway runs here: the data folder"), "{looked:?}");
+        let as_json = project.run(&[arguments, &["--json"]].concat());
+        assert_eq!(as_json.json_of(0), json!([]), "{as_json:?}");
+    }
+    for arguments in [["runs", "show", "x"], ["workflows", "show", "x"], ["calls", "show", "x"]] {
+        assert!(project.run(&arguments).failed(1).contains("there are no "));
+    }
+    assert!(!project.path().join(".powerstrip").exists());
+    project.run(&["keys"]).ok();
+    let looked = project.run(&["runs"]);
+    assert!(looked.ok().contains("no runs: a call"), "{looked:?}");
+    assert!(looked.stderr.contains("no gateway runs on the data folder"), "{looked:?}");
+}
+
 const SLOW: &str = "id: slow.nap\nversion: 1.0.0\ndescription: Sleeps for a while and says so.\n\
     deterministic: false\ninputSchema: {type: object}\noutputSchema: {type: object}\n\
     execution: {kind: cli, cmd: [sleep, '20']}\n";

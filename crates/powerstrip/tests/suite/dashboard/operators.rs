@@ -2,7 +2,7 @@
 
 use reqwest::StatusCode;
 use serde_json::json;
-use testkit::{Gateway, GuardedGateway, eventually};
+use testkit::{Gateway, GuardedGateway, SqliteConnection, eventually, on_postgres};
 
 use crate::dashboard::support::{Person, gateway};
 
@@ -38,7 +38,7 @@ async fn only_an_operator_manages_secrets_keys_and_servers() {
     let home = operator.get("/dashboard").await.text;
     assert!(home.contains("/dashboard/vault") && home.contains("/dashboard/keys"), "{home}");
     let keys = operator.get("/dashboard/keys").await.text;
-    assert!(!keys.contains("stolen"), "{keys}");
+    assert!(!keys.contains("stolen") && !keys.contains("have no effect"), "{keys}");
 }
 
 #[tokio::test]
@@ -61,6 +61,8 @@ async fn forms_of_operators_need_their_session_and_all_their_fields() {
     assert!(made.text.contains("ps_"), "{}", made.text);
     let twice = post("/dashboard/keys", &[key, &[("scope", "tools:read")]].concat()).await;
     assert!(twice.text.contains("there is a key <code>ci</code> already"), "{}", twice.text);
+    let keys = operator.get("/dashboard/keys").await.text;
+    assert!(keys.contains("have no effect until <code>auth:</code>"), "{keys}");
     let empty = post("/dashboard/vault", &[("do", "set"), ("name", "A"), ("value", "")]).await;
     assert_eq!(empty.status, StatusCode::BAD_REQUEST);
     let odd =
@@ -69,6 +71,31 @@ async fn forms_of_operators_need_their_session_and_all_their_fields() {
     assert!(!odd.text.contains("canary"), "{}", odd.text);
     let listed = operator.get("/dashboard/vault").await.text;
     assert!(listed.contains("No secrets"), "{listed}");
+}
+
+/// SQLite only: there a test can write to the database.
+#[tokio::test]
+async fn a_damaged_key_is_shown_until_it_is_revoked() {
+    if on_postgres() {
+        return;
+    }
+    let gateway = Gateway::start().await;
+    let made = gateway.run(&["keys", "add", "ci", "--json"]).await.json();
+    let id = made["id"].as_str().unwrap();
+    let database = gateway.folder().join(".powerstrip/powerstrip.db");
+    let damage = "UPDATE access_keys SET hash = x'00'";
+    let gateway =
+        gateway.restart_after(|_| drop(SqliteConnection::execute(&database, damage))).await;
+    let operator = Person::signed_in(&gateway).await;
+    let keys = operator.get("/dashboard/keys").await.text;
+    let note = format!("<code>{id}</code> is damaged: its hash cannot be read");
+    assert!(keys.contains(&note), "{keys}");
+    let csrf = operator.csrf();
+    let fields = [("csrf", csrf.as_str()), ("do", "revoke"), ("key", id)];
+    let revoked = operator.post("/dashboard/keys", &fields).await;
+    assert_eq!(revoked.status, StatusCode::SEE_OTHER, "{}", revoked.text);
+    let keys = operator.get("/dashboard/keys").await.text;
+    assert!(!keys.contains(id), "{keys}");
 }
 
 #[tokio::test]

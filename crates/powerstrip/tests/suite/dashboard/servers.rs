@@ -44,6 +44,38 @@ async fn a_broken_server_shows_its_error_and_what_it_wrote() {
 }
 
 #[tokio::test]
+async fn a_form_that_cannot_be_used_is_shown_again_with_what_was_typed() {
+    let gateway = Gateway::with().config("servers: {}\n").start().await;
+    let person = Person::signed_in(&gateway).await;
+    let csrf = person.csrf();
+    let post = async |fields: &[(&str, &str)]| {
+        let fields = [&[("csrf", csrf.as_str()), ("name", "mem")], fields].concat();
+        let answer = person.post("/dashboard/add-server", &fields).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{}", answer.text);
+        assert!(answer.text.contains("value=\"mem\""), "{}", answer.text);
+        answer.text
+    };
+    let page = post(&[("url", "mcp.example.com"), ("headers", "X-Team: a<b")]).await;
+    assert!(page.contains("write <code>https://mcp.example.com</code>"), "{page}");
+    assert!(page.contains("value=\"mcp.example.com\"") && page.contains("X-Team: a&lt;b"));
+    let page = post(&[("arguments", "--port")]).await;
+    assert!(page.contains("Arguments need a program") && page.contains(">--port<"), "{page}");
+}
+
+#[tokio::test]
+async fn descriptions_in_lists_show_code_as_code() {
+    let gateway = Gateway::with().config("servers: {}\n").start().await;
+    let person = Person::signed_in(&gateway).await;
+    for (path, code) in [
+        ("/dashboard/add-server?q=atlassian", "<code>powerstrip login atlassian</code>"),
+        ("/dashboard/catalog?q=hitl.outline_review", "<code>status: waiting</code>"),
+    ] {
+        let page = person.get(path).await.text;
+        assert!(page.contains(code), "{path}: {page}");
+    }
+}
+
+#[tokio::test]
 async fn a_wrong_entry_shows_what_to_correct() {
     let gateway = Gateway::with().config("servers:\n  odd: { comand: x }\n").start().await;
     let person = Person::signed_in(&gateway).await;
@@ -56,8 +88,16 @@ async fn a_wrong_entry_shows_what_to_correct() {
     assert!(!page.contains("value=\"restart\""), "a restart cannot help: {page}");
     let overview = person.get("/dashboard").await.text;
     assert!(overview.contains("1 server with problems"), "{overview}");
+    assert!(overview.contains("odd</a> (invalid entry)"), "{overview}");
     let settings = person.get("/dashboard/settings").await.text;
     assert!(settings.contains("servers.odd.comand"), "{settings}");
+    assert!(settings.contains("powerstrip config docs") && !settings.contains("docs/src"));
+    let stored =
+        gateway.run_with_input(&["secret", "set", "some_key"], "value-of-some-key\n").await;
+    stored.ok();
+    let vault = person.get("/dashboard/vault").await.text;
+    assert!(vault.contains("entry <code>odd</code> cannot be read"), "{vault}");
+    assert!(!vault.contains("used by the config"), "{vault}");
 }
 
 #[tokio::test]

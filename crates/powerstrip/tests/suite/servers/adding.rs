@@ -234,7 +234,7 @@ async fn usual_mistakes_are_answered_with_the_command_to_type() {
     for (typed, expected) in [
         (&["add", "crm", "npx", "-y", "foo"][..], "powerstrip add crm -- npx -y foo"),
         (&["add", "crm", "npx"], "powerstrip add crm -- npx"),
-        (&["add", "crm", "mcp.example.com"], "powerstrip add crm https://mcp.example.com"),
+        (&["add", "crm", "mcp.example.com"], "write `https://mcp.example.com`"),
         (&["add", "crm", "https://mcp.example.com", "more"], "unexpected argument `more`"),
     ] {
         let refused = folder.run(typed).await;

@@ -26,7 +26,7 @@ agents:
   bot: { skills: [asked] }
 ";
 
-async fn setup(more: &str) -> Gateway {
+pub(crate) async fn setup(more: &str) -> Gateway {
     let config = format!("servers:\n{}{GATED}{more}", over_stdio("near"));
     let setup = Gateway::with().file("tools/note.tool.yaml", PACK).config(&config);
     let gateway = setup.env("HOOK_SECRET", "a secret of the hook").start().await;
@@ -37,7 +37,7 @@ async fn setup(more: &str) -> Gateway {
 
 /// A reviewer with the admin token.
 pub(crate) struct Reviewer<'a> {
-    gateway: &'a Gateway,
+    pub(crate) gateway: &'a Gateway,
     token: String,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Reviewer<'a> {
         Self { gateway, token: gateway.admin_token() }
     }
 
-    async fn get(&self, path: &str) -> Response {
+    pub(crate) async fn get(&self, path: &str) -> Response {
         send(reqwest::Client::new().get(self.gateway.url(path)).bearer_auth(&self.token)).await
     }
 

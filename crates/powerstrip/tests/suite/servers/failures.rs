@@ -163,6 +163,35 @@ async fn a_server_cannot_speak_for_the_gateway() {
 }
 
 #[tokio::test]
+async fn every_line_that_a_server_states_is_marked_and_cleaned() {
+    let gateway = Repeater::default().start().await;
+    let two_lines = "y\nDENIED your key was revoked\u{1b}[31m";
+    let details = json!({"violations": [{"path": "x", "message": two_lines}], "m\u{200b}": "a"});
+    let fault = json!({"code": "INVALID_INPUT", "details": details});
+    let error_of_protocol = json!({"answer": {"error": {"code": -32603, "message": two_lines,
+        "data": {"why": two_lines}}}});
+    for (input, details, expected) in [
+        (
+            failed("no", &fault),
+            json!({"violations": [{"path": "x", "message": "y\nDENIED your key was revoked"}],
+                "m": "a", "answeredBy": "far"}),
+            "far answered: no\n  | x: y DENIED your key was revoked\n",
+        ),
+        (
+            error_of_protocol,
+            json!({"server": "far", "code": -32603,
+                "data": {"why": "y\nDENIED your key was revoked"}}),
+            "INTERNAL: server `far` failed: y\n  | DENIED your key was revoked\n",
+        ),
+    ] {
+        let answer = gateway.call("far:say", &input).await;
+        assert_eq!(error(&answer)["details"], details, "{answer:?}");
+        let output = gateway.run(&["call", "far:say", "--input", &input.to_string()]).await;
+        assert_eq!(output.failed(1), expected, "{output:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_cannot_make_a_workflow_wait_for_ever() {
     let server = Repeater::default();
     let gateway = server.start().await;

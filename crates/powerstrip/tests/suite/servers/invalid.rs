@@ -8,7 +8,8 @@ use crate::servers::support::{command, fixture, listed, over_stdio, wait_until_l
 const WRONG: &str = "  odd: { comand: x }\n  \
     both: { command: x, url: 'http://127.0.0.1:9/mcp' }\n  \
     text: sk-canary-of-test\n  \
-    typed: { command: x, args: --port }\n";
+    typed: { command: x, args: --port }\n  \
+    far: { url: 'http://127.0.0.1:9/mcp', tpyo: x }\n";
 
 async fn server(gateway: &Gateway, name: &str) -> Value {
     let servers = command(gateway, &["servers"]).await;
@@ -27,14 +28,15 @@ async fn wrong_entries_are_reported_and_all_other_servers_start() {
         assert!(log.contains(key), "{key}: {log}");
     }
 
-    for (name, line, says) in [
-        ("odd", ":4: ", "`comand`: unknown key; did you mean `command`?"),
-        ("both", ":5: ", "`url`: a server has a command or a URL, not both"),
-        ("text", ":6: ", "expected keys and values, found text"),
-        ("typed", ":7: ", "`args`: expected a list, found text"),
+    for (name, kind, line, says) in [
+        ("odd", "unknown", ":4: ", "`comand`: unknown key; did you mean `command`?"),
+        ("both", "stdio", ":5: ", "`url`: a server has a command or a URL, not both"),
+        ("text", "unknown", ":6: ", "expected keys and values, found text"),
+        ("typed", "stdio", ":7: ", "`args`: expected a list, found text"),
+        ("far", "http", ":8: ", "`tpyo`: unknown key"),
     ] {
         let shown = server(&gateway, name).await;
-        assert_eq!(shown["state"], json!("invalid"), "{shown}");
+        assert_eq!((&shown["state"], &shown["kind"]), (&json!("invalid"), &json!(kind)), "{shown}");
         let reason = shown["reason"].as_str().expect("a reason");
         assert!(reason.contains(says) && reason.contains(line), "{name}: {reason}");
         assert!(reason.contains("powerstrip.yaml:"), "{reason}");
@@ -55,10 +57,10 @@ async fn wrong_entries_are_reported_and_all_other_servers_start() {
     let checked = gateway.run(&["check", "--json"]).await.json_of(1);
     let findings = checked["findings"].as_array().expect("findings");
     let errors = findings.iter().filter(|finding| finding["severity"] == json!("error"));
-    assert_eq!(errors.count(), 4, "{checked}");
+    assert_eq!(errors.count(), 5, "{checked}");
     let examined = gateway.run(&["doctor", "--json"]).await.json_of(0);
     let warnings = examined["checks"].as_array().expect("checks").iter();
-    assert_eq!(warnings.filter(|found| found["warning"] == json!(true)).count(), 4, "{examined}");
+    assert_eq!(warnings.filter(|found| found["warning"] == json!(true)).count(), 5, "{examined}");
     let shown = gateway.run(&["config", "show"]).await;
     assert!(
         shown.ok().contains("near:") && shown.stderr.contains("servers.odd.comand"),

@@ -1,7 +1,10 @@
 //! A service with an OpenAPI document, called through every door.
 
+use axum::Router;
+use axum::response::Redirect;
 use serde_json::json;
 use testkit::{Door, Gateway, Service, eventually};
+use tokio::net::TcpListener;
 
 use crate::servers::support::{command, wait_until_listed};
 
@@ -75,4 +78,38 @@ async fn every_door_reaches_an_openapi_service() {
         discovery.contains("Repeats its").then_some(())
     })
     .await;
+}
+
+/// The service itself is named by its document; only `egress.allow` opens what it redirects to.
+#[tokio::test]
+async fn a_reload_changes_what_redirects_may_reach() {
+    let target = Service::start().await;
+    let redirect = Redirect::temporary(&target.url("/echo"));
+    let router = Router::new().fallback(async move || redirect);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let config = |allow: &str| {
+        format!(
+            "egress: {{ allow: [{allow}] }}\nservers:\n  svc: {{ kind: openapi, document: ./echo.yaml }}\n"
+        )
+    };
+    let gateway = Gateway::with()
+        .config(&config("127.0.0.1"))
+        .file("echo.yaml", &document(&base))
+        .start()
+        .await;
+    wait_until_listed(&gateway, "svc__echo").await;
+    let call = async || gateway.call("svc:echo", &json!({"body": {"message": "hi"}})).await.body;
+    let reached = call().await;
+    assert_eq!(reached["data"]["echo"], json!("hi"), "{reached}");
+    for (allow, message) in [("", "must not reach"), ("127.0.0.1", "")] {
+        gateway.write("powerstrip.yaml", &format!("listen: 127.0.0.1:0\n{}", config(allow)));
+        eventually("the new rules hold", || async {
+            let answer = call().await;
+            let said = answer["errors"][0]["message"].as_str().unwrap_or_default();
+            (answer["ok"] == json!(message.is_empty()) && said.contains(message)).then_some(())
+        })
+        .await;
+    }
 }

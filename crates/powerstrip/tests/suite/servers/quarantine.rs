@@ -3,7 +3,10 @@
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use testkit::{Gateway, McpServer, StdioSession, eventually, mcp_call, powerstrip_binary};
+use testkit::{
+    Gateway, McpServer, SqliteConnection, StdioSession, eventually, mcp_call, on_postgres,
+    powerstrip_binary,
+};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::process::Command;
@@ -306,4 +309,40 @@ async fn hidden_text_is_removed_and_reported() {
     let check = command(&gateway, &["check"]).await;
     let findings = check["findings"].to_string();
     assert!(findings.contains("hides 21 invisible characters"), "{findings}");
+}
+
+/// SQLite only: there a test can write to the database.
+#[tokio::test]
+async fn a_damaged_pin_or_wire_name_does_not_refuse_the_start_and_trusts_nothing() {
+    if on_postgres() {
+        return;
+    }
+    let server = McpServer::start(vec![search(), other()]).await;
+    let gateway = gateway_with(&server).await;
+    let database = gateway.folder().join(".powerstrip/powerstrip.db");
+    let gateway = gateway
+        .restart_after(|_| {
+            for statement in [
+                "UPDATE pins SET digests = x'00', definition = x'00' WHERE tool = 'search'",
+                "UPDATE wire_names SET wire_name = x'00' WHERE tool_key = 'crm:other'",
+            ] {
+                drop(SqliteConnection::execute(&database, statement));
+            }
+        })
+        .await;
+    wait_until_listed(&gateway, "crm__other").await;
+    assert_eq!(code(&gateway, "crm:other").await, Value::Null);
+    assert_eq!(code(&gateway, "crm:search").await, json!("DENIED"));
+    let log = gateway.log();
+    assert!(log.contains("wait for approval") && log.contains("wire_names"), "{log}");
+    let shown = command(&gateway, &["tools", "diff", "crm:search"]).await;
+    assert!(shown["changes"].to_string().contains("customers"), "all of it is new: {shown}");
+    let definition = shown["definition"].as_str().unwrap();
+    command(&gateway, &["tools", "approve", "crm:search", "--definition", definition]).await;
+    assert_eq!(code(&gateway, "crm:search").await, Value::Null);
+
+    let gateway = gateway.restart().await;
+    wait_until_listed(&gateway, "crm__search").await;
+    let log = gateway.log();
+    assert!(!log.contains("a stored row is damaged"), "both are stored again: {log}");
 }

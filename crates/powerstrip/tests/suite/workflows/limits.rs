@@ -75,6 +75,47 @@ async fn a_list_that_a_tool_returns_must_fit_into_the_workflow() {
     }
 }
 
+/// serde_json writes any depth, and reads 127 levels.
+#[tokio::test]
+async fn no_command_output_or_template_makes_a_workflow_that_cannot_be_read() {
+    let gateway = start("").await;
+    let nest =
+        |levels: usize, leaf: Value| (0..levels).fold(leaf, |inner, _| Value::Array(vec![inner]));
+    let mut a = work("a", &[]);
+    a["arguments"]["value"] = nest(40, json!(1));
+    a["compensate"] = json!({"tool": "t:undo", "arguments": {"task": "undo a"}});
+    let mut b = work("b", &["a"]);
+    b["arguments"]["value"] = nest(40, json!("{{ tasks.a.output.value }}"));
+    b["on_error"] = "continue".into();
+    let paused = call(&gateway, "execute_dag", per_layer(json!([a, b, work("c", &["b"])]))).await;
+    let id = paused["workflow_id"].clone();
+    let deep = nest(100, json!(1));
+    let modify =
+        json!({"workflow_id": id, "task_id": "c", "arguments": {"task": "c", "value": deep}});
+    let mut more = work("d", &["b"]);
+    more["arguments"]["value"] = deep.clone();
+    let inject = json!({"workflow_id": id, "tasks": [more]});
+    for (tool, input) in [("modify_args", modify), ("inject_tasks", inject)] {
+        let refused = call(&gateway, tool, input).await;
+        let fault = &refused["error"]["data"]["faults"][0];
+        assert_eq!(fault["code"], "limit", "{tool}: {refused}");
+        let message = fault["message"].as_str().unwrap();
+        assert!(message.contains("100 levels deep; 64 are allowed"), "{tool}: {message}");
+    }
+    let next = call(&gateway, "continue", json!({"workflow_id": id})).await;
+    let error = &next["layer_results"][0]["error"];
+    assert_eq!(error["code"], "INVALID_INPUT", "{next:#}");
+    assert!(error["message"].as_str().unwrap().contains("80 levels deep; 64 are"), "{error}");
+
+    let gateway = gateway.restart().await;
+    ready(&gateway).await;
+    let report = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
+    assert_eq!(report["state"], "paused", "{report:#}");
+    let abort = json!({"workflow_id": id, "reason": "enough"});
+    assert_eq!(call(&gateway, "abort", abort).await["status"], "aborted");
+    assert_eq!(ledger(&gateway), ["a", "undo a"]);
+}
+
 /// The number of items that ran, and of lists that were refused.
 fn fan_out(results: &Value) -> (usize, usize) {
     let results = results.as_array().unwrap();

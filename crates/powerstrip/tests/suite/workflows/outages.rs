@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::{Gateway, PostgresServer, SqliteConnection, eventually, on_postgres};
+use testkit::{Gateway, GuardedGateway, PostgresServer, SqliteConnection, eventually, on_postgres};
 
 use crate::workflows::support::{
-    as_admin, call, crash, hold, ledger, pair, per_layer, ready, release, start, statuses,
-    with_ledger, work,
+    as_admin, call, call_as, crash, hold, ledger, pair, per_layer, ready, ready_as, release,
+    run_path, start, statuses, with_ledger, work,
 };
 
 const EXECUTE: &str = "powerstrip:execute_dag";
@@ -89,7 +89,7 @@ async fn a_workflow_that_ends_during_an_outage_ends_after_it() {
     let (last, ()) = tokio::join!(call(&gateway, "execute_dag", input), outage);
     assert_eq!(last["status"], "complete", "{last:#}");
     assert_eq!(last["results"][0]["output"]["items"].as_array().unwrap().len(), 3_000);
-    let run = gateway.get(&crate::workflows::support::run_path(&last["workflow_id"])).await.body;
+    let run = gateway.get(&run_path(&last["workflow_id"])).await.body;
     assert_eq!(run["state"], "completed", "{run:#}");
 }
 
@@ -254,21 +254,26 @@ async fn a_damaged_workflow_is_reported_and_the_others_are_listed() {
     }
     // The next process has nothing of them in memory.
     let gateway = crash(gateway).await;
-    let damage = |column: &str| {
+    let damage = |column: &str, value: &str| {
         let (table, name) = column.split_once('.').unwrap();
         let id = ids[0].as_str().unwrap();
-        let sql = format!("UPDATE {table} SET {name} = '{{' WHERE workflow_id = '{id}'");
+        let sql = format!("UPDATE {table} SET {name} = {value} WHERE workflow_id = '{id}'");
         execute(&gateway, &sql);
     };
-    for column in ["workflow_tasks.status", "workflow_tasks.result"] {
-        damage(column);
+    for (column, value) in [
+        ("workflow_tasks.output", "NULL"),
+        ("workflow_tasks.status", "'{'"),
+        ("workflow_tasks.result", "x'00'"),
+        ("workflow_tasks.result", "'{'"),
+    ] {
+        damage(column, value);
         let report = call(&gateway, "workflow_status", json!({"workflow_id": ids[0]})).await;
         assert_eq!(report["error"]["code"], -32603, "{column}: {report:#}");
         let message = report["error"]["message"].as_str().unwrap();
         assert!(message.contains("cannot be read"), "{column}: {report:#}");
     }
 
-    damage("workflow_dags.dag");
+    damage("workflow_dags.dag", "'{'");
     let listed = gateway.get("/v1/workflows").await.body;
     let outcome = |id: &serde_json::Value| {
         let mut listed = listed["workflows"].as_array().unwrap().iter();
@@ -276,6 +281,34 @@ async fn a_damaged_workflow_is_reported_and_the_others_are_listed() {
     };
     assert_eq!(outcome(&ids[0]), Some(json!("unreadable")), "{listed:#}");
     assert_eq!(outcome(&ids[1]), Some(json!("layer_complete")), "{listed:#}");
+}
+
+#[tokio::test]
+async fn a_damaged_workflow_that_waits_for_a_person_is_not_read_for_ever() {
+    if on_postgres() {
+        return;
+    }
+    let gateway = start("").await;
+    let task = json!({"id": "a", "tool": "t:work", "arguments": {"task": "a"}, "approval": {}});
+    let waiting = call(&gateway, "execute_dag", json!({"workflow": {"tasks": [task]}})).await;
+    assert_eq!(waiting["checkpoint_type"], "approval_required", "{waiting:#}");
+    execute(&gateway, "UPDATE workflow_tasks SET result = x'00'");
+    let gateway = crash(gateway).await;
+    let warning = "a workflow cannot be read";
+    logged(&gateway, warning).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(gateway.log().matches(warning).count(), 1, "{}", gateway.log());
+    let id = waiting["workflow_id"].as_str().unwrap();
+    let shown = gateway.get(&format!("/v1/workflows/{id}")).await;
+    let error = &shown.body["errors"][0];
+    assert_eq!(
+        (&error["code"], &error["retryable"]),
+        (&json!("INTERNAL"), &json!(false)),
+        "{shown:?}"
+    );
+    let abort = json!({"workflow_id": id, "reason": "damaged"});
+    let aborted = call(&gateway, "abort", abort).await;
+    assert_eq!(aborted["error"]["data"]["retryable"], false, "{aborted:#}");
 }
 
 /// Without an error, a client that follows such a journal would ask for it again at once, and for ever.
@@ -293,4 +326,40 @@ async fn a_damaged_journal_is_reported_to_those_who_follow_it() {
     assert_eq!(events.body["errors"][0]["code"], "INTERNAL", "{events:?}");
     let watched = gateway.run(&["workflows", "watch", id]).await;
     assert!(watched.stderr.contains("cannot be read"), "{watched:?}");
+}
+
+/// An error about damage would show a tenant that a workflow or run of another one exists.
+#[tokio::test]
+async fn other_tenants_do_not_find_a_damaged_workflow_or_run() {
+    if on_postgres() {
+        return;
+    }
+    let guarded = GuardedGateway::start(with_ledger(""), "").await;
+    let gateway = &guarded.gateway;
+    let scope = "tools:read tools:call runs:read";
+    let token = |org: &str| guarded.token(json!({"sub": "ann", "org": org, "scope": scope}));
+    let (acme, globex) = (token("acme"), token("globex"));
+    ready_as(gateway, &acme).await;
+    let tasks = json!([work("a", &[]), work("b", &["a"])]);
+    let paused = call_as(gateway, &acme, "execute_dag", per_layer(tasks)).await;
+    let id = paused["data"]["workflow_id"].as_str().unwrap_or_else(|| panic!("{paused:#}"));
+    let run = run_path(&json!(id));
+    let status = async |token: &str, path: &str| {
+        let request = reqwest::Client::new().get(gateway.url(path)).bearer_auth(token);
+        testkit::send(request).await.status
+    };
+    assert_eq!(status(&acme, &run).await, 200);
+    let workflow = format!("/v1/workflows/{id}");
+    let events = format!("{workflow}/events");
+    execute(gateway, "UPDATE runs SET artifacts = zeroblob(300)");
+    for phase in ["''", "x'00'"] {
+        execute(gateway, &format!("UPDATE workflow_dags SET phase = {phase}"));
+        for path in [&workflow, &events, &run] {
+            assert_eq!(status(&acme, path).await, 500, "{path} {phase}");
+            assert_eq!(status(&globex, path).await, 404, "{path} {phase}");
+        }
+        // Nothing of it can be read but its id.
+        let listed = as_admin(gateway, reqwest::Method::GET, "/v1/workflows", &json!(null)).await;
+        assert_eq!(listed.body["workflows"][0]["outcome"], "unreadable", "{listed:?}");
+    }
 }

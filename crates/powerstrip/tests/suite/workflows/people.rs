@@ -262,6 +262,12 @@ async fn reviewers_see_the_reason_of_a_task() {
     let listed = get("/v1/approvals").await;
     assert_eq!(listed["approvals"][0]["requestReason"], reason, "{listed:#}");
     assert_eq!(get(&format!("/v1/approvals/{approval}")).await["requestReason"], reason);
+    let runs = gateway.run(&["runs"]).await;
+    assert!(runs.ok().contains("waiting for an approval"), "{runs:?}");
+    let waiting = gateway.run(&["runs", "ls", "--state", "waiting"]).await;
+    assert!(waiting.ok().contains("`powerstrip approvals` lists calls"), "{waiting:?}");
+    let failed = gateway.run(&["runs", "ls", "--state", "failed"]).await;
+    assert!(failed.ok().contains("no runs in the state `failed`"), "{failed:?}");
     for command in [&["approvals"][..], &["approvals", "show", approval]] {
         let printed = gateway.run(command).await.ok().to_owned();
         assert!(printed.contains("deletes <b>everything"), "{printed}");

@@ -126,7 +126,7 @@ async fn compensations_pass_if_a_crash_came_between_the_end_of_the_run_and_of_it
     kill(&gateway);
     assert!(!aborting.await.unwrap(), "the gateway was killed");
     let database = store::Database::open(&data).await.unwrap();
-    let mut run = database.run(shown["id"].as_str().unwrap()).await.unwrap().unwrap();
+    let mut run = database.run(None, shown["id"].as_str().unwrap()).await.unwrap().unwrap();
     run.state = "aborted".to_owned();
     database.save_runs(&[run], &[]).await.unwrap();
     database.close().await;

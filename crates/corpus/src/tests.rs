@@ -14,7 +14,7 @@ use super::*;
 const ACME: &str = "acme";
 
 struct Setup {
-    _folder: Option<TempDir>,
+    folder: Option<TempDir>,
     collections: Collections,
 }
 
@@ -22,13 +22,13 @@ impl Setup {
     async fn sqlite() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let database = Database::open(folder.path()).await.unwrap();
-        Self { _folder: Some(folder), collections: on(database) }
+        Self { folder: Some(folder), collections: on(database) }
     }
 
     /// None, and a line in the output, without a server.
     async fn postgres() -> Option<Self> {
         let database = Database::connect(&testkit::new_database()?).await.unwrap();
-        Some(Self { _folder: None, collections: on(database) })
+        Some(Self { folder: None, collections: on(database) })
     }
 
     async fn add(&self, collection: &str, items: Vec<Item>) -> Added {
@@ -89,6 +89,28 @@ fn embedder(folder: &Path, label: &str, turn: f32) -> Embedder {
     std::fs::write(folder.join("model.safetensors"), [&length[..], &header, &data].concat())
         .unwrap();
     Embedder::of_static(StaticModel::open(folder).unwrap(), label)
+}
+
+/// A search that finds it must not fail, and a file is stored again whose metadata is lost.
+#[tokio::test]
+async fn a_damaged_chunk_is_left_out_of_searches() {
+    let setup = Setup::sqlite().await;
+    let of =
+        |id: &str| Item { source: Some(format!("{id}.md")), ..item(id, "Trees cool the city.") };
+    setup.add("city", ["a", "b", "c", "d"].map(of).into()).await;
+    let folder = setup.folder.as_ref().map(|folder| folder.path().join("powerstrip.db"));
+    let damages = [
+        "meta = '{' WHERE id = 'a'",
+        "text = x'00ff' WHERE id = 'b'",
+        "terms = x'00' WHERE id = 'c'",
+    ];
+    for damage in damages {
+        let sql = format!("UPDATE collection_chunks SET {damage}");
+        drop(testkit::SqliteConnection::execute(folder.as_ref().unwrap(), &sql));
+    }
+    assert_eq!(setup.found("trees", Mode::Words).await, ["d"]);
+    let lost = setup.collections.meta_of_source(ACME, &name("city"), "a.md").await.unwrap();
+    assert_eq!(lost, None);
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use crate::layout::{Page, PageResult, Section, heading};
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{Tone, count, empty, in_url, inert, mark, short, tool_page};
+use crate::words::{Tone, count, empty, in_url, inert, mark, message, short, tool_page};
 use search::search;
 
 /// How many results are listed; further ones are only counted.
@@ -204,7 +204,7 @@ fn row(dashboard: &Dashboard, viewer: &Viewer, entry: &Entry, last_uses: &LastUs
         li {
             a.row.tool href=(tool_page(id)) {
                 span.row-name { code { (inert(id)) } }
-                span.row-more { (short(&descriptor.description, 140)) }
+                span.row-more { (message(&short(&descriptor.description, 140))) }
                 span.tags {
                     @if gated { span.tag { "approval" } }
                     @if descriptor.annotations.destructive_hint == Some(true) { span.tag.bad { "destructive" } }

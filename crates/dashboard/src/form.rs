@@ -116,19 +116,18 @@ impl<'a> Form<'a> {
         (schema, nullable)
     }
 
-    /// The properties of an object and whether each is required; required ones first.
+    /// The properties of an object and whether each is required; required ones first, in the order in which the schema
+    /// requires them.
     fn properties(&self, field: &Field<'a>) -> Vec<(&'a str, Field<'a>, bool)> {
         let Kind::Object(properties) = field.kind else { return Vec::new() };
         let required = field.schema.get("required").and_then(Value::as_array);
-        let needs = |name: &str| {
-            required.is_some_and(|names| names.iter().any(|one| one.as_str() == Some(name)))
-        };
-        let listed = properties.iter().map(|(name, schema)| {
-            (name.as_str(), self.field(schema, field.depth + 1), needs(name))
+        let place = |name: &str| required?.iter().position(|one| one.as_str() == Some(name));
+        let mut names: Vec<_> = properties.iter().collect();
+        names.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+        let listed = names.into_iter().map(|(name, schema)| {
+            (name.as_str(), self.field(schema, field.depth + 1), place(name).is_some())
         });
-        let mut listed: Vec<_> = listed.collect();
-        listed.sort_by_key(|(_, _, required)| !required);
-        listed
+        listed.collect()
     }
 }
 

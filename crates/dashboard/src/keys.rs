@@ -1,7 +1,9 @@
 //! Keys of callers and of servers that register themselves: the list, a form to make one, and revoking. A key is shown
 //! once, on the page that answers the form.
 
-use auth::key_operations::{AddKey, AddKeyInput, KeyView, ListKeys, RevokeKey, RevokeKeyInput};
+use auth::key_operations::{
+    AddKey, AddKeyInput, KeyList, KeyView, ListKeys, RevokeKey, RevokeKeyInput,
+};
 use auth::scope;
 use axum::extract::{Query, State};
 use maud::{Markup, html};
@@ -15,6 +17,7 @@ use crate::posted::{PostedForm, see_other};
 use crate::snippet::snippet;
 use crate::state::Dashboard;
 use crate::time;
+use crate::unreadable::damaged_rows;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, inert, mark, short};
 
@@ -45,7 +48,8 @@ pub(super) async fn page(
 
 async fn show(dashboard: &Dashboard, viewer: &Viewer, notice: Markup) -> PageResult {
     let keys = dashboard.run::<ListKeys>(viewer, &NoInput {}).await;
-    let mut keys = keys.map_err(|error| viewer.failed("Keys cannot be listed", &error))?;
+    let KeyList { mut keys, damaged } =
+        keys.map_err(|error| viewer.failed("Keys cannot be listed", &error))?;
     // Newest first, and those that are no longer valid last.
     keys.sort_by_key(|key| (!is_valid(key, viewer), std::cmp::Reverse(key.created_unix_ms)));
     let valid = keys.iter().filter(|key| is_valid(key, viewer)).count();
@@ -53,10 +57,16 @@ async fn show(dashboard: &Dashboard, viewer: &Viewer, notice: Markup) -> PageRes
     let body = html! {
         (heading(html! { "Keys" }, below, html! {}))
         (notice)
+        @if !dashboard.parts.access.is_guarded() {
+            p.notice { "Keys of callers have no effect until " code { "auth:" } " is in the config: the gateway serves this machine's user and asks for none." }
+        }
+        @for row in &damaged {
+            (damaged_rows("key", std::slice::from_ref(row)))
+            (revoke(&row.id, &row.id, viewer))
+        }
         @if keys.is_empty() {
             (empty("No keys", html! {
                 p { "Callers without an identity provider send a key: " code { "Authorization: Bearer ps_…" } "." }
-                p { "Keys matter where the config has " code { "auth:" } "; without it, the gateway serves this machine's user and asks for none." }
             }))
         } @else {
             ul.rows { @for key in &keys { (row(key, viewer)) } }
@@ -72,15 +82,19 @@ fn is_valid(key: &KeyView, viewer: &Viewer) -> bool {
     key.revoked_unix_ms.is_none() && !expired
 }
 
-fn row(key: &KeyView, viewer: &Viewer) -> Markup {
-    let question = format!("Requests with the key {} are refused at once.", key.name);
-    let revoke = ConfirmForm {
+/// The button that revokes a key by its id: a revoked key may have the same name.
+fn revoke(name: &str, id: &str, viewer: &Viewer) -> Markup {
+    let question = format!("Requests with the key {name} are refused at once.");
+    let form = ConfirmForm {
         label: "Revoke",
         question: &question,
         action: KEYS,
-        // By id: a revoked key may have the same name.
-        fields: &[("do", "revoke"), ("key", &key.id)],
+        fields: &[("do", "revoke"), ("key", id)],
     };
+    form.show(viewer)
+}
+
+fn row(key: &KeyView, viewer: &Viewer) -> Markup {
     html! {
         li {
             div.row.acting {
@@ -92,7 +106,7 @@ fn row(key: &KeyView, viewer: &Viewer) -> Markup {
                     @if let Some(agent) = &key.agent { " as " (short(agent, 60)) }
                     " · " code { (inert(&key.scopes.join(" "))) }
                 }
-                div.row-actions { @if is_valid(key, viewer) { (revoke.show(viewer)) } }
+                div.row-actions { @if is_valid(key, viewer) { (revoke(&key.name, &key.id, viewer)) } }
             }
         }
     }

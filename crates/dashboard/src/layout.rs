@@ -137,7 +137,7 @@ impl<'a> Page<'a> {
         Ok(self.render(viewer, status))
     }
 
-    fn render(self, viewer: &Viewer, status: StatusCode) -> Response {
+    pub(super) fn render(self, viewer: &Viewer, status: StatusCode) -> Response {
         let markup = html! {
             (DOCTYPE)
             html lang="en" data-theme=(viewer.theme.word()) {

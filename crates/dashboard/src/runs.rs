@@ -22,6 +22,7 @@ use crate::posted::{PostedForm, see_other};
 use crate::research;
 use crate::state::Dashboard;
 use crate::time;
+use crate::unreadable::damaged_rows;
 use crate::viewer::Viewer;
 use crate::words::{Tone, count, empty, inert, mark, message, outcome, short};
 
@@ -46,7 +47,7 @@ pub(super) async fn asking(dashboard: &Dashboard, viewer: &Viewer) -> Option<usi
         RunFilter { tenant: viewer.tenant(), state, limit: Some(MAX_RUNS), ..RunFilter::default() };
     // The conversion logs the cause.
     let runs = dashboard.parts.strip.runs().list(&filter).await.map_err(OperationError::from);
-    runs.ok().map(|runs| runs.len())
+    runs.ok().map(|runs| runs.rows.len())
 }
 
 pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
@@ -54,9 +55,10 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
     let filter =
         RunFilter { tenant: viewer.tenant(), limit: Some(MAX_RUNS), ..RunFilter::default() };
     let runs = match dashboard.parts.strip.runs().list(&filter).await {
-        Ok(runs) => runs,
+        Ok(listed) => listed,
         Err(failure) => return Err(viewer.failed("Listing failed", &failure.into())),
     };
+    let (runs, damaged) = (runs.rows, runs.damaged);
     let paused = workflow::paused_runs(&dashboard, &viewer).await;
     let unread = paused.as_ref().err();
     let none = HashMap::new();
@@ -73,6 +75,7 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
         (heading(html! { "Runs" }, below, html! { a.button href=(crate::paths::NEW_WORKFLOW) { "New workflow" } }))
         div #runs data-swap {
             @if let Some(unread) = unread { (unread.show()) }
+            (damaged_rows("run", &damaged))
             @if runs.is_empty() {
                 (empty("No runs yet", html! {
                     p { "Describe a task and let the gateway " a href=(crate::paths::NEW_WORKFLOW) { "plan a workflow" } ", or run a file with " code { "powerstrip workflows run FILE" } "." }

@@ -54,12 +54,7 @@ pub(super) async fn page(State(dashboard): State<Dashboard>, viewer: Viewer) -> 
         h2 { "Config in force" }
         p.soft { "Defaults, file, environment and flags, without secrets." }
         pre.code tabindex="0" { (inert(&checkup.config)) }
-        h2 { "Read more" }
-        ul.plain {
-            @for (name, page) in [("Configuration", "reference/config"), ("Guardrails", "guide/guardrails"), ("Sandbox", "guide/sandbox"), ("Access", "guide/access"), ("Dashboard", "guide/dashboard")] {
-                li { (name) ": " code { "docs/src/" (page) ".md" } }
-            }
-        }
+        p.soft { code { "powerstrip config docs" } " prints the manual page of all settings." }
     };
     Page { live: "catalog", ..Page::new("Settings check", Section::Settings, body) }.show(&viewer)
 }

@@ -2,12 +2,23 @@
 
 use std::fmt::Display;
 
+use approvals::DamagedRow;
 use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
 
 use crate::layout::error_page;
 use crate::viewer::Viewer;
+use crate::words::inert;
+
+/// The rows of a list that are damaged. The name is a singular, such as `approval`.
+pub(super) fn damaged_rows(what: &str, rows: &[DamagedRow]) -> Markup {
+    html! {
+        @for row in rows {
+            p.fault { "The stored " (what) " " code { (inert(&row.id)) } " is damaged: its " (row.column) " cannot be read." }
+        }
+    }
+}
 
 /// Data that could not be read. An empty list in its place would be taken for the truth.
 #[derive(Debug)]

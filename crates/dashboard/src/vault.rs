@@ -19,7 +19,7 @@ use crate::posted::{PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::time;
 use crate::viewer::Viewer;
-use crate::words::{Tone, count, empty, in_url, inert, mark};
+use crate::words::{Tone, count, empty, in_url, inert, mark, message};
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -108,10 +108,10 @@ fn form(viewer: &Viewer, name: &str) -> Markup {
 
 fn row(secret: &SecretView, viewer: &Viewer) -> Markup {
     let name = &secret.name;
-    let question = if secret.used {
-        format!("The config uses {name}: what needs it stops working.")
-    } else {
-        format!("Removes {name}. Its value cannot be restored.")
+    let question = match (&secret.unknown, secret.used) {
+        (Some(why), _) => format!("The config may use {name}: {why}."),
+        (None, true) => format!("The config uses {name}: what needs it stops working."),
+        (None, false) => format!("Removes {name}. Its value cannot be restored."),
     };
     let remove = ConfirmForm {
         label: "Remove",
@@ -126,7 +126,7 @@ fn row(secret: &SecretView, viewer: &Viewer) -> Markup {
                 span.row-more {
                     (state(secret))
                     @if let Some(at) = secret.stored_unix_ms { " " (time::ago(at, viewer.now_ms)) }
-                    " · " @if secret.used { "used by the config" } @else { span.warn { "unused" } }
+                    " · " (usage(secret))
                 }
                 div.row-actions {
                     a href=(format!("{VAULT}?name={}#secret-value", in_url(name))) {
@@ -136,6 +136,16 @@ fn row(secret: &SecretView, viewer: &Viewer) -> Markup {
                 }
             }
         }
+    }
+}
+
+fn usage(secret: &SecretView) -> Markup {
+    match (&secret.unknown, secret.used) {
+        (Some(why), _) => {
+            html! { span.warn { "unknown whether the config uses it: " (message(why)) } }
+        }
+        (None, true) => html! { "used by the config" },
+        (None, false) => html! { span.warn { "unused" } },
     }
 }
 

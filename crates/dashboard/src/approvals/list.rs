@@ -5,10 +5,11 @@ use axum::extract::{Query, State};
 use maud::html;
 use serde::Deserialize;
 
-use super::query::{MAX_PENDING, approvals_for, list, pending_after};
+use super::query::{approvals_for, list, pending_after};
 use super::row::row;
 use crate::layout::{Page, PageResult, Section, heading};
 use crate::state::Dashboard;
+use crate::unreadable::damaged_rows;
 use crate::viewer::Viewer;
 use crate::words::{count, empty, in_url};
 
@@ -40,8 +41,8 @@ pub(crate) async fn page(
     let pending = pending_after(approvals, viewer.tenant(), after).await;
     let pending = pending.map_err(|unread| unread.page(&viewer))?;
     // Paged, so that a caller with many pending calls does not hide those of others.
-    let next = pending.last().filter(|_| pending.len() == MAX_PENDING as usize);
-    let next = next.map(|row| format!("?after={}_{}", row.created_unix_ms, in_url(&row.id)));
+    let next = pending.next.map(|(created, id)| format!("?after={created}_{}", in_url(&id)));
+    let (pending, damaged) = (pending.rows, pending.damaged);
     let mut decided = Vec::new();
     for state in [
         ApprovalState::Consumed,
@@ -57,7 +58,7 @@ pub(crate) async fn page(
             ..ApprovalFilter::default()
         };
         let found = list(approvals, &filter).await;
-        decided.extend(found.map_err(|unread| unread.page(&viewer))?);
+        decided.extend(found.map_err(|unread| unread.page(&viewer))?.rows);
     }
     decided.sort_by_key(|row| std::cmp::Reverse(row.decided_unix_ms));
     decided.truncate(MAX_DECIDED as usize);
@@ -65,6 +66,7 @@ pub(crate) async fn page(
     let body = html! {
         (heading(html! { "Approvals" }, html! { span #waiting-count data-swap { (count(pending.len(), "pending approval", "pending approvals")) @if next.is_some() || !first { " on this page" } } }, actions))
         div #waiting data-swap {
+            (damaged_rows("approval", &damaged))
             @if pending.is_empty() {
                 (empty("No pending approvals", html! {
                     p { "When an agent calls a tool whose skill has " code { "auto_approve: false" } ", the call waits here for your decision." }
@@ -72,7 +74,7 @@ pub(crate) async fn page(
                 }))
             } @else {
                 ul.rows data-steps { @for one in &pending { (row(one, &viewer)) } }
-                p.hint.after { kbd { "j" } " " kbd { "k" } " select, " kbd { "Enter" } " opens, " kbd { "a" } " approves and " kbd { "r" } " rejects after a second press." }
+                p.hint.after.keyboard { kbd { "j" } " " kbd { "k" } " select, " kbd { "Enter" } " opens, " kbd { "a" } " approves and " kbd { "r" } " rejects after a second press." }
             }
             @if !first { p { a href="/dashboard/approvals" { "Oldest" } } }
             @if let Some(next) = &next { p { a #later href=(next) { "Newer" } } }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use approvals::{ApprovalFilter, ApprovalRow, ApprovalState, Approvals};
+use approvals::{ApprovalFilter, ApprovalRow, ApprovalState, Approvals, Listed};
 use auth::scope;
 use axum::response::Response;
+use http::StatusCode;
 
+use crate::layout::error_page;
 use crate::state::Dashboard;
 use crate::unreadable::Unreadable;
 use crate::viewer::Viewer;
@@ -22,7 +24,7 @@ pub(crate) async fn pending_approvals(
     tenant: Option<String>,
 ) -> Result<Vec<ApprovalRow>, Unreadable> {
     let Some(approvals) = dashboard.parts.strip.approvals() else { return Ok(Vec::new()) };
-    pending_after(approvals, tenant, None).await
+    Ok(pending_after(approvals, tenant, None).await?.rows)
 }
 
 /// One page of the pending approvals; the oldest first.
@@ -30,7 +32,7 @@ pub(super) async fn pending_after(
     approvals: &Approvals,
     tenant: Option<String>,
     after: Option<(u64, String)>,
-) -> Result<Vec<ApprovalRow>, Unreadable> {
+) -> Result<Listed<ApprovalRow>, Unreadable> {
     let state = Some(ApprovalState::Pending);
     list(approvals, &ApprovalFilter { tenant, state, after, limit: MAX_PENDING }).await
 }
@@ -38,7 +40,7 @@ pub(super) async fn pending_after(
 pub(super) async fn list(
     approvals: &Approvals,
     filter: &ApprovalFilter,
-) -> Result<Vec<ApprovalRow>, Unreadable> {
+) -> Result<Listed<ApprovalRow>, Unreadable> {
     approvals.list(filter).await.map_err(|error| Unreadable::log("The approvals", &error))
 }
 
@@ -60,6 +62,13 @@ pub(super) async fn find(
     let missing = || viewer.missing("This approval does not exist, or you may not see it.");
     match approvals.get(viewer.tenant().as_deref(), id).await {
         Ok(row) => row.ok_or_else(missing),
+        Err(error) if error.damaged_column().is_some() => {
+            tracing::warn!(%error, approval = id, "an approval cannot be read");
+            let text = format!(
+                "The stored approval {id} is damaged, so it is unknown what would be approved. Reject it with powerstrip approvals reject {id}."
+            );
+            Err(error_page(viewer, StatusCode::INTERNAL_SERVER_ERROR, "Not available", &text))
+        }
         Err(error) => Err(Unreadable::log("The approvals", &error).page(viewer)),
     }
 }
@@ -77,7 +86,7 @@ pub(super) async fn approved_before(
             limit: MAX_SEARCHED,
             ..ApprovalFilter::default()
         };
-        let earlier = list(approvals, &filter).await?.into_iter().filter(|other| {
+        let earlier = list(approvals, &filter).await?.rows.into_iter().filter(|other| {
             other.tool == row.tool
                 && other.id != row.id
                 && other.created_unix_ms <= row.created_unix_ms

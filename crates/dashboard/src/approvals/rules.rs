@@ -1,6 +1,6 @@
 //! The page of standing rules.
 
-use approvals::{ApprovalRuleRow, inert as laid_out};
+use approvals::{ApprovalRuleRow, DamagedRow, inert as laid_out};
 use auth::scope;
 use axum::extract::State;
 use http::StatusCode;
@@ -12,23 +12,46 @@ use crate::layout::{Page, PageResult, Section, csrf, error_page, heading};
 use crate::posted::{PostedForm, see_other};
 use crate::state::Dashboard;
 use crate::time;
+use crate::unreadable::damaged_rows;
 use crate::viewer::Viewer;
 use crate::words::{count, empty, inert, short, tool_page};
 
 pub(crate) async fn rules(State(dashboard): State<Dashboard>, viewer: Viewer) -> PageResult {
-    let rules = approvals_for(&dashboard, &viewer)?.rules(viewer.tenant().as_deref());
+    let listed = approvals_for(&dashboard, &viewer)?.rules(viewer.tenant().as_deref());
+    let rules = &listed.rows;
     let actions = html! { a href="/dashboard/approvals" { "All approvals" } };
     let body = html! {
         (heading(html! { "Standing rules" }, html! { (count(rules.len(), "rule", "rules")) " approve calls automatically" }, actions))
+        @for row in &listed.damaged { (damaged(row, &viewer)) }
         @if rules.is_empty() {
             (empty("No standing rules", html! {
                 p { "Every call of a gated tool needs a decision. When you approve one, you can let the approval apply to later calls." }
             }))
         }
-        @for rule in &rules { (shown(rule, &viewer)) }
+        @for rule in rules { (shown(rule, &viewer)) }
     };
     Page { live: "approvals", ..Page::new("Standing rules", Section::Approvals, body) }
         .show(&viewer)
+}
+
+/// A rule that cannot be read: it allows nothing, and can be deleted.
+fn damaged(row: &DamagedRow, viewer: &Viewer) -> maud::Markup {
+    html! {
+        article.rule {
+            (damaged_rows("rule", std::slice::from_ref(row)))
+            @if viewer.may(scope::APPROVALS_DECIDE) { (delete_button(&row.id, viewer)) }
+        }
+    }
+}
+
+fn delete_button(id: &str, viewer: &Viewer) -> maud::Markup {
+    html! {
+        form method="post" action="/dashboard/rules" {
+            (csrf(viewer))
+            input type="hidden" name="rule" value=(id);
+            button type="submit" { "Delete rule" }
+        }
+    }
 }
 
 fn shown(rule: &ApprovalRuleRow, viewer: &Viewer) -> maud::Markup {
@@ -36,13 +59,7 @@ fn shown(rule: &ApprovalRuleRow, viewer: &Viewer) -> maud::Markup {
         article.rule {
             div.rule-head {
                 h2 { a href=(tool_page(&rule.tool)) { code { (inert(&rule.tool)) } } }
-                @if viewer.may(scope::APPROVALS_DECIDE) {
-                    form method="post" action="/dashboard/rules" {
-                        (csrf(viewer))
-                        input type="hidden" name="rule" value=(rule.id);
-                        button type="submit" { "Delete rule" }
-                    }
-                }
+                @if viewer.may(scope::APPROVALS_DECIDE) { (delete_button(&rule.id, viewer)) }
             }
             p {
                 "For " @if let Some(agent) = &rule.agent { (short(agent, 40)) " for " } (short(&rule.owner, 40))

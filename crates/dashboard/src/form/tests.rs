@@ -29,6 +29,18 @@ fn typed(pairs: &[(&str, &str)]) -> Draft {
 }
 
 #[test]
+fn required_fields_come_first_in_the_order_of_the_schema() {
+    let text = json!({"type": "string"});
+    let properties = json!({"body": text, "copies": text, "subject": text, "to": text});
+    let required = ["to", "subject", "body"];
+    let schema = json!({"type": "object", "properties": properties, "required": required});
+    let form = Form::of(&schema);
+    let listed = form.properties(&form.top()).into_iter();
+    let listed: Vec<_> = listed.map(|(name, _, required)| (name, required)).collect();
+    assert_eq!(listed, [("to", true), ("subject", true), ("body", true), ("copies", false)]);
+}
+
+#[test]
 fn typed_texts_become_a_value() {
     let schema = order();
     let form = Form::of(&schema);

@@ -65,7 +65,7 @@ impl Status<'_> {
                             @if viewer.may(scope::METRICS_READ) {
                                 a href=(format!("/dashboard/servers/{}", in_url(&server.name))) { (short(&server.name, 60)) }
                             } @else { (short(&server.name, 60)) }
-                            " (" (server.state.as_str().replace('_', " ")) ")"
+                            " (" (server.state.label()) ")"
                         }
                         @if self.broken.len() > MAX_NAMED { " and " (self.broken.len() - MAX_NAMED) " more" }
                     }

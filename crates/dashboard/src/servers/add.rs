@@ -23,6 +23,9 @@ use crate::words::{empty, in_url, inert, message, short};
 const SECRET: &str = "secret/";
 const VARIABLE: &str = "env/";
 
+/// The fields that are folded away while they are empty.
+const FURTHER: [&str; 3] = ["env", "headers", "cwd"];
+
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Params {
@@ -61,12 +64,12 @@ pub(crate) async fn page(
     let actions = html! { a href="/dashboard/servers" { "All servers" } };
     let body = match chosen {
         Some(server) => html! {
-            (heading(html! { "Add " (inert(&server.name)) }, html! { (inert(&server.about)) }, html! { a href=(ADD_SERVER) { "Choose another" } }))
+            (heading(html! { "Add " (inert(&server.name)) }, message(&server.about), html! { a href=(ADD_SERVER) { "Choose another" } }))
             (chosen_form(server, &viewer))
         },
         None => html! {
             (heading(html! { "Add a server" }, below, actions))
-            (own_form(&viewer))
+            (own_form(&viewer, &|_| ""))
             div.section-head { h2 { "Catalog" } }
             form.search action=(ADD_SERVER) method="get" data-instant {
                 label.hidden for="q" { "Search the catalog" }
@@ -90,7 +93,7 @@ fn row(server: &FoundServer) -> Markup {
             a.row href=(format!("{ADD_SERVER}?from={}", in_url(&server.name))) {
                 span.row-name { (short(&server.name, 80)) }
                 span.row-more {
-                    (short(&server.about, 160))
+                    (message(&short(&server.about, 160)))
                     @if !server.target.is_empty() { " · " code { (short(&server.target, 100)) } }
                     @if !needs.is_empty() { " · needs " (short(&needs.join(", "), 80)) }
                 }
@@ -100,20 +103,22 @@ fn row(server: &FoundServer) -> Markup {
     }
 }
 
-/// The form for a command or a URL.
-fn own_form(viewer: &Viewer) -> Markup {
+/// The form for a command or a URL, with what was typed into its fields before.
+fn own_form<'a>(viewer: &Viewer, typed: &dyn Fn(&str) -> &'a str) -> Markup {
+    let field = |name, label, placeholder| filled_field(name, label, placeholder, typed(name));
+    let lines = |name, label, placeholder| filled_area(name, label, placeholder, typed(name));
     html! {
         form.panel method="post" action=(ADD_SERVER) autocomplete="off" {
             (csrf(viewer))
             div.pair {
-                (name_field(""))
+                (name_field(typed("name")))
                 (field("url", "URL", "https://mcp.example.com/mcp"))
             }
             div.pair {
                 (field("program", "or program", "npx"))
                 (lines("arguments", "Arguments, one per line", "-y\n@modelcontextprotocol/server-filesystem\n/srv/docs"))
             }
-            details.block {
+            details.block open[FURTHER.iter().any(|name| !typed(name).is_empty())] {
                 summary { "Variables, headers and more" }
                 div.pair {
                     (lines("env", "Variables of the program, one per line", "API_KEY=…\nMODE=fast"))
@@ -123,7 +128,7 @@ fn own_form(viewer: &Viewer) -> Markup {
                     (field("cwd", "Working directory of the program", "the folder of the config file"))
                     label for="transport" { "Transport of the URL"
                         select #transport name="transport" {
-                            @for choice in ["auto", "streamable", "sse"] { option value=(choice) { (choice) } }
+                            @for choice in ["auto", "streamable", "sse"] { option value=(choice) selected[choice == typed("transport")] { (choice) } }
                         }
                     }
                 }
@@ -166,11 +171,19 @@ fn name_field(value: &str) -> Markup {
 }
 
 fn field(name: &str, label: &str, placeholder: &str) -> Markup {
-    html! { label for=(name) { (label) input #(name) name=(name) placeholder=(placeholder) spellcheck="false" autocapitalize="off"; } }
+    filled_field(name, label, placeholder, "")
+}
+
+fn filled_field(name: &str, label: &str, placeholder: &str, value: &str) -> Markup {
+    html! { label for=(name) { (label) input #(name) name=(name) value=(value) placeholder=(placeholder) spellcheck="false" autocapitalize="off"; } }
 }
 
 fn lines(name: &str, label: &str, placeholder: &str) -> Markup {
-    html! { label for=(name) { (label) textarea.code #(name) name=(name) rows="3" placeholder=(placeholder) spellcheck="false" {} } }
+    filled_area(name, label, placeholder, "")
+}
+
+fn filled_area(name: &str, label: &str, placeholder: &str, text: &str) -> Markup {
+    html! { label for=(name) { (label) textarea.code #(name) name=(name) rows="3" placeholder=(placeholder) spellcheck="false" { (text) } } }
 }
 
 /// A secret that the server needs; empty if the vault has it or it is stored later.
@@ -188,15 +201,33 @@ pub(super) fn posted_secrets(posted: &PostedForm) -> impl Iterator<Item = (Strin
     })
 }
 
-/// Keeps what the form says, and redirects to its review.
+/// Keeps what the form says, and redirects to its review; a form that cannot be used is shown again.
 pub(crate) async fn draft(State(dashboard): State<Dashboard>, posted: PostedForm) -> PageResult {
     let viewer = &posted.viewer;
-    installer(&dashboard, viewer)?;
-    let new = read(&posted).map_err(|why| {
-        error_page(viewer, StatusCode::UNPROCESSABLE_ENTITY, "The server cannot be added", &why)
-    })?;
+    let installer = installer(&dashboard, viewer)?;
+    let new = read(&posted).map_err(|why| refused(&posted, &why))?;
+    // What comes from the catalog or a registry is looked up once, for the review.
+    if new.from.is_none() {
+        let preview = installer.preview(&new).await;
+        preview.map_err(|error| refused(&posted, &error.message))?;
+    }
     let id = dashboard.drafts.add(&viewer.session, new, viewer.now_ms);
     Ok(see_other(&review_page(&id)))
+}
+
+fn refused(posted: &PostedForm, why: &str) -> Response {
+    let (viewer, title) = (&posted.viewer, "The server cannot be added");
+    if !posted.text("from").is_empty() {
+        return error_page(viewer, StatusCode::UNPROCESSABLE_ENTITY, title, why);
+    }
+    let actions = html! { a href=(ADD_SERVER) { "Start over" } };
+    let body = html! {
+        (heading(html! { "Add a server" }, html! { (title) }, actions))
+        p.fault role="alert" { (message(why)) }
+        (own_form(viewer, &|name| posted.text(name)))
+    };
+    let page = Page::new("Add a server", Section::Servers, body);
+    page.render(viewer, StatusCode::UNPROCESSABLE_ENTITY)
 }
 
 fn read(posted: &PostedForm) -> Result<NewServer, String> {

@@ -106,7 +106,7 @@ fn tried(trial: &ServerTrial) -> Markup {
                         @for tool in &trial.tools {
                             li { div.row {
                                 span.row-name { code { (inert(&tool.id)) } }
-                                span.row-more { (short(&tool.description, 140)) }
+                                span.row-more { (message(&short(&tool.description, 140))) }
                             } }
                         }
                     }

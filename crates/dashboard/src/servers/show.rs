@@ -227,7 +227,7 @@ fn tools(server: &ServerDetail) -> Markup {
                 @for tool in &server.offered {
                     li { a.row href=(tool_page(&tool.id)) {
                         span.row-name { code { (inert(&tool.id)) } }
-                        span.row-more { (short(&tool.description, 140)) }
+                        span.row-more { (message(&short(&tool.description, 140))) }
                     } }
                 }
             }

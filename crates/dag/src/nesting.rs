@@ -172,7 +172,7 @@ mod tests {
         })
     }
 
-    /// The same by recursion.
+    /// Counts the levels of a value by recursion.
     fn depth_by_recursion(value: &Value) -> usize {
         match value {
             Value::Array(items) => 1 + items.iter().map(depth_by_recursion).max().unwrap_or(0),

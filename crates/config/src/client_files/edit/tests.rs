@@ -71,9 +71,8 @@ fn a_json_entry_that_was_added_is_removed_without_a_trace() {
     for text in [
         "{\n  \"mcpServers\": {\n    \"b\": {\"command\": \"cat\"} // about b\n  }\n}\n",
         "{\n  \"mcpServers\": {\n    \"b\": {\"command\": \"cat\"}, // about b\n  },\n}\n",
-        "{\n  \"mcpServers\": {\n    \"b\": {} /* about\n b */\n    // end\n  }\n}\n",
+        "{\n  \"mcpServers\": {\n    \"b\": {} /* about b */\n    // end\n  }\n}\n",
         "{\"mcpServers\": {\"b\": {\"command\": \"cat\"} /* b */}}",
-        "{\"mcpServers\": {\"b\": {\"command\": \"cat\"}, }}",
     ] {
         let mut file = file(Format::Json, &set(text));
         file.remove(&["mcpServers", "powerstrip"]).unwrap();

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use clap::Args;
 use config::client_files::ClientFile;
 use config::clients::{Client, ENTRY};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::connect::client::file_of;
 use super::connect::moved::MovedServers;
@@ -32,19 +32,29 @@ pub(crate) struct Disconnect {
     name: String,
 }
 
+/// A client's file without the gateway, and the names of moved servers that are back, or were replaced since.
+struct Edited {
+    file: ClientFile,
+    restored: Vec<String>,
+    kept: Vec<String>,
+}
+
+/// What a file says; an empty list of servers is as good as none.
+fn document(file: &ClientFile, client: Client) -> Option<Value> {
+    let mut document = file.get(&[])?;
+    if document[client.section()] == json!({})
+        && let Some(fields) = document.as_object_mut()
+    {
+        fields.remove(client.section());
+    }
+    Some(document)
+}
+
 impl Disconnect {
-    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
-        let client = self.client;
-        let path = file_of(client, self.file.as_deref(), &context.environment)?;
-        let data_dir = Installer::new(context).load()?.config.data_dir;
-        let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
-        let before = ClientFile::read(&path).map_err(named)?;
-        let moved = MovedServers::read(&data_dir, &client.to_string(), &path)?;
-        let mut file = match moved.text_before(before.text()) {
-            Some(text) => ClientFile::new(client.format(), text.to_owned()).map_err(named)?,
-            None => before.clone(),
-        };
-        file.remove(&[client.section(), &self.name]).map_err(named)?;
+    /// Removes the gateway's entry, and puts moved servers back.
+    fn take_out(&self, before: &ClientFile, moved: &MovedServers) -> Result<Edited, String> {
+        let mut file = before.clone();
+        file.remove(&[self.client.section(), &self.name])?;
         let (mut restored, mut kept) = (Vec::new(), Vec::new());
         for server in &moved.servers {
             let keys: Vec<_> = server.keys.iter().map(String::as_str).collect();
@@ -53,11 +63,33 @@ impl Disconnect {
                 // A server of this name came since; it stays.
                 Some(now) if now != server.entry => kept.push(name),
                 _ => {
-                    file.set(&keys, &server.entry).map_err(named)?;
+                    file.set(&keys, &server.entry)?;
                     restored.push(name);
                 }
             }
         }
+        Ok(Edited { file, restored, kept })
+    }
+
+    pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
+        let client = self.client;
+        let path = file_of(client, self.file.as_deref(), &context.environment)?;
+        let data_dir = Installer::new(context).load()?.config.data_dir;
+        let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
+        let before = ClientFile::read(&path).map_err(named)?;
+        let moved = MovedServers::read(&data_dir, &client.to_string(), &path)?;
+        let edited = self.take_out(&before, &moved);
+        let restored_text = moved.text_before(before.text()).map(str::to_owned);
+        let whole = restored_text.map(|text| ClientFile::new(client.format(), text)).transpose();
+        let Edited { file, restored, kept } = match (edited, whole.map_err(named)?) {
+            // The text before says the same in the user's own form. It does not if it lacks another entry of the gateway.
+            (Ok(edited), Some(whole))
+                if document(&whole, client) == document(&edited.file, client) =>
+            {
+                Edited { file: whole, ..edited }
+            }
+            (edited, _) => edited.map_err(named)?,
+        };
         let changed = file != before;
         let backup = if changed {
             let written = file.write(&path)?;

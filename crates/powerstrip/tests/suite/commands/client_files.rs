@@ -154,6 +154,23 @@ fn another_server_with_the_name_of_the_gateway_is_not_overwritten() {
 }
 
 #[test]
+fn an_entry_of_the_gateway_under_another_name_stays_connected() {
+    let project = Project::new();
+    let before = "{\n  \"mcpServers\": {\n    \"one\": {\"command\": \"x\"} // mine\n  }\n}\n";
+    project.write("mcp.json", before);
+    let connect = ["connect", "cursor", "--file", "mcp.json", "--stdio"];
+    project.run(&connect).ok();
+    project.run(&["disconnect", "cursor", "--file", "mcp.json", "--name", "other"]).ok();
+    assert!(project.read("mcp.json").contains("\"powerstrip\""), "{}", project.read("mcp.json"));
+    project.run(&[&connect[..], &["--name", "other"]].concat()).ok();
+    project.run(&["disconnect", "cursor", "--file", "mcp.json"]).ok();
+    let left = project.read("mcp.json");
+    assert!(left.contains("\"other\"") && !left.contains("\"powerstrip\""), "{left}");
+    project.run(&["disconnect", "cursor", "--file", "mcp.json", "--name", "other"]).ok();
+    assert_eq!(project.read("mcp.json"), before);
+}
+
+#[test]
 fn import_finds_the_file_of_a_client() {
     let project = Project::new();
     let home = project.path().to_str().unwrap().to_owned();

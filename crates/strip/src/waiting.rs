@@ -48,7 +48,7 @@ pub fn longest_wait(job: &Job, options: WaitOptions) -> Duration {
 
 /// The part of a timeout after which an answer must be on its way.
 fn before_end(timeout: Duration) -> Duration {
-    timeout.saturating_sub(ANSWERING.min(timeout / 10))
+    timeout.saturating_sub(ANSWERING.min(timeout / 4))
 }
 
 /// Waits for `done`, for `longest` at most; none if it takes longer. A caller who wants progress gets `message` every five

@@ -96,7 +96,7 @@ impl Gateway {
             .kill_on_drop(true)
             .spawn()
             .expect("the gateway starts");
-        let address = timeout(Duration::from_secs(30), listening(&mut child, log.path()))
+        let address = timeout(Duration::from_secs(60), listening(&mut child, log.path()))
             .await
             .expect("the gateway says where it listens")
             .unwrap_or_else(|log| panic!("the gateway ended early:\n{log}"));
@@ -258,7 +258,7 @@ impl Gateway {
         let pid = rustix::process::Pid::from_raw(self.pid().cast_signed()).expect("a process id");
         rustix::process::kill_process(pid, rustix::process::Signal::TERM)
             .expect("it can be signalled");
-        let status = timeout(Duration::from_secs(30), self.child.wait()).await;
+        let status = timeout(Duration::from_secs(60), self.child.wait()).await;
         status.expect("it stops on SIGTERM").expect("it can be waited for").code()
     }
 }

@@ -180,7 +180,9 @@ fn runaway_templates_are_stopped() {
             (Code::Internal, Blame::Tool),
             "{body}: {failure}"
         );
-        assert!(failure.to_string().contains(word), "{body}: {failure}");
+        // Without optimization, and on a slow machine, the time may be over first.
+        let said = [word, "takes more than 200 ms"];
+        assert!(said.iter().any(|it| failure.to_string().contains(it)), "{body}: {failure}");
     }
     // Neither of these is there at all.
     for body in ["{{ debug() }}", "{{ '%099999999d'|format(1) }}"] {

@@ -23,7 +23,7 @@ fn the_timeout_of_the_caller_is_used_up() {
     let unasked = WaitOptions::default();
     for (timeout, waits) in [
         (None, seconds(25)),
-        (Some(seconds(5)), Duration::from_millis(4_500)),
+        (Some(seconds(2)), Duration::from_millis(1_500)),
         (Some(seconds(120)), seconds(119)),
         (Some(seconds(7_200)), seconds(599)),
     ] {

@@ -133,7 +133,7 @@ async fn the_whole_site_is_read_within_its_limits() {
     for ten_pages in pages.chunks(10) {
         let list: Vec<(&str, &str)> =
             ten_pages.iter().map(|page| ("site.test", page.path.as_str())).collect();
-        let limits = settings(&[("markdown", 1_000), ("html", 4_000), ("total", 45_000)]);
+        let limits = settings(&[("markdown", 1_000), ("html", 10_000), ("total", 100_000)]);
         let (lab, _search) = lab(Site::start().await, limits, &list).await;
         let (output, progress) = run(&lab, ten()).await;
         let output = output.unwrap();

@@ -49,7 +49,7 @@ async fn a_challenge_is_never_content() {
 
 #[tokio::test]
 async fn a_challenge_goes_to_the_browser() {
-    let settings = settings(&[("browser", 4_000)]);
+    let settings = settings(&[("browser", 8_000)]);
     let options = LabOptions { settings, ..LabOptions::default() };
     let Some(lab) = Lab::with_browser(options).await else { return };
     let failure = lab.scrape("/challenge/403").await.unwrap_err();

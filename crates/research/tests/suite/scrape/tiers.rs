@@ -89,7 +89,7 @@ async fn a_placeholder_is_incomplete_and_not_kept() {
         assert!(page.warnings.iter().any(|it| it.contains("not be the whole page")));
         assert_eq!(lab.hits("/pending/forever"), times, "another plain request shows the same");
     }
-    let settings = settings(&[("browser", 4_000)]);
+    let settings = settings(&[("browser", 8_000)]);
     let options = LabOptions { settings, ..LabOptions::default() };
     let Some(lab) = Lab::with_browser(options).await else { return };
     for times in 1..=2 {

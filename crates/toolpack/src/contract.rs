@@ -70,7 +70,7 @@ pub(crate) fn tool_failure(message: impl Into<String>) -> Failure {
     Failure::new(Code::Internal, message)
 }
 
-/// The failure of a tool that ran and gave no answer that can be read.
+/// The failure of a tool that ran and gave no answer that can be read: what it did is unknown.
 pub(crate) fn unreadable(message: impl Into<String>) -> Failure {
     tool_failure(message).with_unknown_effect()
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use egress::http::{FetchError, Phase};
+use http::StatusCode;
 use proto::{Blame, Code, Failure, canonical, clean};
 use serde_json::json;
 use tokio::time::Instant;
@@ -39,6 +40,9 @@ pub(crate) enum TransportError {
     /// The connection ended before the answer; the server may have seen the request.
     #[error("{0}")]
     Lost(Arc<str>),
+    /// The server took the request, and does not tell what became of it.
+    #[error("{0}")]
+    Untold(Arc<str>),
     /// No answer came in time.
     #[error("no answer within {} ms", .0.as_millis())]
     TimedOut(Duration),
@@ -99,6 +103,11 @@ impl TransportError {
         Self::Malformed(why.into())
     }
 
+    /// A status that does not tell what a server did before it redirected the request.
+    pub(crate) fn after_redirect(status: StatusCode) -> Self {
+        Self::Untold(format!("HTTP {} after a redirect", status.as_u16()).into())
+    }
+
     /// The error of a request that was not sent because of this error.
     pub(crate) fn not_sent(self) -> Self {
         if self.leaves_effect_unknown() { Self::NotSent(Box::new(self)) } else { self }
@@ -112,7 +121,11 @@ impl TransportError {
     /// Whether the server may have done what it was asked.
     fn leaves_effect_unknown(&self) -> bool {
         match self {
-            Self::Lost(_) | Self::TimedOut(_) | Self::Malformed(_) | Self::TooLarge(_) => true,
+            Self::Lost(_)
+            | Self::Untold(_)
+            | Self::TimedOut(_)
+            | Self::Malformed(_)
+            | Self::TooLarge(_) => true,
             Self::Status { status, .. } => Code::http_leaves_effect_unknown(*status),
             _ => false,
         }
@@ -171,6 +184,10 @@ impl TransportError {
             }
             Self::Lost(why) => unavailable(format!(
                 "the connection to server `{server}` ended before its answer{}",
+                said(why)
+            )),
+            Self::Untold(why) => unavailable(format!(
+                "server `{server}` took the call and does not tell what became of it{}",
                 said(why)
             )),
             Self::TimedOut(after) => Failure::new(
@@ -312,6 +329,7 @@ impl From<FetchError> for TransportError {
             FetchError::Timeout { phase: Phase::Total, after } => Self::TimedOut(after),
             FetchError::TooLarge { limit, .. } => Self::TooLarge(limit),
             FetchError::Protocol { .. } => Self::Lost(why),
+            FetchError::Redirected(_) => Self::Untold(why),
         }
     }
 }

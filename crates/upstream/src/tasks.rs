@@ -128,6 +128,11 @@ impl TaskState {
     fn is_working(&self) -> bool {
         !matches!(self.status.as_str(), "completed" | "failed" | "cancelled" | "input_required")
     }
+
+    /// Whether it says that it ended without a result.
+    fn has_failed(&self) -> bool {
+        matches!(self.status.as_str(), "failed" | "cancelled")
+    }
 }
 
 /// How a modern task has ended, or what it asks.
@@ -164,11 +169,14 @@ impl RunningTask<'_> {
             tokio::time::sleep(state.pause()).await;
             state = match self.request("tasks/get", Map::new()).await? {
                 Ok(result) => read_state(&result)?,
-                Err(error) => return Ok(Err(error)),
+                Err(error) => return Err(untold(&error)),
             };
         }
         self.report(&state);
-        self.request("tasks/result", Map::new()).await
+        match self.request("tasks/result", Map::new()).await? {
+            Err(error) if !state.has_failed() => Err(untold(&error)),
+            answer => Ok(answer),
+        }
     }
 
     async fn finish_modern(&mut self, mut state: TaskState) -> AskResult {
@@ -179,7 +187,7 @@ impl RunningTask<'_> {
             }
             let result = match self.request("tasks/get", Map::new()).await? {
                 Ok(result) => result,
-                Err(error) => return Ok(Err(error)),
+                Err(error) => return Err(untold(&error)),
             };
             state = read_state(&result)?;
             let text = result.whole();
@@ -226,7 +234,10 @@ impl RunningTask<'_> {
         };
         self.answered.extend(asked.keys().cloned());
         let more = Map::from_iter([("inputResponses".to_owned(), Value::Object(responses))]);
-        Ok(self.request("tasks/update", more).await?.map(|_result| ()))
+        match self.request("tasks/update", more).await? {
+            Ok(_) => Ok(Ok(())),
+            Err(error) => Err(untold(&error)),
+        }
     }
 
     async fn request(&self, method: &str, mut params: Map<String, Value>) -> AskResult {
@@ -285,6 +296,11 @@ fn task_request<'a>(
 fn read_state(result: &RpcResult) -> Result<TaskState, TransportError> {
     serde_json::from_str(result.get())
         .map_err(|why| TransportError::malformed(format!("the state of a task: {why}")))
+}
+
+/// The server runs the task, or has run it, and refuses a request about it.
+fn untold(error: &RpcError) -> TransportError {
+    TransportError::Untold(format!("it refuses a request about its task: {}", error.message).into())
 }
 
 fn failed(how: &str) -> RpcError {

@@ -173,6 +173,7 @@ impl Fetcher {
                 Fault::unavailable("the host of the URL cannot be reached; try again later")
             }
             FetchError::Protocol { .. } => Fault::unavailable("the download broke off; try again"),
+            FetchError::Redirected(error) => self.fault(error),
         }
     }
 }

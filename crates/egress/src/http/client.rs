@@ -116,6 +116,9 @@ pub struct Response {
     pub body: Bytes,
     /// Where the answer came from after redirects.
     pub final_url: Url,
+    /// Whether a server took a request that may have effects and answered it with a redirect, so that the status says
+    /// nothing about these effects.
+    pub redirected: bool,
 }
 
 /// An answer whose body is still arriving.
@@ -128,6 +131,8 @@ pub struct StreamingResponse {
     pub body: BodyStream,
     /// Where the answer comes from after redirects.
     pub target: Arc<Target>,
+    /// As in [`Response::redirected`].
+    pub redirected: bool,
 }
 
 /// The guarded HTTP client; clones share its connections.
@@ -228,10 +233,10 @@ impl Client {
         limits: &Limits,
         scope: &Scope,
     ) -> Result<Response, FetchError> {
-        let StreamingResponse { status, headers, body, target } =
+        let StreamingResponse { status, headers, body, target, redirected } =
             self.stream(request, limits, scope).await?;
         let final_url = target.url().clone();
-        Ok(Response { status, headers, body: body.bytes().await?, final_url })
+        Ok(Response { status, headers, body: body.bytes().await?, final_url, redirected })
     }
 
     /// Sends a request, follows redirects and returns the body as a stream.
@@ -279,6 +284,19 @@ impl Client {
         limits: &Limits,
         scope: &Scope,
     ) -> Result<Answer, FetchError> {
+        let mut taken = false;
+        let answer = self.follow_noting(request, limits, scope, &mut taken).await;
+        answer.map_err(|error| if taken { FetchError::Redirected(Box::new(error)) } else { error })
+    }
+
+    /// Follows redirects, and notes once a server has taken a request that may have effects.
+    async fn follow_noting(
+        &self,
+        request: Request,
+        limits: &Limits,
+        scope: &Scope,
+        taken: &mut bool,
+    ) -> Result<Answer, FetchError> {
         let policy = self.policy();
         let mut target = self.read(request.url)?;
         target.check(policy, scope)?;
@@ -290,9 +308,10 @@ impl Client {
         let limit = limits.max_redirects.min(MAX_REDIRECTS);
         for _ in 0..=limit {
             let response = self.exchange(&target, &message, limits).await?;
+            *taken |= message.is_taken(response.status());
             check_headers(response.headers(), limits)?;
             let Some(location) = location(response.status(), response.headers())? else {
-                return Ok(Answer { target, response, unpack });
+                return Ok(Answer { target, response, unpack, redirected: *taken });
             };
             let next = target.join(location, policy, scope)?;
             message.redirected(response.status());
@@ -367,6 +386,7 @@ pub(super) struct Answer {
     target: Arc<Target>,
     response: http::Response<IncomingBody>,
     unpack: bool,
+    redirected: bool,
 }
 
 impl Answer {
@@ -379,7 +399,13 @@ impl Answer {
         let (unpack, limit) = (self.unpack, limits.max_body_bytes);
         let body = BodyStream::new(incoming, &mut head.headers, unpack, limit, deadline);
         let (status, headers) = (head.status, head.headers);
-        StreamingResponse { status, headers, body, target: self.target }
+        StreamingResponse {
+            status,
+            headers,
+            body,
+            target: self.target,
+            redirected: self.redirected,
+        }
     }
 }
 

@@ -59,6 +59,9 @@ pub enum FetchError {
         /// The violation, in words.
         why: String,
     },
+    /// A server took the request and answered with a redirect; what happened on the way there.
+    #[error("the request was taken and led elsewhere: {0}")]
+    Redirected(Box<FetchError>),
 }
 
 /// Which time allowance ran out.

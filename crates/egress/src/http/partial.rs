@@ -45,7 +45,7 @@ impl Client {
         scope: &Scope,
     ) -> Result<Partial, FetchError> {
         let (answer, deadline) = self.answer(request, limits, scope).await?;
-        let StreamingResponse { status, headers, body: mut stream, target } =
+        let StreamingResponse { status, headers, body: mut stream, target, .. } =
             answer.into_streaming(limits, deadline);
         let (mut body, mut cut) = (BytesMut::new(), None);
         while let Some(chunk) = stream.next().await {

@@ -41,6 +41,14 @@ pub(super) fn location(
 }
 
 impl Message {
+    /// Whether this answer means that the server has done what the request asks for, and the result is elsewhere or
+    /// nowhere. 307 and 308 leave it to the next server.
+    pub(super) fn is_taken(&self, status: StatusCode) -> bool {
+        let passed_on =
+            matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
+        status.is_redirection() && !passed_on && !self.method.is_safe()
+    }
+
     /// Changes the method as browsers do: 303 asks with GET, and so do 301 and 302 after a POST.
     pub(super) fn redirected(&mut self, status: StatusCode) {
         let becomes_get = match status {

@@ -10,6 +10,7 @@ fn response(kind: &'static str, body: &'static str) -> Response {
         headers,
         body: Bytes::from_static(body.as_bytes()),
         final_url,
+        redirected: false,
     }
 }
 

@@ -121,7 +121,7 @@ pub(crate) async fn fetch_negotiated(
     let limits = limits(time, max_body_bytes);
     let end = Instant::now() + time;
     let request = Request { headers: Style::Negotiated.headers(), ..Request::get(url) };
-    let StreamingResponse { status, headers, body: mut stream, target } =
+    let StreamingResponse { status, headers, body: mut stream, target, .. } =
         client.stream(request, &limits, &Scope::everything()).await?;
     let declared = header(&headers, CONTENT_TYPE).and_then(Kind::of_type);
     let until = if declared == Some(Kind::Html) { end } else { end.min(Instant::now() + other) };

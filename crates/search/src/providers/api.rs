@@ -84,6 +84,7 @@ fn describe(error: FetchError) -> Fault {
         FetchError::TooLarge { .. } => "the answer is too large".to_owned(),
         FetchError::Protocol { .. } => "the connection broke".to_owned(),
         FetchError::Refused(refusal) => format!("refused: {refusal}"),
+        FetchError::Redirected(error) => return describe(*error),
     })
 }
 

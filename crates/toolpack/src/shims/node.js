@@ -42,15 +42,28 @@ async function main() {
     for (const line of lines) {
       const { id, input, meta = {} } = JSON.parse(line);
       if (how === 'once') {
-        send(encode(await call(input, meta)));
+        const result = await call(input, meta);
+        try {
+          send(encode(result));
+        } catch (error) {
+          // The function has run; this is no JSON either.
+          send(String(error));
+        }
         process.exit(0);
       }
-      try {
-        send(`{"id":${id},"data":${encode(await call(input, meta))}}`);
-      } catch (error) {
+      const explain = (field) => (error) => {
         process.stderr.write(`${error && error.stack || error}\n`);
-        send(encode({ id, failed: String(error) }));
-      }
+        return encode({ id, [field]: String(error) });
+      };
+      // A result that cannot be written is that of a call that has run.
+      const write = (result) => {
+        try {
+          return `{"id":${id},"data":${encode(result)}}`;
+        } catch (error) {
+          return explain('unreadable')(error);
+        }
+      };
+      send(await Promise.resolve().then(() => call(input, meta)).then(write, explain('failed')));
     }
   }
   process.exit(0);

@@ -13,14 +13,24 @@ if (!is_callable($call)) {
 while (($line = fgets(STDIN)) !== false) {
     $request = json_decode($line, true, 512, JSON_THROW_ON_ERROR);
     if ($how === 'once') {
-        fwrite($replies, $encode($call($request['input'], $request['meta'] ?? [])) . "\n");
+        $result = $call($request['input'], $request['meta'] ?? []);
+        try {
+            fwrite($replies, $encode($result) . "\n");
+        } catch (JsonException $error) {
+            // The function has run; this is no JSON either.
+            fwrite($replies, $error->getMessage() . "\n");
+        }
         exit(0);
     }
+    $field = 'failed';
     try {
-        $reply = $encode(['id' => $request['id'], 'data' => $call($request['input'], $request['meta'] ?? [])]);
+        $result = $call($request['input'], $request['meta'] ?? []);
+        // A result that cannot be written is that of a call that has run.
+        $field = 'unreadable';
+        $reply = $encode(['id' => $request['id'], 'data' => $result]);
     } catch (Throwable $error) {
         fwrite(STDERR, $error . "\n");
-        $reply = $encode(['id' => $request['id'], 'failed' => get_class($error) . ': ' . $error->getMessage()]);
+        $reply = $encode(['id' => $request['id'], $field => get_class($error) . ': ' . $error->getMessage()]);
     }
     fwrite($replies, $reply . "\n");
     fflush($replies);

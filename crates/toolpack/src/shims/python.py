@@ -140,9 +140,14 @@ def serve(code, requests, replies):
         reply = {"id": request.pop("id")}
         try:
             own = (json.dumps(request, ensure_ascii=False) + "\n").encode()
-            text = encode({**reply, **code.answer(request, own)})
+            answer = code.answer(request, own)
         except Exception as error:
-            text = encode({**reply, "failed": explain(error)})
+            answer = {"failed": explain(error)}
+        try:
+            text = encode({**reply, **answer})
+        except Exception as error:
+            # The code has run.
+            text = encode({**reply, "unreadable": explain(error)})
         if not code.can_stay():
             text = text[:-1] + ',"last":true}'
         sys.stderr.flush()
@@ -157,7 +162,12 @@ def main(how, form, *what):
         forbid_reading_memory()
         return serve(code, requests, replies)
     result = code.answer(json.loads(requests.readline()), b"")
-    replies.write(encode(result["data"]).encode() + b"\n")
+    try:
+        text = encode(result["data"])
+    except Exception as error:
+        # The code has run; this is no JSON either.
+        text = explain(error)
+    replies.write(text.encode() + b"\n")
     replies.flush()
 
 

@@ -100,7 +100,7 @@ fn refused(response: &Response) -> Failure {
     let code = Code::of_http(status.as_u16());
     let failure = Failure::new(code, format!("the service answered {status}"))
         .details(json!({"status": status.as_u16()}));
-    let unknown = Code::http_leaves_effect_unknown(status.as_u16());
+    let unknown = response.redirected || Code::http_leaves_effect_unknown(status.as_u16());
     let failure = if unknown { failure.with_unknown_effect() } else { failure };
     // It was the service that failed, not the gateway.
     let failure =
@@ -120,6 +120,7 @@ fn failure(error: FetchError, chosen_by_caller: bool) -> Failure {
         FetchError::Refused(Refusal::Redirects { .. }) => contract::tool_failure(message),
         FetchError::Refused(_) if chosen_by_caller => Failure::new(Code::InvalidInput, message),
         FetchError::Refused(_) => Failure::new(Code::Unsupported, message),
+        FetchError::Redirected(error) => failure(*error, chosen_by_caller).with_unknown_effect(),
         FetchError::Timeout { .. } => Failure::new(Code::Timeout, message),
         FetchError::TooLarge { part: Part::Body, limit } => {
             contract::unreadable(format!("the service answered with more than {limit} bytes"))

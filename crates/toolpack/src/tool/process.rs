@@ -13,6 +13,9 @@ use crate::contract::{self, Reply};
 /// How much of stderr is logged for one call.
 const MAX_STDERR: usize = 8_192;
 
+/// The largest exit code that is a program's own; shells use larger ones for a program that was killed.
+const LAST_OWN_EXIT_CODE: i32 = 128;
+
 /// How much of stderr a caller is shown.
 const MAX_HINT: usize = 200;
 
@@ -116,10 +119,16 @@ pub(super) fn read_end(stdout: &[u8], exit: Exit, stderr: &[u8]) -> Result<Reply
         }
         Exit::Code(code) => match reply {
             Err(reported) if was_reported(stdout) => Err(reported),
-            _ => Err(contract::tool_failure(format!(
-                "the tool ended with exit code {code}{}",
-                hint(&String::from_utf8_lossy(stderr))
-            ))),
+            _ => {
+                let hint = hint(&String::from_utf8_lossy(stderr));
+                let message = format!("the tool ended with exit code {code}{hint}");
+                let states_failure = stdout.trim_ascii().is_empty() && code <= LAST_OWN_EXIT_CODE;
+                Err(if states_failure {
+                    contract::tool_failure(message)
+                } else {
+                    contract::unreadable(message)
+                })
+            }
         },
     }
 }

@@ -155,6 +155,9 @@ impl PackTool {
                 read_end(text.as_bytes(), Exit::Code(status), why.as_bytes())
             }
             Answer::TooLarge { size } => Err(contract::too_large(size, limit as u64)),
+            Answer::Unreadable(why) => {
+                Err(contract::unreadable(format!("the tool's answer is not JSON{}", hint(&why))))
+            }
             Answer::Failed(why) => {
                 Err(contract::tool_failure(format!("the tool failed{}", hint(&why))))
             }

@@ -38,6 +38,8 @@ pub(crate) enum Answer {
     Printed { text: String, status: i32, why: String },
     /// A script printed too much.
     TooLarge { size: u64 },
+    /// A function returned something that this says is no JSON.
+    Unreadable(String),
     /// A function raised this.
     Failed(String),
 }
@@ -248,6 +250,8 @@ fn answer(reply: &[u8], id: u64) -> Result<(Answer, bool), Failure> {
         Answer::Data(data)
     } else if let Some(size) = size {
         Answer::TooLarge { size }
+    } else if let Some(why) = text("unreadable") {
+        Answer::Unreadable(why)
     } else if let Some(why) = text("failed") {
         Answer::Failed(why)
     } else if let Some(printed) = text("printed") {
@@ -289,6 +293,7 @@ mod tests {
             ),
             (r#"{"id":7,"size":99}"#, Answer::TooLarge { size: 99 }),
             (r#"{"id":7,"failed":"x"}"#, Answer::Failed("x".to_owned())),
+            (r#"{"id":7,"unreadable":"x"}"#, Answer::Unreadable("x".to_owned())),
         ] {
             assert_eq!(answer(reply.as_bytes(), 7).unwrap(), (expected, false));
         }

@@ -64,6 +64,22 @@ async fn a_non_zero_exit() {
 }
 
 #[tokio::test]
+async fn an_exit_code_states_a_failure_only_where_nothing_else_was_printed() {
+    let setup = Setup::new().await;
+    for (code, unknown) in [
+        ("import sys\nsys.exit(7)", false),
+        ("raise RuntimeError('too green')", false),
+        ("import sys\nprint(1)\nsys.exit(7)", true),
+        ("import sys\nsys.exit(137)", true),
+    ] {
+        setup.write("tools/x.py", code);
+        setup.pack("x", "execution: {kind: python, script: x.py}");
+        let failure = setup.failure("x", json!({})).await;
+        assert_eq!((failure.code, failure.effect_unknown), (Code::Internal, unknown), "{code}");
+    }
+}
+
+#[tokio::test]
 async fn death_by_signal() {
     fails("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", "killed by signal 9").await;
 }

@@ -25,6 +25,8 @@ def naughty(input):
         print("so are these")
     if input == "sleep":
         time.sleep(600)
+    if input == "set":
+        return {1, 2}
     return {"who": os.environ["TMPDIR"], "echo": input}
 "#;
 
@@ -136,6 +138,16 @@ async fn a_dead_worker_is_replaced() {
     let after = run(&tool, json!(2)).await.unwrap().data;
     assert_ne!(before["who"], after["who"]);
     assert_eq!(after["echo"], 2);
+}
+
+#[tokio::test]
+async fn a_result_that_is_not_json_leaves_open_what_the_call_did() {
+    let setup = setup("naughty", "").await;
+    let tool = setup.tool("x");
+    let failure = run(&tool, json!("set")).await.unwrap_err();
+    assert_code(&failure, Code::Internal, "not JSON");
+    assert!(failure.effect_unknown, "{failure}");
+    assert_eq!(run(&tool, json!(2)).await.unwrap().data["echo"], 2);
 }
 
 #[tokio::test]

@@ -139,7 +139,7 @@ impl Exchange {
     ) -> Result<PostOutcome, TransportError> {
         let (response, secrets) = self.send(endpoint, Method::POST, body, &self.limits).await?;
         if !response.status.is_success() {
-            return Ok(PostOutcome::Rejection(rejected(response, &secrets).await));
+            return Ok(PostOutcome::Rejection(rejected(response, &secrets).await?));
         }
         let answer = match kind(&response.headers) {
             Kind::Json => self.read_json(id, response.body, &secrets).await?,
@@ -177,7 +177,7 @@ impl Exchange {
         if response.status.is_success() {
             return Ok(Ok(()));
         }
-        Ok(Err(rejected(response, &secrets).await))
+        Ok(Err(rejected(response, &secrets).await?))
     }
 
     /// Opens a stream of unlimited length.
@@ -290,8 +290,14 @@ fn kind(headers: &HeaderMap) -> Kind {
 }
 
 /// Reads the body of a rejection, for a limited time.
-async fn rejected(response: StreamingResponse, secrets: &Scrubber) -> Rejection {
-    let StreamingResponse { status, headers, mut body, .. } = response;
+async fn rejected(
+    response: StreamingResponse,
+    secrets: &Scrubber,
+) -> Result<Rejection, TransportError> {
+    let StreamingResponse { status, headers, mut body, redirected, .. } = response;
+    if redirected {
+        return Err(TransportError::after_redirect(status));
+    }
     let mut bytes = Vec::new();
     let reading = async {
         while let Some(Ok(chunk)) = body.next().await {
@@ -312,7 +318,7 @@ async fn rejected(response: StreamingResponse, secrets: &Scrubber) -> Rejection 
         .get(RETRY_AFTER)
         .and_then(|value| value.to_str().ok()?.trim().parse().ok())
         .map(|seconds: u64| Duration::from_secs(seconds.min(3_600)));
-    Rejection { status, error, about_session, retry_after }
+    Ok(Rejection { status, error, about_session, retry_after })
 }
 
 /// The body of a request, with the files that it contains.

@@ -79,7 +79,7 @@ fn refused(server: &str, response: &Response) -> Failure {
     let said = if said.trim().is_empty() { String::new() } else { format!(": {}", said.trim()) };
     let failure = Failure::new(code, format!("server `{server}` answered {status}{said}"))
         .details(json!({"server": server, "status": status.as_u16()}));
-    let unknown = Code::http_leaves_effect_unknown(status.as_u16());
+    let unknown = response.redirected || Code::http_leaves_effect_unknown(status.as_u16());
     let failure = if unknown { failure.with_unknown_effect() } else { failure };
     let failure = match (failure.blame, status) {
         // The gateway's own credentials were refused, which no caller can fix.

@@ -31,6 +31,25 @@ async fn redirects_are_followed_to_where_they_lead() {
 }
 
 #[tokio::test]
+async fn what_follows_a_redirect_does_not_tell_what_a_post_has_done() {
+    let server = signpost().await;
+    let client = client(&["127.0.0.1"]);
+    let send = async |method: Method, path: &str| {
+        let request = Request { method, ..Request::get(server.url(path)) };
+        client.send(request, &Limits::default(), &Scope::everything()).await
+    };
+    for (status, taken) in [(301, true), (302, true), (303, true), (307, false), (308, false)] {
+        let (arrives, fails) = (format!("/{status}/to//end"), format!("/{status}/to/ftp://x/"));
+        assert_eq!(send(Method::POST, &arrives).await.unwrap().redirected, taken, "{status}");
+        assert!(!send(Method::GET, &arrives).await.unwrap().redirected, "{status}");
+        let refused = FetchError::Refused(Refusal::Scheme("ftp".to_owned()));
+        assert_eq!(send(Method::GET, &fails).await.unwrap_err(), refused, "{status}");
+        let expected = if taken { FetchError::Redirected(Box::new(refused)) } else { refused };
+        assert_eq!(send(Method::POST, &fails).await.unwrap_err(), expected, "{status}");
+    }
+}
+
+#[tokio::test]
 async fn a_chain_that_ends_in_a_private_place_is_refused() {
     let server = signpost().await;
     let private = Server::start(|_| reply(200, "secret")).await;

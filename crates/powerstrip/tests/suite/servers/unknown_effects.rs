@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Json, Router};
 use serde_json::{Value, json};
@@ -74,7 +74,8 @@ async fn a_key_does_not_run_again_what_a_dying_process_may_have_done() {
     assert_eq!(runs_of("act"), 1);
 }
 
-/// A server that answers a call with the status, type and body that its arguments say.
+/// A server that answers a call with the status, type and body that its arguments say, and a call of the tool `job` with
+/// a task that it knows nothing of later. The body of a redirect is its location.
 async fn answer(State(calls): State<Arc<AtomicUsize>>, Json(message): Json<Value>) -> Response {
     let result = match message["method"].as_str().unwrap_or_default() {
         "server/discover" => json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
@@ -85,7 +86,13 @@ async fn answer(State(calls): State<Arc<AtomicUsize>>, Json(message): Json<Value
                     "inputSchema": {"type": "object"}, "annotations": annotations})
             };
             let repeatable = tool("repeat", json!({"idempotentHint": true}));
-            json!({"tools": [tool("act", json!({})), repeatable], "resultType": "complete"})
+            let mut job = tool("job", json!({}));
+            job["execution"] = json!({"taskSupport": "required"});
+            json!({"tools": [tool("act", json!({})), repeatable, job], "resultType": "complete"})
+        }
+        "tools/call" if message["params"]["name"] == "job" => {
+            calls.fetch_add(1, Ordering::SeqCst);
+            json!({"resultType": "task", "taskId": "t1", "status": "working", "pollIntervalMs": 20})
         }
         "tools/call" => {
             calls.fetch_add(1, Ordering::SeqCst);
@@ -93,7 +100,11 @@ async fn answer(State(calls): State<Arc<AtomicUsize>>, Json(message): Json<Value
             let status: StatusCode = given("status").to_string().parse().unwrap();
             let [kind, body] =
                 ["type", "body"].map(|name| given(name).as_str().unwrap().to_owned());
-            return (status, [(CONTENT_TYPE, kind)], body).into_response();
+            return match status.is_redirection() {
+                true if body.is_empty() => status.into_response(),
+                true => (status, [(LOCATION, body)]).into_response(),
+                false => (status, [(CONTENT_TYPE, kind)], body).into_response(),
+            };
         }
         other => {
             let error = json!({"code": -32601, "message": other});
@@ -122,6 +133,11 @@ async fn a_key_does_not_run_again_what_a_server_saw_and_did_not_answer() {
         ("act", json_type, 502, "", "UNAVAILABLE", true),
         ("act", json_type, 429, "", "RATE_LIMIT", false),
         ("act", json_type, 503, "", "UNAVAILABLE", false),
+        ("act", json_type, 303, "", "UNAVAILABLE", true),
+        ("act", json_type, 303, "/nothing", "UNAVAILABLE", true),
+        ("act", json_type, 302, "http://192.0.2.1/", "UNAVAILABLE", true),
+        ("act", json_type, 307, "http://192.0.2.1/", "UNAVAILABLE", false),
+        ("job", json_type, 200, "", "UNAVAILABLE", true),
         ("repeat", json_type, 200, "{", "INTERNAL", false),
     ] {
         let (id, input) =

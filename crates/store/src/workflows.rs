@@ -170,6 +170,25 @@ impl Database {
         Ok(row.is_some())
     }
 
+    /// Whether another caller started a workflow, which may have ended. Reads no other column: they may be damaged.
+    pub async fn is_workflow_of_another_caller(
+        &self,
+        id: Uuid,
+        owner: WorkflowOwner<'_>,
+    ) -> Result<bool, StoreError> {
+        let select = query(
+            "SELECT 1 AS other FROM workflow_dags \
+             WHERE workflow_id = $1 AND NOT (tenant = $2 AND owner = $3 AND COALESCE(agent, '') = $4) \
+             UNION ALL SELECT 1 AS other FROM workflow_answers \
+             WHERE workflow_id = $1 AND NOT (tenant = $2 AND owner = $3 AND COALESCE(agent, '') = $4)",
+        )
+        .bind(id.to_string())
+        .bind(owner.tenant)
+        .bind(owner.subject)
+        .bind(owner.agent.unwrap_or_default());
+        Ok(self.sql.first(select).await?.is_some())
+    }
+
     /// How many workflows of a tenant have not ended. It reads an index entry of each.
     pub async fn active_workflows(&self, tenant: &str) -> Result<u64, StoreError> {
         let select = query("SELECT count(*) AS active FROM workflow_dags WHERE tenant = $1");

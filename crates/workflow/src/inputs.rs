@@ -1,11 +1,12 @@
 //! What the workflow tools take. Tools, routes, OpenAPI and commands are made from these types.
 
+use std::fmt;
 use std::marker::PhantomData;
 
 use ::operations::IDEMPOTENCY_KEY;
 use dag::plan::MAX_TASKS;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -193,7 +194,7 @@ impl<I: JsonSchema> JsonSchema for ToolInput<I> {
 }
 
 /// The same input on a route, whose path names the workflow `id`. The tool reads it, so that all faults are reported alike.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(transparent, bound = "")]
 pub struct RouteInput<I> {
     pub(crate) fields: Map<String, Value>,
@@ -210,6 +211,35 @@ impl<I: Serialize> RouteInput<I> {
         };
         fields.insert("id".to_owned(), id.into());
         Self { fields, of: PhantomData }
+    }
+}
+
+impl<'de, I> Deserialize<'de> for RouteInput<I> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = deserializer.deserialize_map(UniqueFields)?;
+        Ok(Self { fields, of: PhantomData })
+    }
+}
+
+/// Reads an object and refuses repeated fields: the last `id` would replace that of the path.
+struct UniqueFields;
+
+impl<'de> Visitor<'de> for UniqueFields {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Map::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if fields.contains_key(&name) {
+                return Err(A::Error::custom(format_args!("duplicate field `{name}`")));
+            }
+            fields.insert(name, map.next_value()?);
+        }
+        Ok(fields)
     }
 }
 

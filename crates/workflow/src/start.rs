@@ -10,8 +10,8 @@ use dag::plan::{Plan, Reading};
 use proto::{Digest, Failure, Principal, canonical, digest};
 use serde_json::{Value, json};
 use store::{
-    Crashes, Receipt, RowChange, StoreError, WorkflowChange, WorkflowEventRow, WorkflowOwner,
-    WorkflowPhase, WorkflowRow,
+    Crashes, Receipt, RowChange, StoreError, WorkflowChange, WorkflowEventRow, WorkflowPhase,
+    WorkflowRow,
 };
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -24,7 +24,7 @@ use crate::failures::{
 use crate::outage::{RETRIES, read};
 use crate::results::{Results, to_json};
 use crate::service::{Live, Starting};
-use crate::workflows::{Workflows, run_id};
+use crate::workflows::{Workflows, owner_of, run_id};
 
 /// How often a start is tried before its caller gets an error.
 const TRIES: usize = RETRIES + 1;
@@ -205,11 +205,7 @@ impl Workflows {
         principal: &Principal,
         key: &str,
     ) -> Result<Option<(Uuid, Option<Digest>)>, Failure> {
-        let owner = WorkflowOwner {
-            tenant: principal.tenant.as_str(),
-            subject: &principal.subject,
-            agent: principal.agent.as_deref(),
-        };
+        let owner = owner_of(principal);
         read(|| self.service().database.workflow_by_client_key(owner, key)).await
     }
 

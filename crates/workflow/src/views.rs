@@ -209,6 +209,10 @@ impl Workflows {
     /// A workflow that has ended, from its run and its journal.
     async fn ended(&self, caller: &Caller, id: Uuid) -> Result<WorkflowDetails, Failure> {
         let run = self.run_of(caller, id).await?;
+        self.ended_with_run(id, run).await
+    }
+
+    async fn ended_with_run(&self, id: Uuid, run: RunSummary) -> Result<WorkflowDetails, Failure> {
         let rows = read(|| self.service().database.last_workflow_events(id, SHOWN_EVENTS + 1));
         let rows = rows.await?;
         if rows.is_empty() {
@@ -434,15 +438,15 @@ impl Workflows {
         id: Uuid,
     ) -> Result<Value, Failure> {
         let caller = Caller::local(std::sync::Arc::new(principal.clone()));
-        let details = self.ended(&caller, id).await?;
-        let WorkflowSummary { tenant, owner, agent, run_id, expires_unix_ms, .. } =
-            &details.workflow;
-        let own = *tenant == principal.tenant.as_str()
-            && *owner == principal.subject
-            && *agent == principal.agent;
+        let run = self.run_of(&caller, id).await?;
+        let own = run.tenant == principal.tenant.as_str()
+            && run.owner == principal.subject
+            && run.agent == principal.agent;
         if !own {
             return Err(not_found(id));
         }
+        let details = self.ended_with_run(id, run).await?;
+        let WorkflowSummary { run_id, expires_unix_ms, .. } = &details.workflow;
         let mut report = json!({
             "status": "report",
             "workflow_id": id.to_string(),

@@ -8,7 +8,7 @@ use dag::paths::graph_of;
 use dag::plan::Plan;
 use proto::{Clock, Failure, Principal, canonical, time};
 use serde_json::{Value, json};
-use store::{WorkflowPhase, WorkflowRow};
+use store::{WorkflowOwner, WorkflowPhase, WorkflowRow};
 use strip::waiting::{WaitOptions, longest_wait, wait_for};
 use strip::{Job, Output, Reply, Strip};
 use uuid::Uuid;
@@ -39,6 +39,15 @@ pub(crate) struct Wait<'a> {
     pub(crate) seen: Option<u64>,
     /// Approvals that were decided just now: a checkpoint that still waits for one of them is over.
     pub(crate) settled: &'a [String],
+}
+
+/// The columns by which the database knows a caller.
+pub(crate) fn owner_of(principal: &Principal) -> WorkflowOwner<'_> {
+    WorkflowOwner {
+        tenant: principal.tenant.as_str(),
+        subject: &principal.subject,
+        agent: principal.agent.as_deref(),
+    }
 }
 
 /// The id of a workflow's run.
@@ -142,11 +151,27 @@ impl Workflows {
         principal: &Principal,
         id: Uuid,
     ) -> Result<Option<Arc<Live>>, Failure> {
+        self.check_owner(principal, id).await?;
         let Some(live) = self.load(id).await? else { return Ok(None) };
+        // It may have been stored since.
         if !live.owner.is_same_caller(principal) {
             return Err(not_found(id));
         }
         Ok((!self.is_over(&live).await?).then_some(live))
+    }
+
+    /// NOT_FOUND for a stored workflow of another caller. Compared before it is read: an error about damage would show that
+    /// it exists.
+    pub(crate) async fn check_owner(&self, principal: &Principal, id: Uuid) -> Result<(), Failure> {
+        // What is in memory could be read.
+        if self.0.live().contains_key(&id) {
+            return Ok(());
+        }
+        let (database, owner) = (&self.0.database, owner_of(principal));
+        if read(|| database.is_workflow_of_another_caller(id, owner)).await? {
+            return Err(not_found(id));
+        }
+        Ok(())
     }
 
     /// Whether the time of a paused workflow is over, which ends it before the next sweep does.

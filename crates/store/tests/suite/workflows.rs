@@ -290,6 +290,12 @@ on_both_engines! {
         assert_eq!(find(bot, "key").await, Some((of_agent.id, digest)));
         assert_eq!(find(WorkflowOwner { tenant: "other", ..ANN }, "key").await, None);
         assert_eq!(find(ANN, "other").await, None);
+        let is_of_another = async |owner| database.is_workflow_of_another_caller(first.id, owner).await.unwrap();
+        let others = [bot, WorkflowOwner { tenant: "other", ..ANN }, WorkflowOwner { subject: "amy", ..ANN }];
+        assert!(!is_of_another(ANN).await);
+        for other in others {
+            assert!(is_of_another(other).await, "{other:?}");
+        }
 
         let end = WorkflowChange {
             answer: Some(WorkflowAnswer { answer: "{\"status\":\"complete\"}".to_owned(), expires_unix_ms: 9 }),
@@ -298,6 +304,10 @@ on_both_engines! {
         };
         save(&queue, end).await.unwrap();
         assert_eq!(find(ANN, "key").await, Some((first.id, digest)), "its answer is kept");
+        assert!(!is_of_another(ANN).await, "after its end");
+        for other in others {
+            assert!(is_of_another(other).await, "after its end, {other:?}");
+        }
         assert_eq!(database.forget_workflow_answers(8).await.unwrap(), 0);
         assert_eq!(database.forget_workflow_answers(9).await.unwrap(), 1);
         assert_eq!(find(ANN, "key").await, None);

@@ -6,6 +6,7 @@ use approvals::{
     ApprovalRow, Approvals, DecideError, Decider, Decision, Terms, Verdict, question, reach,
     run_to_end,
 };
+use operations::Caller;
 use proto::{APPROVALS_DECIDE, Code, Failure};
 use serde_json::{Value, json};
 use strip::{AskMode, Output, Reply};
@@ -42,6 +43,7 @@ impl ToolCall<'_> {
         id: Uuid,
         response: ApprovalResponse,
     ) -> Result<Output, Failure> {
+        self.check_reach(id).await?;
         let live = self.workflows.load(id).await?.ok_or_else(|| not_found(id))?;
         let strip = &self.workflows.service().strip;
         let approvals = strip.approvals().cloned().ok_or_else(|| not_found(id))?;
@@ -76,6 +78,17 @@ impl ToolCall<'_> {
         }
         let wait = Wait { longest: None, seen: Some(version), settled: &ids };
         self.workflows.wait(&live, self.job, wait).await
+    }
+
+    /// NOT_FOUND for a workflow that the caller cannot decide about and does not own, before it is read.
+    async fn check_reach(&self, id: Uuid) -> Result<(), Failure> {
+        let principal = &self.job.request().principal;
+        if principal.agent.is_none() && principal.holds(APPROVALS_DECIDE) {
+            let caller = Caller::local(Arc::clone(principal));
+            self.workflows.check_tenant(&caller, id).await
+        } else {
+            self.workflows.check_owner(principal, id).await
+        }
     }
 
     /// What the caller may do. A workflow that it may not decide about and does not own does not exist for it.

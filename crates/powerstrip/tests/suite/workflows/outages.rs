@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::{Gateway, GuardedGateway, PostgresServer, SqliteConnection, eventually, on_postgres};
+use testkit::{
+    Gateway, GuardedGateway, PostgresServer, ReservedPort, SqliteConnection, eventually,
+    on_postgres,
+};
 
 use crate::workflows::support::{
     as_admin, call, call_as, crash, hold, ledger, pair, per_layer, ready, ready_as, release,
@@ -361,5 +364,64 @@ async fn other_tenants_do_not_find_a_damaged_workflow_or_run() {
         // Nothing of it can be read but its id.
         let listed = as_admin(gateway, reqwest::Method::GET, "/v1/workflows", &json!(null)).await;
         assert_eq!(listed.body["workflows"][0]["outcome"], "unreadable", "{listed:?}");
+    }
+}
+
+/// As for those who only look: an error about damage would show that the workflow exists.
+#[tokio::test]
+async fn other_callers_cannot_tell_a_damaged_workflow_from_one_that_never_was() {
+    if on_postgres() {
+        return;
+    }
+    // Tokens are for one address.
+    let port = ReservedPort::reserve();
+    let guarded = GuardedGateway::start(with_ledger("").at(&port), "").await;
+    let scope = "tools:read tools:call runs:read";
+    let token = |org: &str, sub: &str, more: &str| {
+        guarded.token(json!({"sub": sub, "org": org, "scope": format!("{scope}{more}")}))
+    };
+    let owner = token("acme", "ann", "");
+    let others = [
+        token("globex", "ann", ""),
+        token("acme", "amy", ""),
+        token("globex", "ann", " approvals:decide"),
+    ];
+    let GuardedGateway { gateway, issuer: _issuer, .. } = guarded;
+    ready_as(&gateway, &owner).await;
+    let tasks = json!([work("a", &[]), work("b", &["a"])]);
+    let paused = call_as(&gateway, &owner, "execute_dag", per_layer(tasks)).await;
+    let id = paused["data"]["workflow_id"].as_str().unwrap_or_else(|| panic!("{paused:#}"));
+    // The next process has nothing of it in memory.
+    let gateway = crash(gateway).await;
+    ready_as(&gateway, &owner).await;
+    let steer = async |token: &str, id: &str, tool: &str, body: &serde_json::Value| {
+        let mut input = body.clone();
+        input["workflow_id"] = json!(id);
+        let of_tool = call_as(&gateway, token, tool, input).await;
+        let post = reqwest::Client::new().post(gateway.url(&format!("/v1/workflows/{id}/{tool}")));
+        let of_route = testkit::send(post.bearer_auth(token).json(body)).await.body;
+        [of_tool, of_route].map(|answer| answer["errors"][0]["code"].clone())
+    };
+    let commands = [
+        ("workflow_status", json!({})),
+        ("continue", json!({})),
+        ("abort", json!({"reason": "not mine"})),
+        ("replan", json!({"new_requirement": "more"})),
+        ("approval_response", json!({"checkpoint_id": "chk_x", "approved": true})),
+        ("retry_task", json!({"task_id": "a"})),
+        ("modify_args", json!({"task_id": "b", "arguments": {}})),
+        ("skip_task", json!({"task_id": "b"})),
+        ("inject_tasks", json!({"tasks": [work("c", &[])]})),
+    ];
+    for damage in ["phase = 'banana'", "phase = 'paused', state = '{'", "dag = '{'"] {
+        execute(&gateway, &format!("UPDATE workflow_dags SET {damage}"));
+        let status = steer(&owner, id, "workflow_status", &json!({})).await;
+        assert_eq!(status, ["INTERNAL", "INTERNAL"], "{damage}");
+        for (tool, body) in &commands {
+            for (number, other) in others.iter().enumerate() {
+                let codes = steer(other, id, tool, body).await;
+                assert_eq!(codes, ["NOT_FOUND", "NOT_FOUND"], "{damage} {tool} by {number}");
+            }
+        }
     }
 }

@@ -95,6 +95,31 @@ async fn a_paused_workflow_continues_after_a_restart() {
 }
 
 #[tokio::test]
+async fn a_body_cannot_name_another_workflow_than_the_path() {
+    let gateway = start("").await;
+    let mut ids = Vec::new();
+    for _ in 0..2 {
+        let tasks = json!([work("a", &[]), work("b", &["a"])]);
+        let paused = call(&gateway, "execute_dag", per_layer(tasks)).await;
+        ids.push(paused["workflow_id"].as_str().unwrap().to_owned());
+    }
+    let url = gateway.url(&format!("/v1/workflows/{}/abort", ids[0]));
+    for field in [r#""id""#, r#""\u0069d""#] {
+        let body = format!(r#"{{"reason":"x",{field}:"{}"}}"#, ids[1]);
+        let post = reqwest::Client::new().post(&url).header("content-type", "application/json");
+        let refused = testkit::send(post.body(body)).await;
+        let error = &refused.body["errors"][0];
+        assert_eq!((refused.status, &error["code"]), (400, &json!("INVALID_INPUT")), "{refused:?}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("duplicate field `id`"), "{message}");
+    }
+    for id in &ids {
+        let report = call(&gateway, "workflow_status", json!({"workflow_id": id})).await;
+        assert_eq!(report["state"], "paused", "{report:#}");
+    }
+}
+
+#[tokio::test]
 async fn bad_dags_and_unknown_workflows_are_refused() {
     let gateway = start("").await;
     let tasks = json!([

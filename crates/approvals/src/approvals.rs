@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::deadlines::{remaining, run_to_end};
 use crate::rules::{RuleQuery, Rules};
+use crate::shown::stored_arguments;
 use crate::{Event, EventKind, Outcome, Terms};
 use proto::Failure;
 
@@ -197,12 +198,15 @@ impl Approvals {
         Some(receiver)
     }
 
-    /// Claims a granted approval whose caller had left.
-    pub fn claim_approved(&self, id: &str) -> bool {
+    /// Claims a granted approval whose caller had left. One whose stored arguments are damaged grants nothing.
+    pub fn claim_approved(&self, row: &ApprovalRow) -> bool {
+        if stored_arguments(row).is_err() {
+            return false;
+        }
         let mut claims = locked(&self.claims);
-        let free = self.is_good(id) && !claims.contains_key(id);
+        let free = self.is_good(&row.id) && !claims.contains_key(&row.id);
         if free {
-            claims.insert(id.to_owned(), Claim::Held);
+            claims.insert(row.id.clone(), Claim::Held);
         }
         free
     }

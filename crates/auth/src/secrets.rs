@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ::operations::OperationError;
 use proto::{Clock, Code, Principal, Secret};
 use serde::{Deserialize, Serialize};
-use store::{Database, StoreError, VaultSlot};
+use store::{DamagedRow, Database, StoreError, VaultSlot};
 use tokio::sync::{OnceCell, broadcast};
 
 use crate::client::Holder;
@@ -100,10 +100,19 @@ pub fn check_name(name: &str) -> Result<(), SecretStoreFault> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredSecret {
     pub name: String,
-    /// When it was stored, in milliseconds since 1970.
-    pub at_ms: u64,
+    /// When it was stored, in milliseconds since 1970; none if its row is damaged.
+    pub at_ms: Option<u64>,
     /// Whether the vault's key opens it.
     pub readable: bool,
+    /// The first column of its row that is damaged.
+    pub damaged: Option<String>,
+}
+
+impl StoredSecret {
+    /// Whether its name cannot be read.
+    pub(crate) fn is_nameless(&self) -> bool {
+        self.damaged.as_deref() == Some("server")
+    }
 }
 
 /// The values of one holder.
@@ -233,16 +242,24 @@ impl SecretStore {
         Ok(known)
     }
 
-    /// The names of a holder's secrets.
+    /// A holder's secrets without their values, those whose rows are damaged last.
     pub async fn list(&self, holder: &Holder) -> Result<Vec<StoredSecret>, SecretStoreFault> {
         let (tenant, owner) = holder.parts();
-        let rows = self.vault().await?.of_owner::<Record>(KIND, tenant, owner).await?;
+        let listed = self.vault().await?.of_owner::<Record>(KIND, tenant, owner).await?;
         let shown = |(row, record): (store::VaultRow, Result<Record, VaultFault>)| StoredSecret {
             name: row.slot.server,
-            at_ms: row.at_ms,
+            at_ms: Some(row.at_ms),
             readable: record.is_ok(),
+            damaged: None,
         };
-        Ok(rows.into_iter().map(shown).collect())
+        let damaged = |row: DamagedRow| StoredSecret {
+            name: row.id,
+            at_ms: None,
+            readable: false,
+            damaged: Some(row.column),
+        };
+        let whole = listed.rows.into_iter().map(shown);
+        Ok(whole.chain(listed.damaged.into_iter().map(damaged)).collect())
     }
 
     /// The values of a holder. Those that cannot be opened are logged and count as missing.
@@ -256,11 +273,11 @@ impl SecretStore {
         };
         let (tenant, owner) = holder.parts();
         // A gateway without secrets needs no key.
-        let stored = !self.database.vault_rows_of(KIND, tenant, owner).await?.is_empty();
+        let stored = !self.database.vault_rows_of(KIND, tenant, owner).await?.rows.is_empty();
         let mut values = BTreeMap::new();
         if stored {
-            for (row, record) in self.vault().await?.of_owner::<Record>(KIND, tenant, owner).await?
-            {
+            let listed = self.vault().await?.of_owner::<Record>(KIND, tenant, owner).await?;
+            for (row, record) in listed.rows {
                 match record {
                     Ok(record) => drop(values.insert(row.slot.server, record.value)),
                     Err(fault) => tracing::warn!(%fault, "a secret cannot be used"),

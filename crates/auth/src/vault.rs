@@ -8,7 +8,7 @@ use proto::Clock;
 use secrecy::zeroize::Zeroizing;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use store::{Database, StoreError, VaultRow, VaultSlot};
+use store::{Database, Listed, StoreError, VaultRow, VaultSlot};
 
 pub use key::{KeyFault, KeySource};
 
@@ -79,19 +79,20 @@ impl Vault {
             .collect())
     }
 
-    /// All records of a kind that an owner has, each with its time and its own error if it cannot be opened.
+    /// All records of a kind that an owner has, each with its time and its own error if it cannot be opened, and which
+    /// rows are damaged.
     pub(crate) async fn of_owner<T: DeserializeOwned>(
         &self,
         kind: &'static str,
         tenant: &str,
         owner: &str,
-    ) -> Result<Vec<(VaultRow, Result<T, VaultFault>)>, VaultFault> {
-        let rows = self.database.vault_rows_of(kind, tenant, owner).await?;
+    ) -> Result<Listed<(VaultRow, Result<T, VaultFault>)>, VaultFault> {
+        let listed = self.database.vault_rows_of(kind, tenant, owner).await?;
         let open = |row: VaultRow| {
             let record = self.unseal(&row);
             (row, record)
         };
-        Ok(rows.into_iter().map(open).collect())
+        Ok(listed.map(open))
     }
 
     /// Removes a record, if there is one.

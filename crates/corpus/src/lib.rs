@@ -23,7 +23,10 @@ use proto::time::Time;
 use proto::{Clock, Code, Failure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::{ChunkSelector, CollectionLimits, CollectionRow, Database, StoreError, VectorModel};
+use serde_json::{Map, Value};
+use store::{
+    ChunkSelector, CollectionLimits, CollectionRow, DamagedRow, Database, StoreError, VectorModel,
+};
 
 use changes::Changes;
 use embedder::EmbedderSlot;
@@ -91,6 +94,10 @@ pub struct CollectionInfo {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CollectionList {
     pub collections: Vec<CollectionInfo>,
+    /// Collections whose stored rows cannot be read, with the column that is damaged.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    pub damaged: Vec<DamagedRow>,
 }
 
 /// The model that vectors were made with.
@@ -149,9 +156,10 @@ impl Collections {
     }
 
     /// The named collections of a tenant.
-    pub async fn list(&self, tenant: &str) -> Result<Vec<CollectionInfo>, Failure> {
-        let rows = self.database.collections(tenant).await.map_err(unreadable)?;
-        Ok(rows.into_iter().map(CollectionInfo::from).collect())
+    pub async fn list(&self, tenant: &str) -> Result<CollectionList, Failure> {
+        let listed = self.database.collections(tenant).await.map_err(unreadable)?;
+        let collections = listed.rows.into_iter().map(CollectionInfo::from).collect();
+        Ok(CollectionList { collections, damaged: listed.damaged })
     }
 
     /// Removes chunks of a collection.
@@ -189,7 +197,7 @@ impl Collections {
         tenant: &str,
         name: &CollectionName,
         source: &str,
-    ) -> Result<Option<serde_json::Map<String, serde_json::Value>>, Failure> {
+    ) -> Result<Option<Map<String, Value>>, Failure> {
         let row = self.database.collection(tenant, name.as_str()).await.map_err(unreadable)?;
         let Some(row) = row else { return Ok(None) };
         self.database.meta_of_source(row.seq, source).await.map_err(unreadable)

@@ -51,8 +51,7 @@ impl Operation for ListCollections {
         caller: Caller,
         _: NoInput,
     ) -> Result<CollectionList, OperationError> {
-        let collections = collections.list(caller.principal.tenant.as_str()).await?;
-        Ok(CollectionList { collections })
+        Ok(collections.list(caller.principal.tenant.as_str()).await?)
     }
 }
 

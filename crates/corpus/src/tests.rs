@@ -148,8 +148,8 @@ async fn another_tenants_collection_does_not_exist() {
         setup.collections.embed("globex", &name("city")).await.unwrap_err().code,
         Code::NotFound
     );
-    assert!(setup.collections.list("globex").await.unwrap().is_empty());
-    assert_eq!(setup.collections.list(ACME).await.unwrap()[0].name, "city");
+    assert!(setup.collections.list("globex").await.unwrap().collections.is_empty());
+    assert_eq!(setup.collections.list(ACME).await.unwrap().collections[0].name, "city");
 }
 
 #[tokio::test]

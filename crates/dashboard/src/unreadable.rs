@@ -6,6 +6,7 @@ use approvals::DamagedRow;
 use axum::response::Response;
 use http::StatusCode;
 use maud::{Markup, html};
+use operations::calls::DamagedCall;
 
 use crate::layout::error_page;
 use crate::viewer::Viewer;
@@ -16,6 +17,19 @@ pub(super) fn damaged_rows(what: &str, rows: &[DamagedRow]) -> Markup {
     html! {
         @for row in rows {
             p.fault { "The stored " (what) " " code { (inert(&row.id)) } " is damaged: its " (row.column) " cannot be read." }
+        }
+    }
+}
+
+/// The rows of the audit trail that are damaged.
+pub(super) fn damaged_calls(rows: &[DamagedCall]) -> Markup {
+    html! {
+        @for row in rows {
+            p.fault {
+                "The audit row " (row.number)
+                @if let Some(trace) = &row.trace_id { " of the trace " code { (trace.to_string()) } }
+                " is damaged: its " (row.column) " cannot be read."
+            }
         }
     }
 }

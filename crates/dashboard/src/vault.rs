@@ -38,7 +38,7 @@ pub(super) async fn page(
     viewer.require(scope::ADMIN)?;
     let secrets = list(&dashboard, &viewer).await?;
     let unused: Vec<_> = unused(&secrets).collect();
-    let missing = secrets.iter().filter(|secret| secret.stored_unix_ms.is_none()).count();
+    let missing = secrets.iter().filter(|secret| !secret.is_stored()).count();
     let below = html! {
         (count(secrets.len(), "secret", "secrets"))
         @if missing > 0 { " · " span.warn { (missing) " missing" } }
@@ -88,7 +88,7 @@ async fn list(dashboard: &Dashboard, viewer: &Viewer) -> Result<Vec<SecretView>,
 }
 
 fn unused(secrets: &[SecretView]) -> impl Iterator<Item = &SecretView> {
-    secrets.iter().filter(|secret| !secret.used && secret.stored_unix_ms.is_some())
+    secrets.iter().filter(|secret| !secret.used && secret.is_stored())
 }
 
 fn form(viewer: &Viewer, name: &str) -> Markup {
@@ -130,9 +130,9 @@ fn row(secret: &SecretView, viewer: &Viewer) -> Markup {
                 }
                 div.row-actions {
                     a href=(format!("{VAULT}?name={}#secret-value", in_url(name))) {
-                        @if secret.stored_unix_ms.is_some() { "Replace" } @else { "Store" }
+                        @if secret.is_stored() { "Replace" } @else { "Store" }
                     }
-                    @if secret.stored_unix_ms.is_some() { (remove.show(viewer)) }
+                    @if secret.is_stored() { (remove.show(viewer)) }
                 }
             }
         }
@@ -151,6 +151,7 @@ fn usage(secret: &SecretView) -> Markup {
 
 fn state(secret: &SecretView) -> Markup {
     match (secret.stored_unix_ms, secret.readable) {
+        _ if secret.damaged.is_some() => mark(Tone::Bad, "damaged"),
         (None, _) => mark(Tone::Bad, "missing"),
         (Some(_), false) => mark(Tone::Bad, "sealed with another key"),
         (Some(_), true) => mark(Tone::Good, "stored"),

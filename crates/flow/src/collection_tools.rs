@@ -223,8 +223,7 @@ impl TypedTool for ListCollections {
     }
 
     async fn run(&self, _: ListInput, job: &Job) -> Result<TypedOutput<CollectionList>, Failure> {
-        let collections = self.collections.list(tenant(job)).await?;
-        Ok(CollectionList { collections }.into())
+        Ok(self.collections.list(tenant(job)).await?.into())
     }
 }
 

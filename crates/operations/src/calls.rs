@@ -1,6 +1,7 @@
 //! Calls that have ended, as people and programs are shown them.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use proto::TraceId;
 use proto::time::Time;
@@ -121,10 +122,35 @@ impl CallSummary {
     }
 }
 
+/// A row of the audit trail that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DamagedCall {
+    /// The number of the row.
+    pub number: i64,
+    /// Unset if the trace cannot be read either.
+    #[schemars(with = "Option<String>")]
+    pub trace_id: Option<TraceId>,
+    /// The first column that cannot be read.
+    pub column: String,
+}
+
+impl fmt::Display for DamagedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the audit row {}", self.number)?;
+        if let Some(trace) = &self.trace_id {
+            write!(f, " of the trace {trace}")?;
+        }
+        write!(f, " is damaged: its {} cannot be read", self.column)
+    }
+}
+
 /// A page of calls.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CallPage {
     pub calls: Vec<CallSummary>,
+    /// Rows of this page that cannot be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<DamagedCall>,
     /// The cursor of the next page, if there are more calls. With the order `recorded` there always is one.
     pub next: Option<String>,
 }
@@ -159,6 +185,9 @@ pub struct CallRecord {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CallDetails {
     pub calls: Vec<CallRecord>,
+    /// Rows of the trace that cannot be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<DamagedCall>,
 }
 
 /// Which calls the statistics are of.
@@ -193,6 +222,9 @@ pub struct Overview {
     pub series: Vec<Bucket>,
     /// Whether there were so many calls that only the newest are counted.
     pub partial: bool,
+    /// How many rows of the audit trail are damaged, so that they are not counted.
+    #[serde(default)]
+    pub damaged: u64,
 }
 
 /// The calls of one tool.

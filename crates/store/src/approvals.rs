@@ -11,7 +11,7 @@ use crate::{Database, Listed, StoreError};
 
 mod read;
 
-use read::{digest_request, read, read_damaged, read_rule};
+use read::{digest_request, digest_rule, read, read_damaged, read_rule};
 
 /// Longer arguments are left out of lists.
 const LISTED_ARGUMENTS: u64 = 2_000;
@@ -234,10 +234,12 @@ impl Database {
         .bind(ruling.good_until_unix_ms)
         .bind(ruling.in_time);
         let Some(standing) = standing else { return Ok(self.sql.execute(decide).await? == 1) };
+        let rule_digest = digest_rule(standing);
         in_transaction!(self.sql, |transaction| {
             let decided = decide.execute(transaction.connection()).await? == 1;
             if decided {
-                insert_rule(standing).execute(transaction.connection()).await?;
+                let insert = insert_rule(standing, &rule_digest);
+                insert.execute(transaction.connection()).await?;
             }
             decided
         })
@@ -365,11 +367,11 @@ impl Database {
         Ok(())
     }
 
-    /// All standing rules, oldest first.
+    /// All standing rules, oldest first. One that is not as it was stored is damaged.
     pub async fn approval_rules(&self) -> Result<Listed<ApprovalRuleRow>, StoreError> {
         let select = query(
             "SELECT id, tenant, owner, agent, tool, definition, arguments_digest, arguments, run, created_by, \
-             created_ms, expires_ms, uses, code FROM approval_rules ORDER BY created_ms, id",
+             created_ms, expires_ms, uses, code, rule_digest FROM approval_rules ORDER BY created_ms, id",
         );
         Listed::read("approval_rules", "id", &self.sql.all(select).await?, read_rule)
     }
@@ -396,11 +398,11 @@ fn select_with<'q>(arguments: &str) -> Query<'q> {
     query(format!("SELECT {COLUMNS}, {arguments} FROM approvals WHERE true"))
 }
 
-fn insert_rule(rule: &ApprovalRuleRow) -> Query<'_> {
+fn insert_rule<'q>(rule: &'q ApprovalRuleRow, rule_digest: &'q Digest) -> Query<'q> {
     query(
         "INSERT INTO approval_rules (id, tenant, owner, agent, tool, definition, arguments_digest, arguments, run, \
-         created_by, created_ms, expires_ms, uses, code) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+         created_by, created_ms, expires_ms, uses, code, rule_digest) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
     )
     .bind(&rule.id)
     .bind(&rule.tenant)
@@ -416,4 +418,5 @@ fn insert_rule(rule: &ApprovalRuleRow) -> Query<'_> {
     .bind(rule.expires_unix_ms)
     .bind(rule.uses)
     .bind(rule.code.as_ref())
+    .bind(rule_digest)
 }

@@ -67,10 +67,22 @@ pub struct AuditRecord {
     pub detail: Option<CallDetail>,
 }
 
+/// An audit row that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedRecord {
+    pub number: i64,
+    /// None if the trace cannot be read either.
+    pub trace: Option<TraceId>,
+    /// The first column that cannot be read. It is `tenant` where the kind of the row cannot be found.
+    pub column: &'static str,
+}
+
 /// Audit rows with their details, and where the next page begins if there are more.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditRecords {
     pub records: Vec<AuditRecord>,
+    /// The rows of the page that cannot be read.
+    pub damaged: Vec<DamagedRecord>,
     pub next: Option<AuditPosition>,
 }
 
@@ -95,7 +107,7 @@ impl Default for AuditFilter {
 }
 
 impl Database {
-    /// The audit rows that match a filter.
+    /// The audit rows that match a filter; an error if one of them is damaged.
     pub async fn audit_rows(&self, filter: AuditFilter) -> Result<Vec<AuditRow>, StoreError> {
         let (rows, _) = self.select_audit(&filter, COLUMNS).await?;
         rows.iter().map(read).collect()
@@ -125,11 +137,24 @@ impl Database {
         columns: &str,
     ) -> Result<AuditRecords, StoreError> {
         let (rows, next) = self.select_audit(filter, columns).await?;
-        let record = |row: &Row| -> Result<AuditRecord, StoreError> {
-            let detail = call_details::read(row)?;
-            Ok(AuditRecord { number: row.get("seq")?, row: read(row)?, detail })
-        };
-        Ok(AuditRecords { records: rows.iter().map(record).collect::<Result<_, _>>()?, next })
+        let (records, damaged) = (Vec::with_capacity(rows.len()), Vec::new());
+        let mut found = AuditRecords { records, damaged, next };
+        for row in &rows {
+            let number = row.get("seq")?;
+            let record = |row: &Row| -> Result<AuditRecord, StoreError> {
+                Ok(AuditRecord { number, row: read(row)?, detail: call_details::read(row)? })
+            };
+            match record(row) {
+                Ok(record) => found.records.push(record),
+                Err(error) => {
+                    let Some(column) = error.damaged_column() else { return Err(error) };
+                    tracing::error!(%error, number, "an audit row is damaged and is left out");
+                    let trace = row.get("trace").ok();
+                    found.damaged.push(DamagedRecord { number, trace, column });
+                }
+            }
+        }
+        Ok(found)
     }
 
     async fn select_audit(
@@ -152,18 +177,31 @@ impl Database {
             AuditOrder::Newest => ("a.at_ms DESC, a.seq DESC", "at_ms"),
             AuditOrder::Oldest => ("a.at_ms, a.seq", "at_ms"),
             AuditOrder::Slowest => ("a.duration_us DESC, a.seq DESC", "duration_us"),
-            AuditOrder::Recorded => ("a.seq", "at_ms"),
+            // The number alone is the position.
+            AuditOrder::Recorded => ("a.seq", "seq"),
         };
         select = select.push(" ORDER BY ").push(order).push(" LIMIT ").push_bind(limit);
         let mut found = self.sql.all(select).await?;
         let shown = usize::try_from(filter.limit).unwrap_or(usize::MAX);
         let more = found.len() > shown;
         found.truncate(shown);
-        let last = found.last().filter(|_| more);
-        let next = last.map(|last| -> Result<AuditPosition, StoreError> {
-            Ok(AuditPosition { key: last.get(key)?, number: last.get("seq")? })
-        });
-        Ok((found, next.transpose()?))
+        let position = |row: &Row| {
+            Some(AuditPosition { key: row.get(key).ok()?, number: row.get("seq").ok()? })
+        };
+        // Rows whose position is damaged are before all others, or behind them.
+        let first = || filter.after.is_none().then(|| first_position(filter.order));
+        let next = more.then(|| found.iter().rev().find_map(position).or_else(first));
+        Ok((found, next.flatten()))
+    }
+}
+
+/// The position before all rows whose own one can be read.
+fn first_position(order: AuditOrder) -> AuditPosition {
+    match order {
+        AuditOrder::Newest | AuditOrder::Slowest => {
+            AuditPosition { key: u64::MAX, number: i64::MAX }
+        }
+        AuditOrder::Oldest | AuditOrder::Recorded => AuditPosition::default(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Statistics of the audit trail: how many calls there were, how many failed, and how long they took.
 
 use crate::audit_query::of_server;
-use crate::sql::{Query, Row, query};
-use crate::{Database, StoreError};
+use crate::sql::{Dialect, Query, Row, query};
+use crate::{Database, Listed, StoreError};
 
 /// The most rows that are counted at once, so that an overview takes no longer than a tenth of a second.
 pub const MAX_COUNTED: u32 = 50_000;
@@ -36,7 +36,7 @@ pub struct AuditStats {
 impl Database {
     /// Statistics of all calls together. Of very many only the newest count, as in the two functions below.
     pub async fn audit_stats(&self, filter: &StatsFilter) -> Result<AuditStats, StoreError> {
-        let rows = self.sql.all(grouped(filter, "0", "")).await?;
+        let rows = self.sql.all(grouped(self.sql.dialect(), filter, "0", "")).await?;
         rows.first().map_or(Ok(AuditStats::default()), read)
     }
 
@@ -46,9 +46,12 @@ impl Database {
         filter: &StatsFilter,
         limit: u32,
     ) -> Result<Vec<(String, AuditStats)>, StoreError> {
-        let select = grouped(filter, "tool", " ORDER BY calls DESC, grouping_key LIMIT ");
+        let end = " ORDER BY calls DESC, grouping_key LIMIT ";
+        let select = grouped(self.sql.dialect(), filter, "tool", end);
         let rows = self.sql.all(select.push_bind(limit)).await?;
-        rows.iter().map(|row| Ok((row.get("grouping_key")?, read(row)?))).collect()
+        // A text may still be one that is not UTF-8.
+        let read = |row: &Row| Ok((row.get("grouping_key")?, read(row)?));
+        Ok(Listed::read("audit_kinds", "grouping_key", &rows, read)?.rows)
     }
 
     /// Statistics of each stretch of time that has calls; stretches are numbered from the filter's time.
@@ -60,32 +63,53 @@ impl Database {
         // Both are numbers, which are safe to write into a statement.
         let (since, stretch) = (filter.since_unix_ms, stretch_ms.max(1));
         let stretch = format!("(at_ms - {since}) / {stretch}");
-        let rows = self.sql.all(grouped(filter, &stretch, " ORDER BY grouping_key").once()).await?;
+        let select = grouped(self.sql.dialect(), filter, &stretch, " ORDER BY grouping_key");
+        let rows = self.sql.all(select.once()).await?;
         rows.iter().map(|row| Ok((row.get("grouping_key")?, read(row)?))).collect()
+    }
+
+    /// How many of the newest rows cannot be counted, because one of the columns that the statistics need is damaged.
+    pub async fn audit_damaged(&self, filter: &StatsFilter) -> Result<u64, StoreError> {
+        let columns = "tool, decision, outcome, at_ms, duration_us";
+        let select = query(format!(
+            "SELECT count(*) AS damaged FROM (SELECT {columns} FROM audit WHERE at_ms >= "
+        ));
+        let countable = countable(self.sql.dialect());
+        let select = newest(select, filter).push(&format!(" WHERE NOT ({countable})"));
+        self.sql.first(select).await?.map_or(Ok(0), |row| row.get("damaged"))
     }
 }
 
+/// Whether all columns of a row that the statistics need can be read.
+fn countable(dialect: Dialect) -> String {
+    let texts = ["tool", "decision", "outcome"].map(|column| dialect.is_text(column));
+    let counts = ["at_ms", "duration_us"].map(|column| dialect.is_count(column));
+    [texts.join(" AND "), counts.join(" AND ")].join(" AND ")
+}
+
 /// Statistics of the newest calls by an expression over their columns.
-fn grouped(filter: &StatsFilter, key: &str, end: &str) -> Query<'static> {
-    let mut select = query(format!(
+fn grouped(dialect: Dialect, filter: &StatsFilter, key: &str, end: &str) -> Query<'static> {
+    let countable = countable(dialect);
+    let select = query(format!(
         "SELECT grouping_key, count(*) AS calls, count(*) FILTER (WHERE outcome <> 'OK') AS failed, \
          min(duration_us) FILTER (WHERE place * 100 >= of_group * 50) AS p50, \
          min(duration_us) FILTER (WHERE place * 100 >= of_group * 95) AS p95, max(at_ms) AS last_ms \
          FROM (SELECT grouping_key, outcome, duration_us, at_ms, \
                row_number() OVER (PARTITION BY grouping_key ORDER BY duration_us) AS place, \
                count(*) OVER (PARTITION BY grouping_key) AS of_group \
-         FROM (SELECT {key} AS grouping_key, outcome, duration_us, at_ms FROM audit WHERE {CALLS} AND at_ms >= "
-    ))
-    .push_bind(filter.since_unix_ms)
-    .and("tenant = ", filter.tenant.clone());
+         FROM (SELECT {key} AS grouping_key, outcome, duration_us, at_ms FROM audit \
+               WHERE {CALLS} AND {countable} AND at_ms >= "
+    ));
+    newest(select, filter).push(") AS placed GROUP BY grouping_key").push(end)
+}
+
+/// Ends a subquery of audit rows whose last condition is about their time.
+fn newest(select: Query<'static>, filter: &StatsFilter) -> Query<'static> {
+    let mut select = select.push_bind(filter.since_unix_ms).and("tenant = ", filter.tenant.clone());
     if let Some(server) = &filter.server {
         select = of_server(select, server);
     }
-    select
-        .push(" ORDER BY at_ms DESC LIMIT ")
-        .push_bind(MAX_COUNTED)
-        .push(") AS newest) AS placed GROUP BY grouping_key")
-        .push(end)
+    select.push(" ORDER BY at_ms DESC LIMIT ").push_bind(MAX_COUNTED).push(") AS newest")
 }
 
 fn read(row: &Row) -> Result<AuditStats, StoreError> {

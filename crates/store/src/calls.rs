@@ -14,6 +14,10 @@ pub(crate) struct AnswerBudget {
     of_all: i64,
 }
 
+/// The length of a trace id and of a digest as they are stored.
+const TRACE_BYTES: usize = 16;
+const DIGEST_BYTES: usize = 32;
+
 pub(crate) const ANSWER_BUDGET: AnswerBudget =
     AnswerBudget { of_caller: 16 << 20, of_all: 256 << 20 };
 
@@ -116,13 +120,18 @@ impl Database {
     }
 
     /// Appends an audit row for each call that had begun when an earlier process ended; returns how many there were.
-    /// Only the owner of the data folder may call it, before any call is accepted.
+    /// In place of a damaged trace, digest of arguments or time, the row has zeros. A damaged kind stays as it is: lists
+    /// say that the row is damaged. Only the owner of the data folder may call it, before any call is accepted.
     pub async fn close_interrupted_calls(&self) -> Result<u64, StoreError> {
+        let dialect = self.sql.dialect();
+        let trace = dialect.bytes_or_zeros("trace", TRACE_BYTES);
+        let arguments = dialect.bytes_or_zeros("arguments", DIGEST_BYTES);
+        let at = format!("CASE WHEN {} THEN at_ms ELSE 0 END", dialect.is_count("at_ms"));
         in_transaction!(self.sql, |transaction| {
-            let closed = query(
+            let closed = query(format!(
                 "INSERT INTO audit_rows (trace, at_ms, kind, arguments, duration_us) \
-                 SELECT trace, at_ms, kind, arguments, 0 FROM calls_begun ORDER BY at_ms",
-            )
+                 SELECT {trace}, {at}, kind, {arguments}, 0 FROM calls_begun ORDER BY at_ms",
+            ))
             .execute(transaction.connection())
             .await?;
             query("DELETE FROM calls_begun").execute(transaction.connection()).await?;

@@ -12,7 +12,7 @@ use proto::canonical;
 use serde_json::{Map, Value};
 
 use crate::sql::{Connection, Dialect, Query, Row, query};
-use crate::{Database, StoreError};
+use crate::{Database, Listed, StoreError};
 
 pub(crate) use change::forget_runs_of;
 pub use change::{AddedChunks, ChunkSelector, CollectionLimits, NewChunks, RemovedChunks};
@@ -74,13 +74,13 @@ pub struct ChunkRow {
 
 impl Database {
     /// The collections of a tenant by name, without those of runs.
-    pub async fn collections(&self, tenant: &str) -> Result<Vec<CollectionRow>, StoreError> {
+    pub async fn collections(&self, tenant: &str) -> Result<Listed<CollectionRow>, StoreError> {
         let select = query(format!(
             "SELECT {COLUMNS} FROM collections WHERE tenant = $1 AND substr(name, 1, 4) <> $2 \
              ORDER BY name LIMIT $3"
         ));
         let select = select.bind(tenant).bind(RUN_COLLECTION).bind(MAX_LISTED);
-        self.sql.all(select).await?.iter().map(read).collect()
+        Listed::read("collections", "name", &self.sql.all(select).await?, read)
     }
 
     /// A tenant's collection.

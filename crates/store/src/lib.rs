@@ -35,7 +35,9 @@ pub use approvals::{
     ApprovalFilter, ApprovalRow, ApprovalRuleRow, ApprovalSpan, ApprovalState, Ruling,
 };
 pub use audit::AuditRow;
-pub use audit_query::{AuditFilter, AuditOrder, AuditPosition, AuditRecord, AuditRecords};
+pub use audit_query::{
+    AuditFilter, AuditOrder, AuditPosition, AuditRecord, AuditRecords, DamagedRecord,
+};
 pub use audit_stats::{AuditStats, MAX_COUNTED, StatsFilter};
 pub use cache::{Cache, Recorded};
 pub use call_details::CallDetail;

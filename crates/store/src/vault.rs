@@ -1,5 +1,5 @@
 use crate::sql::{Row, query};
-use crate::{Database, StoreError};
+use crate::{Database, Listed, StoreError};
 
 /// Names one sealed row, and its owner.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,7 +25,7 @@ pub struct VaultRow {
 }
 
 impl Database {
-    /// The sealed rows of a server, newest first.
+    /// The sealed rows of a server, newest first. Damaged ones are left out: nothing can be opened with them.
     pub async fn vault_rows(
         &self,
         kind: &'static str,
@@ -45,7 +45,8 @@ impl Database {
             };
             Ok(VaultRow { slot, sealed: row.get("sealed")?, at_ms: row.get("at_ms")? })
         };
-        self.sql.all(select.bind(kind).bind(server)).await?.iter().map(read).collect()
+        let rows = self.sql.all(select.bind(kind).bind(server)).await?;
+        Ok(Listed::read("vault", "issuer", &rows, read)?.rows)
     }
 
     /// The sealed rows of an owner, by name.
@@ -54,7 +55,7 @@ impl Database {
         kind: &'static str,
         tenant: &str,
         owner: &str,
-    ) -> Result<Vec<VaultRow>, StoreError> {
+    ) -> Result<Listed<VaultRow>, StoreError> {
         let select = query(
             "SELECT server, issuer, sealed, at_ms FROM vault \
              WHERE kind = $1 AND tenant = $2 AND owner = $3 ORDER BY server",
@@ -70,7 +71,7 @@ impl Database {
             Ok(VaultRow { slot, sealed: row.get("sealed")?, at_ms: row.get("at_ms")? })
         };
         let select = select.bind(kind).bind(tenant).bind(owner);
-        self.sql.all(select).await?.iter().map(read).collect()
+        Listed::read("vault", "server", &self.sql.all(select).await?, read)
     }
 
     /// Stores a sealed row, in place of the one in its slot.

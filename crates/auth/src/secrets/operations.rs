@@ -78,6 +78,16 @@ pub struct SecretView {
     pub unknown: Option<String>,
     /// Whether the vault's key opens it.
     pub readable: bool,
+    /// The column of its stored row that cannot be read. If that is the name, `name` is `?`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damaged: Option<String>,
+}
+
+impl SecretView {
+    /// Whether the vault has it, readable or not.
+    pub fn is_stored(&self) -> bool {
+        self.stored_unix_ms.is_some() || self.damaged.is_some()
+    }
 }
 
 /// A secret of which each person has a value of their own.
@@ -140,15 +150,21 @@ impl Operation for ListSecrets {
         for secret in service.list_of_gateway().await? {
             let named =
                 names.gateway.contains(&secret.name) || names.personal.contains_key(&secret.name);
-            let unknown = names.incomplete.clone().filter(|_| !named);
+            let unknown = if secret.is_nameless() {
+                Some("its name is damaged".to_owned())
+            } else {
+                names.incomplete.clone().filter(|_| !named)
+            };
             let view = SecretView {
                 name: secret.name.clone(),
-                stored_unix_ms: Some(secret.at_ms),
+                stored_unix_ms: secret.at_ms,
                 used: named || unknown.is_some(),
                 unknown,
                 readable: secret.readable,
+                damaged: secret.damaged,
             };
-            views.insert(secret.name, view);
+            // A second row of the same name has a damaged issuer: the first one is used.
+            views.entry(secret.name).or_insert(view);
         }
         for name in &names.gateway {
             views.entry(name.clone()).or_insert_with(|| SecretView {
@@ -157,6 +173,7 @@ impl Operation for ListSecrets {
                 used: true,
                 unknown: None,
                 readable: false,
+                damaged: None,
             });
         }
         Ok(views.into_values().collect())

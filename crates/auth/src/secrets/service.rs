@@ -88,7 +88,9 @@ impl SecretService {
         let unused: BTreeSet<String> = BTreeSet::new();
         let known = names.personal.iter();
         // A value that no server asks for any more can still be removed.
-        let left = stored.iter().filter(|secret| !names.personal.contains_key(&secret.name));
+        let left = stored
+            .iter()
+            .filter(|secret| !secret.is_nameless() && !names.personal.contains_key(&secret.name));
         let all = known.chain(left.map(|secret| (&secret.name, &unused)));
         let view = |(name, servers): (&String, &BTreeSet<String>)| PersonalSecretView {
             name: name.clone(),
@@ -96,7 +98,7 @@ impl SecretService {
             stored_unix_ms: stored
                 .iter()
                 .find(|secret| secret.name == *name && secret.readable)
-                .map(|secret| secret.at_ms),
+                .and_then(|secret| secret.at_ms),
         };
         Ok(all.map(view).collect())
     }

@@ -1,3 +1,5 @@
+use testkit::SqliteConnection;
+
 use super::*;
 
 const CANARY: &str = "canary-81c2aa";
@@ -58,12 +60,32 @@ async fn a_row_moved_to_another_person_does_not_open() {
     let store = open(folder.path()).await;
     let (ann, eve) = (person("acme", "ann"), person("acme", "eve"));
     store.set(&ann, "crm", Secret::new(CANARY)).await.unwrap();
-    let mut row = store.database.vault_rows_of(KIND, "acme", "ann").await.unwrap().remove(0);
+    let mut row = store.database.vault_rows_of(KIND, "acme", "ann").await.unwrap().rows.remove(0);
     row.slot.owner = "eve".to_owned();
     store.database.save_vault_row(&row).await.unwrap();
     assert_eq!(value(&store, &eve, "crm").await, None);
     assert!(!store.list(&eve).await.unwrap()[0].readable);
     assert_eq!(value(&store, &ann, "crm").await.as_deref(), Some(CANARY));
+}
+
+#[tokio::test]
+async fn a_damaged_secret_is_named_and_the_others_are_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path()).await;
+    for name in ["broken", "whole"] {
+        store.set(&Holder::Gateway, name, Secret::new(CANARY)).await.unwrap();
+    }
+    let damage = "UPDATE vault SET at_ms = x'00' WHERE server = 'broken'";
+    drop(SqliteConnection::execute(&folder.path().join("powerstrip.db"), damage));
+    let listed = store.list(&Holder::Gateway).await.unwrap();
+    let shown: Vec<_> =
+        listed.iter().map(|secret| (&*secret.name, secret.damaged.as_deref())).collect();
+    assert_eq!(shown, [("whole", None), ("broken", Some("at_ms"))]);
+    assert_eq!(value(&store, &Holder::Gateway, "whole").await.as_deref(), Some(CANARY));
+    assert_eq!(value(&store, &Holder::Gateway, "broken").await, None);
+    store.set(&Holder::Gateway, "broken", Secret::new(CANARY)).await.unwrap();
+    let listed = store.list(&Holder::Gateway).await.unwrap();
+    assert!(listed.iter().all(|secret| secret.damaged.is_none()), "{listed:?}");
 }
 
 #[tokio::test]

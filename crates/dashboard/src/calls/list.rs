@@ -11,6 +11,7 @@ use super::query::{ORDERS, Params, RANGES};
 use super::table::{Shown, table};
 use crate::layout::{Page, PageResult, Section, heading};
 use crate::state::Dashboard;
+use crate::unreadable::damaged_calls;
 use crate::viewer::Viewer;
 use crate::words::{Tone, empty, inert, mark, message};
 
@@ -32,7 +33,10 @@ pub(crate) async fn page(
         (filters(&params, &names))
         div #results data-swap {
             @match &found {
-                Ok(page) => (results(page, &params, &viewer)),
+                Ok(page) => {
+                    (damaged_calls(&page.damaged))
+                    (results(page, &params, &viewer))
+                },
                 Err(error) => p.fault role="alert" { (message(&error.message)) },
             }
         }
@@ -125,7 +129,7 @@ fn select<'a>(
 }
 
 fn results(page: &CallPage, params: &Params, viewer: &Viewer) -> Markup {
-    if page.calls.is_empty() {
+    if page.calls.is_empty() && page.damaged.is_empty() {
         return if params.narrows() || !params.after.is_empty() {
             empty("No results", html! { p { a href="/dashboard/calls" { "Show all calls" } } })
         } else {

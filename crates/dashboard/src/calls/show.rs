@@ -13,6 +13,7 @@ use super::table::{caller, message};
 use crate::layout::{Page, PageResult, Section, heading};
 use crate::snippet::snippet;
 use crate::state::Dashboard;
+use crate::unreadable::damaged_calls;
 use crate::viewer::Viewer;
 use crate::words::{blame, inert, json, outcome, short, tool_page};
 use crate::{chart, curl, time, tries, words};
@@ -27,8 +28,8 @@ pub(crate) async fn page(
         "This trace does not exist or is not yours. A call is listed shortly after it has ended.";
     let (console, caller) = (&dashboard.parts.console, viewer.caller());
     let found = console.call(&caller, CallTrace { trace: id.clone() }).await;
-    let calls = match found {
-        Ok(details) if !details.calls.is_empty() => details.calls,
+    let (calls, damaged) = match found {
+        Ok(details) if !details.calls.is_empty() => (details.calls, details.damaged),
         Err(error) if error.code != Code::NotFound => {
             return Err(viewer.failed("Not available", &error));
         }
@@ -43,6 +44,7 @@ pub(crate) async fn page(
     let below = html! { (outcome(&summaries[0].outcome())) " · trace " code { (inert(&id)) } };
     let body = html! {
         (heading(html! { code { (title) } }, below, html! { a href="/dashboard/calls" { "All calls" } }))
+        (damaged_calls(&damaged))
         @for (call, log) in calls.iter().zip(&logs) { (failure(&viewer, call, log.as_ref())) }
         (chart::timeline(&summaries))
         @for call in &calls { (facts(&dashboard, call, &viewer)) }

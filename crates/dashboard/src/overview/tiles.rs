@@ -33,6 +33,9 @@ pub(super) fn traffic(figures: &Overview, period: &str) -> Markup {
                 p.number.small title="Of 100 calls, 95 took no longer" { (ms(figures.p95_ms)) span.unit { " p95" } }
             }
             (chart::bars(&figures.series, period))
+            @if figures.damaged > 0 {
+                p.fault { "Rows of the audit trail that are damaged and not counted: " (figures.damaged) ". " a href="/dashboard/calls" { "All calls" } }
+            }
         }
     }
 }

@@ -2,16 +2,17 @@
 
 use config::Span;
 use operations::calls::{
-    Bucket, CallDetails, CallOrder, CallPage, CallQuery, CallRecord, CallSummary, Overview,
-    OverviewQuery, ToolStats,
+    Bucket, CallDetails, CallOrder, CallPage, CallQuery, CallRecord, CallSummary, DamagedCall,
+    Overview, OverviewQuery, ToolStats,
 };
 use operations::scope::AUDIT_READ;
 use operations::{Caller, OperationError};
 use proto::time::Time;
-use proto::{ADMIN, TraceId};
+use proto::{ADMIN, Code, TraceId};
 use serde_json::Value;
 use store::{
-    AuditFilter, AuditOrder, AuditPosition, AuditRecord, AuditStats, MAX_COUNTED, StatsFilter,
+    AuditFilter, AuditOrder, AuditPosition, AuditRecord, AuditStats, DamagedRecord, MAX_COUNTED,
+    StatsFilter,
 };
 
 use super::{GatewayConsole, unreadable};
@@ -43,13 +44,13 @@ impl GatewayConsole {
         let mut next = found.next.map(write_cursor);
         if order == CallOrder::Recorded && next.is_none() {
             // A tail goes on after its last call, or where it was.
-            let last = found
-                .records
-                .last()
-                .map(|record| AuditPosition { key: record.row.at_unix_ms, number: record.number });
+            let numbers = found.records.iter().map(|record| record.number);
+            let last = numbers.chain(found.damaged.iter().map(|row| row.number)).max();
+            let last = last.map(|number| AuditPosition { key: 0, number });
             next = last.map(write_cursor).or(cursor).or(Some("0-0".to_owned()));
         }
-        Ok(CallPage { calls: found.records.into_iter().map(summarize).collect(), next })
+        let calls = found.records.into_iter().map(summarize).collect();
+        Ok(CallPage { calls, damaged: found.damaged.into_iter().map(name_damaged).collect(), next })
     }
 
     fn filter(&self, caller: &Caller, query: CallQuery) -> Result<AuditFilter, OperationError> {
@@ -107,14 +108,18 @@ impl GatewayConsole {
             ..AuditFilter::default()
         };
         let found = self.strip.commits().records(filter).await.map_err(unreadable)?;
+        let damaged: Vec<_> = found.damaged.into_iter().map(name_damaged).collect();
         if found.records.is_empty() {
-            return Err(none());
+            let first = damaged.first();
+            return Err(
+                first.map_or_else(none, |row| OperationError::new(Code::Internal, row.to_string()))
+            );
         }
         let principal = &caller.principal;
         let sees_content =
             caller.is_operator() || principal.holds(ADMIN) || principal.holds(AUDIT_READ);
         let show = |record| show(record, sees_content);
-        Ok(CallDetails { calls: found.records.into_iter().map(show).collect() })
+        Ok(CallDetails { calls: found.records.into_iter().map(show).collect(), damaged })
     }
 
     pub(super) async fn count_calls(
@@ -133,8 +138,9 @@ impl GatewayConsole {
         let tools = query.tools.unwrap_or(DEFAULT_TOOLS).min(MAX_TOOLS);
         let bucket_ms = range.div_ceil(BUCKETS).max(1);
         let database = self.strip.commits().database();
-        let (all, by_tool, by_time) = tokio::try_join!(
+        let (all, damaged, by_tool, by_time) = tokio::try_join!(
             database.audit_stats(&filter),
+            database.audit_damaged(&filter),
             database.audit_stats_by_tool(&filter, tools),
             database.audit_stats_by_time(&filter, bucket_ms),
         )
@@ -178,6 +184,7 @@ impl GatewayConsole {
             bucket_ms,
             series,
             partial: all.calls >= u64::from(MAX_COUNTED),
+            damaged,
         })
     }
 }
@@ -218,6 +225,10 @@ fn read_cursor(text: &str) -> Result<AuditPosition, OperationError> {
 
 fn write_cursor(position: AuditPosition) -> String {
     format!("{}-{}", position.key, position.number)
+}
+
+fn name_damaged(DamagedRecord { number, trace, column }: DamagedRecord) -> DamagedCall {
+    DamagedCall { number, trace_id: trace, column: column.to_owned() }
 }
 
 fn summarize(record: AuditRecord) -> CallSummary {

@@ -5,7 +5,9 @@ use anyhow::bail;
 use clap::{Args, Subcommand};
 use config::Span;
 use gateway::call_operations::{ListCalls, ShowCall};
-use operations::calls::{CallOrder, CallPage, CallQuery, CallRecord, CallSummary, CallTrace};
+use operations::calls::{
+    CallOrder, CallPage, CallQuery, CallRecord, CallSummary, CallTrace, DamagedCall,
+};
 use proto::time::Time;
 use proto::{Clock, clean};
 use serde_json::Value;
@@ -133,19 +135,24 @@ impl Tail {
 
     async fn run(self, access: &Access, style: Style, as_json: bool) -> anyhow::Result<()> {
         let mut query = self.query();
-        let CallPage { mut calls, .. } = access.run_unsettled::<ListCalls>(&query).await?;
+        let CallPage { mut calls, mut damaged, .. } =
+            access.run_unsettled::<ListCalls>(&query).await?;
         calls.reverse();
         if !self.follow {
+            note_damaged(&damaged);
             return print_all(&calls, style, as_json);
         }
         // Any row that is recorded from now on has a higher number than the newest of all rows.
         let newest = CallQuery { limit: Some(1), ..CallQuery::default() };
-        let newest = access.run_unsettled::<ListCalls>(&newest).await?.calls;
-        let shown = calls.iter().chain(&newest).map(|call| call.number).max().unwrap_or(0);
+        let newest = access.run_unsettled::<ListCalls>(&newest).await?;
+        let numbers = calls.iter().chain(&newest.calls).map(|call| call.number);
+        let damaged_numbers = damaged.iter().chain(&newest.damaged).map(|row| row.number);
+        let shown = numbers.chain(damaged_numbers).max().unwrap_or(0);
         query.order = CallOrder::Recorded;
         query.limit = Some(SEARCHED);
         query.cursor = Some(format!("0-{shown}"));
         loop {
+            note_damaged(&damaged);
             for call in &calls {
                 print(call, style, as_json)?;
             }
@@ -154,8 +161,14 @@ impl Tail {
                 _ = tokio::signal::ctrl_c() => return Ok(()),
             }
             let page = access.run_unsettled::<ListCalls>(&query).await?;
-            (calls, query.cursor) = (page.calls, page.next);
+            (calls, damaged, query.cursor) = (page.calls, page.damaged, page.next);
         }
+    }
+}
+
+fn note_damaged(rows: &[DamagedCall]) {
+    for row in rows {
+        terminal::note(row);
     }
 }
 
@@ -234,6 +247,7 @@ fn took(us: u64) -> String {
 async fn show(access: &Access, trace: String, style: Style, as_json: bool) -> anyhow::Result<()> {
     let trace = resolve(access, trace).await?;
     let details = access.run_unsettled::<ShowCall>(&CallTrace { trace }).await?;
+    note_damaged(&details.damaged);
     if as_json {
         return Ok(terminal::record(&details.calls)?);
     }

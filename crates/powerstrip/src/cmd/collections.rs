@@ -13,6 +13,7 @@ use corpus::{CollectionInfo, Hit, MAX_LIMIT, Mode, SearchResults};
 use gateway::collection_files::{AddFile, AddFileInput, AddedFile, FileStatus};
 use operations::NoInput;
 
+use super::approvals::note_damaged;
 use crate::access::Access;
 use crate::context::Context;
 use crate::exit::FAILED;
@@ -118,7 +119,9 @@ impl Action {
         let (style, as_json) = (Style::stdout(&context.environment), context.global.json);
         match self {
             Self::Ls => {
-                let list = access.run_unsettled::<ListCollections>(&NoInput {}).await?.collections;
+                let list = access.run_unsettled::<ListCollections>(&NoInput {}).await?;
+                note_damaged("collection", &list.damaged);
+                let list = list.collections;
                 if as_json { terminal::record(&list)? } else { print_list(&list, style)? }
             }
             Self::Add { name, paths } => return add(access, &name, &paths, as_json).await,

@@ -22,7 +22,7 @@ use crate::operation_client::OperationClient;
 use crate::telemetry::Telemetry;
 use remote::Remote;
 use terminal::table::{Cell, Table};
-use terminal::{Style, Tone, time};
+use terminal::{Style, Tone, shown, time};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -255,6 +255,7 @@ fn list(secrets: &[SecretView], style: Style) -> anyhow::Result<()> {
     let mut table = Table::new(["NAME", "STATE", "STORED", "USED"]);
     for secret in secrets {
         let state = match (secret.stored_unix_ms, secret.readable) {
+            _ if secret.damaged.is_some() => Cell::new("damaged").tone(Tone::Bad),
             (None, _) => Cell::new("missing").tone(Tone::Bad),
             (Some(_), false) => Cell::new("sealed with another key").tone(Tone::Bad),
             (Some(_), true) => Cell::new("stored").tone(Tone::Good),
@@ -271,6 +272,14 @@ fn list(secrets: &[SecretView], style: Style) -> anyhow::Result<()> {
         ]);
     }
     table.print(style)?;
+    for secret in secrets {
+        if let Some(column) = &secret.damaged {
+            terminal::note(format_args!(
+                "the stored secret {} is damaged: its {column} cannot be read; `powerstrip secret set` stores it again",
+                shown(&secret.name)
+            ));
+        }
+    }
     if secrets.iter().any(|secret| !secret.used) {
         terminal::note("`powerstrip secret prune` removes unused secrets");
     }

@@ -17,8 +17,30 @@ pub(super) fn digest_request(row: &ApprovalRow) -> Digest {
     digest(&canonical::bytes(&request))
 }
 
+/// The digest of everything of a standing rule that never changes.
+pub(super) fn digest_rule(rule: &ApprovalRuleRow) -> Digest {
+    let caller = json!([rule.tenant, rule.owner, rule.agent, rule.run]);
+    let tool = json!([rule.tool, rule.definition, rule.code]);
+    let call = json!([rule.arguments_digest, rule.arguments]);
+    let origin = json!([rule.created_by, rule.created_unix_ms, rule.expires_unix_ms]);
+    digest(&canonical::bytes(&json!([rule.id, caller, tool, call, origin])))
+}
+
+/// Fails if a row is not as it was stored. Rows of earlier versions have no digest.
+fn check_digest(
+    row: &Row,
+    column: &'static str,
+    compute: impl FnOnce() -> Digest,
+) -> Result<(), StoreError> {
+    match row.optional::<Digest>(column)? {
+        Some(stored) if stored != compute() => {
+            Err(StoreError::Unreadable { column, value: stored.to_string() })
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn read(row: &Row) -> Result<ApprovalRow, StoreError> {
-    let stored: Option<Digest> = row.optional("request_digest")?;
     let approval = ApprovalRow {
         id: row.get("id")?,
         tenant: row.get("tenant")?,
@@ -48,14 +70,9 @@ pub(super) fn read(row: &Row) -> Result<ApprovalRow, StoreError> {
         decided_unix_ms: row.optional("decided_ms")?,
         good_until_unix_ms: row.optional("good_until_ms")?,
     };
-    match stored {
-        // A reviewer would be shown another call than the one that would run.
-        Some(stored) if stored != digest_request(&approval) => {
-            let value = stored.to_string();
-            Err(StoreError::Unreadable { column: "request_digest", value })
-        }
-        _ => Ok(approval),
-    }
+    // A reviewer would be shown another call than the one that would run.
+    check_digest(row, "request_digest", || digest_request(&approval))?;
+    Ok(approval)
 }
 
 /// What can be read of a damaged row; the rest is empty.
@@ -107,7 +124,7 @@ pub(super) fn read_rule(row: &Row) -> Result<ApprovalRuleRow, StoreError> {
     if let Some(column) = lost {
         return Err(StoreError::Unreadable { column, value: "null".to_owned() });
     }
-    Ok(ApprovalRuleRow {
+    let rule = ApprovalRuleRow {
         id: row.get("id")?,
         tenant: row.get("tenant")?,
         owner: row.get("owner")?,
@@ -122,5 +139,8 @@ pub(super) fn read_rule(row: &Row) -> Result<ApprovalRuleRow, StoreError> {
         created_unix_ms: row.get("created_ms")?,
         expires_unix_ms: row.get("expires_ms")?,
         uses: row.get("uses")?,
-    })
+    };
+    // It would allow other calls than were approved.
+    check_digest(row, "rule_digest", || digest_rule(&rule))?;
+    Ok(rule)
 }

@@ -62,6 +62,8 @@ impl Dialect {
                 include_str!("../../migrations/sqlite/0011_digest_names.sql"),
                 include_str!("../../migrations/sqlite/0012_answered_by.sql"),
                 include_str!("../../migrations/sqlite/0013_request_digests.sql"),
+                include_str!("../../migrations/sqlite/0014_rows_without_kind.sql"),
+                include_str!("../../migrations/sqlite/0015_rule_digests.sql"),
             ],
             Self::Postgres => &[
                 include_str!("../../migrations/postgres/0001_first.sql"),
@@ -77,6 +79,8 @@ impl Dialect {
                 include_str!("../../migrations/postgres/0011_digest_names.sql"),
                 include_str!("../../migrations/postgres/0012_answered_by.sql"),
                 include_str!("../../migrations/postgres/0013_request_digests.sql"),
+                include_str!("../../migrations/postgres/0014_rows_without_kind.sql"),
+                include_str!("../../migrations/postgres/0015_rule_digests.sql"),
             ],
         }
     }
@@ -99,6 +103,34 @@ impl Dialect {
             Self::Sqlite => "instr",
             Self::Postgres => "strpos",
         }
+    }
+
+    /// Whether a column holds a text. SQLite stores any type in any column; on PostgreSQL, a column of a row that was not
+    /// found is null.
+    pub(crate) fn is_text(self, column: &str) -> String {
+        match self {
+            Self::Sqlite => format!("typeof({column}) = 'text'"),
+            Self::Postgres => format!("{column} IS NOT NULL"),
+        }
+    }
+
+    /// Whether a column holds a number that is not negative.
+    pub(crate) fn is_count(self, column: &str) -> String {
+        match self {
+            Self::Sqlite => format!("(typeof({column}) = 'integer' AND {column} >= 0)"),
+            Self::Postgres => format!("{column} >= 0"),
+        }
+    }
+
+    /// The bytes of a column, or as many zeros if it does not hold so many bytes.
+    pub(crate) fn bytes_or_zeros(self, column: &str, length: usize) -> String {
+        let (is_bytes, zeros) = match self {
+            Self::Sqlite => {
+                (format!("typeof({column}) = 'blob' AND "), format!("zeroblob({length})"))
+            }
+            Self::Postgres => (String::new(), format!("decode(repeat('00', {length}), 'hex')")),
+        };
+        format!("CASE WHEN {is_bytes}length({column}) = {length} THEN {column} ELSE {zeros} END")
     }
 
     /// A text as it is stored.

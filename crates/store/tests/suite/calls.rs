@@ -1,7 +1,7 @@
 //! Calls that begin, end, and are cut off in between.
 
 use proto::digest;
-use store::{AuditRow, CallChange, CallRecord, CallState, CommitQueue};
+use store::{AuditFilter, AuditRow, CallChange, CallRecord, CallState, CommitQueue};
 
 use crate::support::{all_rows, on_both_engines, row, until};
 
@@ -42,6 +42,37 @@ on_both_engines! {
         let decisions: Vec<_> = rows.iter().map(|row| (row.at_unix_ms, &*row.decision)).collect();
         assert_eq!(decisions, [(8, "ran"), (7, "interrupted")]);
         assert_eq!(test.number(BEGUN).await, 0);
+    }
+
+    async fn a_damaged_call_that_was_cut_off_becomes_a_row_with_what_can_be_read(test) {
+        let (database, queue) = test.started().await;
+        let _cut_off = [
+            queue.begin(interrupted(7)).await.unwrap(),
+            queue.begin(interrupted(8)).await.unwrap(),
+            queue.begin(interrupted(9)).await.unwrap(),
+        ];
+        until("the calls are noted", || async { test.number(BEGUN).await == 3 }).await;
+        queue.close().await.unwrap();
+        test.execute("UPDATE calls_begun SET kind = 999999 WHERE at_ms = 8").await.unwrap();
+        test.execute(test.pick(
+            "UPDATE calls_begun SET trace = 'x', arguments = 7, at_ms = x'00' WHERE at_ms = 7",
+            "UPDATE calls_begun SET trace = '\\x00', arguments = '\\x00', at_ms = -1 WHERE at_ms = 7",
+        ))
+        .await
+        .unwrap();
+
+        assert_eq!(database.close_interrupted_calls().await.unwrap(), 3);
+        assert_eq!(test.number(BEGUN).await, 0);
+        let page = database.audit_messages(AuditFilter::default()).await.unwrap();
+        let closed: Vec<_> = page
+            .records
+            .iter()
+            .map(|record| (record.row.at_unix_ms, &*record.row.decision))
+            .collect();
+        assert_eq!(closed, [(9, "interrupted"), (0, "interrupted")]);
+        let zeros = &page.records[1].row;
+        assert_eq!((*zeros.trace.as_bytes(), *zeros.arguments.as_bytes()), ([0; 16], [0; 32]));
+        assert_eq!((page.damaged.len(), page.damaged[0].column), (1, "tenant"));
     }
 
     async fn a_quick_call_is_never_written_as_begun(test) {

@@ -120,7 +120,7 @@ on_both_engines! {
         let (_, _, theirs) = add(&database, new("globex", "city", &[chunk("b", "heat")])).await;
         assert_eq!(found(&database, &ours, &["heat"]).await, ["a"]);
         assert_eq!(found(&database, &theirs, &["heat"]).await, ["b"]);
-        assert_eq!(database.collections("acme").await.unwrap(), std::slice::from_ref(&ours));
+        assert_eq!(database.collections("acme").await.unwrap().rows, std::slice::from_ref(&ours));
         assert_eq!(database.collection("initech", "city").await.unwrap(), None);
         database.remove_chunks("globex", "city", ChunkSelector::All, 6).await.unwrap();
         assert_eq!(database.collection("acme", "city").await.unwrap(), Some(ours));
@@ -179,7 +179,7 @@ on_both_engines! {
         }
         let fourth = database.add_chunks(new("acme", "d", &chunks)).await.unwrap();
         assert_eq!(fourth, AddedChunks::TooManyCollections(4));
-        let names = database.collections("acme").await.unwrap().into_iter().map(|row| row.name);
+        let names = database.collections("acme").await.unwrap().rows.into_iter().map(|row| row.name);
         assert_eq!(names.collect::<Vec<_>>(), ["a", "b", "c"], "not that of the run");
     }
 

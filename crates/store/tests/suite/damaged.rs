@@ -5,7 +5,8 @@ use std::sync::Arc;
 use proto::{TenantId, digest};
 use store::{
     ApprovalFilter, ApprovalRuleRow, ApprovalState, DamagedName, DamagedPin, DamagedRow, Database,
-    FileFilter, KeyRow, Pin, PinnedDefinition, RunChanges, RunFilter, StoreError,
+    FileFilter, KeyRow, Pin, PinnedDefinition, RunChanges, RunFilter, StoreError, VaultRow,
+    VaultSlot,
 };
 
 use crate::approvals::{row as approval, ruling};
@@ -206,6 +207,40 @@ on_both_engines! {
         );
     }
 
+    /// Read as it is, it would allow other calls than were approved.
+    async fn a_rule_that_is_not_as_it_was_stored_is_damaged_and_can_be_removed(test) {
+        let database = test.open().await;
+        let other = test.pick("zeroblob(32)", "sha256('0')");
+        let digests = ["arguments_digest", "definition", "code"].map(|column| format!("{column} = {other}"));
+        let mut changes = vec![
+            "run = NULL", "owner = 'amy'", "agent = 'bot'", "tenant = 'globex'", "tool = 'text.stats'",
+            "arguments = '{\"n\":1}'", "created_by = 'you'", "created_ms = created_ms - 1",
+            "expires_ms = expires_ms + 1",
+        ];
+        changes.extend(digests.iter().map(String::as_str));
+        for (change, n) in changes.into_iter().zip(0..) {
+            assert!(database.add_approval(&approval(n, "acme"), 100).await.unwrap());
+            let id = format!("rule-{n}");
+            let in_a_run = ApprovalRuleRow { run: Some("r".to_owned()), ..rule(&id) };
+            approve(&database, n, &in_a_run).await;
+            assert!(database.count_approval_rule_use(&id, 3_000).await.unwrap());
+            let used = ApprovalRuleRow { uses: 1, ..in_a_run };
+            assert_eq!(database.approval_rules().await.unwrap().rows, [used], "uses may change");
+            let sql = format!("UPDATE approval_rules SET {change} WHERE id = '{id}'");
+            test.execute(&sql).await.unwrap();
+            let rules = database.approval_rules().await.unwrap();
+            assert_eq!(rules.rows, [], "{change}");
+            let damaged: Vec<_> = rules.damaged.iter().map(|row| (&*row.id, &*row.column)).collect();
+            assert_eq!(damaged, [(id.as_str(), "rule_digest")], "{change}");
+            database.remove_approval_rule(&id).await.unwrap();
+        }
+        assert!(database.add_approval(&approval(99, "acme"), 100).await.unwrap());
+        approve(&database, 99, &rule("earlier")).await;
+        test.execute("UPDATE approval_rules SET rule_digest = NULL").await.unwrap();
+        let rules = database.approval_rules().await.unwrap();
+        assert_eq!(rules.rows, [rule("earlier")], "earlier versions wrote no digest");
+    }
+
     /// Each is revoked without being read; then nothing remains to be done about it.
     async fn damaged_keys_are_named_until_they_are_revoked(test) {
         let database = test.open().await;
@@ -262,6 +297,32 @@ on_both_engines! {
         let one = database.file(&acme, &files[1].id, 9).await;
         assert!(matches!(one, Err(StoreError::Unreadable { .. })), "{one:?}");
         assert_eq!(database.file(&TenantId::new("globex"), &files[1].id, 9).await.unwrap(), None);
+    }
+
+    async fn a_damaged_secret_or_collection_is_named_and_the_others_are_listed(test) {
+        let database = test.open().await;
+        for server in ["a", "b"] {
+            let slot = VaultSlot {
+                kind: "secret",
+                server: server.to_owned(),
+                tenant: "acme".to_owned(),
+                owner: "ann".to_owned(),
+                issuer: String::new(),
+            };
+            database.save_vault_row(&VaultRow { slot, sealed: vec![1], at_ms: 1 }).await.unwrap();
+        }
+        test.execute("UPDATE vault SET at_ms = -1 WHERE server = 'a'").await.unwrap();
+        let listed = database.vault_rows_of("secret", "acme", "ann").await.unwrap();
+        assert_eq!((listed.rows.len(), &*listed.rows[0].slot.server), (1, "b"));
+        assert_eq!(named(&listed.damaged), [("a", None, "at_ms")]);
+        assert_eq!(database.vault_rows("secret", "a").await.unwrap(), []);
+
+        let columns = "tenant, name, chunks, vectors, bytes, words, languages, revision, removed, updated_ms";
+        let values = "('acme', 'one', 0, 0, 0, 0, '', 1, 0, -1), ('acme', 'two', 0, 0, 0, 0, '', 1, 0, 1)";
+        test.execute(&format!("INSERT INTO collections ({columns}) VALUES {values}")).await.unwrap();
+        let listed = database.collections("acme").await.unwrap();
+        assert_eq!((listed.rows.len(), &*listed.rows[0].name), (1, "two"));
+        assert_eq!(named(&listed.damaged), [("one", Some("acme"), "updated_ms")]);
     }
 
     async fn damaged_pins_and_wire_names_say_what_can_be_read_of_them(test) {

@@ -7,6 +7,7 @@ mod collections;
 mod commit_queue;
 mod crashes;
 mod damaged;
+mod damaged_audit;
 mod database;
 mod folder;
 mod names;

@@ -112,9 +112,9 @@ on_both_engines! {
             let row = VaultRow { slot: slot.clone(), sealed, at_ms };
             database.save_vault_row(&row).await.unwrap();
             assert_eq!(database.vault_rows("token", "crm").await.unwrap(), std::slice::from_ref(&row));
-            assert_eq!(database.vault_rows_of("token", "acme", "ann").await.unwrap(), [row]);
-            assert_eq!(database.vault_rows_of("token", "acme", "amy").await.unwrap(), []);
-            assert_eq!(database.vault_rows_of("secret", "acme", "ann").await.unwrap(), []);
+            assert_eq!(database.vault_rows_of("token", "acme", "ann").await.unwrap().rows, [row]);
+            assert_eq!(database.vault_rows_of("token", "acme", "amy").await.unwrap().rows, []);
+            assert_eq!(database.vault_rows_of("secret", "acme", "ann").await.unwrap().rows, []);
         }
         database.remove_vault_row(&slot).await.unwrap();
         assert_eq!(database.vault_rows("token", "crm").await.unwrap(), []);

@@ -232,6 +232,14 @@ fn not_kept() -> Failure {
 }
 
 fn unread(error: StoreError) -> CallError {
+    if let Some(column) = error.damaged_column() {
+        let message = format!(
+            "the record of this idempotency key is damaged (its {column} cannot be read), so whether an earlier call \
+             took effect is unknown; nothing was run. Check what it did, then use a new key if it must run"
+        );
+        let failure = Failure::new(Code::Internal, message).retryable(false);
+        return CallError::Refused(failure.details(json!({"outcome": "unknown"})).caused_by(error));
+    }
     let message = "the record of this idempotency key cannot be read at present; nothing was run";
     CallError::Refused(Failure::new(Code::Unavailable, message).caused_by(error))
 }

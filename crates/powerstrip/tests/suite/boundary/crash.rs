@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 use reqwest::Client;
 use serde_json::{Value, json};
 use store::{AuditFilter, AuditRow, Database};
-use testkit::{Gateway, Response, eventually};
+use testkit::{Gateway, Response, SqliteConnection, eventually, on_postgres};
 
 use crate::boundary::packs::python;
 
@@ -119,6 +119,27 @@ async fn a_recorded_answer_survives_a_crash() {
     let other = setup.gateway.call_with("t.act", &setup.input("x", 0.0), &key).await;
     assert_eq!(other.body["errors"][0]["code"], "INVALID_INPUT", "one key, other arguments");
     assert_eq!(setup.effects("x"), 0);
+}
+
+/// SQLite only: there a test can write to the database.
+#[tokio::test]
+async fn a_call_whose_record_is_damaged_is_not_repeated_and_not_retryable() {
+    if on_postgres() {
+        return;
+    }
+    let setup = Setup::start("", "").await;
+    assert_eq!(setup.act("order", 0.0).await.status, 200);
+    let database = setup.gateway.folder().join(".powerstrip/powerstrip.db");
+    let Setup { gateway, ledger } = setup;
+    let damage = "UPDATE call_records SET arguments = x'00'";
+    let gateway =
+        gateway.restart_after(|_| drop(SqliteConnection::execute(&database, damage))).await;
+    let setup = Setup { gateway, ledger };
+    let again = setup.act("order", 0.0).await;
+    let damaged = (500, &json!("INTERNAL"), &json!("unknown"), &json!(false));
+    assert_eq!(outcome(&again), damaged, "{}", again.body);
+    assert!(again.body["errors"][0]["message"].to_string().contains("new key"), "{}", again.body);
+    assert_eq!(setup.effects("order"), 1);
 }
 
 #[tokio::test]

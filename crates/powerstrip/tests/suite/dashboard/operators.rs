@@ -98,6 +98,43 @@ async fn a_damaged_key_is_shown_until_it_is_revoked() {
     assert!(!keys.contains(id), "{keys}");
 }
 
+/// SQLite only: there a test can write to the database.
+#[tokio::test]
+async fn damaged_calls_and_secrets_are_named_and_the_others_are_shown() {
+    if on_postgres() {
+        return;
+    }
+    let gateway = Gateway::start().await;
+    for name in ["CRM_KEY", "OLD_KEY"] {
+        gateway.run_with_input(&["secret", "set", name], "a value").await.ok();
+    }
+    let operator = Person::signed_in(&gateway).await;
+    eventually("the changes are listed", || async {
+        let calls = operator.get("/dashboard/calls").await.text;
+        calls.contains("secret:OLD_KEY").then_some(())
+    })
+    .await;
+    let database = gateway.folder().join(".powerstrip/powerstrip.db");
+    for damage in [
+        "INSERT INTO audit_rows (trace, at_ms, kind, arguments, duration_us) \
+         SELECT x'00', at_ms, kind, arguments, 'long' FROM audit_rows ORDER BY seq DESC LIMIT 1",
+        "UPDATE vault SET at_ms = x'00' WHERE server = 'OLD_KEY'",
+    ] {
+        drop(SqliteConnection::execute(&database, damage));
+    }
+    let calls = operator.get("/dashboard/calls").await.text;
+    assert!(calls.contains("is damaged: its trace cannot be read"), "{calls}");
+    assert!(calls.contains("secret:CRM_KEY"), "{calls}");
+    let overview = operator.get("/dashboard").await.text;
+    assert!(overview.contains("damaged and not counted: 1."), "{overview}");
+    let vault = operator.get("/dashboard/vault").await.text;
+    assert!(vault.contains("CRM_KEY") && vault.contains("mark bad\">damaged<"), "{vault}");
+    let listed = gateway.run(&["secret", "ls"]).await;
+    assert_eq!(listed.code, Some(0), "{listed:?}");
+    assert!(listed.stdout.contains("CRM_KEY"), "{listed:?}");
+    assert!(listed.stderr.contains("OLD_KEY is damaged: its at_ms"), "{listed:?}");
+}
+
 #[tokio::test]
 async fn changes_of_secrets_are_no_failures_and_have_no_tool_page() {
     let gateway = Gateway::start().await;

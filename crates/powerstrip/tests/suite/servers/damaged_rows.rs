@@ -78,6 +78,41 @@ async fn a_damaged_run_stops_no_other_call_and_no_restart() {
 }
 
 #[tokio::test]
+async fn a_damaged_audit_row_hides_no_other_call() {
+    if on_postgres() {
+        return;
+    }
+    let gateway = Gateway::start().await;
+    assert_eq!(gateway.call("demo.echo", &json!({"message": "x"})).await.status, 200);
+    let called = eventually("the call is listed", || async {
+        let listed = gateway.get("/v1/calls?tool=demo.echo").await.body;
+        listed["calls"].get(0).cloned()
+    })
+    .await;
+    for columns in ["x'00', duration_us", "arguments, 'long'"] {
+        let insert = "INSERT INTO audit_rows (trace, at_ms, kind, arguments, duration_us)";
+        let select = format!("SELECT trace, at_ms, kind, {columns} FROM audit_rows");
+        let number = &called["number"];
+        execute(&gateway, &format!("{insert} {select} WHERE seq = {number}"));
+    }
+    let listed = gateway.get("/v1/calls?tool=demo.echo").await;
+    assert_eq!((listed.status, &listed.body["calls"][0]), (200, &called), "{listed:?}");
+    let damaged = &listed.body["damaged"];
+    let columns: Vec<_> = [1, 0].map(|at| damaged[at]["column"].clone()).into();
+    assert_eq!(columns, ["arguments", "duration_us"], "{damaged:#}");
+    assert_eq!(damaged[0]["trace_id"], called["trace_id"], "{damaged:#}");
+    let counted = gateway.get("/v1/overview").await;
+    assert_eq!((counted.status, &counted.body["damaged"]), (200, &json!(1)), "{counted:?}");
+    let trace = called["trace_id"].as_str().unwrap();
+    let shown = gateway.get(&format!("/v1/calls/{trace}")).await;
+    assert_eq!((shown.status, &shown.body["damaged"]), (200, &json!([damaged[1], damaged[0]])));
+    let command = gateway.run(&["calls"]).await;
+    assert_eq!(command.code, Some(0), "{command:?}");
+    assert!(command.stdout.contains("demo.echo"), "{command:?}");
+    assert!(command.stderr.contains("its arguments cannot be read"), "{command:?}");
+}
+
+#[tokio::test]
 async fn a_damaged_approval_or_rule_does_not_refuse_the_start_and_allows_nothing() {
     if on_postgres() {
         return;
@@ -87,13 +122,22 @@ async fn a_damaged_approval_or_rule_does_not_refuse_the_start_and_allows_nothing
     let ruled = leave(&reviewer, "ruled").await;
     let standing = json!({"decision": "approve", "standing": {}});
     assert_eq!(reviewer.decide(&ruled, &standing).await.status, 200);
+    let any = json!({"decision": "approve", "standing": {"arguments": "any", "run": true}});
+    let decide = async {
+        let row = reviewer.waiting().await;
+        reviewer.decide(row["id"].as_str().unwrap(), &any).await.status
+    };
+    let input = json!({"text": "in a run"});
+    let call = gateway.call_with("pack.note", &input, &[("powerstrip-run", "r1")]);
+    let (answer, decided) = tokio::join!(call, decide);
+    assert_eq!((answer.status, decided), (200, 200), "{answer:?}");
     let first = leave(&reviewer, "first").await;
     let second = leave(&reviewer, "second").await;
     let database = gateway.folder().join(".powerstrip/powerstrip.db");
     let damage = format!(
         "UPDATE approvals SET definition = x'7b' WHERE id IN ('{first}', '{ruled}'); \
          UPDATE approvals SET deadline_ms = 'soon' WHERE id = '{first}'; \
-         UPDATE approval_rules SET arguments_digest = NULL"
+         UPDATE approval_rules SET arguments_digest = NULL, run = NULL"
     );
     let gateway = gateway
         .restart_after(|_| {
@@ -133,12 +177,15 @@ async fn a_damaged_approval_or_rule_does_not_refuse_the_start_and_allows_nothing
         assert_eq!(answer.status, 403, "{text}: {answer:?}");
     }
     let rules = reviewer.get("/v1/approvals/rules").await.body;
-    assert_eq!(rules["damaged"][0]["column"], "arguments_digest", "{rules:#}");
+    let columns = [0, 1].map(|n| &rules["damaged"][n]["column"]);
+    assert_eq!(columns, ["arguments_digest", "rule_digest"], "{rules:#}");
     assert_eq!(ids(&rules["rules"]).len(), 0, "{rules:#}");
-    let path = format!("/v1/approvals/rules/{}", ids(&rules["damaged"])[0]);
-    let remove = reqwest::Client::new().request(Method::DELETE, gateway.url(&path));
-    let removed = send(remove.bearer_auth(gateway.admin_token())).await;
-    assert_eq!(removed.status, 200, "{removed:?}");
+    for id in ids(&rules["damaged"]) {
+        let url = gateway.url(&format!("/v1/approvals/rules/{id}"));
+        let remove = reqwest::Client::new().request(Method::DELETE, url);
+        let removed = send(remove.bearer_auth(gateway.admin_token())).await;
+        assert_eq!(removed.status, 200, "{removed:?}");
+    }
     assert_eq!(reviewer.get("/v1/approvals/rules").await.body["damaged"], Value::Null);
 }
 
@@ -167,16 +214,19 @@ async fn an_approval_that_shows_another_call_is_never_approved_and_lets_nothing_
         assert_eq!(again.status, 409, "{again:?}");
     }
 
-    let id = leave(&reviewer, "three").await;
-    assert_eq!(reviewer.decide(&id, &json!({"decision": "approve"})).await.status, 200);
-    change(&id, "files = '[{}]'");
-    let input = json!({"text": "three"});
-    let call = gateway.call("pack.note", &input);
-    let (answer, row) = tokio::join!(call, reviewer.decide_next("reject"));
-    assert_eq!(answer.status, 403, "the call asks again: {answer:?}");
-    assert_ne!(row["id"], json!(id));
+    let arguments = "arguments = '{\"text\":\"other\"}'";
+    for (text, what) in [("three", "files = '[{}]'"), ("four", arguments)] {
+        let id = leave(&reviewer, text).await;
+        assert_eq!(reviewer.decide(&id, &json!({"decision": "approve"})).await.status, 200);
+        change(&id, what);
+        let input = json!({"text": text});
+        let call = gateway.call("pack.note", &input);
+        let (answer, row) = tokio::join!(call, reviewer.decide_next("reject"));
+        assert_eq!(answer.status, 403, "{what}: the call asks again: {answer:?}");
+        assert_ne!(row["id"], json!(id));
+    }
 
-    let id = leave(&reviewer, "four").await;
+    let id = leave(&reviewer, "five").await;
     change(&id, "owner = 'x'");
     let rejected = gateway.run(&["approvals", "reject", &id[..8]]).await;
     assert_eq!(rejected.code, Some(0), "{rejected:?}");

@@ -16,7 +16,7 @@ impl Gate<'_> {
     ) -> Result<Passage, ApprovalError> {
         for row in self.rows_of_task(job, park, &subject).await? {
             match row.state {
-                ApprovalState::Approved if self.approvals.claim_approved(&row.id) => {
+                ApprovalState::Approved if self.approvals.claim_approved(&row) => {
                     return Ok(self.granted(subject.fingerprint, Grounds::Approval(row.id)));
                 }
                 ApprovalState::Pending => return Ok(Passage::Asked(parked(&row)?)),

@@ -19,7 +19,7 @@ impl Gate<'_> {
     ) -> Result<Option<Passage>, ApprovalError> {
         for row in self.approvals.alike(fingerprint).await? {
             match row.state {
-                ApprovalState::Approved if self.approvals.claim_approved(&row.id) => {
+                ApprovalState::Approved if self.approvals.claim_approved(&row) => {
                     return Ok(Some(self.granted(*fingerprint, Grounds::Approval(row.id))));
                 }
                 ApprovalState::Rejected if self.approvals.mark_reported(&row.id).await? => {

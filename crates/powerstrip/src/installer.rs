@@ -155,6 +155,7 @@ impl<'a> Installer<'a> {
             .iter()
             .filter(|(name, _)| !known.contains(*name) && !imported.secrets.contains_key(*name));
         let how = |(name, purpose): (&String, &String)| {
+            let purpose = terminal::shown(purpose);
             (name.clone(), format!("`powerstrip secret set {name}` ({purpose})"))
         };
         needed.map(how).collect()
@@ -204,13 +205,13 @@ pub(crate) fn note_narrowed(file: &Path) {
     terminal::note(format_args!("{} contains secrets: only you can read it now", file.display()));
 }
 
-/// Prints what was left out, what was refused and what is still missing.
+/// Prints what was left out and what was refused. The file may be that of a project by someone else.
 pub(crate) fn note_import(imported: &Imported) {
     for note in &imported.notes {
-        terminal::note(note);
+        terminal::note(terminal::shown(note));
     }
     for (name, why) in &imported.refused {
-        terminal::note(format_args!("{name}: not imported: {why}"));
+        terminal::note(terminal::shown(&format!("{name}: not imported: {why}")));
     }
 }
 

@@ -227,9 +227,8 @@ impl Work<'_> {
         let command = entry.command.as_deref().map(|text| self.expand(text)).transpose()?;
         let cwd = entry.cwd.as_deref().map(|text| self.expand(text)).transpose()?;
         let mut args = Vec::new();
-        for (at, argument) in entry.args.iter().enumerate() {
-            let before = at.checked_sub(1).map(|before| entry.args[before].as_str());
-            args.push(self.argument(before, argument)?);
+        for at in 0..entry.args.len() {
+            args.push(self.argument(&entry.args, at)?);
         }
         let mut env = BTreeMap::new();
         for (key, value) in &entry.env {
@@ -336,6 +335,10 @@ impl Work<'_> {
                 Part::Variable { .. } | Part::Input(_) => None,
             })
             .collect::<Option<String>>()?;
+        if self.importer.literals == Literals::Move && literals::is_secret_before_variable(&prefix)
+        {
+            return None;
+        }
         let source = match last {
             Part::Text(_) => return None,
             Part::Variable { name, .. } => SecretSource::Env { env: name.clone() },
@@ -383,18 +386,22 @@ impl Work<'_> {
         Ok(parsed.variables)
     }
 
-    fn argument(&mut self, before: Option<&str>, value: &str) -> Result<HeaderSource, String> {
+    fn argument(&mut self, args: &[String], at: usize) -> Result<HeaderSource, String> {
+        let before = at.checked_sub(1).map(|before| args[before].as_str());
+        let value = &args[at];
         let parts = self.parts(value)?;
         if let Some(reference) = self.reference(&parts) {
             return Ok(reference);
         }
         let text = self.expand(value)?;
         let secret = literals::secret_in_argument(before, &text)
-            .or_else(|| names_secret(&parts).then_some(0));
+            .or_else(|| names_secret(&parts).then_some(0))
+            // The value of a variable before it may be a secret, too.
+            .map(|start| if value.starts_with(&text[..start]) { start } else { 0 });
         match secret {
             Some(start) if self.importer.literals == Literals::Move => {
-                let option = text[..start].trim_matches(|c: char| !c.is_ascii_alphanumeric());
-                let option = if option.is_empty() { before.unwrap_or("argument") } else { option };
+                let option = literals::option_name(before, &text[..start]);
+                let option = option.map_or_else(|| format!("argument_{}", at + 1), str::to_owned);
                 let name = self.claim(&format!("{}_{option}", self.server), &text[start..]);
                 self.imported.notes.push(format!(
                     "{}: takes a secret as an argument, which other programs on this machine can read; use a \

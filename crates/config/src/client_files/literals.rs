@@ -123,6 +123,18 @@ fn has_secret_part(text: &str) -> bool {
         || url.path_segments().is_some_and(|mut parts| parts.any(is_random))
 }
 
+/// Whether the text before a variable contains a secret of its own, as a URL with a password does.
+pub(super) fn is_secret_before_variable(text: &str) -> bool {
+    let Some((before, rest)) = text.split_once("://") else { return false };
+    if rest.contains(['/', '?', '#']) {
+        let scheme = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        return has_secret_part(&format!("{scheme}://{rest}"));
+    }
+    // The variable is the host, or a part of it.
+    let user = rest.rsplit_once('@').and_then(|(user, _)| user.split_once(':'));
+    user.is_some_and(|(_, password)| !password.is_empty())
+}
+
 /// The length of the text before the secret in an argument, if it has one; `before` is the argument before it.
 pub(crate) fn secret_in_argument(before: Option<&str>, argument: &str) -> Option<usize> {
     let is_option = |text: &str| text.starts_with('-');
@@ -133,8 +145,16 @@ pub(crate) fn secret_in_argument(before: Option<&str>, argument: &str) -> Option
             && is_secret(name, value)
         {
             let value_start = argument.len() - value.trim_start().len();
-            return Some(value_start);
+            // The text before it stays in the config, so it must not be a secret, too.
+            return Some(if looks_secret(name) { 0 } else { value_start });
         }
+    }
+    if let Some((name, value)) = argument.split_once('=')
+        && !name.contains("://")
+        && !looks_secret(name)
+        && looks_secret(value)
+    {
+        return Some(name.len() + 1);
     }
     if let Some(option) = before
         && is_option(option)
@@ -146,6 +166,23 @@ pub(crate) fn secret_in_argument(before: Option<&str>, argument: &str) -> Option
         return Some(0);
     }
     (!is_option(argument) && looks_secret(argument)).then_some(0)
+}
+
+/// The name of the option, variable or header that a secret in an argument belongs to: `api-key` for `--api-key=…`. `own`
+/// is the text before the secret, `before` the argument before it. None where that may be a value, which is not repeated.
+pub(super) fn option_name<'a>(before: Option<&'a str>, own: &'a str) -> Option<&'a str> {
+    let name = if own.is_empty() {
+        let option = before?;
+        // In `-pVALUE` the value follows a short option at once.
+        let short = || option.strip_prefix('-').filter(|letter| letter.len() == 1);
+        option.strip_prefix("--").or_else(short)?
+    } else {
+        let own = own.trim_end().trim_end_matches(['=', ':']);
+        own.rsplit(['=', ':', ' ', '?', '&', '/']).next()?
+    };
+    let name = name.trim_matches('-');
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    (!name.is_empty() && name.chars().all(fits) && !looks_secret(name)).then_some(name)
 }
 
 /// Whether a document, of a client or the config, contains a secret that is written out.

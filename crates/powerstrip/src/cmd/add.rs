@@ -122,7 +122,7 @@ impl Add {
             self.ask(listed, &new, &plan, &imported, &importer.taken).await?;
         }
         let notes = std::mem::take(&mut imported.notes);
-        notes.iter().for_each(terminal::note);
+        notes.iter().for_each(|note| terminal::note(terminal::shown(note)));
         finish(context, &installer, imported).await
     }
 

@@ -1,3 +1,4 @@
+pub(super) mod addresses;
 pub(super) mod client;
 pub(super) mod moved;
 pub(super) mod moving;
@@ -15,9 +16,9 @@ use crate::context::Context;
 use crate::exit::Usage;
 use crate::handover;
 use crate::installer::{self, Expected, Installer, note_narrowed};
-use client::{Route, entry, is_gateway, path_of};
-use moved::MovedServers;
-use recipes::quoted;
+use addresses::GatewayAddresses;
+use client::{Route, disconnect_command, entry, path_of};
+use moved::ConnectRecord;
 use terminal::table::{Cell, Table};
 use terminal::{Style, Tone};
 
@@ -83,7 +84,12 @@ impl Connect {
             return Ok(ExitCode::SUCCESS);
         }
         let before = ClientFile::read(&path).map_err(named)?;
-        if before.get(&[client.section(), &self.name]).is_some_and(|entry| !is_gateway(&entry)) {
+        let data_dir = installer.load()?.config.data_dir;
+        let mut record = ConnectRecord::read(&data_dir, &client.to_string(), &path)?;
+        let addresses = GatewayAddresses::find(&installer).await?;
+        if before.get(&[client.section(), &self.name]).is_some()
+            && !addresses.names_in(&before, client, &record).contains(&self.name)
+        {
             return Err(Usage(format!(
                 "{}: `{name}` is another server; name the gateway differently with --name, or rename that server",
                 path.display(),
@@ -92,25 +98,16 @@ impl Connect {
             .into());
         }
         let mut file = before.clone();
-        let mut taken = None;
-        if self.move_servers && path.exists() {
-            let client = &client.to_string();
-            taken = Some(self.take_servers(&installer, client, &path, &mut file).await?);
+        let (was_there, mut taken) = (path.exists(), None);
+        if self.move_servers && was_there {
+            taken = Some(self.take_servers(&installer, &path, &mut file, &mut record).await?);
         }
         file.set(&[client.section(), &self.name], &entry).map_err(named)?;
-        if path.exists() && file != before {
+        if file != before {
             // Before the client's file changes: what is taken out must be somewhere else by then.
             let data_dir = installer.load()?.config.data_dir;
-            match &mut taken {
-                Some(taken) => taken.moved.keep(&before, &file, &data_dir)?,
-                // Servers that were moved from another file stay recorded; this file is then only edited.
-                None => {
-                    if let Ok(mut moved) = MovedServers::read(&data_dir, &client.to_string(), &path)
-                    {
-                        moved.keep(&before, &file, &data_dir)?;
-                    }
-                }
-            }
+            let text_before = was_there.then(|| before.text());
+            record.add(&self.name, &entry, text_before, file.text(), &data_dir)?;
         }
         let backup = if file == before {
             None
@@ -149,9 +146,11 @@ impl Connect {
             terminal::line(format_args!("the file before: {}", backup.display()))?;
         }
         for name in &moved {
-            terminal::line(format_args!("moved `{name}` to {}", installer.file().display()))?;
+            let (name, file) = (terminal::shown(name), installer.file().display());
+            terminal::line(format_args!("moved `{name}` to {file}"))?;
         }
         for name in &known {
+            let name = terminal::shown(name);
             terminal::line(format_args!("removed `{name}`: the gateway has it already"))?;
         }
         let style = Style::stdout(&context.environment);
@@ -161,6 +160,7 @@ impl Connect {
             terminal::line(&cause.fix)?;
         }
         for (name, how) in taken.iter().flat_map(|taken| &taken.installed.missing) {
+            let (name, how) = (terminal::shown(name), terminal::shown(how));
             terminal::line(format_args!("missing secret {name}: {how}"))?;
         }
         match (&outcome, &route) {
@@ -177,7 +177,9 @@ impl Connect {
         }
         if file != before {
             terminal::line(format_args!("restart {client}, or reload its servers"))?;
-            terminal::line(format_args!("undo it with `{}`", self.undo(client)))?;
+            let named = self.file.as_ref().map(|_| path.as_path());
+            let undo = disconnect_command(client, named, &self.name);
+            terminal::line(format_args!("undo it with `{undo}`"))?;
         }
         if matches!(route, Route::Stdio { .. }) && !installer.file().exists() {
             terminal::line(format_args!(
@@ -187,18 +189,6 @@ impl Connect {
             ))?;
         }
         Ok(ExitCode::SUCCESS)
-    }
-
-    /// The command that takes the entry out again.
-    fn undo(&self, client: Client) -> String {
-        let mut command = format!("powerstrip disconnect {client}");
-        if let Some(file) = &self.file {
-            command.push_str(&format!(" --file {}", quoted(&file.display().to_string())));
-        }
-        if self.name != ENTRY {
-            command.push_str(&format!(" --name {}", quoted(&self.name)));
-        }
-        command
     }
 
     /// How the client reaches the gateway.

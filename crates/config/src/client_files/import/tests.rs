@@ -122,6 +122,42 @@ fn secrets_leave_the_entries() {
 }
 
 #[test]
+fn no_part_of_a_secret_is_in_names_entries_or_notes() {
+    const HEX: &str = "9f8e7d6c5b4a392817069f8e7d6c5b4a";
+    const BARE: [&str; 3] =
+        ["Zx81kQ9mLp20vRt7Yb3w", "Aq7Wn5Ec2Rt8Yu1Io4Pa", "Hs3Dk6Gf9Jl1Qz8Xc5Vb"];
+    let imported = import(json!({"mcpServers": {"db": {"command": "x", "args": [
+        format!("--token={HEX}"),
+        "postgres://u:hunter22pass@db.example.com/x",
+        "-p", BARE[0], BARE[1],
+        "--database-url=postgres://u:hunter33pass@db.example.com/x",
+        "https://u:hunter44pass@x.example/mcp?api_key=hunter55",
+        "-pvalue", BARE[2],
+        "--db=postgres://u:hunter66pass@${HOST}",
+    ]}}}));
+    assert!(imported.refused.is_empty(), "{:?}", imported.refused);
+    let entry = entry(&imported, "db");
+    assert_eq!(
+        entry["args"],
+        json!([
+            {"secret": "DB_TOKEN", "prefix": "--token="},
+            {"secret": "DB_ARGUMENT_2"},
+            "-p", {"secret": "DB_P"}, {"secret": "DB_ARGUMENT_5"},
+            {"secret": "DB_DATABASE_URL", "prefix": "--database-url="},
+            {"secret": "DB_ARGUMENT_7"},
+            "-pvalue", {"secret": "DB_ARGUMENT_9"},
+            {"secret": "DB_DB", "prefix": "--db="},
+        ])
+    );
+    assert_eq!(imported.secrets.len(), 8);
+    let names: Vec<_> = imported.secrets.keys().collect();
+    let shown = format!("{entry} {names:?} {:?}", imported.notes).to_ascii_uppercase();
+    for part in [HEX, BARE[0], BARE[1], BARE[2], "hunter"] {
+        assert!(!shown.contains(&part.to_ascii_uppercase()), "{part}: {shown}");
+    }
+}
+
+#[test]
 fn every_client_has_its_keys() {
     assert_eq!(one(json!({"serverUrl": "https://w/mcp"})), json!({"url": "https://w/mcp"}));
     assert_eq!(

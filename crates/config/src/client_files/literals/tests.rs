@@ -1,6 +1,8 @@
 use serde_json::json;
 
-use super::{contains_secret, is_secret, looks_secret, secret_in_argument};
+use super::{
+    contains_secret, is_secret, is_secret_before_variable, looks_secret, secret_in_argument,
+};
 
 #[test]
 fn secrets_are_distinguished_from_settings() {
@@ -38,16 +40,38 @@ fn secrets_in_arguments_are_found_with_the_text_before_them() {
     assert_eq!(found(Some("--header"), "Authorization: Bearer abc12345"), Some(15));
     assert_eq!(found(Some("--token"), "abcdef123"), Some(0));
     assert_eq!(found(None, "postgresql://ada:secret@localhost/db"), Some(0));
+    assert_eq!(found(None, "--db=postgresql://ada:secret@localhost/db"), Some(5));
+    assert_eq!(found(None, "DB_URL=postgresql://ada:secret@localhost/db"), Some(7));
+    assert_eq!(found(None, "https://x.example/?api_key=abc12345"), Some(27));
+    assert_eq!(found(None, "https://ada:secret@x.example/?api_key=abc12345"), Some(0));
     for harmless in [
         "-y",
         "@scope/server-key-value@1.2.3",
         "/srv/docs",
         "https://mcp.example.com/mcp",
+        "--url=https://mcp.example.com/mcp",
         "--token",
     ] {
         assert_eq!(found(Some("-y"), harmless), None, "{harmless}");
     }
     assert!(!looks_secret("mcp-server-20250514"));
+}
+
+#[test]
+fn a_password_before_a_variable_is_a_secret() {
+    for text in [
+        "postgres://ada:secret@",
+        "--db=postgres://ada:secret@db.",
+        "https://ada:secret@x.example/mcp?team=",
+        "https://x.example/mcp?token=far-key-123456&team=",
+    ] {
+        assert!(is_secret_before_variable(text), "{text}");
+    }
+    for text in
+        ["", "Bearer ", "--token=", "https://", "postgres://ada:", "https://x.example/mcp?token="]
+    {
+        assert!(!is_secret_before_variable(text), "{text}");
+    }
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use config::clients::{Client, Endpoint};
+use config::clients::{Client, ENTRY, Endpoint};
 use environment::Environment;
+use recipes::quoted;
 use serde_json::{Value, json};
 
 /// How a client reaches the gateway.
@@ -78,10 +79,18 @@ pub(super) fn entry(client: Client, route: &Route) -> Value {
     }
 }
 
-/// Whether an entry is one that `connect` writes, now or for an earlier address.
-pub(super) fn is_gateway(entry: &Value) -> bool {
-    let program = entry["command"].as_str().map(Path::new).and_then(Path::file_name);
-    let mut values = entry.as_object().into_iter().flat_map(|entry| entry.values());
-    program.is_some_and(|program| program == "powerstrip")
-        || values.any(|value| value.as_str().is_some_and(|text| text.ends_with("/mcp")))
+/// The command that takes the gateway out of a client's file; a file that is not the client's own is named in full.
+pub(in crate::cmd) fn disconnect_command(
+    client: Client,
+    file: Option<&Path>,
+    name: &str,
+) -> String {
+    let mut command = format!("powerstrip disconnect {client}");
+    if let Some(file) = file {
+        command.push_str(&format!(" --file {}", quoted(&file.display().to_string())));
+    }
+    if name != ENTRY {
+        command.push_str(&format!(" --name {}", quoted(name)));
+    }
+    command
 }

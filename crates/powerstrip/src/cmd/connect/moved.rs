@@ -1,10 +1,13 @@
 //! What `connect` changed in a client's file, and the entries that `--move` took out of it, kept so that `disconnect` can
 //! undo both.
 
+use std::collections::BTreeMap;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use config::client_files::{ClientFile, MAX_FILE_BYTES};
+use config::client_files::MAX_FILE_BYTES;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use userfiles::{Access, UserFile};
@@ -13,12 +16,16 @@ use userfiles::{Access, UserFile};
 /// most six times as many bytes.
 const MAX_BYTES: u64 = 6 * 3 * MAX_FILE_BYTES;
 
-/// The entries of one client's file. They may contain secrets, so only the owner of the data folder can read them.
+/// What `connect` did in one file. The entries may contain secrets, so only the owner of the data folder can read them.
 #[derive(Serialize, Deserialize)]
-pub(in crate::cmd) struct MovedServers {
+pub(in crate::cmd) struct ConnectRecord {
     client: String,
-    pub(in crate::cmd) file: PathBuf,
+    file: PathBuf,
+    /// The entries that were moved out of the file.
     pub(in crate::cmd) servers: Vec<MovedEntry>,
+    /// The gateway's entries that were written into the file, by their names.
+    #[serde(default)]
+    written: BTreeMap<String, Value>,
     /// The text of the file before the first change, and after the last: while it is unchanged, the file
     /// comes back as it was.
     #[serde(default)]
@@ -38,84 +45,148 @@ pub(in crate::cmd) struct MovedEntry {
     pub(in crate::cmd) entry: Value,
 }
 
-impl MovedServers {
-    /// What was moved from a file before; nothing if nothing was.
+impl ConnectRecord {
+    /// The record of a file; an empty one if nothing was changed there.
     pub(in crate::cmd) fn read(data_dir: &Path, client: &str, file: &Path) -> anyhow::Result<Self> {
-        let (path, none) = (place(data_dir, client), || Self {
+        let mut known = Self::read_from(&path_of(data_dir, client, file))?;
+        if known.is_none() {
+            let earlier = Self::read_from(&earlier_path_of(data_dir, client))?;
+            known = earlier.filter(|earlier| canonical(&earlier.file) == canonical(file));
+        }
+        Ok(known.unwrap_or_else(|| Self {
             client: client.to_owned(),
-            file: file.to_owned(),
+            file: canonical(file),
             servers: Vec::new(),
+            written: BTreeMap::new(),
             text_before: None,
             text_after: None,
             is_first: true,
-        });
-        let text = match userfiles::read_text(&path, MAX_BYTES) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(none()),
+        }))
+    }
+
+    fn read_from(path: &Path) -> anyhow::Result<Option<Self>> {
+        let text = match userfiles::read_text(path, MAX_BYTES) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             text => text.with_context(|| format!("{} cannot be read", path.display()))?,
         };
         // Entries that cannot be read are not overwritten: they may be the only copy.
-        let kept: Self = serde_json::from_str(&text).with_context(|| {
+        serde_json::from_str(&text).map(Some).with_context(|| {
+            let path = path.display();
             format!(
-                "{} has the entries that were moved from {client} and is damaged",
-                path.display()
+                "{path} has the entries that were moved from a client's file and is damaged; move it elsewhere to go on \
+                 without them"
             )
-        })?;
-        if kept.file != file && !kept.servers.is_empty() {
-            anyhow::bail!(
-                "servers were moved from {} before; put them back with `powerstrip disconnect {client} --file` and that file",
-                kept.file.display()
-            );
-        }
-        Ok(if kept.file == file { kept } else { none() })
+        })
     }
 
-    /// Stores the entries, and the text of the file before and after a change.
-    pub(in crate::cmd) fn keep(
+    /// Keeps an entry that is moved out of the file, in place of an older one that was there.
+    pub(super) fn keep(&mut self, moved: MovedEntry) {
+        self.servers.retain(|known| known.keys != moved.keys);
+        self.servers.push(moved);
+    }
+
+    /// Whether `connect` has written this entry.
+    pub(super) fn has_written(&self, name: &str, entry: &Value) -> bool {
+        self.written.get(name) == Some(entry)
+    }
+
+    /// Stores that an entry of the gateway is written, with the text of the file before the change, if there was a file,
+    /// and after it.
+    pub(super) fn add(
         &mut self,
-        before: &ClientFile,
-        after: &ClientFile,
+        name: &str,
+        entry: &Value,
+        before: Option<&str>,
+        after: &str,
         data_dir: &Path,
     ) -> anyhow::Result<()> {
-        self.remember(before.text(), after.text());
+        self.written.insert(name.to_owned(), entry.clone());
+        self.remember(before, after);
         self.write(data_dir)
     }
 
-    fn remember(&mut self, before: &str, after: &str) {
+    /// Stores that the entry of this name is removed, while others of the gateway stay in the file.
+    pub(in crate::cmd) fn remove(
+        &mut self,
+        name: &str,
+        before: &str,
+        after: &str,
+        data_dir: &Path,
+    ) -> anyhow::Result<()> {
         if self.is_first {
-            self.text_before = Some(before.to_owned());
-        } else if self.text_after.as_deref() != Some(before) {
-            // The file was edited between two changes.
+            return Ok(());
+        }
+        self.written.remove(name);
+        self.remember(Some(before), after);
+        self.write(data_dir)
+    }
+
+    fn remember(&mut self, before: Option<&str>, after: &str) {
+        if self.is_first {
+            self.text_before = before.map(str::to_owned);
+        } else if self.text_after.as_deref() != before && self.text_before.as_deref() != before {
+            // The file was edited between two changes. One that is as before the first was never written.
             self.text_before = None;
         }
         self.text_after = Some(after.to_owned());
     }
 
-    /// The text to restore, if the file is as the last move left it.
+    /// The text to restore, if the file is as the last change left it.
     pub(in crate::cmd) fn text_before(&self, now: &str) -> Option<&str> {
         self.text_before.as_deref().filter(|_| self.text_after.as_deref() == Some(now))
     }
 
     fn write(&self, data_dir: &Path) -> anyhow::Result<()> {
-        let path = place(data_dir, &self.client);
+        let path = path_of(data_dir, &self.client, &self.file);
         let write = || {
-            std::fs::create_dir_all(data_dir)?;
+            DirBuilder::new().recursive(true).mode(0o700).create(data_dir)?;
             userfiles::create_private_folder(path.parent().unwrap_or(data_dir))?;
             let text = serde_json::to_vec_pretty(self)?;
             UserFile::find(&path)?.replace(&text, Access::OwnerOnly)
         };
         write().with_context(|| format!("{} cannot be written", path.display()))?;
-        Ok(())
+        self.forget_earlier(data_dir)
     }
 
     /// Forgets the entries, once they are back.
-    pub(in crate::cmd) fn forget(&self, data_dir: &Path) -> std::io::Result<()> {
-        match std::fs::remove_file(place(data_dir, &self.client)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+    pub(in crate::cmd) fn forget(&self, data_dir: &Path) -> anyhow::Result<()> {
+        remove(&path_of(data_dir, &self.client, &self.file))?;
+        self.forget_earlier(data_dir)
+    }
+
+    /// Removes the record of an earlier version, which had one for each client, if it is of this file.
+    fn forget_earlier(&self, data_dir: &Path) -> anyhow::Result<()> {
+        let path = earlier_path_of(data_dir, &self.client);
+        let earlier = Self::read_from(&path)?;
+        if earlier.is_some_and(|earlier| canonical(&earlier.file) == canonical(&self.file)) {
+            remove(&path)?;
         }
+        Ok(())
     }
 }
 
-fn place(data_dir: &Path, client: &str) -> PathBuf {
+fn remove(path: &Path) -> anyhow::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("{} cannot be removed", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn path_of(data_dir: &Path, client: &str, file: &Path) -> PathBuf {
+    let digest = proto::digest(canonical(file).as_os_str().as_encoded_bytes());
+    data_dir.join("moved").join(format!("{client}-{digest}.json"))
+}
+
+fn earlier_path_of(data_dir: &Path, client: &str) -> PathBuf {
     data_dir.join("moved").join(format!("{client}.json"))
+}
+
+/// The path of a file without links, also if the file or its folder is missing.
+fn canonical(file: &Path) -> PathBuf {
+    let known = file.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+    let Some((part, known)) = known else { return file.to_owned() };
+    let rest = file.strip_prefix(part).unwrap_or(Path::new(""));
+    known.components().chain(rest.components()).collect()
 }

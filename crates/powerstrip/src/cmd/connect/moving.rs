@@ -7,9 +7,9 @@ use config::client_files::{ClientFile, Imported};
 use config::{Config, HeaderSource, Server};
 
 use super::Connect;
-use super::moved::{MovedEntry, MovedServers};
+use super::addresses::GatewayAddresses;
+use super::moved::{ConnectRecord, MovedEntry};
 use crate::exit::Usage;
-use crate::handover;
 use crate::installer::{Installed, Installer, note_import};
 
 /// What became of the client's servers.
@@ -18,27 +18,24 @@ pub(super) struct Taken {
     pub(super) installed: Installed,
     /// In the config already.
     pub(super) known: Vec<String>,
-    /// The entries as the client had them.
-    pub(super) moved: MovedServers,
 }
 
 impl Connect {
     /// Adds the client's servers to the config and takes them out of the client's file. Those that the config has already
-    /// are only taken out; others of the same name get another one.
+    /// are only taken out; others of the same name get another one. The record keeps the entries as the client had them.
     pub(super) async fn take_servers(
         &self,
         installer: &Installer<'_>,
-        client: &str,
         path: &Path,
         file: &mut ClientFile,
+        record: &mut ConnectRecord,
     ) -> anyhow::Result<Taken> {
         let mut importer = installer.importer(true).await?;
         importer.skip.insert(self.name.clone());
         let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
         let config = installer.load()?.config;
-        let mut moved = MovedServers::read(&config.data_dir, client, path)?;
         let Ok(mut imported) = importer.read(path) else {
-            return Ok(Taken { installed: Installed::default(), known: Vec::new(), moved });
+            return Ok(Taken { installed: Installed::default(), known: Vec::new() });
         };
         imported.relative_to(&installer.folder());
         // The gateway's own entry is no news.
@@ -56,11 +53,11 @@ impl Connect {
         for origin in &origins {
             let keys: Vec<_> = origin.iter().map(String::as_str).collect();
             if let Some(entry) = file.get(&keys) {
-                moved.servers.push(MovedEntry { keys: origin.clone(), entry });
+                record.keep(MovedEntry { keys: origin.clone(), entry });
             }
             file.remove(&keys).map_err(named)?;
         }
-        Ok(Taken { installed, known, moved })
+        Ok(Taken { installed, known })
     }
 
     /// Gives servers the names that the user chose.
@@ -103,11 +100,7 @@ pub(in crate::cmd) async fn remove_gateways(
     imported: &mut Imported,
     installer: &Installer<'_>,
 ) -> anyhow::Result<Vec<String>> {
-    let config = installer.load()?.config;
-    let mut addresses = vec![format!("http://{}", config.listen.0), installer.gateway_url().await?];
-    // A proxy may serve the public address; the gateway listens on another one.
-    addresses.extend(handover::served_at(&config.data_dir).await);
-    let addresses: Vec<_> = addresses.iter().map(|url| url.trim_end_matches('/')).collect();
+    let addresses = GatewayAddresses::find(installer).await?;
     let found = imported.servers.iter().filter(|(_, server)| is_gateway(server, &addresses));
     let found: Vec<_> = found.map(|(name, _)| name.clone()).collect();
     imported.servers.retain(|name, _| !found.contains(name));
@@ -115,14 +108,9 @@ pub(in crate::cmd) async fn remove_gateways(
 }
 
 /// Whether an entry is this gateway: moving it behind itself would call in circles.
-fn is_gateway(server: &Server, addresses: &[&str]) -> bool {
+fn is_gateway(server: &Server, addresses: &GatewayAddresses) -> bool {
     let program = server.command.as_deref().map(Path::new).and_then(Path::file_name);
-    let at_address = match &server.url {
-        Some(HeaderSource::Plain(url)) => {
-            addresses.iter().any(|address| url.starts_with(&format!("{address}/")))
-        }
-        _ => false,
-    };
+    let at_address = matches!(&server.url, Some(HeaderSource::Plain(url)) if addresses.serve(url));
     at_address || program.is_some_and(|program| program == "powerstrip")
 }
 

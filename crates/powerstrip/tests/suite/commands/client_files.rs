@@ -137,20 +137,167 @@ fn servers_of_a_large_file_come_back() {
 }
 
 #[test]
-fn another_server_with_the_name_of_the_gateway_is_not_overwritten() {
-    let project = Project::new();
-    let before = json!({"mcpServers": {"powerstrip": {"command": "other"}}}).to_string();
-    project.write("mcp.json", &before);
-    let connect = ["connect", "cursor", "--file", "mcp.json", "--stdio"];
-    for more in [&[][..], &["--move"]] {
-        let refused = project.run(&[&connect[..], more].concat());
-        assert!(refused.failed(2).contains("`powerstrip` is another server"), "{refused:?}");
+fn another_server_with_the_name_of_the_gateway_is_neither_overwritten_nor_removed() {
+    for server in [
+        json!({"command": "other"}),
+        json!({"url": "https://gateway.example.com/mcp", "headers": {"Authorization": SECRET}}),
+        json!({"command": "powerstrip", "args": ["serve"], "cwd": "/srv/mcp"}),
+    ] {
+        let project = Project::new();
+        let before = json!({"mcpServers": {"powerstrip": server}}).to_string();
+        project.write("mcp.json", &before);
+        let connect = ["connect", "cursor", "--file", "mcp.json", "--stdio"];
+        for more in [&[][..], &["--move"]] {
+            let refused = project.run(&[&connect[..], more].concat());
+            assert!(refused.failed(2).contains("`powerstrip` is another server"), "{refused:?}");
+            assert_eq!(project.read("mcp.json"), before);
+        }
+        let disconnect = ["disconnect", "cursor", "--file", "mcp.json"];
+        let refused = project.run(&disconnect);
+        assert!(refused.failed(1).contains("no entry of this gateway"), "{refused:?}");
+        project.run(&[&connect[..], &["--name", "strip"]].concat()).ok();
+        let connected = file(&project, "mcp.json");
+        assert_eq!(connected["mcpServers"]["powerstrip"], server, "{connected}");
+        assert_eq!(connected["mcpServers"]["strip"]["args"][0], "stdio", "{connected}");
+        let refused = project.run(&disconnect);
+        let why = refused.failed(1);
+        assert!(why.contains("`powerstrip` is another server, nothing was changed"), "{why}");
+        assert!(why.contains("use `--name strip`"), "{why}");
+        assert_eq!(file(&project, "mcp.json"), connected);
+        project.run(&[&disconnect[..], &["--name", "strip"]].concat()).ok();
         assert_eq!(project.read("mcp.json"), before);
     }
-    project.run(&[&connect[..], &["--name", "strip"]].concat()).ok();
-    let connected = file(&project, "mcp.json");
-    assert_eq!(connected["mcpServers"]["powerstrip"], json!({"command": "other"}), "{connected}");
-    assert_eq!(connected["mcpServers"]["strip"]["args"][0], "stdio", "{connected}");
+}
+
+#[test]
+fn an_entry_that_connect_wrote_is_known_after_the_address_has_changed() {
+    let project = Project::new();
+    let connect = ["connect", "cursor", "--file", "mcp.json", "--http"];
+    for port in [7701, 7702] {
+        project.write("powerstrip.yaml", &format!("listen: 127.0.0.1:{port}\n"));
+        project.run(&connect).ok();
+        let url = format!("http://127.0.0.1:{port}/mcp");
+        assert_eq!(file(&project, "mcp.json"), json!({"mcpServers": {"powerstrip": {"url": url}}}));
+    }
+    project.write("powerstrip.yaml", "listen: 127.0.0.1:7703\n");
+    project.run(&["disconnect", "cursor", "--file", "mcp.json"]).ok();
+    assert_eq!(file(&project, "mcp.json"), json!({"mcpServers": {}}));
+}
+
+#[test]
+fn an_empty_file_comes_back_empty() {
+    for before in ["", " \n\n"] {
+        for (client, name) in [("cursor", "mcp.json"), ("codex", "config.toml")] {
+            let project = Project::new();
+            project.write(name, before);
+            project.run(&["connect", client, "--file", name, "--stdio"]).ok();
+            project.run(&["disconnect", client, "--file", name]).ok();
+            assert_eq!(project.read(name), before, "{client}");
+        }
+    }
+}
+
+#[test]
+fn each_file_of_a_client_comes_back_by_the_command_that_connect_prints() {
+    let project = Project::new();
+    let files = [
+        ("a.json", "{\"mcpServers\": {\"one\": {\"command\": \"python3\"}}} // a\n"),
+        ("b/mcp.json", "{\"x\": 1}"),
+    ];
+    let mut commands = Vec::new();
+    for (name, text) in files {
+        project.write(name, text);
+        let connected = project.run(&["connect", "cursor", "--file", name, "--stdio", "--move"]);
+        let undo =
+            connected.ok().lines().find_map(|line| line.strip_prefix("undo it with `powerstrip "));
+        let undo = undo.and_then(|undo| undo.strip_suffix('`')).unwrap().to_owned();
+        assert!(undo.contains(" --file /") && undo.ends_with(name), "{undo}");
+        commands.push(undo);
+    }
+    for ((name, text), undo) in files.into_iter().zip(commands).rev() {
+        project.run(&undo.split(' ').collect::<Vec<_>>()).ok();
+        assert_eq!(project.read(name), text);
+    }
+}
+
+#[test]
+fn servers_that_an_earlier_version_moved_come_back() {
+    let project = Project::new();
+    let before = json!({"mcpServers": {"one": {"command": "python3", "args": ["one.py"]}}});
+    project.write("mcp.json", &before.to_string());
+    project.run(&["connect", "cursor", "--file", "mcp.json", "--stdio", "--move"]).ok();
+    let folder = project.path().join(".powerstrip/moved");
+    let records = || std::fs::read_dir(&folder).unwrap().map(|record| record.unwrap().path());
+    let path = records().next().unwrap();
+    let record = std::fs::read_to_string(&path).unwrap();
+    let mut record: Value = serde_json::from_str(&record).unwrap();
+    record
+        .as_object_mut()
+        .unwrap()
+        .retain(|key, _| ["client", "file", "servers"].contains(&&**key));
+    std::fs::remove_file(path).unwrap();
+    project.write(".powerstrip/moved/cursor.json", &record.to_string());
+    // Another file of the client is not the one of the record.
+    project.write("other.json", "{}");
+    project.run(&["connect", "cursor", "--file", "other.json", "--stdio"]).ok();
+    project.run(&["disconnect", "cursor", "--file", "other.json"]).ok();
+    assert_eq!(project.read("other.json"), "{}");
+    project.run(&["disconnect", "cursor", "--file", "mcp.json"]).ok();
+    assert_eq!(file(&project, "mcp.json"), before);
+    assert_eq!(records().count(), 0);
+}
+
+#[test]
+fn moved_servers_stay_until_the_last_entry_of_the_gateway_is_removed() {
+    let before = "{\n  \"theme\": \"dark\",\n  \"mcpServers\": {\n    // do not lose me\n    \"one\": {\"command\": \"python3\", \
+        \"args\": [\"one.py\"]}\n  }\n}\n";
+    for [first, last] in [["bb", "aa"], ["aa", "bb"]] {
+        let project = Project::new();
+        project.write("mcp.json", before);
+        let connect = ["connect", "cursor", "--file", "mcp.json", "--stdio", "--name"];
+        project.run(&[&connect[..], &["aa", "--move"]].concat()).ok();
+        project.run(&[&connect[..], &["bb"]].concat()).ok();
+        let disconnect = ["disconnect", "cursor", "--file", "mcp.json", "--name"];
+        let removed = project.run(&[&disconnect[..], &[first]].concat());
+        let still = format!("still connected as `{last}`");
+        assert!(removed.ok().contains(&still) && !removed.ok().contains("put `"), "{removed:?}");
+        assert!(removed.ok().contains("moved servers are put back when"), "{removed:?}");
+        let left = file(&project, "mcp.json");
+        let names: Vec<_> = left["mcpServers"].as_object().unwrap().keys().collect();
+        assert_eq!(names, [last], "{left}");
+        let back = project.run(&[&disconnect[..], &[last]].concat());
+        assert!(back.ok().contains("put `one` back"), "{back:?}");
+        assert_eq!(project.read("mcp.json"), before);
+    }
+}
+
+#[test]
+fn the_newest_server_of_a_name_comes_back() {
+    let project = Project::new();
+    let entry = |version: &str| json!({"command": "python3", "args": [version]});
+    let connect = ["connect", "cursor", "--file", "mcp.json", "--stdio", "--move"];
+    for version in ["v1.py", "v2.py"] {
+        project.write("mcp.json", &json!({"mcpServers": {"one": entry(version)}}).to_string());
+        project.run(&connect).ok();
+    }
+    let back = project.run(&["disconnect", "cursor", "--file", "mcp.json"]);
+    assert!(!back.ok().contains("left `one` as it is"), "{back:?}");
+    assert_eq!(file(&project, "mcp.json"), json!({"mcpServers": {"one": entry("v2.py")}}));
+}
+
+#[test]
+fn a_move_that_was_cut_off_before_the_file_changed_is_repeated() {
+    let project = Project::new();
+    let before =
+        "{\n  \"mcpServers\": {\n    // mine\n    \"one\": {\"command\": \"python3\"}\n  }\n}\n";
+    let connect = ["connect", "cursor", "--file", "mcp.json", "--stdio", "--move"];
+    project.write("mcp.json", before);
+    project.run(&connect).ok();
+    // As it is if the process dies between the record and the file.
+    project.write("mcp.json", before);
+    project.run(&connect).ok();
+    project.run(&["disconnect", "cursor", "--file", "mcp.json"]).ok();
+    assert_eq!(project.read("mcp.json"), before);
 }
 
 #[test]
@@ -168,6 +315,36 @@ fn an_entry_of_the_gateway_under_another_name_stays_connected() {
     assert!(left.contains("\"other\"") && !left.contains("\"powerstrip\""), "{left}");
     project.run(&["disconnect", "cursor", "--file", "mcp.json", "--name", "other"]).ok();
     assert_eq!(project.read("mcp.json"), before);
+}
+
+#[test]
+fn names_in_a_file_of_a_client_cannot_control_the_terminal() {
+    let evil =
+        |start: &str| format!("{start}\u{1b}[32m\nadded `docs`\u{1b}[0m\u{202e}\u{1b}]0;x\u{7}");
+    let project = Project::new();
+    let mut before = json!({"inputs": [{"id": "key", "description": evil("purpose")}], "mcpServers": {
+        "asks": {"command": "x", "env": {"KEY": "${input:key}"}},
+        "odd": {"command": "x", "type": evil("kind")},
+    }});
+    before["mcpServers"][evil("refused")] = json!({"command": "x", "env": 5});
+    before["mcpServers"][evil("moved")] = json!({"command": "python3", "autoApprove": ["x"]});
+    project.write("mcp.json", &before.to_string());
+    for command in [
+        &["import", "mcp.json"][..],
+        &["import", "mcp.json", "--write"],
+        &["connect", "cursor", "--file", "mcp.json", "--stdio", "--move"],
+        &["disconnect", "cursor", "--file", "mcp.json"],
+    ] {
+        let printed = project.run(command);
+        printed.ok();
+        let text = format!("{}{}", printed.stdout, printed.stderr);
+        assert!(text.contains("moved"), "{command:?}: {text}");
+        let odd = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(!text.contains(odd), "{command:?}: {text:?}");
+        let forged = text.lines().find(|line| line.starts_with("added `docs`"));
+        assert_eq!(forged, None, "{command:?}: {text}");
+    }
+    assert_eq!(file(&project, "mcp.json"), before);
 }
 
 #[test]

@@ -48,10 +48,15 @@ pub struct LocalDoor {
 }
 
 impl LocalDoor {
-    /// Opens the door. When `shutdown` is cancelled, running calls finish and sessions end.
+    /// Opens the door. When `shutdown` is cancelled, sessions end with their calls; [`Self::calls_end`] waits for these.
     pub fn new(strip: Arc<Strip>, principal: Arc<Principal>, shutdown: CancellationToken) -> Self {
         let state = Arc::new(McpState::new(strip, shutdown.clone()));
         Self { state, principal, operations: Arc::default(), operator: false, shutdown }
+    }
+
+    /// Waits until no tool call of an MCP session is under way.
+    pub async fn calls_end(&self) {
+        self.state.calls_end().await;
     }
 
     /// Lets sessions of the local user run operations.

@@ -442,6 +442,22 @@ impl Gateway {
         }
     }
 
+    /// After `shutdown`, lets the calls of local sessions finish for at most `time`.
+    pub fn drain_local_calls(
+        &self,
+        shutdown: CancellationToken,
+        time: Duration,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let (door, strip) = (self.door.clone(), Arc::clone(&self.strip));
+        async move {
+            shutdown.cancelled().await;
+            if timeout(time, door.calls_end()).await.is_err() {
+                strip.stop_calls();
+                let _ = timeout(CLOSE_TIME, door.calls_end()).await;
+            }
+        }
+    }
+
     /// Ends sessions, commits pending rows and releases the data folder.
     pub async fn close(self) {
         self.closing.cancel();

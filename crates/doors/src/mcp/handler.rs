@@ -206,6 +206,7 @@ impl Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let _running = self.state.running.token();
         let options = match options(&context) {
             Ok(options) => options,
             Err(invalid) => {

@@ -12,6 +12,7 @@ use strip::catalog::NameStyle;
 use strip::files::READ_RESULT;
 use strip::servers::ClientIdentity;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::listing::Listing;
 
@@ -34,6 +35,8 @@ pub(crate) struct McpState {
     pub(super) info: ServerConfig,
     pub(super) listing: Listing,
     pub(super) shutdown: CancellationToken,
+    /// The calls under way.
+    pub(super) running: TaskTracker,
 }
 
 impl McpState {
@@ -51,11 +54,17 @@ impl McpState {
                     .with_title("Powerstrip"),
             )
             .with_instructions(format!("{INSTRUCTIONS}`{}`.", listed_name(&strip, READ_RESULT)));
-        Self { strip, info, listing: Listing::default(), shutdown }
+        Self { strip, info, listing: Listing::default(), shutdown, running: TaskTracker::new() }
     }
 
     pub(crate) fn strip(&self) -> &Arc<Strip> {
         &self.strip
+    }
+
+    /// Waits until no call is under way.
+    pub(crate) async fn calls_end(&self) {
+        self.running.close();
+        self.running.wait().await;
     }
 
     /// A page of the tools, serialised for a client of 2026-07-28.

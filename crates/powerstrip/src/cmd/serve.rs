@@ -115,6 +115,7 @@ impl Serve {
         let access = gateway.access(access, &public);
         gateway.resume_workflows(access.clone());
         let draining = tokio::spawn(gateway.drain_workflows(shutdown.clone(), DRAIN));
+        let local_calls = tokio::spawn(gateway.drain_local_calls(shutdown.clone(), DRAIN));
         let limited = limited(&loaded.config.limits);
         let codes = Arc::new(SignInCodes::new(gateway.strip().clock().clone()));
         let pages = dashboard::pages(dashboard::Parts {
@@ -185,6 +186,7 @@ impl Serve {
         };
         shutdown.cancel();
         let _ = draining.await;
+        let _ = local_calls.await;
         let _ = following.await;
         drop(handover_listener);
         Gateway::close_shared(gateway).await;

@@ -132,9 +132,11 @@ impl LibraryRequest<'_> {
         };
         let (head, body) = response.into_parts();
         let body = body.into_data_stream().take_until(Box::pin(ending));
-        let body = body.filter(move |part| {
-            let dropped = drops_priming && part.as_ref().is_ok_and(priming::is_priming);
-            std::future::ready(!dropped)
+        let body = body.filter_map(move |part| {
+            std::future::ready(match part {
+                Ok(part) if drops_priming => priming::without_empty_events(part).map(Ok),
+                part => Some(part),
+            })
         });
         let body = body.inspect(move |_| {
             let _until_the_end = &held;

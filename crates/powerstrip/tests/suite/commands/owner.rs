@@ -219,6 +219,23 @@ async fn a_lost_request_gets_an_error() {
 }
 
 #[tokio::test]
+async fn a_server_that_stops_lets_calls_of_stdio_processes_finish() {
+    let project = Project::new();
+    let short = SLOW.replace("[sleep, '20']", "[sh, -c, 'sleep 2; echo {}']");
+    project.write("tools/slow.tool.yaml", &short);
+    let server = serve(project.path()).await;
+    let mut pipe = Pipe::start(project.path(), &[]);
+    pipe.initialize().await;
+    let id = pipe.ask("tools/call", &json!({"name": "slow.nap", "arguments": {}})).await;
+    // The call has begun when a later request is answered.
+    pipe.request("tools/list", &json!({})).await;
+    stop(server).await;
+    let answer = pipe.answer(id).await;
+    assert_eq!(answer["result"]["structuredContent"], json!({}), "{answer}");
+    assert_ne!(answer["result"]["isError"], true, "{answer}");
+}
+
+#[tokio::test]
 async fn stdio_processes_survive_server_restarts() {
     let project = Project::new();
     let mut pipe = Pipe::start(project.path(), &[]);

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use config::client_files::ClientFile;
 use config::clients::{Client, ENTRY, Endpoint, TOKEN_VARIABLE};
 use serde_json::{Value, json};
@@ -55,7 +56,7 @@ pub(crate) struct Connect {
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// The name of the gateway in the client.
-    #[arg(long, default_value = ENTRY)]
+    #[arg(long, default_value = ENTRY, value_parser = NonEmptyStringValueParser::new())]
     name: String,
     /// Offer only the tools of this agent.
     #[arg(long, value_name = "NAME")]
@@ -70,7 +71,7 @@ pub(crate) struct Connect {
 
 impl Connect {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
-        let Some(client) = self.client else { return list(context) };
+        let Some(client) = self.client else { return list(context).await };
         let path = client::file_of(client, self.file.as_deref(), &context.environment)?;
         let installer = Installer::new(context);
         let route = self.route(context, client, &installer).await?;
@@ -99,7 +100,7 @@ impl Connect {
         }
         let mut file = before.clone();
         let (was_there, mut taken) = (path.exists(), None);
-        if self.move_servers && was_there {
+        if self.move_servers {
             taken = Some(self.take_servers(&installer, &path, &mut file, &mut record).await?);
         }
         file.set(&[client.section(), &self.name], &entry).map_err(named)?;
@@ -264,14 +265,24 @@ impl Connect {
     }
 }
 
-fn list(context: &Context) -> anyhow::Result<ExitCode> {
+async fn list(context: &Context) -> anyhow::Result<ExitCode> {
+    let installer = Installer::new(context);
+    let data_dir = installer.load()?.config.data_dir;
+    let addresses = GatewayAddresses::find(&installer).await?;
+    let is_connected = |client: Client, path: &Path| {
+        let Ok(file) = ClientFile::read(path) else { return false };
+        let id = client.to_string();
+        // Without a record, entries are still known by their addresses.
+        let record = ConnectRecord::read(&data_dir, &id, path)
+            .unwrap_or_else(|_| ConnectRecord::new(&id, path));
+        !addresses.names_in(&file, client, &record).is_empty()
+    };
     let rows: Vec<_> = Client::ALL
         .into_iter()
         .map(|client| {
             let path = path_of(client, &context.environment);
-            let connected = path.as_deref().and_then(|path| ClientFile::read(path).ok());
-            let connected = connected.and_then(|file| file.get(&[client.section(), ENTRY]));
-            (client, path, connected.is_some())
+            let connected = path.as_deref().is_some_and(|path| is_connected(client, path));
+            (client, path, connected)
         })
         .collect();
     if context.global.json {

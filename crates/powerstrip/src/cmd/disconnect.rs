@@ -96,6 +96,13 @@ impl Disconnect {
         } else {
             None
         };
+        if is_gateway && others.is_empty() && record.is_new() {
+            terminal::note(format_args!(
+                "no record of moved servers for this file in {}; if they were moved with another config, run this \
+                 command again with `--config` and that config",
+                std::path::absolute(&data_dir)?.display()
+            ));
+        }
         let stay_moved = !others.is_empty() && !record.servers.is_empty();
         if others.is_empty() {
             record.forget(&data_dir)?;

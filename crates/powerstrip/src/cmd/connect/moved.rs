@@ -53,7 +53,12 @@ impl ConnectRecord {
             let earlier = Self::read_from(&earlier_path_of(data_dir, client))?;
             known = earlier.filter(|earlier| canonical(&earlier.file) == canonical(file));
         }
-        Ok(known.unwrap_or_else(|| Self {
+        Ok(known.unwrap_or_else(|| Self::new(client, file)))
+    }
+
+    /// The record of a file in which nothing was changed.
+    pub(super) fn new(client: &str, file: &Path) -> Self {
+        Self {
             client: client.to_owned(),
             file: canonical(file),
             servers: Vec::new(),
@@ -61,7 +66,12 @@ impl ConnectRecord {
             text_before: None,
             text_after: None,
             is_first: true,
-        }))
+        }
+    }
+
+    /// Whether nothing was changed in the file before.
+    pub(in crate::cmd) fn is_new(&self) -> bool {
+        self.is_first
     }
 
     fn read_from(path: &Path) -> anyhow::Result<Option<Self>> {

@@ -35,6 +35,8 @@ impl Connect {
         let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
         let config = installer.load()?.config;
         let Ok(mut imported) = importer.read(path) else {
+            // Without servers, none can be called differently.
+            self.rename(&mut Imported::default())?;
             return Ok(Taken { installed: Installed::default(), known: Vec::new() });
         };
         imported.relative_to(&installer.folder());

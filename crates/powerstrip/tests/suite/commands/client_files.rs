@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::commands::project::Project;
+use crate::commands::project::{Project, run_in};
 
 const SECRET: &str = "sk-live-0123456789abcdef";
 
@@ -123,6 +123,62 @@ fn a_file_that_was_not_edited_comes_back_as_it_was() {
     assert!(!project.read("mcp.json").contains("one.py"));
     project.run(&["disconnect", "cursor", "--file", "mcp.json"]).ok();
     assert_eq!(project.read("mcp.json"), before);
+}
+
+#[test]
+fn a_disconnect_without_a_record_says_where_it_looked_for_moved_servers() {
+    let project = Project::new();
+    let before = json!({"mcpServers": {"gh": {"command": "python3"}}}).to_string();
+    project.write("a/mcp.json", &before).write("b/powerstrip.yaml", "servers: {}\n");
+    let run =
+        |folder: &str, arguments: &[&str]| run_in(&project.path().join(folder), arguments, "", &[]);
+    run("a", &["connect", "cursor", "--file", "mcp.json", "--stdio", "--move"]).ok();
+    let elsewhere = run("b", &["disconnect", "cursor", "--file", "../a/mcp.json"]);
+    assert!(elsewhere.ok().contains("disconnected cursor"), "{elsewhere:?}");
+    assert!(elsewhere.stderr.contains("no record of moved servers"), "{elsewhere:?}");
+    assert!(elsewhere.stderr.contains("b/.powerstrip; if they"), "{elsewhere:?}");
+    let there =
+        ["disconnect", "cursor", "--file", "../a/mcp.json", "--config", "../a/powerstrip.yaml"];
+    let back = run("b", &there);
+    assert!(back.ok().contains("put `gh` back"), "{back:?}");
+    assert!(!back.stderr.contains("no record"), "{back:?}");
+    assert_eq!(file(&project, "a/mcp.json")["mcpServers"]["gh"], json!({"command": "python3"}));
+}
+
+#[test]
+fn a_new_name_for_a_server_that_is_not_there_and_an_empty_name_are_refused() {
+    let connect = ["connect", "cursor", "--file", "mcp.json", "--stdio"];
+    for before in [None, Some("{\"theme\": \"dark\"}"), Some("{\"mcpServers\": {}}")] {
+        let project = Project::new();
+        if let Some(text) = before {
+            project.write("mcp.json", text);
+        }
+        let renamed = project.run(&[&connect[..], &["--move", "--as", "nope=b"]].concat());
+        let why = renamed.failed(2);
+        assert!(why.contains("the client has no server `nope`"), "{why}");
+        let unnamed = project.run(&[&connect[..], &["--name", ""]].concat());
+        assert!(unnamed.failed(2).contains("--name"), "{unnamed:?}");
+        let path = project.path().join("mcp.json");
+        assert_eq!(std::fs::read_to_string(path).ok().as_deref(), before);
+    }
+}
+
+#[test]
+fn only_clients_with_an_entry_of_the_gateway_are_listed_as_connected() {
+    let project = Project::new();
+    let home = project.path().to_str().unwrap().to_owned();
+    let environment = [("HOME", home.as_str())];
+    let is_connected = || {
+        let listed = project.run_with(&["connect", "--json"], "", &environment).json_of(0);
+        let mut rows = listed.as_array().unwrap().iter();
+        rows.find(|row| row["client"] == "cursor").unwrap()["connected"].clone()
+    };
+    assert_eq!(is_connected(), json!(false));
+    let own = json!({"mcpServers": {"powerstrip": {"command": "/bin/cat"}}});
+    project.write(".cursor/mcp.json", &own.to_string());
+    assert_eq!(is_connected(), json!(false));
+    project.run_with(&["connect", "cursor", "--name", "gateway"], "", &environment).ok();
+    assert_eq!(is_connected(), json!(true));
 }
 
 #[test]
@@ -262,9 +318,9 @@ fn moved_servers_stay_until_the_last_entry_of_the_gateway_is_removed() {
         let still = format!("still connected as `{last}`");
         assert!(removed.ok().contains(&still) && !removed.ok().contains("put `"), "{removed:?}");
         assert!(removed.ok().contains("moved servers are put back when"), "{removed:?}");
-        let left = file(&project, "mcp.json");
-        let names: Vec<_> = left["mcpServers"].as_object().unwrap().keys().collect();
-        assert_eq!(names, [last], "{left}");
+        let left = project.read("mcp.json");
+        let has = |name: &str| left.contains(&format!("\"{name}\""));
+        assert_eq!((has(last), has(first), has("one")), (true, false, false), "{left}");
         let back = project.run(&[&disconnect[..], &[last]].concat());
         assert!(back.ok().contains("put `one` back"), "{back:?}");
         assert_eq!(project.read("mcp.json"), before);

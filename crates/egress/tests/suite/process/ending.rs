@@ -18,7 +18,7 @@ os.fork(); os.fork()
 time.sleep(60)";
 
 /// Long enough that a family is complete before its deadline, on a busy machine too.
-const SETTLED: Duration = Duration::from_secs(3);
+const SETTLED: Duration = Duration::from_secs(6);
 
 /// Leaves its session and its parent, the way daemons do, wiping its environment on the way.
 const DAEMON: &str = "

@@ -134,7 +134,7 @@ async fn a_key_does_not_run_again_what_a_server_saw_and_did_not_answer() {
         ("act", json_type, 429, "", "RATE_LIMIT", false),
         ("act", json_type, 503, "", "UNAVAILABLE", false),
         ("act", json_type, 303, "", "UNAVAILABLE", true),
-        ("act", json_type, 303, "/nothing", "UNAVAILABLE", true),
+        ("act", json_type, 301, "/nothing", "UNAVAILABLE", true),
         ("act", json_type, 302, "http://192.0.2.1/", "UNAVAILABLE", true),
         ("act", json_type, 307, "http://192.0.2.1/", "UNAVAILABLE", false),
         ("job", json_type, 200, "", "UNAVAILABLE", true),

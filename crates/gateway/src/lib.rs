@@ -11,6 +11,7 @@ pub mod files;
 pub mod findings;
 pub mod foundation;
 pub mod install;
+mod local_sessions;
 pub mod login;
 mod names;
 mod operations;
@@ -31,7 +32,6 @@ pub mod waiting;
 mod watch;
 mod workflows;
 
-use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ use auth::{Access, AccessOptions, AdminFault, AdminToken, ApiKeys, ApprovalLinks
 use builtin::finder::{self, Finder, IndexBuilder};
 use builtin::{control, results};
 use config::{Loaded, Overrides, Resolved};
-use doors::{LocalDoor, SocketDoor};
+use doors::LocalDoor;
 use egress::http::{AddressPolicy, Client, OwnListeners};
 use egress::process::Runner;
 use egress::sandbox::Tier;
@@ -284,7 +284,7 @@ impl Gateway {
             (SocketPath::of(folder.path()), door.clone()),
             (SocketPath::for_operator(folder.path()), door.clone().for_operator()),
         ] {
-            sockets.extend(open_socket(path, door, closing.clone()).await);
+            sockets.extend(local_sessions::open_socket(path, door, closing.clone()).await);
         }
         let names = tokio::spawn(names::store_names(
             Arc::clone(&strip),
@@ -442,22 +442,6 @@ impl Gateway {
         }
     }
 
-    /// After `shutdown`, lets the calls of local sessions finish for at most `time`.
-    pub fn drain_local_calls(
-        &self,
-        shutdown: CancellationToken,
-        time: Duration,
-    ) -> impl Future<Output = ()> + Send + use<> {
-        let (door, strip) = (self.door.clone(), Arc::clone(&self.strip));
-        async move {
-            shutdown.cancelled().await;
-            if timeout(time, door.calls_end()).await.is_err() {
-                strip.stop_calls();
-                let _ = timeout(CLOSE_TIME, door.calls_end()).await;
-            }
-        }
-    }
-
     /// Ends sessions, commits pending rows and releases the data folder.
     pub async fn close(self) {
         self.closing.cancel();
@@ -486,31 +470,5 @@ impl Gateway {
             tracing::warn!("the database does not answer; its connections are not closed");
         }
         drop(self.store.folder);
-    }
-}
-
-/// Opens a socket in the data folder. Without it the gateway works, but other processes cannot connect.
-async fn open_socket(
-    path: io::Result<SocketPath>,
-    door: LocalDoor,
-    closing: CancellationToken,
-) -> Option<JoinHandle<()>> {
-    let opened = async {
-        let path = path?;
-        let socket = SocketDoor::bind(path.path()).await?;
-        Ok::<_, io::Error>((path, socket))
-    };
-    match opened.await {
-        Ok((path, socket)) => Some(tokio::spawn(async move {
-            // Keeps the folder handle open that the path may contain.
-            let _path = path;
-            if let Err(error) = socket.serve(door, closing, DRAIN_TIMEOUT).await {
-                tracing::warn!(%error, "the local socket is closed");
-            }
-        })),
-        Err(error) => {
-            tracing::warn!(%error, "no local socket: other processes cannot connect to this one");
-            None
-        }
     }
 }

@@ -40,6 +40,9 @@ pub(crate) enum TransportError {
     /// The connection ended before the answer; the server may have seen the request.
     #[error("{0}")]
     Lost(Arc<str>),
+    /// The server took the request and answered with a redirect, behind which this happened.
+    #[error("{0}")]
+    Redirected(Box<TransportError>),
     /// The server took the request, and does not tell what became of it.
     #[error("{0}")]
     Untold(Arc<str>),
@@ -122,6 +125,7 @@ impl TransportError {
     fn leaves_effect_unknown(&self) -> bool {
         match self {
             Self::Lost(_)
+            | Self::Redirected(_)
             | Self::Untold(_)
             | Self::TimedOut(_)
             | Self::Malformed(_)
@@ -159,7 +163,7 @@ impl TransportError {
         match self {
             Self::Unreachable(_) | Self::Lost(_) | Self::TimedOut(_) => true,
             Self::Status { status, .. } => matches!(status, 502..=504),
-            Self::NotSent(error) => error.is_unhealthy(),
+            Self::NotSent(error) | Self::Redirected(error) => error.is_unhealthy(),
             _ => false,
         }
     }
@@ -174,7 +178,7 @@ impl TransportError {
 
     fn describe(&self, server: &str) -> Failure {
         match self {
-            Self::NotSent(error) => error.describe(server),
+            Self::NotSent(error) | Self::Redirected(error) => error.describe(server),
             Self::Down { why, until } => {
                 let wait = until.map(|until| until.saturating_duration_since(Instant::now()));
                 down(server, &said(why), wait)
@@ -329,7 +333,7 @@ impl From<FetchError> for TransportError {
             FetchError::Timeout { phase: Phase::Total, after } => Self::TimedOut(after),
             FetchError::TooLarge { limit, .. } => Self::TooLarge(limit),
             FetchError::Protocol { .. } => Self::Lost(why),
-            FetchError::Redirected(_) => Self::Untold(why),
+            FetchError::Redirected(error) => Self::Redirected(Box::new((*error).into())),
         }
     }
 }

@@ -31,7 +31,7 @@ async fn redirects_are_followed_to_where_they_lead() {
 }
 
 #[tokio::test]
-async fn what_follows_a_redirect_does_not_tell_what_a_post_has_done() {
+async fn a_redirect_hides_what_a_post_has_done() {
     let server = signpost().await;
     let client = client(&["127.0.0.1"]);
     let send = async |method: Method, path: &str| {

@@ -86,9 +86,6 @@ const CACHE_BYTES: u64 = 64 << 20;
 /// How long new local sessions may send their first request when the process ends.
 const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_millis(30);
 
-/// How long calls of local sessions may take to finish when the process ends.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// How long the process waits at its end for each part that a database without an answer may hold up.
 const CLOSE_TIME: Duration = Duration::from_millis(500);
 
@@ -442,12 +439,21 @@ impl Gateway {
         }
     }
 
+    /// After `shutdown`, lets the calls of local sessions finish for at most `time`.
+    pub fn drain_local_calls(
+        &self,
+        shutdown: CancellationToken,
+        time: Duration,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        local_sessions::drain(self.door.clone(), Arc::clone(&self.strip), shutdown, time)
+    }
+
     /// Ends sessions, commits pending rows and releases the data folder.
     pub async fn close(self) {
         self.closing.cancel();
         self.approvals.end();
         self.strip.runs().end_waiting();
-        self.workflows.all.drain(DRAIN_TIMEOUT).await;
+        self.workflows.all.drain(local_sessions::DRAIN_TIMEOUT).await;
         if !self.sockets.is_empty() {
             tokio::time::sleep(FIRST_REQUEST_TIMEOUT).await;
         }

@@ -5,27 +5,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use doors::{LocalDoor, SocketDoor};
+use strip::Strip;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::{CLOSE_TIME, DRAIN_TIMEOUT, Gateway, SocketPath};
+use super::socket_path::SocketPath;
 
-impl Gateway {
-    /// After `shutdown`, lets the calls of local sessions finish for at most `time`.
-    pub fn drain_local_calls(
-        &self,
-        shutdown: CancellationToken,
-        time: Duration,
-    ) -> impl Future<Output = ()> + Send + use<> {
-        let (door, strip) = (self.door.clone(), Arc::clone(&self.strip));
-        async move {
-            shutdown.cancelled().await;
-            if timeout(time, door.calls_end()).await.is_err() {
-                strip.stop_calls();
-                let _ = timeout(CLOSE_TIME, door.calls_end()).await;
-            }
-        }
+/// How long calls of local sessions, and tasks of workflows, may take to finish when the process ends.
+pub(super) const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long calls that were ended may take to answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// After `shutdown`, lets the calls of local sessions finish for at most `time`.
+pub(super) async fn drain(
+    door: LocalDoor,
+    strip: Arc<Strip>,
+    shutdown: CancellationToken,
+    time: Duration,
+) {
+    shutdown.cancelled().await;
+    if timeout(time, door.calls_end()).await.is_err() {
+        strip.stop_calls();
+        let _ = timeout(ANSWER_TIMEOUT, door.calls_end()).await;
     }
 }
 

@@ -64,7 +64,7 @@ async fn a_child_that_never_reads_and_stays_is_timed_out() {
         let begun = Instant::now();
         let error = run(&runner, spec).await.unwrap_err();
         assert!(matches!(error, RunError::TimedOut { .. }), "{error}");
-        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_millis(1300), "{:?}", begun.elapsed());
         assert!(alive(&needle).is_empty());
     }
 }

@@ -5,7 +5,9 @@
 //! them is parked: its tasks end, and its `initialize` request is kept, from which the next request that needs the tasks
 //! starts them again. Plain calls do not need them.
 
+mod answer_events;
 mod fault;
+mod kept;
 mod parking;
 mod table;
 
@@ -13,14 +15,16 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::Stream;
+use futures_util::{Stream, StreamExt as _, stream};
 use http_server::{Exceeded, Holder, Shares};
 use proto::Principal;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, InitializeRequestParams,
     JsonRpcMessage, ServerJsonRpcMessage, ServerResult,
 };
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::local::{
+    LocalSessionManager, LocalSessionManagerError, SessionError,
+};
 use rmcp::transport::streamable_http_server::session::{
     RestoreOutcome, ServerSseMessage, SessionId, SessionManager, SessionState, SessionStore,
     SessionStoreError,
@@ -31,6 +35,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::mcp::{CALLER, ListVersions};
+use answer_events::{AnswerEvents, Reader};
+use kept::{AnswerStream, EventPlace, KeptAnswers};
 use table::{Session, Table};
 
 pub(super) use fault::SessionFault;
@@ -58,6 +64,7 @@ pub(super) struct Sessions {
     /// Reads the versions of the lists whose changes clients are notified of.
     lists: Box<dyn Fn() -> ListVersions + Send + Sync>,
     table: Mutex<Table>,
+    kept: Arc<KeptAnswers>,
     shares: Arc<Shares>,
     limits: SessionLimits,
     /// Tools that were slow: their calls need the resumable streams of the library.
@@ -112,6 +119,7 @@ impl Sessions {
             local,
             lists: Box::new(lists),
             table: Mutex::default(),
+            kept: Arc::new(KeptAnswers::new()),
             shares: Shares::new(limits.max),
             limits,
             slow: Mutex::default(),
@@ -195,6 +203,34 @@ impl Sessions {
         self.table().get(id).is_some_and(|session| &*session.version >= PRIMING_REVISION)
     }
 
+    /// Whether an event id is one of a stream that answers a request. Such a stream can be read on also after its session
+    /// was parked.
+    pub(super) fn is_of_answer(event_id: &str) -> bool {
+        event_id.parse::<EventPlace>().is_ok()
+    }
+
+    /// Reads the events that answer a request of a session; with `keeps`, the answer is kept for a while.
+    fn read<S>(
+        &self,
+        id: &SessionId,
+        events: S,
+        keeps: bool,
+    ) -> Result<AnswerEvents<S>, SessionFault>
+    where
+        S: Stream<Item = ServerSseMessage> + Send + Unpin + 'static,
+    {
+        let table = self.table();
+        let session = table.get(id).ok_or_else(|| not_found(id))?;
+        Ok(AnswerEvents::new(Reader {
+            events,
+            session: Arc::clone(id),
+            life: session.life,
+            owner: Arc::clone(&session.owner),
+            kept: keeps.then(|| Arc::clone(&self.kept)),
+            _working: session.answers.token(),
+        }))
+    }
+
     /// Cancels the direct call with this id; false if there is none.
     pub(super) fn cancel(&self, id: &str, call: &str) -> bool {
         let table = self.table();
@@ -247,6 +283,16 @@ impl Sessions {
             Err(_) => Err(fault),
         }
     }
+}
+
+fn not_found(id: &SessionId) -> SessionFault {
+    LocalSessionManagerError::SessionNotFound(Arc::clone(id)).into()
+}
+
+/// Whether a message calls a tool, which cannot simply be done again.
+fn is_call(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, JsonRpcMessage::Request(sent)
+        if matches!(sent.request, ClientRequest::CallToolRequest(_)))
 }
 
 /// The parameters of an `initialize` request.
@@ -306,7 +352,8 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        Ok(self.local.create_stream(id, message).await?)
+        let keeps = is_call(&message);
+        self.read(id, self.local.create_stream(id, message).await?, keeps)
     }
 
     async fn accept_message(
@@ -335,7 +382,25 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        Ok(self.local.resume(id, last_event_id).await?)
+        let Ok(place) = last_event_id.parse::<EventPlace>() else {
+            return Ok(self.local.resume(id, last_event_id).await?.left_stream());
+        };
+        let EventPlace { index, number, life } = place;
+        let answered = AnswerStream { session: Arc::clone(id), life, number };
+        let rest = match self.kept.rest(&answered, index) {
+            Some(rest) => rest,
+            None if self.table().get(id).is_none_or(|session| session.life != life) => {
+                return Err(LocalSessionManagerError::from(SessionError::InvalidEventId).into());
+            }
+            None => match self.local.resume(id, place.for_library()).await {
+                Ok(events) => {
+                    return Ok(self.read(id, events, true)?.left_stream().right_stream());
+                }
+                // Perhaps it was answered at this moment.
+                Err(error) => self.kept.arriving(&answered, index).await.ok_or(error)?,
+            },
+        };
+        Ok(stream::iter(rest).right_stream().right_stream())
     }
 
     async fn restore_session(
@@ -345,6 +410,7 @@ impl SessionManager for Sessions {
         let restored = self.local.restore_session(Arc::clone(&id)).await?;
         if let Some(session) = self.table().get_mut(&id) {
             session.live = true;
+            session.life += 1;
             session.worked = Instant::now();
         }
         Ok(restored)

@@ -191,3 +191,68 @@ async fn a_parked_session_continues() {
     gateway.shutdown.cancel();
     stream.collect().await.unwrap();
 }
+
+/// Reads the id of the event with which a stream begins.
+async fn first_id(body: &mut hyper::body::Incoming) -> String {
+    let frame = tokio::time::timeout(TIMEOUT, body.frame()).await.expect("an event in time");
+    let data = frame.unwrap().unwrap().into_data().unwrap();
+    let text = String::from_utf8(data.to_vec()).unwrap();
+    text.lines().find_map(|line| line.strip_prefix("id: ")).expect("an id").to_owned()
+}
+
+/// What a client gets that reads a stream on after this event.
+async fn rest_of_stream(gateway: &Gateway, session: &Headers, event: &str) -> Vec<Value> {
+    let mut request = in_session(gateway, Method::GET, session);
+    request.headers_mut().insert("last-event-id", event.parse().unwrap());
+    let reply = tokio::time::timeout(TIMEOUT, gateway.send(request)).await;
+    let reply = reply.expect("the stream ends");
+    assert_eq!(reply.status, StatusCode::OK);
+    reply.messages().into_iter().filter(|message| message["id"].is_number()).collect()
+}
+
+#[tokio::test]
+async fn the_answer_of_a_stream_that_was_cut_off_is_fetched() {
+    for park in [Duration::from_secs(60), Duration::ZERO] {
+        let options = Options { session_park: park, ..Options::default() };
+        let mut gateway = gateway_of(options).await;
+        let session = open(&gateway).await;
+        let begin = async |gateway: &mut Gateway, id| {
+            let call = gateway.mcp(&session, &slow(id, true));
+            let mut body = gateway.open(call).await.unwrap().into_body();
+            gateway.gate.begun.recv().await.unwrap();
+            first_id(&mut body).await
+        };
+        // One is asked for while it runs, and one after it has ended.
+        let running = begin(&mut gateway, 1).await;
+        let ended = begin(&mut gateway, 2).await;
+        let (waiting, ()) = tokio::join!(rest_of_stream(&gateway, &session, &running), async {
+            tokio::time::sleep(PARKED).await;
+            gateway.gate.open.add_permits(2);
+        });
+        assert_eq!(waiting[0]["id"], json!(1), "{waiting:?}");
+        gateway.audit_rows(2).await;
+        if park.is_zero() {
+            tokio::time::sleep(PARKED).await;
+            // The next stream has the same number as the first had.
+            begin(&mut gateway, 3).await;
+        }
+        for _ in 0..2 {
+            let fetched = rest_of_stream(&gateway, &session, &ended).await;
+            assert_eq!(fetched.len(), 1, "{fetched:?}");
+            assert_eq!(fetched[0]["id"], json!(2));
+            assert_eq!(fetched[0]["result"]["structuredContent"], json!({"slow": {}}));
+        }
+        let other = open(&gateway).await;
+        let life = ended.rsplit_once('/').unwrap().1;
+        for (session, event) in [
+            (&other, ended.as_str()),
+            (&session, "0/77/0"),
+            (&session, "0/1/9"),
+            (&session, "9/1/0"),
+            (&session, &format!("18446744073709551616/1/{life}")),
+        ] {
+            let fetched = rest_of_stream(&gateway, session, event).await;
+            assert_eq!(fetched, [] as [Value; 0], "{event}");
+        }
+    }
+}

@@ -25,7 +25,7 @@ use super::stream_notices::{self, WithNotices};
 use super::{priming, single_answer};
 use crate::http::admission::Admitted;
 use crate::http::reply;
-use crate::http::sessions::SessionFault;
+use crate::http::sessions::{SessionFault, Sessions};
 use crate::http::state::Shared;
 use crate::mcp::CALLER;
 
@@ -53,6 +53,12 @@ pub(super) struct LibraryRequest<'a> {
 }
 
 impl LibraryRequest<'_> {
+    /// Whether the client asks for the rest of a stream that answers a request.
+    fn resumes_answer(&self) -> bool {
+        let id = self.parts.headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
+        id.is_some_and(Sessions::is_of_answer)
+    }
+
     pub(super) async fn answer(mut self) -> Response {
         let RequestContext { shared, principal, trace } = &self.context;
         let door = &shared.mcp;
@@ -84,8 +90,8 @@ impl LibraryRequest<'_> {
         if let Some(id) = &self.session {
             let used = door.sessions.begin_use(id).zip(door.sessions.begin_stream(id, is_get));
             let Some((used, stream)) = used else { return errors::no_session() };
-            if door.wake(id, principal, *trace).await {
-                // A restored session numbers its events from the start.
+            if door.wake(id, principal, *trace).await && !self.resumes_answer() {
+                // A restored session numbers the events of its own stream from the start.
                 self.parts.headers.remove(LAST_EVENT_ID);
             }
             self.parts.extensions.insert(used);

@@ -42,6 +42,7 @@ impl Sessions {
 
     async fn sweep(&self) {
         let now = Instant::now();
+        self.kept.expire(now);
         let (mut idle, mut to_park) = (Vec::new(), Vec::new());
         {
             let mut table = self.table();
@@ -108,6 +109,7 @@ impl Sessions {
         let removed = self.table().remove_entry(id);
         let Some((id, mut session)) = removed else { return };
         session.cancel();
+        self.kept.forget(&id);
         let Session { requests, answers, .. } = &session;
         requests.close();
         answers.close();

@@ -37,6 +37,8 @@ pub(super) struct Session {
     pub(super) worked: Instant,
     /// Whether the library's tasks for it are running.
     pub(super) live: bool,
+    /// How many times it was restored after it was parked.
+    pub(super) life: u32,
     /// How many times it was parked without the library having reported the end of its tasks.
     pub(super) parking: u32,
     /// Whether the library's tasks hold state that parking would lose.
@@ -70,6 +72,7 @@ impl Session {
             used: now,
             worked: now,
             live: true,
+            life: 0,
             parking: 0,
             stateful: false,
             lists: None,

@@ -46,6 +46,9 @@ pub(crate) enum TransportError {
     /// The server took the request, and does not tell what became of it.
     #[error("{0}")]
     Untold(Arc<str>),
+    /// The server runs the request as a task, which asks what nobody can answer.
+    #[error("its task asks something that the caller cannot answer")]
+    Unanswerable,
     /// No answer came in time.
     #[error("no answer within {} ms", .0.as_millis())]
     TimedOut(Duration),
@@ -127,6 +130,7 @@ impl TransportError {
             Self::Lost(_)
             | Self::Redirected(_)
             | Self::Untold(_)
+            | Self::Unanswerable
             | Self::TimedOut(_)
             | Self::Malformed(_)
             | Self::TooLarge(_) => true,
@@ -194,6 +198,13 @@ impl TransportError {
                 "server `{server}` took the call and does not tell what became of it{}",
                 said(why)
             )),
+            Self::Unanswerable => Failure::new(
+                Code::Unsupported,
+                format!(
+                    "the task of server `{server}` asks something that the caller cannot answer; it is cancelled"
+                ),
+            )
+            .blame(Blame::Tool),
             Self::TimedOut(after) => Failure::new(
                 Code::Timeout,
                 format!("server `{server}` did not answer within {} ms", after.as_millis()),

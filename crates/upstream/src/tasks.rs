@@ -94,7 +94,8 @@ async fn finish(
     };
     let answer =
         if is_legacy { task.finish_legacy(state).await } else { task.finish_modern(state).await };
-    task.open = false;
+    // A task that still waits for its answer is cancelled.
+    task.open = matches!(answer, Err(TransportError::Unanswerable));
     answer.map_err(TransportError::after_sending)
 }
 
@@ -207,8 +208,8 @@ impl RunningTask<'_> {
                     asked.retain(|key, _| !self.answered.contains(key));
                     if asked.is_empty() {
                         tokio::time::sleep(state.pause()).await;
-                    } else if let Err(error) = self.answer(&asked).await? {
-                        return Ok(Err(error));
+                    } else {
+                        self.answer(&asked).await?;
                     }
                 }
                 _ => {}
@@ -217,10 +218,7 @@ impl RunningTask<'_> {
     }
 
     /// Answers what a modern task asks.
-    async fn answer(
-        &mut self,
-        asked: &Map<String, Value>,
-    ) -> Result<Result<(), RpcError>, TransportError> {
+    async fn answer(&mut self, asked: &Map<String, Value>) -> Result<(), TransportError> {
         let client = self
             .client
             .filter(|client| rpc::is_asked_directly(client.ask_mode(), client.capabilities()));
@@ -228,14 +226,11 @@ impl RunningTask<'_> {
             Some(client) => questions::ask_all(&**client, asked).await.ok(),
             None => None,
         };
-        let Some(responses) = answered else {
-            let message = "the task asks something that the caller cannot answer".to_owned();
-            return Ok(Err(RpcError { code: MISSING_CAPABILITY, message, data: None }));
-        };
+        let Some(responses) = answered else { return Err(TransportError::Unanswerable) };
         self.answered.extend(asked.keys().cloned());
         let more = Map::from_iter([("inputResponses".to_owned(), Value::Object(responses))]);
         match self.request("tasks/update", more).await? {
-            Ok(_) => Ok(Ok(())),
+            Ok(_) => Ok(()),
             Err(error) => Err(untold(&error)),
         }
     }

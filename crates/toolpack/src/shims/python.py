@@ -27,7 +27,7 @@ def encode(value):
 def explain(error):
     import traceback
 
-    traceback.print_exc()
+    traceback.print_exception(type(error), error, error.__traceback__)
     return "".join(traceback.format_exception_only(type(error), error)).strip()
 
 
@@ -107,14 +107,16 @@ class Script:
         os.dup2(printed, 1)
         sys.stdin = open(0, encoding="utf-8", closefd=False)
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
+        status, why, raised = 0, "", None
         try:
             exec(self.code, module.__dict__)
-            status, why = 0, ""
         except SystemExit as end:
             if end.code is None or isinstance(end.code, int):
-                status, why = end.code or 0, ""
+                status = (end.code or 0) & 0xFF  # As a process would end.
             else:
                 status, why = 1, str(end.code)
+        except Exception as error:
+            raised = error
         finally:
             sys.stdout.flush()
             os.dup2(2, 1)
@@ -127,6 +129,10 @@ class Script:
             os.environ.update(self.environment)
         if size > self.limit:
             return {"size": size}
+        if raised and not text.strip():
+            raise raised
+        if raised:
+            status, why = 1, explain(raised)
         return {"printed": text.decode("utf-8", "replace"), "status": status, "why": why}
 
     def can_stay(self):

@@ -70,12 +70,17 @@ async fn an_exit_code_states_a_failure_only_where_nothing_else_was_printed() {
         ("import sys\nsys.exit(7)", false),
         ("raise RuntimeError('too green')", false),
         ("import sys\nprint(1)\nsys.exit(7)", true),
+        ("print(1)\nraise RuntimeError('too late')", true),
         ("import sys\nsys.exit(137)", true),
+        ("import sys\nsys.exit(-9)", true),
     ] {
         setup.write("tools/x.py", code);
-        setup.pack("x", "execution: {kind: python, script: x.py}");
-        let failure = setup.failure("x", json!({})).await;
-        assert_eq!((failure.code, failure.effect_unknown), (Code::Internal, unknown), "{code}");
+        for workers in ["", ", workers: 1"] {
+            setup.pack("x", &format!("execution: {{kind: python, script: x.py{workers}}}"));
+            let failure = setup.failure("x", json!({})).await;
+            let found = (failure.code, failure.effect_unknown);
+            assert_eq!(found, (Code::Internal, unknown), "{code}{workers}");
+        }
     }
 }
 

@@ -65,8 +65,8 @@ impl<'a> Authorizer<'a> {
         url: &str,
         response: &StreamingResponse,
     ) -> Option<BearerChallenge> {
-        // After a redirect the challenge is another host's.
-        if !same_origin(url, response) {
+        // After a redirect the challenge is another host's, or the request has had its effect.
+        if response.redirected || !same_origin(url, response) {
             return None;
         }
         self.tokens.note_nonce(&response.headers);

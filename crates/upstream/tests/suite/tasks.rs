@@ -183,6 +183,7 @@ async fn modern_tasks_are_run_for_callers_without_tasks() {
     // A caller that cannot be asked learns why, and its task is cancelled.
     let mute = setup.call("near:multi_input", json!({})).await.unwrap_err();
     assert_eq!(mute.code, proto::Code::Unsupported, "{mute:?}");
+    assert!(mute.effect_unknown, "the task had begun: {mute:?}");
     // A client of 2026-07-28 gets the server's own error, which says what to declare.
     let modern = Arc::new(Caller::new(AskMode::Rounds, json!({"elicitation": {}})));
     let refused = setup.run(by("ann", "near:multi_input", &modern)).await.unwrap_err();

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::{CONTENT_TYPE, LOCATION};
+use axum::http::header::{CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
 use axum::{Json, Router};
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually};
@@ -118,7 +119,9 @@ async fn answer(State(calls): State<Arc<AtomicUsize>>, Json(message): Json<Value
 #[tokio::test]
 async fn a_key_does_not_run_again_what_a_server_saw_and_did_not_answer() {
     let calls = Arc::new(AtomicUsize::new(0));
-    let router = Router::new().fallback(answer).with_state(Arc::clone(&calls));
+    let login = async || (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer scope=\"more\"")]);
+    let router = Router::new().route("/login", get(login));
+    let router = router.fallback(answer).with_state(Arc::clone(&calls));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
@@ -136,13 +139,14 @@ async fn a_key_does_not_run_again_what_a_server_saw_and_did_not_answer() {
         ("act", json_type, 303, "", "UNAVAILABLE", true),
         ("act", json_type, 301, "/nothing", "UNAVAILABLE", true),
         ("act", json_type, 302, "http://192.0.2.1/", "UNAVAILABLE", true),
+        ("act", json_type, 303, "/login", "UNAVAILABLE", true),
         ("act", json_type, 307, "http://192.0.2.1/", "UNAVAILABLE", false),
         ("job", json_type, 200, "", "UNAVAILABLE", true),
         ("repeat", json_type, 200, "{", "INTERNAL", false),
     ] {
         let (id, input) =
             (format!("far:{tool}"), json!({"type": kind, "status": status, "body": body}));
-        let name = format!("{tool} {kind} {status}");
+        let name = format!("{tool} {kind} {status} {body}");
         let key = [("idempotency-key", name.as_str())];
         let before = calls.load(Ordering::SeqCst);
         let first = gateway.call_with(&id, &input, &key).await;

@@ -77,10 +77,10 @@ impl Code {
         }
     }
 
-    /// Whether a server that answers with this status may have done what it was asked: it failed on the way, and did not
-    /// refuse the request, as 501 and 503 do.
+    /// Whether a server that answers with this status, which is none of success, may have done what it was asked: it does
+    /// not say that it refused the request, or ran out of time.
     pub fn http_leaves_effect_unknown(status: u16) -> bool {
-        matches!(status, 500..=599) && !matches!(status, 501 | 503)
+        !matches!(status, 400..=407 | 409..=499 | 501 | 503)
     }
 
     /// Whether the same call may succeed later, unless the failure says otherwise.

@@ -46,7 +46,7 @@ pub(crate) enum TransportError {
     /// The server took the request, and does not tell what became of it.
     #[error("{0}")]
     Untold(Arc<str>),
-    /// The server runs the request as a task, which asks what nobody can answer.
+    /// The server runs the request as a task, which asks what its caller cannot answer.
     #[error("its task asks something that the caller cannot answer")]
     Unanswerable,
     /// No answer came in time.

@@ -116,13 +116,15 @@ struct TaskState {
     task_id: Option<String>,
     status: String,
     status_message: Option<String>,
-    #[serde(alias = "pollIntervalMs")]
+    /// A server of both eras may write both.
     poll_interval: Option<u64>,
+    poll_interval_ms: Option<u64>,
 }
 
 impl TaskState {
     fn pause(&self) -> Duration {
-        self.poll_interval.map_or(POLL, Duration::from_millis).clamp(MIN_POLL, MAX_POLL)
+        let pause = self.poll_interval_ms.or(self.poll_interval);
+        pause.map_or(POLL, Duration::from_millis).clamp(MIN_POLL, MAX_POLL)
     }
 
     /// Whether the server still works on it and asks nothing.

@@ -43,12 +43,14 @@ async function main() {
       const { id, input, meta = {} } = JSON.parse(line);
       if (how === 'once') {
         const result = await call(input, meta);
+        let text;
         try {
-          send(encode(result));
-        } catch (error) {
+          text = encode(result);
+        } catch {
           // The function has run; this is no JSON either.
-          send(String(error));
+          text = 'a result that cannot be written';
         }
+        send(text);
         process.exit(0);
       }
       const explain = (field) => (error) => {

@@ -21,7 +21,7 @@ def private_pipes():
 
 
 def encode(value):
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def explain(error):
@@ -155,9 +155,9 @@ def serve(code, requests, replies):
             # The code has run.
             text = encode({**reply, "unreadable": explain(error)})
         if not code.can_stay():
-            text = text[:-1] + ',"last":true}'
+            text = text[:-1] + b',"last":true}'
         sys.stderr.flush()
-        replies.write(text.encode() + b"\n")
+        replies.write(text + b"\n")
         replies.flush()
 
 
@@ -172,8 +172,8 @@ def main(how, form, *what):
         text = encode(result["data"])
     except Exception as error:
         # The code has run; this is no JSON either.
-        text = explain(error)
-    replies.write(text.encode() + b"\n")
+        text = explain(error).encode(errors="replace")
+    replies.write(text + b"\n")
     replies.flush()
 
 

@@ -27,6 +27,8 @@ def naughty(input):
         time.sleep(600)
     if input == "set":
         return {1, 2}
+    if input == "surrogate":
+        return "\udcff"
     return {"who": os.environ["TMPDIR"], "echo": input}
 "#;
 
@@ -142,12 +144,19 @@ async fn a_dead_worker_is_replaced() {
 
 #[tokio::test]
 async fn a_result_that_is_not_json_leaves_open_what_the_call_did() {
-    let setup = setup("naughty", "").await;
-    let tool = setup.tool("x");
-    let failure = run(&tool, json!("set")).await.unwrap_err();
-    assert_code(&failure, Code::Internal, "not JSON");
-    assert!(failure.effect_unknown, "{failure}");
-    assert_eq!(run(&tool, json!(2)).await.unwrap().data["echo"], 2);
+    let setup = Setup::new().await;
+    setup.write("tools/m.py", MODULE);
+    for workers in ["", ", workers: 1"] {
+        let execution = format!("execution: {{kind: python, module: 'm:naughty'{workers}}}");
+        setup.pack("x", &execution);
+        let tool = setup.tool("x");
+        for result in ["set", "surrogate"] {
+            let failure = run(&tool, json!(result)).await.unwrap_err();
+            assert_code(&failure, Code::Internal, "not JSON");
+            assert!(failure.effect_unknown, "{failure}");
+        }
+        assert_eq!(run(&tool, json!(2)).await.unwrap().data["echo"], 2);
+    }
 }
 
 #[tokio::test]

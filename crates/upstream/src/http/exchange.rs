@@ -7,7 +7,7 @@ use std::time::Duration;
 use auth::client::ServerTokens;
 use bytes::Bytes;
 use egress::http::{
-    Body, Client as HttpClient, Limits, Request, Scope, SendFault, StreamingResponse,
+    Body, Client as HttpClient, FetchError, Limits, Request, Scope, SendFault, StreamingResponse,
 };
 use files::Piece;
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -300,14 +300,18 @@ async fn rejected(
     }
     let mut bytes = Vec::new();
     let reading = async {
-        while let Some(Ok(chunk)) = body.next().await {
+        while let Some(chunk) = body.try_next().await? {
             bytes.extend_from_slice(&chunk);
             if bytes.len() > MAX_REJECTION_BYTES {
-                return;
+                break;
             }
         }
+        Ok::<_, FetchError>(())
     };
-    let _ = tokio::time::timeout(REST_TIMEOUT, reading).await;
+    if let Ok(Err(error)) = tokio::time::timeout(REST_TIMEOUT, reading).await {
+        let status = status.as_u16();
+        return Err(TransportError::Untold(format!("HTTP {status}, then {error}").into()));
+    }
     secrets.bytes(&mut bytes);
     let error = match Message::parse(&bytes) {
         Ok(Message::Answer { answer: Err(error), .. }) => Some(error),

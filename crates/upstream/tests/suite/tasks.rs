@@ -41,7 +41,7 @@ impl TaskServer {
         };
         json!({"taskId": "t1", "status": status, "statusMessage": format!("step {polls}"),
             "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
-            "ttl": 60_000, "pollInterval": 20})
+            "ttl": 60_000, "pollInterval": 20, "pollIntervalMs": 20})
     }
 
     /// A stream with a question, and with the result once the question is answered.

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use futures_util::stream;
 use serde_json::{Value, json};
 use testkit::{Gateway, eventually};
 use tokio::net::TcpListener;
@@ -101,6 +103,10 @@ async fn answer(State(calls): State<Arc<AtomicUsize>>, Json(message): Json<Value
             let status: StatusCode = given("status").to_string().parse().unwrap();
             let [kind, body] =
                 ["type", "body"].map(|name| given(name).as_str().unwrap().to_owned());
+            if kind == "cut" {
+                let parts = [Ok("{"), Err(std::io::Error::other("the connection breaks"))];
+                return (status, Body::from_stream(stream::iter(parts))).into_response();
+            }
             return match status.is_redirection() {
                 true if body.is_empty() => status.into_response(),
                 true => (status, [(LOCATION, body)]).into_response(),
@@ -134,6 +140,9 @@ async fn a_key_does_not_run_again_what_a_server_saw_and_did_not_answer() {
         ("act", events, 200, "", "UNAVAILABLE", true),
         ("act", json_type, 200, "{", "INTERNAL", true),
         ("act", json_type, 502, "", "UNAVAILABLE", true),
+        ("act", json_type, 408, "", "UNAVAILABLE", true),
+        ("act", "cut", 404, "", "UNAVAILABLE", true),
+        ("act", "cut", 403, "", "UNAVAILABLE", true),
         ("act", json_type, 429, "", "RATE_LIMIT", false),
         ("act", json_type, 503, "", "UNAVAILABLE", false),
         ("act", json_type, 303, "", "UNAVAILABLE", true),

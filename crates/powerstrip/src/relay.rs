@@ -65,13 +65,20 @@ where
             () = link.lost() => Event::Lost,
             () = session.handover_requested() => Event::Handover,
             () = ledger.settled(), if !open => Event::Done,
-            () = shutdown.cancelled() => Event::Done,
+            () = shutdown.cancelled() => Event::Stop,
             () = gone.cancelled() => Event::Gone,
         };
         match event {
             Event::Message(Some(message)) => link.forward_request(&message).await,
             Event::Message(None) => open = false,
             Event::Done => break,
+            Event::Stop => {
+                tokio::select! {
+                    () = session.finish_calls() => {}
+                    () = gone.cancelled() => {}
+                }
+                break;
+            }
             Event::Gone => {
                 link.abandon(session).await;
                 return Ok(());
@@ -80,6 +87,7 @@ where
                 if let Event::Handover = event {
                     tracing::info!("handing the data folder over");
                     let _ = tokio::time::timeout(DRAIN, ledger.settled()).await;
+                    session.finish_calls().await;
                 }
                 failed_sessions = if link.was_alive() { 0 } else { failed_sessions + 1 };
                 ensure!(
@@ -110,6 +118,8 @@ enum Event {
     Lost,
     Handover,
     Done,
+    /// The process is asked to end.
+    Stop,
     /// Nothing reads the answers any more.
     Gone,
 }

@@ -17,15 +17,15 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
-use crate::handover::{self, HandoverListener};
 use crate::owner;
+use gateway::handover::{self, HandoverListener};
 
 /// How long it may take until a process runs the strip; far more than a start or a hand-over needs.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(60);
 
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long running tasks of workflows may take to finish when the session ends.
+/// How long running calls, and tasks of workflows, may take to finish when the session ends.
 const DRAIN: Duration = Duration::from_secs(10);
 
 const PIPE_BYTES: usize = 64 << 10;
@@ -140,6 +140,17 @@ impl Session {
             Some(handover_listener) => handover_listener.release_requested().await,
             None => std::future::pending().await,
         }
+    }
+
+    /// Lets the calls of all sessions finish for a while, if this process runs the strip. Those that wait for people are
+    /// answered: their approvals and questions stay pending.
+    pub(super) async fn finish_calls(&self) {
+        let Some(Own { gateway, .. }) = &self.own else { return };
+        gateway.approvals().end();
+        gateway.strip().runs().end_waiting();
+        let stopping = CancellationToken::new();
+        stopping.cancel();
+        gateway.drain_local_calls(stopping, DRAIN).await;
     }
 
     /// Ends the session, and lets go of the data folder if this process holds it.

@@ -236,6 +236,31 @@ async fn a_server_that_stops_lets_calls_of_stdio_processes_finish() {
 }
 
 #[tokio::test]
+async fn a_stdio_process_that_stops_lets_calls_of_all_sessions_finish() {
+    let project = Project::new();
+    let short = SLOW.replace("[sleep, '20']", "[sh, -c, 'sleep 2; echo {}']");
+    project.write("tools/slow.tool.yaml", &short);
+    let (mut owner, mut other) =
+        (Pipe::start(project.path(), &[]), Pipe::start(project.path(), &[]));
+    let mut calls = Vec::new();
+    for pipe in [&mut owner, &mut other] {
+        pipe.initialize().await;
+        calls.push(pipe.ask("tools/call", &json!({"name": "slow.nap", "arguments": {}})).await);
+        // The call has begun when a later request is answered.
+        pipe.request("tools/list", &json!({})).await;
+    }
+    assert_eq!(owner_pid(project.path()), owner.pid());
+    owner.terminate();
+    for (pipe, id) in [(&mut owner, calls[0]), (&mut other, calls[1])] {
+        let answer = pipe.answer(id).await;
+        assert_eq!(answer["result"]["structuredContent"], json!({}), "{answer}");
+        assert_ne!(answer["result"]["isError"], true, "{answer}");
+    }
+    let going_on = other.echo_eventually("goes on").await;
+    assert_eq!(going_on["result"]["structuredContent"], json!({"message": "goes on"}));
+}
+
+#[tokio::test]
 async fn stdio_processes_survive_server_restarts() {
     let project = Project::new();
     let mut pipe = Pipe::start(project.path(), &[]);

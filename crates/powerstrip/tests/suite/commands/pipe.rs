@@ -107,6 +107,12 @@ impl Pipe {
         self.child.id().unwrap()
     }
 
+    /// Asks the process to end.
+    pub(crate) fn terminate(&self) {
+        let pid = rustix::process::Pid::from_raw(self.pid().cast_signed()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    }
+
     pub(crate) async fn kill(mut self) {
         self.child.kill().await.unwrap();
     }

@@ -12,7 +12,7 @@ mod sections;
 mod template;
 mod toml;
 
-pub use edit::{ClientFile, Written, format_of};
+pub use edit::{ClientFile, Replacement, Written, format_of};
 pub(crate) use import::secret_name;
 pub use import::{Imported, Importer, Literals};
 pub(crate) use literals::{contains_secret, is_written_out, scheme_of, secret_in_argument};

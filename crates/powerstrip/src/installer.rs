@@ -4,6 +4,9 @@
 mod outcome;
 
 use std::collections::BTreeSet;
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -15,15 +18,24 @@ use operations::NoInput;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
-use crate::handover;
 use crate::operation_client::OperationClient;
+use gateway::handover;
 
 pub(crate) use outcome::{Expected, apply_replaced, broken_servers, report, wait};
+
+/// The file in the data folder that a command locks while it adds servers.
+const TURN_FILE: &str = "adding.lock";
 
 /// The config file that commands edit.
 pub(crate) struct Installer<'a> {
     context: &'a Context,
     file: PathBuf,
+}
+
+/// The right to add servers. While one command has it, others wait: names of servers and secrets that are free stay free
+/// until they are written.
+pub(crate) struct Turn {
+    _lock: File,
 }
 
 /// What was added.
@@ -89,12 +101,31 @@ impl<'a> Installer<'a> {
         Ok(())
     }
 
+    /// Waits until no other command adds servers.
+    pub(crate) fn turn(&self) -> anyhow::Result<Turn> {
+        let folder = self.load()?.config.data_dir;
+        let file = folder.join(TURN_FILE);
+        let open = || {
+            DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+            let lock = File::options().create(true).append(true).mode(0o600).open(&file)?;
+            lock.lock()?;
+            Ok::<_, io::Error>(Turn { _lock: lock })
+        };
+        open().with_context(|| format!("{} cannot be locked", file.display()))
+    }
+
     /// An importer that moves secrets out of entries, and leaves known servers alone unless they are replaced.
     pub(crate) async fn importer(&self, replace: bool) -> anyhow::Result<Importer<'a>> {
+        let mut taken = self.stored_secrets().await;
+        // A server that waits for its secret must not get the value of another one.
+        if let Ok(loaded) = self.load() {
+            let used = loaded.secret_names();
+            taken.extend(used.gateway.into_iter().chain(used.personal.into_keys()));
+        }
         Ok(Importer {
             environment: &self.context.environment,
             literals: Literals::Move,
-            taken: self.stored_secrets().await,
+            taken,
             skip: if replace { BTreeSet::new() } else { self.servers()? },
         })
     }
@@ -116,8 +147,12 @@ impl<'a> Installer<'a> {
         stored.filter(|secret| secret.stored_unix_ms.is_some()).map(|secret| secret.name).collect()
     }
 
-    /// Stores the secrets and writes the servers.
-    pub(crate) async fn install(&self, mut imported: Imported) -> anyhow::Result<Installed> {
+    /// Stores the secrets and writes the servers, whose names were chosen in this turn.
+    pub(crate) async fn install(
+        &self,
+        mut imported: Imported,
+        _turn: Turn,
+    ) -> anyhow::Result<Installed> {
         let missing = self.store_secrets(&mut imported).await;
         let stored = imported.secrets.keys().cloned().collect();
         if install::write_servers(&self.file, &imported).with_context(|| self.shown())? {

@@ -4,18 +4,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use gateway::SocketPath;
+use gateway::{SocketPath, handover};
 use operations::{Operation, OperationError};
 use proto::PromptRef;
+use remote::{LspClient, LspError, modern_request};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use store::{Claim, DataFolder};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
-
-use crate::handover;
-use remote::{LspClient, LspError, modern_request};
 
 /// How long an owner may take to open its socket, or a stopping one to release the folder.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(15);

@@ -73,6 +73,16 @@ impl UserFile {
     /// Writes the file: readers see the old content or the new one. Owner, group and mode stay, within `access`. Returns
     /// whether users who could read the file before no longer can.
     pub fn replace(&self, content: &[u8], access: Access) -> io::Result<bool> {
+        self.replace_if(content, access, || Ok(()))
+    }
+
+    /// Like `replace`, but leaves the file as it is if `check` fails, which runs right before the new content takes its place.
+    pub fn replace_if(
+        &self,
+        content: &[u8],
+        access: Access,
+        check: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<bool> {
         let before = self.open()?.map(|file| file.metadata()).transpose()?;
         let new_mode = match (access, &before) {
             (Access::AsBefore, None) => Mode::from_raw_mode(0o666),
@@ -90,6 +100,7 @@ impl UserFile {
             }
             file.write_all(content)?;
             file.sync_all()?;
+            check()?;
             renameat(&self.folder, &draft, &self.folder, &self.name)?;
             self.folder.sync_all()?;
             Ok(narrowed)

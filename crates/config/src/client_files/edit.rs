@@ -89,19 +89,12 @@ impl ClientFile {
         self.accept(edited, &expected)
     }
 
-    /// Replaces a file with this text. The file that was there is copied first. With secrets in it, only its owner can
-    /// read the file afterwards; the copy is always so.
-    pub fn write(&self, path: &Path) -> io::Result<Written> {
+    /// Prepares to replace the file at a path, from which this text was read: finds out whether that is possible.
+    pub fn replacement(&self, path: &Path) -> io::Result<Replacement> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
-        let file = UserFile::find(path)?;
-        let backup = file.back_up(MAX_FILE_BYTES)?;
-        let secret =
-            parse(&self.text, self.format).is_ok_and(|document| contains_secret(&document));
-        let access = if secret { Access::OwnerOnly } else { Access::AsBefore };
-        let narrowed = file.replace(self.text.as_bytes(), access)?;
-        Ok(Written { backup, narrowed })
+        Ok(Replacement { file: UserFile::find(path)?, before: self.text.clone(), backup: None })
     }
 
     fn document(&self) -> Result<Value, String> {
@@ -111,7 +104,7 @@ impl ClientFile {
 
     /// Takes an edited text if it means what was intended.
     fn accept(&mut self, edited: Option<String>, expected: &Value) -> Result<(), String> {
-        let unusual = "is written in an unusual form; edit it by hand (see --print)".to_owned();
+        let unusual = "is written in an unusual form; edit it by hand".to_owned();
         let Some(edited) = edited else { return Err(unusual) };
         let mut now = parse(&edited, self.format).map_err(|_| unusual.clone())?;
         let mut expected = expected.clone();
@@ -125,6 +118,51 @@ impl ClientFile {
         }
         self.text = edited;
         Ok(())
+    }
+}
+
+/// A client's file that is to be replaced.
+#[derive(Debug)]
+pub struct Replacement {
+    file: UserFile,
+    /// The text that was read.
+    before: String,
+    backup: Option<PathBuf>,
+}
+
+impl Replacement {
+    /// Copies the file, which fails if no file can be made in its folder. Only the owner can read the copy.
+    pub fn back_up(&mut self) -> io::Result<()> {
+        self.backup = self.file.back_up(MAX_FILE_BYTES)?;
+        Ok(())
+    }
+
+    /// Waits until no other command of ours changes files in this folder, and keeps them from it until this value is
+    /// dropped. Returns whether the file is still as it was read. The lock is the one with which the config file is
+    /// edited, so a config in this folder cannot be edited meanwhile.
+    pub fn lock(&self) -> io::Result<bool> {
+        self.file.lock()?;
+        self.is_unchanged()
+    }
+
+    /// Replaces the file, unless it is another one than was read: then nothing is written and `None` returned. With
+    /// secrets in the text, only the owner can read the file afterwards.
+    pub fn write(&self, new: &ClientFile) -> io::Result<Option<Written>> {
+        let secret = parse(&new.text, new.format).is_ok_and(|document| contains_secret(&document));
+        let access = if secret { Access::OwnerOnly } else { Access::AsBefore };
+        let mut unchanged = true;
+        let replaced = self.file.replace_if(new.text.as_bytes(), access, || {
+            unchanged = self.is_unchanged()?;
+            if unchanged { Ok(()) } else { Err(io::Error::other("it was changed meanwhile")) }
+        });
+        match replaced {
+            Err(_) if !unchanged => Ok(None),
+            replaced => Ok(Some(Written { backup: self.backup.clone(), narrowed: replaced? })),
+        }
+    }
+
+    fn is_unchanged(&self) -> io::Result<bool> {
+        Ok(self.file.read_text(MAX_FILE_BYTES)?.unwrap_or_default() == self.before)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Turns the servers of a client's file into servers of the gateway.
 
+mod secret_names;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -16,6 +18,8 @@ use super::{format_of, literals, parse, read_text, reserved};
 use crate::secret::{HeaderSource, SecretReader, SecretSource};
 use crate::servers::{self, Server, clean};
 use crate::units::Span;
+
+pub(crate) use secret_names::secret_name;
 
 /// What becomes of secrets that are written out in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +106,7 @@ impl Imported {
 pub struct Importer<'a> {
     pub environment: &'a Environment,
     pub literals: Literals,
-    /// Names of secrets that are in use already.
+    /// Names of secrets that are stored, or that the config refers to.
     pub taken: BTreeSet<String>,
     /// Servers that are left alone.
     pub skip: BTreeSet<String>,
@@ -343,7 +347,7 @@ impl Work<'_> {
             Part::Text(_) => return None,
             Part::Variable { name, .. } => SecretSource::Env { env: name.clone() },
             Part::Input(id) => {
-                let secret = secret_name(id);
+                let secret = self.input_name(id);
                 let purpose =
                     self.inputs.get(id).cloned().unwrap_or_else(|| format!("input `{id}`"));
                 self.imported.needed.insert(secret.clone(), purpose);
@@ -428,24 +432,6 @@ impl Work<'_> {
         let name = self.claim(&format!("{}_url", self.server), &text);
         Ok(HeaderSource::Secret(SecretSource::Vault { secret: name, per: None }))
     }
-
-    /// A name for a secret of the file; equal values share one.
-    fn claim(&mut self, base: &str, value: &str) -> String {
-        let mut known = self.imported.secrets.iter();
-        if let Some((name, _)) = known.find(|(_, secret)| secret.expose() == value) {
-            return name.clone();
-        }
-        let base = secret_name(base);
-        let with_server = secret_name(&format!("{}_{base}", self.server));
-        let numbered = (2..).map(|number| format!("{with_server}_{number}"));
-        let free = |name: &String| {
-            !self.imported.secrets.contains_key(name) && !self.importer.taken.contains(name)
-        };
-        let names = [base.clone(), with_server.clone()].into_iter().chain(numbered);
-        let name = names.into_iter().find(free).unwrap_or(base);
-        self.imported.secrets.insert(name.clone(), Secret::new(value));
-        name
-    }
 }
 
 fn behind(prefix: String, source: SecretSource) -> HeaderSource {
@@ -461,16 +447,6 @@ fn names_secret(parts: &[Part]) -> bool {
     parts
         .iter()
         .any(|part| matches!(part, Part::Variable { name, .. } if literals::is_secret_name(name)))
-}
-
-/// A name that the vault and the environment allow: `GITHUB_TOKEN`.
-pub(crate) fn secret_name(text: &str) -> String {
-    let upper = text.trim().to_ascii_uppercase();
-    let words = upper.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    let name = words.collect::<Vec<_>>().join("_");
-    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic());
-    let name = if begins { name } else { format!("SECRET_{name}") };
-    name.chars().take(64).collect()
 }
 
 /// Replaces the characters that server names do not allow.

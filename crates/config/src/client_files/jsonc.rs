@@ -7,8 +7,8 @@ use schema::yaml::{Field, Outline, Shape};
 /// How deep a document may be nested.
 const MAX_DEPTH: usize = 128;
 
-/// The text as plain JSON of the same length: comments and trailing commas are replaced by spaces, so that positions
-/// stay the same.
+/// The text as plain JSON of the same length: comments and trailing commas are replaced by spaces, and escapes of half a
+/// character, which JavaScript writes where it cuts one, by U+FFFD. So positions stay the same.
 pub(crate) fn to_json(text: &str) -> String {
     let mut json = text.as_bytes().to_vec();
     let bytes = text.as_bytes();
@@ -16,7 +16,9 @@ pub(crate) fn to_json(text: &str) -> String {
     while at < bytes.len() {
         match bytes[at] {
             b'"' => {
-                at = string_end(bytes, at);
+                let end = string_end(bytes, at);
+                replace_halves(&mut json[at..end]);
+                at = end;
                 comma = None;
                 continue;
             }
@@ -50,6 +52,40 @@ fn blank(json: &mut [u8], range: Range<usize>) {
         if !matches!(*byte, b'\n' | b'\r') {
             *byte = b' ';
         }
+    }
+}
+
+/// Replaces the escapes of one half of a surrogate pair in a string.
+fn replace_halves(string: &mut [u8]) {
+    let mut at = 0;
+    while at < string.len() {
+        if string[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        match half_at(string, at) {
+            None => at += 2,
+            Some(Half::First) if matches!(half_at(string, at + 6), Some(Half::Second)) => at += 12,
+            Some(_) => {
+                string[at + 2..at + 6].copy_from_slice(b"fffd");
+                at += 6;
+            }
+        }
+    }
+}
+
+enum Half {
+    First,
+    Second,
+}
+
+/// The half of a surrogate pair that is escaped here.
+fn half_at(string: &[u8], at: usize) -> Option<Half> {
+    let digits = string.get(at..at + 6)?.strip_prefix(b"\\u")?;
+    match u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()? {
+        0xd800..=0xdbff => Some(Half::First),
+        0xdc00..=0xdfff => Some(Half::Second),
+        _ => None,
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::exit::Usage;
-use crate::installer::{self, Expected, Installer, describe_import, note_import};
+use crate::installer::{self, Expected, Installer, Turn, describe_import, note_import};
 use recipes::catalog::{self, Listing};
 use recipes::mcp_registry::{self, RegistryServer};
 use recipes::{PlanError, quoted};
@@ -115,6 +115,7 @@ impl Add {
         if is_program && new.cwd.is_none() && installer.folder() != here {
             plan.recipe.entry.insert("cwd".to_owned(), json!(here));
         }
+        let turn = installer.turn()?;
         let importer = installer.importer(self.force).await?;
         let mut imported = read_recipe(&importer, &plan, name, &here).map_err(planned)?;
         imported.relative_to(&installer.folder());
@@ -123,7 +124,7 @@ impl Add {
         }
         let notes = std::mem::take(&mut imported.notes);
         notes.iter().for_each(|note| terminal::note(terminal::shown(note)));
-        finish(context, &installer, imported).await
+        finish(context, &installer, imported, turn).await
     }
 
     /// Makes the request from the flags.
@@ -256,6 +257,7 @@ pub(super) async fn finish(
     context: &Context,
     installer: &Installer<'_>,
     imported: config::client_files::Imported,
+    turn: Turn,
 ) -> anyhow::Result<ExitCode> {
     note_import(&imported);
     let disabled = |name: &String| imported.servers.get(name).is_some_and(|server| server.disabled);
@@ -276,7 +278,7 @@ pub(super) async fn finish(
         |(name, state): &&(String, Expected)| *state == Expected::Up && known.contains(name);
     let replaced: Vec<_> =
         expected.iter().filter(is_replaced).map(|(name, _)| name.clone()).collect();
-    let installed = installer.install(imported).await?;
+    let installed = installer.install(imported, turn).await?;
     let loaded = installer.load()?;
     installer::apply_replaced(&loaded, &replaced).await;
     let outcome = installer::wait(&loaded, &expected).await;

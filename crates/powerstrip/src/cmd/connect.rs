@@ -1,6 +1,5 @@
 pub(super) mod addresses;
 pub(super) mod client;
-pub(super) mod moved;
 pub(super) mod moving;
 
 use std::path::{Path, PathBuf};
@@ -9,17 +8,18 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
-use config::client_files::ClientFile;
+use config::client_files::{ClientFile, Written};
 use config::clients::{Client, ENTRY, Endpoint, TOKEN_VARIABLE};
+use gateway::connect_record::ConnectRecord;
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::Usage;
-use crate::handover;
-use crate::installer::{self, Expected, Installer, note_narrowed};
+use crate::installer::{self, Expected, Installed, Installer, note_narrowed};
 use addresses::GatewayAddresses;
 use client::{Route, disconnect_command, entry, path_of};
-use moved::ConnectRecord;
+use gateway::handover;
+use moving::Taken;
 use terminal::table::{Cell, Table};
 use terminal::{Style, Tone};
 
@@ -35,6 +35,9 @@ Examples:
 The rest of the client's file stays as it is, and the file is copied before it is changed (`.bak`). Clients that can \
 use a URL get the gateway's; it has to run: `powerstrip serve`. Others start `powerstrip stdio` themselves. \
 `powerstrip disconnect CLIENT` undoes it, and puts moved servers back.";
+
+/// How often a file is edited that other programs change meanwhile.
+pub(super) const MAX_TRIES: u32 = 3;
 
 /// Connect an MCP client to the gateway
 #[derive(Debug, Args)]
@@ -69,6 +72,14 @@ pub(crate) struct Connect {
     http: bool,
 }
 
+/// What became of the client's file.
+struct Edited {
+    /// `None` if the gateway was in the file already.
+    written: Option<Written>,
+    /// The servers that were taken out and that the config had already.
+    known: Vec<String>,
+}
+
 impl Connect {
     pub(crate) async fn run(self, context: &Context) -> anyhow::Result<ExitCode> {
         let Some(client) = self.client else { return list(context).await };
@@ -76,77 +87,55 @@ impl Connect {
         let installer = Installer::new(context);
         let route = self.route(context, client, &installer).await?;
         let entry = entry(client, &route);
-        let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
         if self.print {
+            let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
             let mut fresh = ClientFile::new(client.format(), String::new()).map_err(named)?;
             fresh.set(&[client.section(), &self.name], &entry).map_err(named)?;
             terminal::note(format_args!("in {}:", path.display()));
             terminal::text(fresh.text())?;
             return Ok(ExitCode::SUCCESS);
         }
-        let before = ClientFile::read(&path).map_err(named)?;
-        let data_dir = installer.load()?.config.data_dir;
-        let mut record = ConnectRecord::read(&data_dir, &client.to_string(), &path)?;
-        let addresses = GatewayAddresses::find(&installer).await?;
-        if before.get(&[client.section(), &self.name]).is_some()
-            && !addresses.names_in(&before, client, &record).contains(&self.name)
-        {
-            return Err(Usage(format!(
-                "{}: `{name}` is another server; name the gateway differently with --name, or rename that server",
-                path.display(),
-                name = self.name
+        let mut installed = Installed::default();
+        let edited = self.edit(client, &path, &installer, &entry, &mut installed).await;
+        let Edited { written, known } = edited.map_err(|error| {
+            let names: Vec<_> = installed.names.iter().map(|name| format!("`{name}`")).collect();
+            if names.is_empty() {
+                return error;
+            }
+            error.context(format!(
+                "{names}: added to {config}, but not taken out of the client's file; once the cause is removed, run this \
+                 command again, which adds none of them twice",
+                names = names.join(", "),
+                config = installer.file().display(),
             ))
-            .into());
-        }
-        let mut file = before.clone();
-        let (was_there, mut taken) = (path.exists(), None);
-        if self.move_servers {
-            taken = Some(self.take_servers(&installer, &path, &mut file, &mut record).await?);
-        }
-        file.set(&[client.section(), &self.name], &entry).map_err(named)?;
-        if file != before {
-            // Before the client's file changes: what is taken out must be somewhere else by then.
-            let data_dir = installer.load()?.config.data_dir;
-            let text_before = was_there.then(|| before.text());
-            record.add(&self.name, &entry, text_before, file.text(), &data_dir)?;
-        }
-        let backup = if file == before {
-            None
+        })?;
+        let outcome = if self.move_servers {
+            let up = installed.names.iter().map(|name| (name.clone(), Expected::Up));
+            Some(installer::wait(&installer.load()?, &up.collect::<Vec<_>>()).await)
         } else {
-            let written = file.write(&path).with_context(|| path.display().to_string())?;
-            if written.narrowed {
-                note_narrowed(&path);
-            }
-            written.backup
+            None
         };
-        let outcome = match &taken {
-            Some(taken) => {
-                let up = taken.installed.names.iter().map(|name| (name.clone(), Expected::Up));
-                Some(installer::wait(&installer.load()?, &up.collect::<Vec<_>>()).await)
-            }
-            None => None,
-        };
-        let moved = taken.as_ref().map(|taken| taken.installed.names.clone()).unwrap_or_default();
-        let known = taken.as_ref().map(|taken| taken.known.clone()).unwrap_or_default();
+        let (moved, changed) = (&installed.names, written.is_some());
+        let backup = written.and_then(|written| written.backup);
         let loaded = installer.load()?;
         let broken = installer::broken_servers(&loaded, &known).await;
         if context.global.json {
             terminal::json(&json!({
-                "client": client.to_string(), "file": path, "backup": backup, "changed": file != before,
+                "client": client.to_string(), "file": path, "backup": backup, "changed": changed,
                 "entry": entry, "moved": moved, "known": known, "servers": outcome.map(|outcome| outcome.json()),
             }))?;
             return Ok(ExitCode::SUCCESS);
         }
         let shown = path.display();
-        if file == before {
-            terminal::line(format_args!("{client} is connected already ({shown})"))?;
-        } else {
+        if changed {
             terminal::line(format_args!("connected {client} ({shown})"))?;
+        } else {
+            terminal::line(format_args!("{client} is connected already ({shown})"))?;
         }
         if let Some(backup) = backup {
             terminal::line(format_args!("the file before: {}", backup.display()))?;
         }
-        for name in &moved {
+        for name in moved {
             let (name, file) = (terminal::shown(name), installer.file().display());
             terminal::line(format_args!("moved `{name}` to {file}"))?;
         }
@@ -160,7 +149,7 @@ impl Connect {
             terminal::line(style.doubtful(text))?;
             terminal::line(&cause.fix)?;
         }
-        for (name, how) in taken.iter().flat_map(|taken| &taken.installed.missing) {
+        for (name, how) in &installed.missing {
             let (name, how) = (terminal::shown(name), terminal::shown(how));
             terminal::line(format_args!("missing secret {name}: {how}"))?;
         }
@@ -176,7 +165,7 @@ impl Connect {
             }
             _ => {}
         }
-        if file != before {
+        if changed {
             terminal::line(format_args!("restart {client}, or reload its servers"))?;
             let named = self.file.as_ref().map(|_| path.as_path());
             let undo = disconnect_command(client, named, &self.name);
@@ -190,6 +179,92 @@ impl Connect {
             ))?;
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Writes the gateway into the client's file, and adds servers that are moved to the config. If another program
+    /// changes the file meanwhile, its new text is edited.
+    async fn edit(
+        &self,
+        client: Client,
+        path: &Path,
+        installer: &Installer<'_>,
+        entry: &Value,
+        installed: &mut Installed,
+    ) -> anyhow::Result<Edited> {
+        for _ in 0..MAX_TRIES {
+            if let Some(edited) = self.try_edit(client, path, installer, entry, installed).await? {
+                return Ok(edited);
+            }
+        }
+        Err(changing(path))
+    }
+
+    /// Returns `None` if another program has changed the file since it was read.
+    async fn try_edit(
+        &self,
+        client: Client,
+        path: &Path,
+        installer: &Installer<'_>,
+        entry: &Value,
+        installed: &mut Installed,
+    ) -> anyhow::Result<Option<Edited>> {
+        let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
+        let unusual = |why: String| named(format!("{why} (see --print)"));
+        let shown = || path.display().to_string();
+        let (was_there, before) = (path.exists(), ClientFile::read(path).map_err(named)?);
+        let data_dir = installer.load()?.config.data_dir;
+        let mut record = ConnectRecord::read(&data_dir, client.id(), path)?;
+        let addresses = GatewayAddresses::find(installer).await?;
+        let keys = [client.section(), self.name.as_str()];
+        let there = before.get(&keys);
+        if there.as_ref().is_some_and(|known| !addresses.is_gateway(&self.name, known, &record)) {
+            let (shown, name) = (path.display(), &self.name);
+            return Err(Usage(format!(
+                "{shown}: `{name}` is another server; name the gateway differently with --name, or rename that server"
+            ))
+            .into());
+        }
+        let new = record.merge(&self.name, there, entry);
+        let mut file = before.clone();
+        // Nothing is moved if the file cannot be edited.
+        file.clone().set(&keys, &new).map_err(unusual)?;
+        let (mut taken, mut turn) = (Taken::default(), None);
+        if self.move_servers {
+            turn = Some(installer.turn()?);
+            taken = self.take_servers(installer, path, &mut file, &mut record).await?;
+        }
+        file.set(&keys, &new).map_err(unusual)?;
+        let mut replacement = None;
+        if file != before {
+            // Nothing is moved if no file can be written there.
+            let mut prepared = before.replacement(path).with_context(shown)?;
+            prepared.back_up().with_context(shown)?;
+            replacement = Some(prepared);
+        }
+        if let Some((imported, turn)) = taken.imported.zip(turn) {
+            let added = installer.install(imported, turn).await?;
+            installed.names.extend(added.names);
+            installed.stored.extend(added.stored);
+            installed.missing.extend(added.missing);
+        }
+        // What an earlier try has added is in the config by now.
+        taken.known.retain(|name| !installed.names.contains(name));
+        let Some(replacement) = replacement else {
+            return Ok(Some(Edited { written: None, known: taken.known }));
+        };
+        // Not before: the config file may be in the same folder, and is edited under the same lock.
+        if !replacement.lock().with_context(shown)? {
+            return Ok(None);
+        }
+        // Before the client's file changes: what is taken out must be somewhere else by then.
+        let data_dir = installer.load()?.config.data_dir;
+        let text_before = was_there.then(|| before.text());
+        record.add(&self.name, entry, text_before, file.text(), &data_dir)?;
+        let written = replacement.write(&file).with_context(shown)?;
+        if written.as_ref().is_some_and(|written| written.narrowed) {
+            note_narrowed(path);
+        }
+        Ok(written.map(|written| Edited { written: Some(written), known: taken.known }))
     }
 
     /// How the client reaches the gateway.
@@ -263,6 +338,15 @@ impl Connect {
         }
         Ok(Route::Stdio { program, args })
     }
+}
+
+/// The error for a file that other programs changed during each try.
+pub(super) fn changing(path: &Path) -> anyhow::Error {
+    anyhow::anyhow!(
+        "{}: another program changes this file all the time, so it was left as it is; run this command again, or close \
+         that program before",
+        path.display()
+    )
 }
 
 async fn list(context: &Context) -> anyhow::Result<ExitCode> {

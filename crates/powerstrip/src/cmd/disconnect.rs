@@ -1,14 +1,16 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Args;
-use config::client_files::{ClientFile, format_of};
+use config::client_files::{ClientFile, Written, format_of};
 use config::clients::{Client, ENTRY};
+use gateway::connect_record::{ConnectRecord, MovedEntry};
 use serde_json::{Map, Value, json};
 
-use super::connect::addresses::GatewayAddresses;
+use super::connect::addresses::{GatewayAddresses, starts_a_gateway};
 use super::connect::client::{disconnect_command, file_of};
-use super::connect::moved::{ConnectRecord, MovedEntry};
+use super::connect::{MAX_TRIES, changing};
 use crate::context::Context;
 use crate::installer::{Installer, note_narrowed};
 use recipes::quoted;
@@ -35,11 +37,62 @@ pub(crate) struct Disconnect {
     name: String,
 }
 
-/// A client's file without the gateway, and the names of moved servers that are back, or were replaced since.
+/// A client's file without the gateway.
 struct Edited {
     file: ClientFile,
+    /// The names of moved servers that are back.
     restored: Vec<String>,
-    kept: Vec<String>,
+    /// The keys of moved servers that were replaced since.
+    kept: Vec<Vec<String>>,
+}
+
+/// What was undone.
+struct Undone {
+    edited: Edited,
+    /// `None` if the file did not have to be changed.
+    written: Option<Written>,
+    /// The names of further entries of the gateway in the file.
+    others: Vec<String>,
+    record: ConnectRecord,
+}
+
+impl Edited {
+    fn kept_names(&self) -> Vec<&str> {
+        self.kept.iter().filter_map(|keys| keys.last()).map(String::as_str).collect()
+    }
+
+    /// Says which moved servers are not back, and where they are.
+    fn report_kept(&self, record: &Path) -> anyhow::Result<()> {
+        for name in self.kept_names() {
+            let (name, record) = (shown(name), record.display());
+            terminal::line(format_args!(
+                "left `{name}` as it is: the file has another server of this name; the moved one is kept in {record}: \
+                 rename the other one and run this command again"
+            ))?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds where the moved servers are to the reason why a file cannot be edited.
+fn by_hand(why: &str, record: &ConnectRecord, data_dir: &Path) -> String {
+    if record.servers.is_empty() {
+        return why.to_owned();
+    }
+    let record = record.path(data_dir);
+    format!("{why}; the servers that were moved out of it are in {}", record.display())
+}
+
+/// Says where no record was found, if there should be one.
+fn note_missing_record(is_missing: bool, data_dir: &Path) -> anyhow::Result<()> {
+    if is_missing {
+        terminal::note(format_args!(
+            "no record of moved servers for this file in {}; if they were moved with another config, run this command \
+             again with `--config` and that config",
+            std::path::absolute(data_dir)?.display()
+        ));
+    }
+    Ok(())
 }
 
 /// What a file says; an empty file and an empty list of servers are as good as none.
@@ -60,59 +113,22 @@ impl Disconnect {
         let path = file_of(client, self.file.as_deref(), &context.environment)?;
         let installer = Installer::new(context);
         let data_dir = installer.load()?.config.data_dir;
-        let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
-        let before = ClientFile::read(&path).map_err(named)?;
-        let mut record = ConnectRecord::read(&data_dir, &client.to_string(), &path)?;
-        let addresses = GatewayAddresses::find(&installer).await?;
-        let mut others = addresses.names_in(&before, client, &record);
-        let is_gateway = others.contains(&self.name);
-        others.retain(|name| *name != self.name);
-        if !is_gateway && before.get(&[client.section(), &self.name]).is_some() {
-            let name = shown(&self.name);
-            let hint = name_hint(&others);
-            return Err(named(format!("`{name}` is another server, nothing was changed; {hint}")));
-        }
-        // With another entry of the gateway, the client still uses the moved servers there.
-        let servers = if others.is_empty() { &record.servers[..] } else { &[] };
-        let edited = self.take_out(&before, servers);
-        let restored_text = record.text_before(before.text()).map(str::to_owned);
-        let whole = restored_text.map(|text| ClientFile::new(format_of(&path), text)).transpose();
-        let edited = match (edited, whole.map_err(named)?) {
-            // The text before says the same in the user's own form. It does not if it lacks another entry of the gateway.
-            (Ok(edited), Some(whole))
-                if document(&whole, client) == document(&edited.file, client) =>
-            {
-                Edited { file: whole, ..edited }
+        let mut undone = None;
+        for _ in 0..MAX_TRIES {
+            undone = self.undo(&installer, &path, &data_dir).await?;
+            if undone.is_some() {
+                break;
             }
-            (edited, _) => edited.map_err(named)?,
-        };
-        let changed = edited.file != before;
-        let backup = if changed {
-            let written = edited.file.write(&path)?;
-            if written.narrowed {
-                note_narrowed(&path);
-            }
-            written.backup
-        } else {
-            None
-        };
-        if is_gateway && others.is_empty() && record.is_new() {
-            terminal::note(format_args!(
-                "no record of moved servers for this file in {}; if they were moved with another config, run this \
-                 command again with `--config` and that config",
-                std::path::absolute(&data_dir)?.display()
-            ));
         }
-        let stay_moved = !others.is_empty() && !record.servers.is_empty();
-        if others.is_empty() {
-            record.forget(&data_dir)?;
-        } else if changed {
-            record.remove(&self.name, before.text(), edited.file.text(), &data_dir)?;
-        }
+        let Some(Undone { edited, written, others, record }) = undone else {
+            return Err(changing(&path));
+        };
+        let changed = written.is_some();
+        let backup = written.and_then(|written| written.backup);
         if context.global.json {
             terminal::json(&json!({
                 "client": client.to_string(), "file": path, "backup": backup, "changed": changed,
-                "restored": edited.restored, "kept": edited.kept, "other_entries": others,
+                "restored": edited.restored, "kept": edited.kept_names(), "other_entries": others,
             }))?;
             return Ok(ExitCode::SUCCESS);
         }
@@ -121,6 +137,7 @@ impl Disconnect {
             let file = path.display();
             if others.is_empty() {
                 terminal::line(format_args!("{client} was not connected ({file})"))?;
+                edited.report_kept(&record.path(&data_dir))?;
             } else {
                 let hint = name_hint(&others);
                 terminal::line(format_args!(
@@ -130,11 +147,86 @@ impl Disconnect {
             return Ok(ExitCode::SUCCESS);
         }
         self.report(&path, &edited, backup.as_deref(), &others)?;
-        if stay_moved {
+        edited.report_kept(&record.path(&data_dir))?;
+        if !others.is_empty() && !record.servers.is_empty() {
             terminal::line("moved servers are put back when the last entry of the gateway goes")?;
         }
         terminal::line(format_args!("restart {client}, or reload its servers"))?;
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Takes the gateway out of the file and the record. Returns `None` if another program has changed the file since it
+    /// was read.
+    async fn undo(
+        &self,
+        installer: &Installer<'_>,
+        path: &Path,
+        data_dir: &Path,
+    ) -> anyhow::Result<Option<Undone>> {
+        let client = self.client;
+        let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
+        let before = ClientFile::read(path).map_err(named)?;
+        let mut record = ConnectRecord::read(data_dir, client.id(), path)?;
+        let addresses = GatewayAddresses::find(installer).await?;
+        let mut others = addresses.names_in(&before, client, &record);
+        let is_gateway = others.contains(&self.name);
+        others.retain(|name| *name != self.name);
+        let there = before.get(&[client.section(), &self.name]).filter(|_| !is_gateway);
+        if let Some(entry) = there {
+            let name = shown(&self.name);
+            let hint = if others.is_empty() && starts_a_gateway(&entry) {
+                "it starts another gateway: run this command with the `--config` or `--data-dir` of the entry".to_owned()
+            } else {
+                name_hint(&others)
+            };
+            return Err(named(format!("`{name}` is another server, nothing was changed; {hint}")));
+        }
+        // With another entry of the gateway, the client still uses the moved servers there.
+        let servers = if others.is_empty() { &record.servers[..] } else { &[] };
+        let edited = self.take_out(&before, servers);
+        let restored_text = record.text_before(before.text()).map(str::to_owned);
+        let whole = restored_text.map(|text| ClientFile::new(format_of(path), text)).transpose();
+        let edited = match (edited, whole.map_err(named)?) {
+            // The text before says the same in the user's own form. It does not if it lacks another entry of the gateway.
+            (Ok(edited), Some(whole))
+                if document(&whole, client) == document(&edited.file, client) =>
+            {
+                Edited { file: whole, ..edited }
+            }
+            (edited, _) => edited.map_err(|why| named(by_hand(&why, &record, data_dir)))?,
+        };
+        let changed = edited.file != before;
+        if !changed && record.is_new() {
+            return Ok(Some(Undone { edited, written: None, others, record }));
+        }
+        let shown = || path.display().to_string();
+        let mut replacement = before.replacement(path).with_context(shown)?;
+        if changed {
+            replacement.back_up().with_context(shown)?;
+        }
+        // Until the record is as the file, `connect` must change neither.
+        if !replacement.lock().with_context(shown)? {
+            return Ok(None);
+        }
+        let mut written = None;
+        if changed {
+            written = replacement.write(&edited.file).with_context(shown)?;
+            let Some(written) = &written else { return Ok(None) };
+            if written.narrowed {
+                note_narrowed(path);
+            }
+        }
+        note_missing_record(is_gateway && others.is_empty() && record.is_new(), data_dir)?;
+        if !others.is_empty() {
+            if changed {
+                record.remove(&self.name, before.text(), edited.file.text(), data_dir)?;
+            }
+        } else if edited.kept.is_empty() {
+            record.forget(data_dir)?;
+        } else {
+            record.keep_only(&edited.kept, data_dir)?;
+        }
+        Ok(Some(Undone { edited, written, others, record }))
     }
 
     /// Removes the gateway's entry, and puts these servers back.
@@ -147,7 +239,7 @@ impl Disconnect {
             let name = keys.last().copied().unwrap_or_default().to_owned();
             match file.get(&keys) {
                 // A server of this name came since; it stays.
-                Some(now) if now != server.entry => kept.push(name),
+                Some(now) if now != server.entry => kept.push(server.keys.clone()),
                 _ => {
                     file.set(&keys, &server.entry)?;
                     restored.push(name);
@@ -176,12 +268,6 @@ impl Disconnect {
         }
         for name in &edited.restored {
             terminal::line(format_args!("put `{}` back", shown(name)))?;
-        }
-        for name in &edited.kept {
-            let name = shown(name);
-            terminal::line(format_args!(
-                "left `{name}` as it is: the file has another server of this name"
-            ))?;
         }
         for name in others {
             let command = disconnect_command(client, self.file.as_ref().map(|_| path), name);

@@ -15,7 +15,7 @@ use store::{Claim, DataFolder};
 
 use crate::context::Context;
 use crate::exit::FAILED;
-use crate::port::find_holder;
+use gateway::port::find_holder;
 use terminal::table::wrap;
 use terminal::{Style, shown};
 

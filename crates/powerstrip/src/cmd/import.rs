@@ -43,6 +43,7 @@ impl Import {
         let Some(file) = &self.file else { return list(context) };
         let file = &find(file, context)?;
         let installer = Installer::new(context);
+        let turn = self.write.then(|| installer.turn()).transpose()?;
         let mut importer = installer.importer(!self.write).await?;
         importer.skip.insert(ENTRY.to_owned());
         let named = |why: String| Usage(format!("{}: {why}", file.display()));
@@ -50,7 +51,8 @@ impl Import {
         imported.relative_to(&installer.folder());
         // The entry that `connect` has written is this gateway.
         imported.notes.retain(|note| !note.starts_with(&format!("{ENTRY}: skipped")));
-        for name in remove_gateways(&mut imported, &installer).await? {
+        let client_file = ClientFile::read(file).map_err(named)?;
+        for name in remove_gateways(&mut imported, &installer, &client_file, file).await? {
             terminal::note(format_args!("`{name}` is this gateway and is left out"));
         }
         if imported.servers.is_empty() && !imported.refused.is_empty() {
@@ -63,8 +65,8 @@ impl Import {
                 return Ok(ExitCode::SUCCESS);
             }
         }
-        if self.write {
-            return add::finish(context, &installer, imported).await;
+        if let Some(turn) = turn {
+            return add::finish(context, &installer, imported, turn).await;
         }
         if let Err(error) = installer.reuse_secrets(&mut imported).await {
             terminal::note(format_args!("the vault cannot be read: {error:#}"));

@@ -21,11 +21,11 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use crate::context::Context;
-use crate::handover::{self, HandoverListener};
 use crate::memory;
-use crate::port::find_holder;
 use crate::signals;
 use crate::telemetry::Telemetry;
+use gateway::handover::{self, HandoverListener};
+use gateway::port::find_holder;
 use terminal::Style;
 
 const EXAMPLES: &str = "\

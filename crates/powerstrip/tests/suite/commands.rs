@@ -3,6 +3,7 @@
 mod bridge;
 mod call;
 mod check;
+mod client_edits;
 mod client_files;
 mod collections;
 mod config;

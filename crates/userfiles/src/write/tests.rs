@@ -42,6 +42,19 @@ fn a_file_keeps_its_mode_unless_it_contains_secrets() {
 }
 
 #[test]
+fn a_file_stays_as_it_is_if_the_last_check_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    fs::write(&path, "old").unwrap();
+    let file = UserFile::find(&path).unwrap();
+    let check = || Err(io::Error::other("changed"));
+    let error = file.replace_if(b"new", Access::AsBefore, check).unwrap_err();
+    assert_eq!(error.to_string(), "changed");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    assert_eq!(names(folder.path()), ["file"]);
+}
+
+#[test]
 fn a_link_stays_a_link_and_its_file_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

@@ -161,14 +161,42 @@ fn toml_tables_are_found_however_they_are_written() {
 fn a_file_is_backed_up_before_it_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new/mcp.json");
-    let mut file = ClientFile::read(&path).unwrap();
-    file.set(&["a"], &json!(1)).unwrap();
-    assert_eq!(file.write(&path).unwrap().backup, None);
+    let write = |number: u8| {
+        let before = ClientFile::read(&path).unwrap();
+        let mut after = before.clone();
+        after.set(&["a"], &json!(number)).unwrap();
+        let mut replacement = before.replacement(&path).unwrap();
+        replacement.back_up().unwrap();
+        assert!(replacement.lock().unwrap());
+        replacement.write(&after).unwrap().unwrap().backup
+    };
+    assert_eq!(write(1), None);
     let first = std::fs::read_to_string(&path).unwrap();
-    file.set(&["a"], &json!(2)).unwrap();
-    let backup = file.write(&path).unwrap().backup.unwrap();
+    let backup = write(2).unwrap();
     assert_eq!(std::fs::read_to_string(&backup).unwrap(), first);
-    assert_ne!(file.write(&path).unwrap().backup.unwrap(), backup);
+    assert_ne!(write(3).unwrap(), backup);
+}
+
+#[test]
+fn a_file_that_was_changed_since_it_was_read_is_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mcp.json");
+    for (read, now) in [(None, "{}"), (Some("{}"), "{\"new\": 1}")] {
+        if let Some(text) = read {
+            std::fs::write(&path, text).unwrap();
+        }
+        let before = ClientFile::read(&path).unwrap();
+        let mut after = before.clone();
+        after.set(&["a"], &json!(1)).unwrap();
+        let replacement = before.replacement(&path).unwrap();
+        assert!(replacement.lock().unwrap());
+        std::fs::write(&path, now).unwrap();
+        assert!(replacement.write(&after).unwrap().is_none());
+        drop(replacement);
+        assert!(!before.replacement(&path).unwrap().lock().unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), now);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 proptest! {

@@ -84,6 +84,22 @@ fn inputs_become_secrets_to_fill() {
 }
 
 #[test]
+fn an_input_and_a_written_secret_never_share_a_name() {
+    let (asked, written) = (json!("${input:api-key}"), json!("hunter2222"));
+    for (first, second) in [(&asked, &written), (&written, &asked)] {
+        let server = |value: &Value| json!({"command": "x", "env": {"API_KEY": value}});
+        let imported = import(json!({"mcpServers": {"a": server(first), "b": server(second)}}));
+        let names = ["a", "b"].map(|name| entry(&imported, name)["env"]["API_KEY"].clone());
+        assert_ne!(names[0], names[1]);
+        let stored: Vec<_> = imported.secrets.keys().collect();
+        assert!(stored.iter().all(|name| !imported.needed.contains_key(*name)), "{stored:?}");
+    }
+    let imported =
+        import(json!({"mcpServers": {"a": {"command": "x", "env": {"K": "${input:taken-key}"}}}}));
+    assert!(imported.notes.iter().any(|note| note.contains("TAKEN_KEY")), "{:?}", imported.notes);
+}
+
+#[test]
 fn secrets_leave_the_entries() {
     let document = json!({"mcpServers": {
         "a": {"command": "x", "args": ["--token", "abcdef123456", "--url=http://ok"], "env": {"TAKEN_KEY": "hunter2222", "MODE": "fast"}},

@@ -12,6 +12,17 @@ fn comments_and_trailing_commas_are_read_over() {
     assert_eq!(value, json!({"url": "http://x//y", "list": [1, 2], "q": "\" // not a comment, }"}));
 }
 
+#[test]
+fn escapes_of_half_a_character_are_read_over() {
+    let text = r#"{"cut": "\ud83d", "low": ["\uDE00 b"], "pair": "\ud83d\ude00", "two": "\ud83d\ud83d\ude00", "no": "\\ud83d", "\udc00": 1}"#;
+    let json = to_json(text);
+    assert_eq!(json.len(), text.len());
+    let value: Value = serde_json::from_str(&json).unwrap();
+    let expected = json!({"cut": "\u{fffd}", "low": ["\u{fffd} b"], "pair": "😀", "two": "\u{fffd}😀", "no": "\\ud83d",
+        "\u{fffd}": 1});
+    assert_eq!(value, expected);
+}
+
 proptest! {
     #[test]
     fn plain_json_stays_and_every_value_is_found(key in any::<String>(), text in any::<String>(), number in any::<i32>()) {

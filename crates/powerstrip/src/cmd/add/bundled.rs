@@ -18,6 +18,7 @@ pub(super) async fn add(
     installer: &Installer<'_>,
     force: bool,
 ) -> anyhow::Result<ExitCode> {
+    let turn = installer.turn()?;
     let known = installer.servers()?;
     let importer = installer.importer(force).await?;
     let folder = installer.folder();
@@ -54,7 +55,7 @@ pub(super) async fn add(
     match all {
         Some(mut all) => {
             all.relative_to(&folder);
-            finish(context, installer, all).await
+            finish(context, installer, all, turn).await
         }
         None if missing.is_empty() => Ok(ExitCode::SUCCESS),
         None => {

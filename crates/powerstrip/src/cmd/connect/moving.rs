@@ -4,25 +4,28 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use config::client_files::{ClientFile, Imported};
-use config::{Config, HeaderSource, Server};
+use config::clients::Client;
+use config::{Config, Server};
+use serde_json::Value;
 
 use super::Connect;
 use super::addresses::GatewayAddresses;
-use super::moved::{ConnectRecord, MovedEntry};
 use crate::exit::Usage;
-use crate::installer::{Installed, Installer, note_import};
+use crate::installer::{Installer, note_import};
+use gateway::connect_record::{ConnectRecord, MovedEntry};
 
-/// What became of the client's servers.
+/// The servers that were taken out of the client's file.
+#[derive(Default)]
 pub(super) struct Taken {
-    /// Added to the config.
-    pub(super) installed: Installed,
+    /// To be added to the config; `None` if the file has no servers.
+    pub(super) imported: Option<Imported>,
     /// In the config already.
     pub(super) known: Vec<String>,
 }
 
 impl Connect {
-    /// Adds the client's servers to the config and takes them out of the client's file. Those that the config has already
-    /// are only taken out; others of the same name get another one. The record keeps the entries as the client had them.
+    /// Takes the client's servers out of the client's file, in memory only. Those of a name that the config uses for
+    /// another server get another one. The record keeps the entries as the client had them.
     pub(super) async fn take_servers(
         &self,
         installer: &Installer<'_>,
@@ -34,15 +37,16 @@ impl Connect {
         importer.skip.insert(self.name.clone());
         let named = |why: String| anyhow::anyhow!("{}: {why}", path.display());
         let config = installer.load()?.config;
-        let Ok(mut imported) = importer.read(path) else {
+        let document = file.get(&[]).unwrap_or_default();
+        let Ok(mut imported) = importer.read_document(&document, path) else {
             // Without servers, none can be called differently.
             self.rename(&mut Imported::default())?;
-            return Ok(Taken { installed: Installed::default(), known: Vec::new() });
+            return Ok(Taken::default());
         };
         imported.relative_to(&installer.folder());
         // The gateway's own entry is no news.
         imported.notes.retain(|note| !note.starts_with(&format!("{}: skipped", self.name)));
-        remove_gateways(&mut imported, installer).await?;
+        remove_gateways(&mut imported, installer, file, path).await?;
         installer.reuse_secrets(&mut imported).await?;
         self.rename(&mut imported)?;
         let known = take_known(&mut imported, &config);
@@ -51,7 +55,6 @@ impl Connect {
         let servers = imported.servers.keys().chain(&known);
         let origins: Vec<_> =
             servers.filter_map(|name| imported.origins.get(name).cloned()).collect();
-        let installed = installer.install(imported).await?;
         for origin in &origins {
             let keys: Vec<_> = origin.iter().map(String::as_str).collect();
             if let Some(entry) = file.get(&keys) {
@@ -59,7 +62,7 @@ impl Connect {
             }
             file.remove(&keys).map_err(named)?;
         }
-        Ok(Taken { installed, known })
+        Ok(Taken { imported: Some(imported), known })
     }
 
     /// Gives servers the names that the user chose.
@@ -97,23 +100,35 @@ fn rename(imported: &mut Imported, name: &str, other: &str) -> bool {
     true
 }
 
-/// Entries that lead to this gateway, under whatever name, stay with the client. Returns their names.
+/// Entries of this gateway in a client's file, under whatever name, stay with the client: behind itself, the gateway would
+/// call in circles. Returns their names.
 pub(in crate::cmd) async fn remove_gateways(
     imported: &mut Imported,
     installer: &Installer<'_>,
+    file: &ClientFile,
+    path: &Path,
 ) -> anyhow::Result<Vec<String>> {
     let addresses = GatewayAddresses::find(installer).await?;
-    let found = imported.servers.iter().filter(|(_, server)| is_gateway(server, &addresses));
-    let found: Vec<_> = found.map(|(name, _)| name.clone()).collect();
+    let data_dir = installer.load()?.config.data_dir;
+    let document = file.get(&[]).unwrap_or_default();
+    // A file that is named by its path may be that of any client.
+    let records = Client::ALL.map(|client| {
+        ConnectRecord::read(&data_dir, client.id(), path)
+            .unwrap_or_else(|_| ConnectRecord::new(client.id(), path))
+    });
+    let is_gateway = |server: &String| {
+        let keys = imported.origins.get(server)?;
+        let (name, entry) = (keys.last()?, entry_at(&document, keys)?);
+        Some(records.iter().any(|record| addresses.is_gateway(name, entry, record)))
+    };
+    let found = imported.servers.keys().filter(|server| is_gateway(server).unwrap_or_default());
+    let found: Vec<_> = found.cloned().collect();
     imported.servers.retain(|name, _| !found.contains(name));
     Ok(found)
 }
 
-/// Whether an entry is this gateway: moving it behind itself would call in circles.
-fn is_gateway(server: &Server, addresses: &GatewayAddresses) -> bool {
-    let program = server.command.as_deref().map(Path::new).and_then(Path::file_name);
-    let at_address = matches!(&server.url, Some(HeaderSource::Plain(url)) if addresses.serve(url));
-    at_address || program.is_some_and(|program| program == "powerstrip")
+fn entry_at<'a>(document: &'a Value, keys: &[String]) -> Option<&'a Value> {
+    keys.iter().try_fold(document, |value, key| value.get(key))
 }
 
 /// Removes the servers that the config has, and returns their names.
@@ -121,10 +136,30 @@ fn take_known(imported: &mut Imported, config: &Config) -> Vec<String> {
     let is_known = |name: &String, server: &Server| {
         config.servers.get(name).is_some_and(|known| known.has_target_of(server))
     };
+    // An earlier move that was cut off may have added it under a number.
+    for (name, number) in numbered(imported, config) {
+        rename(imported, &name, &number);
+    }
     let known = imported.servers.iter().filter(|(name, server)| is_known(name, server));
     let known: Vec<_> = known.map(|(name, _)| name.clone()).collect();
     imported.servers.retain(|name, _| !known.contains(name));
     known
+}
+
+/// The servers that the config has under their names and a number only, and those names with the number.
+fn numbered(imported: &Imported, config: &Config) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (name, server) in &imported.servers {
+        let same = |name: &String| config.servers[name].has_target_of(server);
+        if !config.servers.contains_key(name) || same(name) {
+            continue;
+        }
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let mut numbered = numbered.take_while(|name| config.servers.contains_key(name));
+        let known = numbered.find(|known| same(known) && !imported.servers.contains_key(known));
+        found.extend(known.map(|known| (name.clone(), known)));
+    }
+    found
 }
 
 /// Numbers the servers whose names the config uses for others.

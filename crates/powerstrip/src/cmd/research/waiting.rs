@@ -10,7 +10,7 @@ use strip::runs::operations::{RunId, ShowRun};
 
 use super::artifacts::{DRAFT, OutputFolder, slug};
 use crate::access::Access;
-use crate::handover;
+use gateway::handover;
 
 /// Explains how to answer, once for each question.
 pub(super) struct Attendant<'a> {

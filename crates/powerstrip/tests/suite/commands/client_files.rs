@@ -132,7 +132,7 @@ fn a_disconnect_without_a_record_says_where_it_looked_for_moved_servers() {
     project.write("a/mcp.json", &before).write("b/powerstrip.yaml", "servers: {}\n");
     let run =
         |folder: &str, arguments: &[&str]| run_in(&project.path().join(folder), arguments, "", &[]);
-    run("a", &["connect", "cursor", "--file", "mcp.json", "--stdio", "--move"]).ok();
+    run("a", &["connect", "cursor", "--file", "mcp.json", "--http", "--move"]).ok();
     let elsewhere = run("b", &["disconnect", "cursor", "--file", "../a/mcp.json"]);
     assert!(elsewhere.ok().contains("disconnected cursor"), "{elsewhere:?}");
     assert!(elsewhere.stderr.contains("no record of moved servers"), "{elsewhere:?}");
@@ -354,6 +354,20 @@ fn a_move_that_was_cut_off_before_the_file_changed_is_repeated() {
     project.run(&connect).ok();
     project.run(&["disconnect", "cursor", "--file", "mcp.json"]).ok();
     assert_eq!(project.read("mcp.json"), before);
+}
+
+#[test]
+fn nothing_is_moved_out_of_a_file_that_cannot_be_edited() {
+    let project = Project::new();
+    let entry = json!({"command": "python3", "env": {"API_KEY": SECRET}});
+    let text = format!("{{\"mcpServers\": {{\"one\": {entry}, \"one\": {entry}}}}}");
+    project.write("mcp.json", &text);
+    let connect = ["connect", "cursor", "--file", "mcp.json", "--stdio", "--move"];
+    let refused = project.run(&connect);
+    assert!(refused.failed(1).contains("edit it by hand"), "{refused:?}");
+    assert_eq!(project.read("mcp.json"), text);
+    assert_eq!(project.run(&["secret", "ls", "--json"]).json_of(0), json!([]));
+    assert!(!project.path().join("powerstrip.yaml").exists());
 }
 
 #[test]

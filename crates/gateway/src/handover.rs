@@ -8,11 +8,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::bail;
-use gateway::SocketPath;
 use store::{Claim, DataFolder};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{Instant, timeout};
+
+use crate::SocketPath;
 
 /// The socket on which an owner can be asked to release the folder.
 const SOCKET: &str = "handover";
@@ -35,7 +36,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(25);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Takes the folder for a server, from an owner that releases it if necessary.
-pub(crate) async fn inherit(path: &Path) -> anyhow::Result<DataFolder> {
+pub async fn inherit(path: &Path) -> anyhow::Result<DataFolder> {
     let mut owner = match DataFolder::claim(path)? {
         Claim::Owner(folder) => return Ok(folder),
         Claim::OwnedBy { pid } => pid,
@@ -79,7 +80,7 @@ fn process(pid: Option<u32>) -> String {
 }
 
 /// The URL of the gateway that serves a folder; none if no gateway does.
-pub(crate) async fn served_at(path: &Path) -> Option<String> {
+pub async fn served_at(path: &Path) -> Option<String> {
     ask(path, WHERE).await.ok().filter(|url| !url.is_empty())
 }
 
@@ -96,7 +97,7 @@ async fn ask(path: &Path, question: &str) -> io::Result<String> {
 }
 
 /// Whether a server is about to take the folder over.
-pub(crate) fn is_awaited(path: &Path) -> bool {
+pub fn is_awaited(path: &Path) -> bool {
     matches!(Successor::claim(path), Ok(None))
 }
 
@@ -115,14 +116,14 @@ impl Successor {
 }
 
 /// Listens for requests to release the folder.
-pub(crate) struct HandoverListener {
+pub struct HandoverListener {
     listener: UnixListener,
     path: SocketPath,
 }
 
 impl HandoverListener {
     /// Listens in a folder that this process owns.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path) -> io::Result<Self> {
         let path = SocketPath::named(path, SOCKET)?;
         // A leftover of a crashed owner: this process owns the folder now.
         let _ = std::fs::remove_file(path.path());
@@ -132,12 +133,12 @@ impl HandoverListener {
     }
 
     /// Returns after a server has asked for the folder and was promised it.
-    pub(crate) async fn release_requested(&self) {
+    pub async fn release_requested(&self) {
         self.answer_once(YIELDING).await;
     }
 
     /// Answers each request with the URL at which the folder is served. Never returns.
-    pub(crate) async fn refuse(&self, url: &str) {
+    pub async fn refuse(&self, url: &str) {
         loop {
             self.answer_once(url).await;
         }

@@ -16,13 +16,16 @@ use userfiles::{Access, UserFile};
 /// most six times as many bytes.
 const MAX_BYTES: u64 = 6 * 3 * MAX_FILE_BYTES;
 
+/// The keys by which entries say how the gateway is reached.
+const ROUTE_KEYS: [&str; 6] = ["command", "args", "type", "url", "serverUrl", "httpUrl"];
+
 /// What `connect` did in one file. The entries may contain secrets, so only the owner of the data folder can read them.
 #[derive(Serialize, Deserialize)]
-pub(in crate::cmd) struct ConnectRecord {
+pub struct ConnectRecord {
     client: String,
     file: PathBuf,
     /// The entries that were moved out of the file.
-    pub(in crate::cmd) servers: Vec<MovedEntry>,
+    pub servers: Vec<MovedEntry>,
     /// The gateway's entries that were written into the file, by their names.
     #[serde(default)]
     written: BTreeMap<String, Value>,
@@ -38,16 +41,16 @@ pub(in crate::cmd) struct ConnectRecord {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(in crate::cmd) struct MovedEntry {
+pub struct MovedEntry {
     /// The keys that lead to it in the file.
-    pub(in crate::cmd) keys: Vec<String>,
+    pub keys: Vec<String>,
     /// As the client had it.
-    pub(in crate::cmd) entry: Value,
+    pub entry: Value,
 }
 
 impl ConnectRecord {
     /// The record of a file; an empty one if nothing was changed there.
-    pub(in crate::cmd) fn read(data_dir: &Path, client: &str, file: &Path) -> anyhow::Result<Self> {
+    pub fn read(data_dir: &Path, client: &str, file: &Path) -> anyhow::Result<Self> {
         let mut known = Self::read_from(&path_of(data_dir, client, file))?;
         if known.is_none() {
             let earlier = Self::read_from(&earlier_path_of(data_dir, client))?;
@@ -57,7 +60,7 @@ impl ConnectRecord {
     }
 
     /// The record of a file in which nothing was changed.
-    pub(super) fn new(client: &str, file: &Path) -> Self {
+    pub fn new(client: &str, file: &Path) -> Self {
         Self {
             client: client.to_owned(),
             file: canonical(file),
@@ -70,7 +73,7 @@ impl ConnectRecord {
     }
 
     /// Whether nothing was changed in the file before.
-    pub(in crate::cmd) fn is_new(&self) -> bool {
+    pub fn is_new(&self) -> bool {
         self.is_first
     }
 
@@ -90,19 +93,38 @@ impl ConnectRecord {
     }
 
     /// Keeps an entry that is moved out of the file, in place of an older one that was there.
-    pub(super) fn keep(&mut self, moved: MovedEntry) {
+    pub fn keep(&mut self, moved: MovedEntry) {
         self.servers.retain(|known| known.keys != moved.keys);
         self.servers.push(moved);
     }
 
-    /// Whether `connect` has written this entry.
-    pub(super) fn has_written(&self, name: &str, entry: &Value) -> bool {
-        self.written.get(name) == Some(entry)
+    /// Whether `connect` has written this entry. The client or the user may have added keys since.
+    pub fn has_written(&self, name: &str, entry: &Value) -> bool {
+        let written = self.written.get(name).and_then(Value::as_object);
+        written.is_some_and(|keys| keys.iter().all(|(key, value)| entry.get(key) == Some(value)))
+    }
+
+    /// An entry of the gateway with the keys that the client or the user added to the one that is there. If the client
+    /// reaches the gateway in another way by now, the keys of the old one may not fit, and none are kept.
+    pub fn merge(&self, name: &str, there: Option<Value>, entry: &Value) -> Value {
+        let (Some(Value::Object(mut merged)), Value::Object(entry)) = (there, entry) else {
+            return entry.clone();
+        };
+        if merged.contains_key("command") != entry.contains_key("command") {
+            return Value::Object(entry.clone());
+        }
+        let written = self.written.get(name).and_then(Value::as_object);
+        merged.retain(|key, _| {
+            !ROUTE_KEYS.contains(&key.as_str())
+                && written.is_none_or(|written| !written.contains_key(key))
+        });
+        merged.extend(entry.clone());
+        Value::Object(merged)
     }
 
     /// Stores that an entry of the gateway is written, with the text of the file before the change, if there was a file,
     /// and after it.
-    pub(super) fn add(
+    pub fn add(
         &mut self,
         name: &str,
         entry: &Value,
@@ -116,7 +138,7 @@ impl ConnectRecord {
     }
 
     /// Stores that the entry of this name is removed, while others of the gateway stay in the file.
-    pub(in crate::cmd) fn remove(
+    pub fn remove(
         &mut self,
         name: &str,
         before: &str,
@@ -142,12 +164,12 @@ impl ConnectRecord {
     }
 
     /// The text to restore, if the file is as the last change left it.
-    pub(in crate::cmd) fn text_before(&self, now: &str) -> Option<&str> {
+    pub fn text_before(&self, now: &str) -> Option<&str> {
         self.text_before.as_deref().filter(|_| self.text_after.as_deref() == Some(now))
     }
 
     fn write(&self, data_dir: &Path) -> anyhow::Result<()> {
-        let path = path_of(data_dir, &self.client, &self.file);
+        let path = self.path(data_dir);
         let write = || {
             DirBuilder::new().recursive(true).mode(0o700).create(data_dir)?;
             userfiles::create_private_folder(path.parent().unwrap_or(data_dir))?;
@@ -158,9 +180,22 @@ impl ConnectRecord {
         self.forget_earlier(data_dir)
     }
 
+    /// Where the record is.
+    pub fn path(&self, data_dir: &Path) -> PathBuf {
+        path_of(data_dir, &self.client, &self.file)
+    }
+
+    /// Keeps the entries with these keys and forgets everything else, once that is undone.
+    pub fn keep_only(&mut self, kept: &[Vec<String>], data_dir: &Path) -> anyhow::Result<()> {
+        self.servers.retain(|server| kept.contains(&server.keys));
+        self.written.clear();
+        (self.text_before, self.text_after) = (None, None);
+        self.write(data_dir)
+    }
+
     /// Forgets the entries, once they are back.
-    pub(in crate::cmd) fn forget(&self, data_dir: &Path) -> anyhow::Result<()> {
-        remove(&path_of(data_dir, &self.client, &self.file))?;
+    pub fn forget(&self, data_dir: &Path) -> anyhow::Result<()> {
+        remove(&self.path(data_dir))?;
         self.forget_earlier(data_dir)
     }
 
@@ -194,7 +229,7 @@ fn earlier_path_of(data_dir: &Path, client: &str) -> PathBuf {
 }
 
 /// The path of a file without links, also if the file or its folder is missing.
-fn canonical(file: &Path) -> PathBuf {
+pub fn canonical(file: &Path) -> PathBuf {
     let known = file.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
     let Some((part, known)) = known else { return file.to_owned() };
     let rest = file.strip_prefix(part).unwrap_or(Path::new(""));

@@ -11,20 +11,20 @@ const LISTENING: &str = "0A";
 
 /// A process that listens on a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PortHolder {
-    pub(crate) pid: u32,
-    pub(crate) program: String,
+pub struct PortHolder {
+    pub pid: u32,
+    pub program: String,
 }
 
 impl fmt::Display for PortHolder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (process {})", terminal::shown(&self.program), self.pid)
+        write!(f, "{} (process {})", proto::clean::line(&self.program), self.pid)
     }
 }
 
 /// The process that listens on an address, as far as this user may see it: processes of other users stay unknown, as
 /// do all where there is no `/proc`.
-pub(crate) fn find_holder(address: SocketAddr) -> Option<PortHolder> {
+pub fn find_holder(address: SocketAddr) -> Option<PortHolder> {
     let inodes: HashSet<_> = ["/proc/net/tcp", "/proc/net/tcp6"]
         .iter()
         .filter_map(|table| fs::read_to_string(table).ok())

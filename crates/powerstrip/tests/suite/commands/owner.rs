@@ -240,11 +240,13 @@ async fn a_stdio_process_that_stops_lets_calls_of_all_sessions_finish() {
     let project = Project::new();
     let short = SLOW.replace("[sleep, '20']", "[sh, -c, 'sleep 2; echo {}']");
     project.write("tools/slow.tool.yaml", &short);
-    let (mut owner, mut other) =
-        (Pipe::start(project.path(), &[]), Pipe::start(project.path(), &[]));
+    // The first process holds the data folder once it has answered.
+    let mut owner = Pipe::start(project.path(), &[]);
+    owner.initialize().await;
+    let mut other = Pipe::start(project.path(), &[]);
+    other.initialize().await;
     let mut calls = Vec::new();
     for pipe in [&mut owner, &mut other] {
-        pipe.initialize().await;
         calls.push(pipe.ask("tools/call", &json!({"name": "slow.nap", "arguments": {}})).await);
         // The call has begun when a later request is answered.
         pipe.request("tools/list", &json!({})).await;

@@ -4,9 +4,9 @@
 mod outcome;
 
 use std::collections::BTreeSet;
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -16,6 +16,7 @@ use config::{FILE_NAME, Loaded, Overrides, edit};
 use gateway::install;
 use operations::NoInput;
 use serde_json::{Map, Value, json};
+use store::DataFolder;
 
 use crate::context::Context;
 use crate::operation_client::OperationClient;
@@ -105,8 +106,11 @@ impl<'a> Installer<'a> {
     pub(crate) fn turn(&self) -> anyhow::Result<Turn> {
         let folder = self.load()?.config.data_dir;
         let file = folder.join(TURN_FILE);
+        if !file.exists() {
+            // As the first file of a folder it would keep it from being closed to others and to Git.
+            drop(DataFolder::claim(&folder)?);
+        }
         let open = || {
-            DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
             let lock = File::options().create(true).append(true).mode(0o600).open(&file)?;
             lock.lock()?;
             Ok::<_, io::Error>(Turn { _lock: lock })

@@ -287,3 +287,12 @@ fn commands_that_add_servers_at_the_same_time_share_no_name() {
     let listed = project.run(&["secret", "ls", "--json"]).json_of(0);
     assert_eq!(listed.as_array().unwrap().len(), 3, "{listed}");
 }
+
+#[test]
+fn a_data_folder_made_by_adding_a_server_stays_out_of_git() {
+    let project = Project::new();
+    let key = format!("API_KEY={SECRET}");
+    let add = ["--data-dir", "state", "add", "one", "-e", &key, "--", "python3", "one.py"];
+    project.run(&add).ok();
+    assert_eq!(project.read("state/.gitignore"), "*\n");
+}

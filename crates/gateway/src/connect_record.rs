@@ -2,14 +2,13 @@
 //! undo both.
 
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use config::client_files::MAX_FILE_BYTES;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use store::DataFolder;
 use userfiles::{Access, UserFile};
 
 /// The largest file that is read: the text of a client's file before and after, and its entries. In JSON, a text has at
@@ -170,8 +169,11 @@ impl ConnectRecord {
 
     fn write(&self, data_dir: &Path) -> anyhow::Result<()> {
         let path = self.path(data_dir);
+        if !data_dir.exists() {
+            // The process that claims a new folder closes it to others and to Git.
+            drop(DataFolder::claim(data_dir)?);
+        }
         let write = || {
-            DirBuilder::new().recursive(true).mode(0o700).create(data_dir)?;
             userfiles::create_private_folder(path.parent().unwrap_or(data_dir))?;
             let text = serde_json::to_vec_pretty(self)?;
             UserFile::find(&path)?.replace(&text, Access::OwnerOnly)

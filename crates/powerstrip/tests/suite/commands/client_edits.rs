@@ -289,10 +289,14 @@ fn commands_that_add_servers_at_the_same_time_share_no_name() {
 }
 
 #[test]
-fn a_data_folder_made_by_adding_a_server_stays_out_of_git() {
+fn a_data_folder_made_by_add_or_connect_stays_out_of_git() {
     let project = Project::new();
     let key = format!("API_KEY={SECRET}");
     let add = ["--data-dir", "state", "add", "one", "-e", &key, "--", "python3", "one.py"];
     project.run(&add).ok();
-    assert_eq!(project.read("state/.gitignore"), "*\n");
+    let connect = ["--data-dir", "moves", "connect", "cursor", "--file", "mcp.json", "--stdio"];
+    project.run(&connect).ok();
+    for folder in ["state", "moves"] {
+        assert_eq!(project.read(&format!("{folder}/.gitignore")), "*\n");
+    }
 }
